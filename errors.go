@@ -1,0 +1,74 @@
+package domarkx
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The errors that callers branch on, with [errors.Is].
+var (
+	// ErrNotFound says that a session, snapshot, message or file is not there.
+	ErrNotFound = errors.New("not found")
+	// ErrExists says that the name is taken.
+	ErrExists = errors.New("already exists")
+	// ErrConflict says that somebody else changed the same thing meanwhile.
+	ErrConflict = errors.New("changed meanwhile")
+	// ErrCorrupt says that stored data is not what was written.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrReadOnly says that the repository or file takes no writes.
+	ErrReadOnly = errors.New("read-only")
+	// ErrUnsupported says that the data is of a format or version this program does not know.
+	ErrUnsupported = errors.New("not supported")
+	// ErrInvalid says that a name or argument is not acceptable.
+	ErrInvalid = errors.New("invalid")
+)
+
+// A SyntaxError says where a document is wrong and what was expected there.
+type SyntaxError struct {
+	Path    string // as the user named it; "" when unknown
+	Line    int    // from 1; 0 when unknown
+	Column  int    // from 1, in Unicode code points; 0 when unknown
+	Pointer string // JSON pointer (RFC 6901) of the offending value; "" when none
+	Msg     string // what is wrong and what was expected
+}
+
+// Error renders PATH:LINE:COLUMN: MESSAGE, leaving out what is unknown.
+func (e *SyntaxError) Error() string {
+	var b strings.Builder
+	if e.Path != "" {
+		b.WriteString(e.Path + ":")
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "%d:", e.Line)
+		if e.Column > 0 {
+			fmt.Fprintf(&b, "%d:", e.Column)
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	if e.Pointer != "" {
+		b.WriteString(e.Pointer + ": ")
+	}
+	b.WriteString(e.Msg)
+	return b.String()
+}
+
+// Position returns the line and the column (from 1, in Unicode code points) of a
+// byte offset in data; an offset past the end counts as the end.
+func Position(data []byte, offset int) (line, column int) {
+	offset = max(0, min(offset, len(data)))
+	line, start := 1, 0
+	for i, c := range data[:offset] {
+		if c == '\n' {
+			line++
+			start = i + 1
+		}
+	}
+	column = 1
+	for range string(data[start:offset]) {
+		column++
+	}
+	return line, column
+}

@@ -1,0 +1,142 @@
+package domarkx
+
+import "fmt"
+
+// FormatVersion is the only version of the snapshot format that is read.
+const FormatVersion = "1.0"
+
+// A Header is a snapshot without its conversation: what snapshot.json holds.
+type Header struct {
+	// SnapshotID and ImportTimestamp are those that an imported document brought
+	// for itself. When "" they are derived from the commit when shown.
+	SnapshotID      string
+	ImportTimestamp string
+	SourceFile      string // when HasSourceFile
+	HasSourceFile   bool
+	UserMetadata    *Value   // an object; nil when absent
+	MetadataExtra   []Member // unknown or null members of metadata
+	ExecutionConfig Value    // an object
+	Setup           *Script  // nil when absent
+	Extra           []Member // unknown or null members of the document
+}
+
+// A Script is the setup script that runs before the session starts.
+type Script struct {
+	Language string
+	Code     string
+	Extra    []Member
+}
+
+// NewHeader returns the header of an empty session.
+func NewHeader() Header { return Header{ExecutionConfig: ObjectValue()} }
+
+// ParseHeader reads the members of a snapshot document but its conversation. In
+// a stored header (stored is true) snapshot_id and import_timestamp may be
+// absent. Errors are as those of [ParseMessage]; an unknown version is
+// [ErrUnsupported].
+func ParseHeader(v Value, stored bool) (Header, error) {
+	h := NewHeader()
+	if v.kind != Object {
+		return h, wrongKind(v, "", "a snapshot object")
+	}
+	version, err := required(v, "", "version", String)
+	if err != nil {
+		return h, err
+	}
+	if version.text != FormatVersion {
+		return h, fmt.Errorf("%w: %w", ErrUnsupported,
+			badValue(version, "/version", fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)))
+	}
+	text := required
+	if stored {
+		text = optional
+	}
+	id, err := text(v, "", "snapshot_id", String)
+	if err != nil {
+		return h, err
+	}
+	metadata, err := required(v, "", "metadata", Object)
+	if err != nil {
+		return h, err
+	}
+	if err := h.parseMetadata(metadata, text); err != nil {
+		return h, err
+	}
+	if h.ExecutionConfig, err = required(v, "", "execution_config", Object); err != nil {
+		return h, err
+	}
+	script, err := optional(v, "", "setup_script", Object)
+	if err != nil {
+		return h, err
+	}
+	if script.kind == Object {
+		if h.Setup, err = parseScript(script); err != nil {
+			return h, err
+		}
+	}
+	h.SnapshotID = id.text
+	h.Extra = extra(v, "version", "snapshot_id", "metadata", "execution_config", "setup_script", "conversation")
+	return h, nil
+}
+
+func (h *Header) parseMetadata(v Value, text func(Value, string, string, Kind) (Value, error)) error {
+	const at = "/metadata"
+	timestamp, err := text(v, at, "import_timestamp", String)
+	if err != nil {
+		return err
+	}
+	source, err := optional(v, at, "source_file", String)
+	if err != nil {
+		return err
+	}
+	user, err := optional(v, at, "user_metadata", Object)
+	if err != nil {
+		return err
+	}
+	if user.kind == Object {
+		h.UserMetadata = &user
+	}
+	h.ImportTimestamp = timestamp.text
+	h.SourceFile, h.HasSourceFile = source.text, source.kind == String
+	h.MetadataExtra = extra(v, "import_timestamp", "source_file", "user_metadata")
+	return nil
+}
+
+func parseScript(v Value) (*Script, error) {
+	const at = "/setup_script"
+	language, err := required(v, at, "language", String)
+	if err != nil {
+		return nil, err
+	}
+	code, err := required(v, at, "code", String)
+	if err != nil {
+		return nil, err
+	}
+	return &Script{Language: language.text, Code: code.text, Extra: extra(v, "language", "code")}, nil
+}
+
+// Value returns the header as an object in the order of the specification; what
+// is "" or absent is left out.
+func (h Header) Value() Value {
+	members := []Member{{"version", StringValue(FormatVersion)}}
+	if h.SnapshotID != "" {
+		members = append(members, Member{"snapshot_id", StringValue(h.SnapshotID)})
+	}
+	var metadata []Member
+	if h.HasSourceFile {
+		metadata = append(metadata, Member{"source_file", StringValue(h.SourceFile)})
+	}
+	if h.ImportTimestamp != "" {
+		metadata = append(metadata, Member{"import_timestamp", StringValue(h.ImportTimestamp)})
+	}
+	if h.UserMetadata != nil {
+		metadata = append(metadata, Member{"user_metadata", *h.UserMetadata})
+	}
+	metadata = append(metadata, h.MetadataExtra...)
+	members = append(members, Member{"metadata", ObjectValue(metadata...)}, Member{"execution_config", h.ExecutionConfig})
+	if h.Setup != nil {
+		members = append(members, Member{"setup_script", ObjectValue(append([]Member{
+			{"language", StringValue(h.Setup.Language)}, {"code", StringValue(h.Setup.Code)}}, h.Setup.Extra...)...)})
+	}
+	return ObjectValue(append(members, h.Extra...)...)
+}

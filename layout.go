@@ -1,0 +1,127 @@
+package domarkx
+
+import "strings"
+
+// A Tail tells how the bytes of a piece of Markdown end.
+type Tail uint8
+
+// The tails. The separator that follows a piece depends on its tail.
+const (
+	TailLine  Tail = iota // one LF
+	TailCRLF              // one CRLF
+	TailOpen              // no line end
+	TailBlank             // a blank line, or the piece is empty
+)
+
+// A Layout is how one piece of a Markdown document (the preamble before the
+// first heading, or one message) is written. The zero Layout is unwritten.
+//
+// A document is its pieces with separators between them; see [Arrange]. The
+// bytes of a message run from its heading to the next one, without the blank
+// line in front of that.
+type Layout struct {
+	// Digest is the SHA-256 and Size the length of the piece's bytes: the author's
+	// when they are kept, else those of the canonical rendering.
+	Digest [32]byte
+	Size   int64
+
+	Verbatim bool   // the author's bytes are kept, for they differ from the canonical rendering
+	Tail     Tail   // how the bytes end
+	Fence    string // the code fence that the end of the document closed; "" when none is open
+	Tight    bool   // no blank line before the piece, although it could have one
+
+	// Span counts the messages after this piece whose headings came out of an
+	// include inside these bytes; each of them has Within set to its distance from
+	// here, and no bytes of its own.
+	Span   int
+	Within int
+
+	// Includes identifies the included files that these bytes were read with; ""
+	// when they include nothing.
+	Includes string
+}
+
+// A Form tells which bytes of a piece stand in the document.
+type Form uint8
+
+// The forms.
+const (
+	Canonical Form = iota // the canonical rendering of the JSON
+	AsWritten             // the author's bytes
+	Nothing               // none: they are inside those of an earlier piece
+)
+
+// A Placed is a piece in its place: the separator before it, and its form.
+type Placed struct {
+	Separator string
+	Form      Form
+}
+
+// Arrange says how the pieces of a document follow each other; the first is the
+// preamble. Author's bytes are used where they still mean what they meant: with
+// the same includes, and all the messages of a span behind it in order.
+func Arrange(includes string, pieces []Layout) []Placed {
+	placed := make([]Placed, len(pieces))
+	before := Layout{Tail: TailBlank}
+	spanned := 0 // pieces from here that lie within an earlier one
+	for i, piece := range pieces {
+		if spanned > 0 {
+			spanned--
+			placed[i] = Placed{Form: Nothing}
+			continue
+		}
+		written := piece
+		if piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(pieces[i:]) {
+			placed[i].Form, spanned = AsWritten, piece.Span
+		} else if piece.Verbatim || piece.Within > 0 {
+			written = Layout{Tail: TailLine, Size: -1}
+		}
+		if written.Size == 0 && written.Digest != ([32]byte{}) || written.Size == 0 && i == 0 {
+			continue // an empty piece: what is before it still ends the document so far
+		}
+		placed[i].Separator = Separator(before, written)
+		before = written
+	}
+	return placed
+}
+
+func spanIntact(pieces []Layout) bool {
+	span := pieces[0].Span
+	if span >= len(pieces) {
+		return false
+	}
+	for i := 1; i <= span; i++ {
+		if pieces[i].Within != i {
+			return false
+		}
+	}
+	return true
+}
+
+// Separator returns what stands between two pieces: the rest of an open fence,
+// the missing line end, and a blank line unless the next piece is tight.
+func Separator(before, next Layout) string {
+	var b strings.Builder
+	tail := before.Tail
+	if before.Fence != "" {
+		if tail == TailOpen {
+			b.WriteByte('\n')
+		}
+		b.WriteString(before.Fence + "\n")
+		tail = TailLine
+	}
+	switch tail {
+	case TailOpen:
+		b.WriteByte('\n')
+		fallthrough
+	case TailLine:
+		if !next.Tight {
+			b.WriteByte('\n')
+		}
+	case TailCRLF:
+		if !next.Tight {
+			b.WriteString("\r\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,161 @@
+package domarkx
+
+import "fmt"
+
+// A Role is who speaks in a message.
+type Role string
+
+// The roles of the snapshot format.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// ParseRole returns the role of that name, or an error that is [ErrInvalid].
+func ParseRole(s string) (Role, error) {
+	if r := Role(s); r == User || r == Assistant {
+		return r, nil
+	}
+	return "", fmt.Errorf("role %q: %w, expected \"user\" or \"assistant\"", s, ErrInvalid)
+}
+
+// A BlockType tells the two kinds of content apart.
+type BlockType string
+
+// The types of content blocks.
+const (
+	TextBlock BlockType = "text"
+	CodeBlock BlockType = "code"
+)
+
+// A Block is one piece of a message's content (snapshot format,
+// "content_block"). Strings are WTF-8.
+type Block struct {
+	Type     BlockType
+	Text     string // the value of a text block, the code of a code block
+	Language string // of a code block; may be ""
+	Name     string // of a code block, when HasName
+	HasName  bool
+	Extra    []Member // members the format does not know, or null ones, in their order
+}
+
+// A Message is the specification's message object.
+type Message struct {
+	Role     Role
+	Metadata *Value // the object message_metadata; nil when absent
+	Content  []Block
+	Extra    []Member // members the format does not know, or null ones, in their order
+}
+
+// WorkspaceVersion is the one member that this program adds to a message when it
+// shows it: the commit of the workspace version its tool calls left.
+const WorkspaceVersion = "workspace_version"
+
+// ParseMessage reads the specification's message object. at is the JSON pointer
+// of v, for errors; a [*SyntaxError] carries the pointer of what is wrong and,
+// in Line and Column, nothing: [Locate] adds them.
+func ParseMessage(v Value, at string) (Message, error) {
+	var m Message
+	if v.kind != Object {
+		return m, wrongKind(v, at, "a message object")
+	}
+	role, err := required(v, at, "role", String)
+	if err != nil {
+		return m, err
+	}
+	if m.Role, err = ParseRole(role.text); err != nil {
+		return m, badValue(role, at+"/role", fmt.Sprintf("role is %q, expected \"user\" or \"assistant\"", role.text))
+	}
+	content, err := required(v, at, "content", Array)
+	if err != nil {
+		return m, err
+	}
+	metadata, err := optional(v, at, "message_metadata", Object)
+	if err != nil {
+		return m, err
+	}
+	if metadata.kind == Object {
+		m.Metadata = &metadata
+	}
+	m.Extra = extra(v, "role", "content", "message_metadata")
+	m.Content = make([]Block, 0, len(content.items))
+	for i, item := range content.items {
+		b, err := parseBlock(item, fmt.Sprintf("%s/content/%d", at, i))
+		if err != nil {
+			return m, err
+		}
+		m.Content = append(m.Content, b)
+	}
+	return m, nil
+}
+
+func parseBlock(v Value, at string) (Block, error) {
+	var b Block
+	if v.kind != Object {
+		return b, wrongKind(v, at, "a content block object")
+	}
+	kind, err := required(v, at, "type", String)
+	if err != nil {
+		return b, err
+	}
+	b.Type = BlockType(kind.text)
+	switch b.Type {
+	case TextBlock:
+		value, err := required(v, at, "value", String)
+		if err != nil {
+			return b, err
+		}
+		b.Text, b.Extra = value.text, extra(v, "type", "value")
+	case CodeBlock:
+		language, err := required(v, at, "language", String)
+		if err != nil {
+			return b, err
+		}
+		code, err := required(v, at, "code", String)
+		if err != nil {
+			return b, err
+		}
+		name, err := optional(v, at, "name", String)
+		if err != nil {
+			return b, err
+		}
+		b.Language, b.Text = language.text, code.text
+		b.Name, b.HasName = name.text, name.kind == String
+		b.Extra = extra(v, "type", "language", "code", "name")
+	default:
+		return b, badValue(kind, at+"/type", fmt.Sprintf("type is %q, expected \"text\" or \"code\"", kind.text))
+	}
+	return b, nil
+}
+
+// Value returns the message object; its members stand in the order of the
+// specification, unknown ones last.
+func (m Message) Value() Value {
+	members := []Member{{"role", StringValue(string(m.Role))}}
+	if m.Metadata != nil {
+		members = append(members, Member{"message_metadata", *m.Metadata})
+	}
+	blocks := make([]Value, len(m.Content))
+	for i, b := range m.Content {
+		blocks[i] = b.value()
+	}
+	members = append(members, Member{"content", ArrayValue(blocks...)})
+	return ObjectValue(append(members, m.Extra...)...)
+}
+
+func (b Block) value() Value {
+	members := []Member{{"type", StringValue(string(b.Type))}}
+	if b.Type == TextBlock {
+		members = append(members, Member{"value", StringValue(b.Text)})
+	} else {
+		members = append(members, Member{"language", StringValue(b.Language)})
+		if b.HasName {
+			members = append(members, Member{"name", StringValue(b.Name)})
+		}
+		members = append(members, Member{"code", StringValue(b.Text)})
+	}
+	return ObjectValue(append(members, b.Extra...)...)
+}
+
+// Equal reports whether both messages are the same JSON value.
+func (m Message) Equal(n Message) bool { return m.Value().Equal(n.Value()) }

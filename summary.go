@@ -1,0 +1,61 @@
+package domarkx
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// An Info is what can be said of a snapshot without reading its tree.
+type Info struct {
+	Name     string // of the session
+	ID       string // of the commit, in hexadecimal
+	Number   int    // 1 + the greatest number of the parents
+	Messages int
+	Bytes    int64 // size of the document as Markdown
+	Date     int64 // of the commit, in Unix seconds
+	Subject  string
+	Preview  string // see [Preview]
+}
+
+// Summary returns agent-chatter's summary of a session (its specification,
+// section 6.1): the number of messages and the beginning of the first.
+func (i Info) Summary() string {
+	if i.Messages == 0 {
+		return "Empty conversation"
+	}
+	return fmt.Sprintf("%d messages - \"%s\"", i.Messages, i.Preview)
+}
+
+// Preview returns the first 50 UTF-16 units of a message's text, and "..." when
+// there was more. A surrogate pair may be cut in two; the result is WTF-8.
+func Preview(m Message) string {
+	const limit = 50
+	var b strings.Builder
+	units := 0
+	for i, block := range m.Content {
+		text := block.Text
+		if i > 0 {
+			text = "\n\n" + text
+		}
+		for len(text) > 0 {
+			r, size := utf8.DecodeRuneInString(text)
+			if unit, ok := surrogateAt(text); ok {
+				r, size = rune(unit), 3
+			}
+			n := max(1, utf16.RuneLen(r))
+			if units+n > limit {
+				if units < limit {
+					high, _ := utf16.EncodeRune(r)
+					b.Write(appendWTF8(nil, high))
+				}
+				return b.String() + "..."
+			}
+			b.Write(appendWTF8(nil, r))
+			units += n
+			text = text[size:]
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package domarkx
+
+// A Blob is stored content: by its object id, or as bytes not stored yet.
+type Blob struct {
+	ID     string // "" when Data is not stored yet
+	Chunks string // the tree that holds the content of a large blob; "" otherwise
+	Data   []byte // may be nil when ID is set
+}
+
+// IsZero reports whether there is no blob.
+func (b Blob) IsZero() bool { return b.ID == "" && b.Data == nil }
+
+// An Entry is one message of a thread. Entries that follow each other with the
+// same ID are texts that different sides gave one message; see [Merge].
+type Entry struct {
+	ID    ID
+	After ID    // the message it was inserted after; zero for the beginning
+	Rev   Rev   // of this text; zero as inserted
+	Past  []Rev // replaced revisions of this message, sorted
+
+	Role   Role
+	Date   int64  // when this revision was made, in Unix seconds
+	Link   string // the workspace version its tool calls left; "" when none
+	Layout Layout
+
+	JSON   Blob // the message object, never with a conflict mark
+	Source Blob // the author's bytes, when Layout.Verbatim
+}
+
+// A Tombstone is what is left of a removed message.
+type Tombstone struct {
+	ID    ID
+	After ID
+	Past  []Rev // sorted; all the revisions it had
+}
+
+// A Thread is a conversation as it is kept.
+type Thread struct {
+	Live []Entry     // in order
+	Dead []Tombstone // in order of ID
+}
+
+// InConflict reports whether entry k is one of several texts for one message.
+func (t *Thread) InConflict(k int) bool {
+	id := t.Live[k].ID
+	return k > 0 && t.Live[k-1].ID == id || k+1 < len(t.Live) && t.Live[k+1].ID == id
+}
+
+// A HeaderEntry is a header as it is kept, with what belongs to the document as a
+// whole.
+type HeaderEntry struct {
+	Rev  Rev
+	Past []Rev // replaced revisions, sorted
+
+	JSON     Blob   // the header's object
+	Layout   Layout // of the preamble
+	Source   Blob   // the preamble's bytes, when Layout.Verbatim
+	Includes string // the tree of included files; "" when none
+	Origin   string // the tree of a foreign original; "" when none
+}
+
+// A State is all that one snapshot holds.
+type State struct {
+	Headers []HeaderEntry // the first is shown; any others are those of sides in conflict with it
+	Thread  Thread
+}

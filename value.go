@@ -1,0 +1,134 @@
+package domarkx
+
+import "slices"
+
+// Kind is the kind of a JSON value.
+type Kind uint8
+
+// The kinds of JSON values (RFC 8259, section 3).
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// String names the kind as it is called in messages to users.
+func (k Kind) String() string {
+	return [...]string{"null", "boolean", "number", "string", "array", "object"}[k]
+}
+
+// A Value is a JSON value as it was written: objects keep the order of their
+// members (and repeated names), numbers keep their spelling, and strings are
+// WTF-8, so that a lone surrogate survives. The zero Value is null. Values are
+// immutable once shared.
+type Value struct {
+	kind    Kind
+	text    string // string content, number spelling, "true" or "false"
+	items   []Value
+	members []Member
+	offset  int
+}
+
+// A Member is a name and its value in an object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// StringValue returns a JSON string; s is WTF-8.
+func StringValue(s string) Value { return Value{kind: String, text: s} }
+
+// NumberValue returns a JSON number spelled as given; spelling must be a valid
+// JSON number.
+func NumberValue(spelling string) Value { return Value{kind: Number, text: spelling} }
+
+// BoolValue returns true or false.
+func BoolValue(b bool) Value {
+	if b {
+		return Value{kind: Bool, text: "true"}
+	}
+	return Value{kind: Bool, text: "false"}
+}
+
+// ArrayValue returns an array of the items, which it then owns.
+func ArrayValue(items ...Value) Value { return Value{kind: Array, items: items} }
+
+// ObjectValue returns an object of the members in that order; it then owns them.
+func ObjectValue(members ...Member) Value { return Value{kind: Object, members: members} }
+
+// Kind returns the value's kind.
+func (v Value) Kind() Kind { return v.kind }
+
+// Text returns the content of a string (WTF-8), the spelling of a number or
+// boolean, and "" for all else.
+func (v Value) Text() string { return v.text }
+
+// IsTrue reports whether the value is the boolean true.
+func (v Value) IsTrue() bool { return v.kind == Bool && v.text == "true" }
+
+// Items returns the items of an array. The caller must not change them.
+func (v Value) Items() []Value { return v.items }
+
+// Members returns the members of an object. The caller must not change them.
+func (v Value) Members() []Member { return v.members }
+
+// Offset returns where in the parsed text the value began, in bytes; 0 for a
+// value that was not parsed.
+func (v Value) Offset() int { return v.offset }
+
+// Get returns the last member of that name, as readers of JSON commonly do.
+func (v Value) Get(name string) (Value, bool) {
+	for _, m := range slices.Backward(v.members) {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// With returns the object with one member set: in its place when the name is
+// there already (once), else at the end. On a value of another kind it returns
+// an object of that member alone.
+func (v Value) With(name string, value Value) Value {
+	members := make([]Member, 0, len(v.members)+1)
+	set := false
+	for _, m := range v.members {
+		if m.Name == name {
+			if set {
+				continue
+			}
+			m.Value, set = value, true
+		}
+		members = append(members, m)
+	}
+	if !set {
+		members = append(members, Member{name, value})
+	}
+	return Value{kind: Object, members: members}
+}
+
+// Without returns the object without any member of that name.
+func (v Value) Without(name string) Value {
+	members := make([]Member, 0, len(v.members))
+	for _, m := range v.members {
+		if m.Name != name {
+			members = append(members, m)
+		}
+	}
+	return Value{kind: Object, members: members}
+}
+
+// Equal reports whether both are the same value with the same spelling of
+// numbers and the same order of members.
+func (v Value) Equal(w Value) bool {
+	if v.kind != w.kind || v.text != w.text {
+		return false
+	}
+	return slices.EqualFunc(v.items, w.items, Value.Equal) &&
+		slices.EqualFunc(v.members, w.members, func(a, b Member) bool {
+			return a.Name == b.Name && a.Value.Equal(b.Value)
+		})
+}

@@ -1,0 +1,82 @@
+package domarkx
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// located is a SyntaxError that knows its byte offset but not yet the text.
+type located struct {
+	*SyntaxError
+	offset int
+}
+
+func (e *located) Unwrap() error { return e.SyntaxError }
+
+// Locate fills in the line and column of an error that [ParseMessage] or
+// [ParseHeader] gave for a value parsed from data; other errors pass unchanged.
+func Locate(err error, data []byte) error {
+	var at *located
+	if !errors.As(err, &at) {
+		return err
+	}
+	e := *at.SyntaxError
+	e.Line, e.Column = Position(data, at.offset)
+	return &e
+}
+
+func badValue(v Value, at, msg string) error {
+	return &located{&SyntaxError{Pointer: at, Msg: msg}, v.offset}
+}
+
+func wrongKind(v Value, at, expected string) error {
+	if at == "" {
+		at = "/"
+	}
+	return badValue(v, at, fmt.Sprintf("is a JSON %s, expected %s", v.kind, expected))
+}
+
+// article puts "a" or "an" before a kind.
+func article(k Kind) string {
+	if k == Array || k == Object {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
+
+// required returns the member of that name, which must be of that kind.
+func required(v Value, at, name string, kind Kind) (Value, error) {
+	m, ok := v.Get(name)
+	if !ok {
+		return m, badValue(v, at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, article(kind)))
+	}
+	if m.kind != kind {
+		return m, wrongKind(m, at+"/"+name, article(kind))
+	}
+	return m, nil
+}
+
+// optional returns the member of that name, or null when it is absent or null.
+func optional(v Value, at, name string, kind Kind) (Value, error) {
+	m, ok := v.Get(name)
+	if !ok || m.kind == Null {
+		return Value{}, nil
+	}
+	if m.kind != kind {
+		return m, wrongKind(m, at+"/"+name, article(kind))
+	}
+	return m, nil
+}
+
+// extra returns the members whose name is not among the known ones, and known
+// ones that are null: those say nothing, but were written.
+func extra(v Value, known ...string) []Member {
+	var rest []Member
+	for _, m := range v.members {
+		if !slices.Contains(known, m.Name) || m.Value.kind == Null {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,306 @@
+package domarkx
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth bounds the nesting of parsed JSON, so that a hostile document cannot
+// exhaust the stack.
+const maxDepth = 1000
+
+// ParseValue parses one JSON text (RFC 8259) that may stand between white space.
+// A lone surrogate escape becomes its three WTF-8 bytes; bytes that are not
+// UTF-8 become U+FFFD, one each. The error is a [*SyntaxError] with line and
+// column.
+func ParseValue(data []byte) (Value, error) {
+	p := parser{data: data}
+	p.space()
+	v, err := p.value(0)
+	if err != nil {
+		return Value{}, err
+	}
+	p.space()
+	if p.pos < len(data) {
+		return Value{}, p.fail("unexpected %s after the JSON value, expected the end", p.found())
+	}
+	return v, nil
+}
+
+type parser struct {
+	data []byte
+	pos  int
+}
+
+func (p *parser) fail(format string, args ...any) error {
+	line, column := Position(p.data, p.pos)
+	return &SyntaxError{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) found() string {
+	if p.pos >= len(p.data) {
+		return "end of input"
+	}
+	r, size := utf8.DecodeRune(p.data[p.pos:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("byte 0x%02x", p.data[p.pos])
+	}
+	return fmt.Sprintf("%q", r)
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.data) {
+		switch p.data[p.pos] {
+		case ' ', '\t', '\r', '\n':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) value(depth int) (Value, error) {
+	if depth > maxDepth {
+		return Value{}, p.fail("nested deeper than %d levels", maxDepth)
+	}
+	if p.pos >= len(p.data) {
+		return Value{}, p.fail("unexpected end of input, expected a JSON value")
+	}
+	start := p.pos
+	switch c := p.data[p.pos]; {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		s, err := p.str()
+		return Value{kind: String, text: s, offset: start}, err
+	case c == '-' || '0' <= c && c <= '9':
+		s, err := p.number()
+		return Value{kind: Number, text: s, offset: start}, err
+	}
+	for word, kind := range map[string]Kind{"null": Null, "true": Bool, "false": Bool} {
+		if strings.HasPrefix(string(p.data[p.pos:min(len(p.data), p.pos+len(word))]), word) {
+			p.pos += len(word)
+			if kind == Null {
+				word = ""
+			}
+			return Value{kind: kind, text: word, offset: start}, nil
+		}
+	}
+	return Value{}, p.fail("unexpected %s, expected a JSON value", p.found())
+}
+
+func (p *parser) object(depth int) (Value, error) {
+	v := Value{kind: Object, offset: p.pos}
+	p.pos++
+	p.space()
+	if p.eat('}') {
+		return v, nil
+	}
+	for {
+		p.space()
+		if p.pos >= len(p.data) || p.data[p.pos] != '"' {
+			return Value{}, p.fail("unexpected %s, expected a member name in double quotes", p.found())
+		}
+		name, err := p.str()
+		if err != nil {
+			return Value{}, err
+		}
+		p.space()
+		if !p.eat(':') {
+			return Value{}, p.fail("unexpected %s, expected ':' after a member name", p.found())
+		}
+		p.space()
+		value, err := p.value(depth + 1)
+		if err != nil {
+			return Value{}, err
+		}
+		v.members = append(v.members, Member{name, value})
+		p.space()
+		if p.eat('}') {
+			return v, nil
+		}
+		if !p.eat(',') {
+			return Value{}, p.fail("unexpected %s, expected ',' or '}'", p.found())
+		}
+	}
+}
+
+func (p *parser) array(depth int) (Value, error) {
+	v := Value{kind: Array, offset: p.pos}
+	p.pos++
+	p.space()
+	if p.eat(']') {
+		return v, nil
+	}
+	for {
+		p.space()
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return Value{}, err
+		}
+		v.items = append(v.items, item)
+		p.space()
+		if p.eat(']') {
+			return v, nil
+		}
+		if !p.eat(',') {
+			return Value{}, p.fail("unexpected %s, expected ',' or ']'", p.found())
+		}
+	}
+}
+
+func (p *parser) eat(c byte) bool {
+	if p.pos < len(p.data) && p.data[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *parser) digits() bool {
+	start := p.pos
+	for p.pos < len(p.data) && '0' <= p.data[p.pos] && p.data[p.pos] <= '9' {
+		p.pos++
+	}
+	return p.pos > start
+}
+
+func (p *parser) number() (string, error) {
+	start := p.pos
+	p.eat('-')
+	if !p.eat('0') && !p.digits() {
+		return "", p.fail("unexpected %s, expected a digit", p.found())
+	}
+	if p.eat('.') && !p.digits() {
+		return "", p.fail("unexpected %s, expected a digit after the decimal point", p.found())
+	}
+	if p.eat('e') || p.eat('E') {
+		if !p.eat('+') {
+			p.eat('-')
+		}
+		if !p.digits() {
+			return "", p.fail("unexpected %s, expected a digit in the exponent", p.found())
+		}
+	}
+	return string(p.data[start:p.pos]), nil
+}
+
+func (p *parser) str() (string, error) {
+	p.pos++
+	start := p.pos
+	for p.pos < len(p.data) { // most strings need no work
+		c := p.data[p.pos]
+		if c == '"' {
+			s := string(validUTF8(p.data[start:p.pos]))
+			p.pos++
+			return s, nil
+		}
+		if c == '\\' || c < 0x20 {
+			break
+		}
+		p.pos++
+	}
+	buf := append([]byte(nil), validUTF8(p.data[start:p.pos])...)
+	for p.pos < len(p.data) {
+		c := p.data[p.pos]
+		switch {
+		case c == '"':
+			p.pos++
+			return string(buf), nil
+		case c == '\\':
+			var err error
+			if buf, err = p.escape(buf); err != nil {
+				return "", err
+			}
+		case c < 0x20:
+			return "", p.fail("control character 0x%02x in a string, expected an escape", c)
+		case c < utf8.RuneSelf:
+			buf = append(buf, c)
+			p.pos++
+		default:
+			r, size := utf8.DecodeRune(p.data[p.pos:])
+			buf = utf8.AppendRune(buf, r)
+			p.pos += size
+		}
+	}
+	return "", p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+func (p *parser) escape(buf []byte) ([]byte, error) {
+	if p.pos+1 >= len(p.data) {
+		p.pos = len(p.data)
+		return nil, p.fail("unexpected end of input in a string, expected '\"'")
+	}
+	c := p.data[p.pos+1]
+	if c == 'u' {
+		unit, ok := p.hex4(p.pos + 2)
+		if !ok {
+			return nil, p.fail("bad \\u escape, expected four hexadecimal digits")
+		}
+		p.pos += 6
+		r := rune(unit)
+		if utf16.IsSurrogate(r) && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
+			if low, ok := p.hex4(p.pos + 2); ok {
+				if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
+					p.pos += 6
+					return utf8.AppendRune(buf, full), nil
+				}
+			}
+		}
+		return appendWTF8(buf, r), nil
+	}
+	i := strings.IndexByte(`"\/bfnrt`, c)
+	if i < 0 {
+		return nil, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+	}
+	p.pos += 2
+	return append(buf, "\"\\/\b\f\n\r\t"[i]), nil
+}
+
+func (p *parser) hex4(at int) (uint16, bool) {
+	if at+4 > len(p.data) {
+		return 0, false
+	}
+	var unit uint16
+	for _, c := range p.data[at : at+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		unit = unit<<4 | uint16(c)
+	}
+	return unit, true
+}
+
+// appendWTF8 appends a code point, also a surrogate, as its generalized UTF-8
+// bytes (https://simonsapin.github.io/wtf-8/).
+func appendWTF8(buf []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
+	}
+	return utf8.AppendRune(buf, r)
+}
+
+// validUTF8 returns data with each byte that is not UTF-8 replaced by U+FFFD.
+func validUTF8(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	buf := make([]byte, 0, len(data)+16)
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		buf = utf8.AppendRune(buf, r)
+		data = data[size:]
+	}
+	return buf
+}

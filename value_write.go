@@ -1,0 +1,118 @@
+package domarkx
+
+import "unicode/utf8"
+
+// AppendJSON appends the value as JSON. With an indent, objects and arrays that
+// are not empty stand on lines of their own, each level indented by one more
+// indent after the prefix, as encoding/json does it; without one, the value is
+// one line without blanks. A lone surrogate is written as its escape; no other
+// character above U+001F is escaped but the quote and the backslash.
+func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
+	w := jsonWriter{buf: dst, prefix: prefix, indent: indent}
+	w.value(v, 0)
+	return w.buf
+}
+
+// JSON returns the value as one line.
+func (v Value) JSON() string { return string(v.AppendJSON(nil, "", "")) }
+
+type jsonWriter struct {
+	buf            []byte
+	prefix, indent string
+}
+
+func (w *jsonWriter) line(depth int) {
+	if w.indent == "" {
+		return
+	}
+	w.buf = append(w.buf, '\n')
+	w.buf = append(w.buf, w.prefix...)
+	for range depth {
+		w.buf = append(w.buf, w.indent...)
+	}
+}
+
+func (w *jsonWriter) value(v Value, depth int) {
+	switch v.kind {
+	case Null:
+		w.buf = append(w.buf, "null"...)
+	case Bool, Number:
+		w.buf = append(w.buf, v.text...)
+	case String:
+		w.buf = appendJSONString(w.buf, v.text)
+	case Array:
+		w.buf = append(w.buf, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.line(depth + 1)
+			w.value(item, depth+1)
+		}
+		if len(v.items) > 0 {
+			w.line(depth)
+		}
+		w.buf = append(w.buf, ']')
+	case Object:
+		w.buf = append(w.buf, '{')
+		for i, m := range v.members {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.line(depth + 1)
+			w.buf = append(appendJSONString(w.buf, m.Name), ':')
+			if w.indent != "" {
+				w.buf = append(w.buf, ' ')
+			}
+			w.value(m.Value, depth+1)
+		}
+		if len(v.members) > 0 {
+			w.line(depth)
+		}
+		w.buf = append(w.buf, '}')
+	}
+}
+
+func appendJSONString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				if unit, ok := surrogateAt(s[i:]); ok {
+					dst = append(dst, '\\', 'u', hex[unit>>12], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
+					i += 3
+					continue
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+			i += size
+			continue
+		}
+		i++
+	}
+	return append(dst, '"')
+}
+
+// surrogateAt reads a surrogate that stands in WTF-8 at the start of s.
+func surrogateAt(s string) (uint16, bool) {
+	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
+		return 0, false
+	}
+	return 0xD000 | uint16(s[1]&0x3F)<<6 | uint16(s[2]&0x3F), true
+}
