@@ -1,0 +1,185 @@
+package domarkx
+
+import (
+	"slices"
+	"sort"
+)
+
+// A Key stands for a message with all its bytes: equal keys, equal messages.
+type Key [32]byte
+
+// An Alignment says which old message each new message is.
+type Alignment struct {
+	Match []int // for each new message the old one that it is, edited or not; -1 when none; rising
+	Moved []int // for each new message without a match the removed old one that equals it; else -1
+}
+
+// Align finds out what an edit did to a list of messages. Equal messages in the
+// same order are matched first; of what stands between them, messages that are
+// similar are taken as edited. It takes O(n log n) and the messages between
+// equal ones, at most limit times limit comparisons a gap.
+func Align(old, new []Key, similar func(old, new int) bool) Alignment {
+	a := aligner{old: old, new: new, similar: similar}
+	a.match = slices.Repeat([]int{-1}, len(new))
+	a.align(0, len(old), 0, len(new), true)
+	return Alignment{Match: a.match, Moved: a.moves()}
+}
+
+// limit bounds the pairwise comparison of a gap: 300 edited messages in a row.
+const limit = 300
+
+type aligner struct {
+	old, new []Key
+	similar  func(old, new int) bool
+	match    []int
+}
+
+func (a *aligner) align(o, oEnd, n, nEnd int, anchors bool) {
+	for o < oEnd && n < nEnd && a.old[o] == a.new[n] {
+		a.match[n] = o
+		o, n = o+1, n+1
+	}
+	for o < oEnd && n < nEnd && a.old[oEnd-1] == a.new[nEnd-1] {
+		oEnd, nEnd = oEnd-1, nEnd-1
+		a.match[nEnd] = oEnd
+	}
+	if o == oEnd || n == nEnd {
+		return
+	}
+	if anchors {
+		for _, p := range append(a.anchors(o, oEnd, n, nEnd), pair{oEnd, nEnd}) {
+			a.align(o, p.old, n, p.new, false)
+			if p.new < nEnd {
+				a.match[p.new] = p.old
+			}
+			o, n = p.old+1, p.new+1
+		}
+		return
+	}
+	a.gap(o, oEnd, n, nEnd)
+}
+
+type pair struct{ old, new int }
+
+// anchors are the messages that stand once on both sides, those of them that are
+// in the same order (patience diff).
+func (a *aligner) anchors(o, oEnd, n, nEnd int) []pair {
+	type count struct{ old, new, at int }
+	counts := map[Key]count{}
+	for i := o; i < oEnd; i++ {
+		c := counts[a.old[i]]
+		c.old, c.at = c.old+1, i
+		counts[a.old[i]] = c
+	}
+	for j := n; j < nEnd; j++ {
+		if c, ok := counts[a.new[j]]; ok {
+			c.new++
+			counts[a.new[j]] = c
+		}
+	}
+	var unique []pair
+	for j := n; j < nEnd; j++ {
+		if c, ok := counts[a.new[j]]; ok && c.old == 1 && c.new == 1 {
+			unique = append(unique, pair{c.at, j})
+		}
+	}
+	return longestRising(unique)
+}
+
+// longestRising returns the longest run of pairs whose old index rises.
+func longestRising(pairs []pair) []pair {
+	var tails []int // index of the pair that ends the best run of each length
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		at := sort.Search(len(tails), func(k int) bool { return pairs[tails[k]].old >= p.old })
+		before[i] = -1
+		if at > 0 {
+			before[i] = tails[at-1]
+		}
+		if at == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[at] = i
+		}
+	}
+	if len(tails) == 0 {
+		return nil
+	}
+	run := make([]pair, 0, len(tails))
+	for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+		run = append(run, pairs[i])
+	}
+	slices.Reverse(run)
+	return run
+}
+
+// gap matches what no anchor divides: the most equal or similar messages in
+// order, equal ones counting double. Gaps too large for that are taken in order.
+func (a *aligner) gap(o, oEnd, n, nEnd int) {
+	rows, cols := oEnd-o, nEnd-n
+	if rows > limit || cols > limit {
+		for k := range min(rows, cols) {
+			if a.old[o+k] == a.new[n+k] || a.similar(o+k, n+k) {
+				a.match[n+k] = o + k
+			}
+		}
+		return
+	}
+	weight := func(i, j int) int {
+		switch {
+		case a.old[o+i] == a.new[n+j]:
+			return 2
+		case a.similar(o+i, n+j):
+			return 1
+		}
+		return 0
+	}
+	best := make([][]int, rows+1)
+	best[rows] = make([]int, cols+1)
+	weights := make([][]int8, rows)
+	for i := rows - 1; i >= 0; i-- {
+		best[i], weights[i] = make([]int, cols+1), make([]int8, cols)
+		for j := cols - 1; j >= 0; j-- {
+			w := weight(i, j)
+			weights[i][j] = int8(w)
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if w > 0 {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+w)
+			}
+		}
+	}
+	for i, j := 0, 0; i < rows && j < cols; {
+		switch w := int(weights[i][j]); {
+		case w > 0 && best[i][j] == best[i+1][j+1]+w:
+			a.match[n+j] = o + i
+			i, j = i+1, j+1
+		case best[i][j] == best[i+1][j]:
+			i++
+		default:
+			j++
+		}
+	}
+}
+
+// moves pairs new messages with equal old ones that nothing matched.
+func (a *aligner) moves() []int {
+	moved := slices.Repeat([]int{-1}, len(a.new))
+	taken := make([]bool, len(a.old))
+	for _, i := range a.match {
+		if i >= 0 {
+			taken[i] = true
+		}
+	}
+	free := map[Key][]int{}
+	for i, key := range a.old {
+		if !taken[i] {
+			free[key] = append(free[key], i)
+		}
+	}
+	for j, key := range a.new {
+		if a.match[j] < 0 && len(free[key]) > 0 {
+			moved[j], free[key] = free[key][0], free[key][1:]
+		}
+	}
+	return moved
+}

@@ -1,0 +1,181 @@
+package domarkx_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// text makes an entry that says s.
+func text(s string) domarkx.Entry {
+	return domarkx.Entry{Role: domarkx.User, JSON: domarkx.Blob{ID: s}}
+}
+
+func texts(t *domarkx.Thread) []string {
+	var all []string
+	for _, e := range t.Live {
+		all = append(all, e.JSON.ID)
+	}
+	return all
+}
+
+// replica is one clone of a session; its writer says things nobody else says.
+type replica struct {
+	name   string
+	said   int
+	thread *domarkx.Thread
+	past   []*domarkx.Thread
+}
+
+func (r *replica) say() string {
+	r.said++
+	return fmt.Sprintf("%s%d", r.name, r.said)
+}
+
+// edit gives the replica the list of texts that f makes of its list, as a save
+// in an editor would.
+func (r *replica) edit(f func([]string) []string) {
+	old := texts(r.thread)
+	next := f(slices.Clone(old))
+	keys := func(all []string) []domarkx.Key {
+		ks := make([]domarkx.Key, len(all))
+		for i, s := range all {
+			copy(ks[i][:], s)
+		}
+		return ks
+	}
+	e := domarkx.Edit{Alignment: domarkx.Align(keys(old), keys(next), func(o, n int) bool {
+		return slices.Contains([]string{old[o] + "'", old[o] + "''"}, next[n])
+	})}
+	for j, s := range next {
+		e.Next = append(e.Next, text(s))
+		e.Same = append(e.Same, e.Match[j] >= 0 && old[e.Match[j]] == s)
+	}
+	e.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
+		return domarkx.DeriveID(clock, []byte(r.name), []byte(r.say()), after[:])
+	}
+	r.past = append(r.past, r.thread)
+	r.thread = r.thread.Revise(e)
+	if got := texts(r.thread); !slices.Equal(got, next) {
+		panic(fmt.Sprintf("saved %q, got %q", next, got))
+	}
+}
+
+func (r *replica) step(t *rapid.T) {
+	n := len(r.thread.Live)
+	at := func(label string) int { return rapid.IntRange(0, max(0, n-1)).Draw(t, label) }
+	switch op := rapid.SampledFrom([]string{"append", "append", "insert", "edit", "edit", "delete", "move", "rewind", "restore"}).Draw(t, r.name); {
+	case op == "append" || n == 0:
+		r.edit(func(s []string) []string { return append(s, r.say(), r.say()) })
+	case op == "insert":
+		k := at("at")
+		r.edit(func(s []string) []string { return slices.Insert(s, k, r.say()) })
+	case op == "edit":
+		k := at("at")
+		r.edit(func(s []string) []string {
+			s[k] += rapid.SampledFrom([]string{"'", "''"}).Draw(t, "edit")
+			return s
+		})
+	case op == "delete":
+		k := at("at")
+		r.edit(func(s []string) []string { return slices.Delete(s, k, k+1) })
+	case op == "move":
+		from, to := at("from"), at("to")
+		r.edit(func(s []string) []string {
+			moved := s[from]
+			return slices.Insert(slices.Delete(s, from, from+1), to, moved)
+		})
+	case op == "rewind":
+		r.past = append(r.past, r.thread)
+		r.thread = r.thread.Truncate(at("keep"))
+	case op == "restore" && len(r.past) > 0:
+		target := r.past[rapid.IntRange(0, len(r.past)-1).Draw(t, "past")]
+		r.thread = r.thread.Revert(target)
+		if got, want := texts(r.thread), texts(target); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Fatalf("restored %q, got %q", want, got)
+		}
+	}
+	if again := domarkx.Merge(r.thread, r.thread); !cmp.Equal(again, r.thread, equateEmpty) {
+		t.Fatalf("merged with itself: %s", cmp.Diff(r.thread, again, equateEmpty))
+	}
+}
+
+var equateEmpty = cmp.FilterValues(func(a, b []domarkx.Rev) bool { return len(a) == 0 && len(b) == 0 }, cmp.Comparer(func(a, b []domarkx.Rev) bool { return true }))
+
+func TestMergeConverges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := &domarkx.Thread{}
+		clones := []*replica{{name: "a", thread: base}, {name: "b", thread: base}, {name: "c", thread: base}}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			r := clones[rapid.IntRange(0, 2).Draw(t, "clone")]
+			if from := clones[rapid.IntRange(0, 2).Draw(t, "from")]; from != r && rapid.Bool().Draw(t, "pull") {
+				r.past = append(r.past, r.thread)
+				r.thread = domarkx.Merge(r.thread, from.thread)
+				continue
+			}
+			r.step(t)
+		}
+		a, b, c := clones[0].thread, clones[1].thread, clones[2].thread
+		same := func(what string, x, y *domarkx.Thread) {
+			t.Helper()
+			if diff := cmp.Diff(x, y); diff != "" {
+				t.Fatalf("merging is not %s:\n%s", what, diff)
+			}
+		}
+		ab := domarkx.Merge(a, b)
+		same("commutative", ab, domarkx.Merge(b, a))
+		same("idempotent", ab, domarkx.Merge(ab, b))
+		same("associative", domarkx.Merge(ab, c), domarkx.Merge(a, domarkx.Merge(b, c)))
+	})
+}
+
+func TestMerge(t *testing.T) {
+	tests := []struct {
+		name   string
+		base   []string
+		ours   func([]string) []string
+		theirs func([]string) []string
+		want   []string // in any order of the two sides
+	}{
+		{"runs appended on both sides do not mix", []string{"x"},
+			func(s []string) []string { return append(s, "a1", "a2") },
+			func(s []string) []string { return append(s, "b1", "b2") }, []string{"x", "a1", "a2", "b1", "b2"}},
+		{"an edit beats a removal", []string{"x", "y"},
+			func(s []string) []string { return []string{"x", "y'"} },
+			func(s []string) []string { return []string{"x"} }, []string{"x", "y'"}},
+		{"two edits both stay", []string{"x", "y"},
+			func(s []string) []string { return []string{"x'", "y"} },
+			func(s []string) []string { return []string{"x''", "y"} }, []string{"x'", "x''", "y"}},
+		{"one edit made twice is one", []string{"x"},
+			func(s []string) []string { return []string{"x'"} },
+			func(s []string) []string { return []string{"x'"} }, []string{"x'"}},
+		{"removed on both sides", []string{"x", "y"},
+			func(s []string) []string { return []string{"y"} },
+			func(s []string) []string { return []string{"y"} }, []string{"y"}},
+		{"no common base", nil,
+			func(s []string) []string { return []string{"a"} },
+			func(s []string) []string { return []string{"b"} }, []string{"a", "b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base := replica{name: "base", thread: &domarkx.Thread{}}
+			base.edit(func([]string) []string { return tt.base })
+			ours, theirs := replica{name: "ours", thread: base.thread}, replica{name: "theirs", thread: base.thread}
+			ours.edit(tt.ours)
+			theirs.edit(tt.theirs)
+			got := texts(domarkx.Merge(ours.thread, theirs.thread))
+			if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(tt.want))) {
+				t.Errorf("merged to %q, want %q", got, tt.want)
+			}
+			for _, run := range [][]string{{"a1", "a2"}, {"b1", "b2"}} {
+				if i := slices.Index(got, run[0]); i >= 0 && (i+1 == len(got) || got[i+1] != run[1]) {
+					t.Errorf("run %q was torn apart in %q", run, got)
+				}
+			}
+		})
+	}
+}
