@@ -57,17 +57,25 @@ type reviser struct {
 }
 
 // touchedConflicts are the messages in conflict of which an edit changed or
-// removed a text.
+// removed a text, or put something between two texts.
 func (r *reviser) touchedConflicts() map[ID]bool {
-	alone := map[int]bool{}
+	place := map[int]int{} // of unchanged live entries in the new list
 	for j, i := range r.edit.Match {
 		if i >= 0 && r.edit.Same[j] {
-			alone[i] = true
+			place[i] = j
 		}
 	}
 	touched := map[ID]bool{}
 	for i, e := range r.thread.Live {
-		if !alone[i] && r.thread.InConflict(i) {
+		if !r.thread.InConflict(i) {
+			continue
+		}
+		j, alone := place[i]
+		if i > 0 && r.thread.Live[i-1].ID == e.ID {
+			before, ok := place[i-1]
+			alone = alone && ok && before == j-1
+		}
+		if !alone {
 			touched[e.ID] = true
 		}
 	}
