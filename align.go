@@ -8,6 +8,17 @@ import (
 // A Key stands for a message with all its bytes: equal keys, equal messages.
 type Key [32]byte
 
+// Likeness says how likely one message is an edit of another.
+type Likeness int
+
+// The degrees of likeness.
+const (
+	Unlike   Likeness = 0 // one cannot become the other: another role
+	Possible Likeness = 1 // it may have been rewritten
+	Alike    Likeness = 3 // most of the text is the same
+	equal    Likeness = 7
+)
+
 // An Alignment says which old message each new message is.
 type Alignment struct {
 	Match []int // for each new message the old one that it is, edited or not; -1 when none; rising
@@ -16,10 +27,10 @@ type Alignment struct {
 
 // Align finds out what an edit did to a list of messages. Equal messages in the
 // same order are matched first; of what stands between them, messages that are
-// similar are taken as edited. It takes O(n log n) and the messages between
-// equal ones, at most limit times limit comparisons a gap.
-func Align(old, new []Key, similar func(old, new int) bool) Alignment {
-	a := aligner{old: old, new: new, similar: similar}
+// alike are taken as edited. It takes O(n log n) and, of the messages between
+// equal ones, a bounded number of comparisons.
+func Align(old, new []Key, alike func(old, new int) Likeness) Alignment {
+	a := aligner{old: old, new: new, alike: alike}
 	a.match = slices.Repeat([]int{-1}, len(new))
 	a.align(0, len(old), 0, len(new), true)
 	return Alignment{Match: a.match, Moved: a.moves()}
@@ -30,7 +41,7 @@ const limit = 300
 
 type aligner struct {
 	old, new []Key
-	similar  func(old, new int) bool
+	alike    func(old, new int) Likeness
 	match    []int
 }
 
@@ -113,35 +124,26 @@ func longestRising(pairs []pair) []pair {
 	return run
 }
 
-// gap matches what no anchor divides: the most equal or similar messages in
-// order, equal ones counting double. Gaps too large for that are taken in order.
+// gap matches what no anchor divides: the messages in order that are most alike
+// in sum. Gaps too large for that are taken in order.
 func (a *aligner) gap(o, oEnd, n, nEnd int) {
 	rows, cols := oEnd-o, nEnd-n
 	if rows > limit || cols > limit {
 		for k := range min(rows, cols) {
-			if a.old[o+k] == a.new[n+k] || a.similar(o+k, n+k) {
+			if a.likeness(o+k, n+k) > Unlike {
 				a.match[n+k] = o + k
 			}
 		}
 		return
 	}
-	weight := func(i, j int) int {
-		switch {
-		case a.old[o+i] == a.new[n+j]:
-			return 2
-		case a.similar(o+i, n+j):
-			return 1
-		}
-		return 0
-	}
-	best := make([][]int, rows+1)
-	best[rows] = make([]int, cols+1)
-	weights := make([][]int8, rows)
+	best := make([][]Likeness, rows+1)
+	best[rows] = make([]Likeness, cols+1)
+	weights := make([][]Likeness, rows)
 	for i := rows - 1; i >= 0; i-- {
-		best[i], weights[i] = make([]int, cols+1), make([]int8, cols)
+		best[i], weights[i] = make([]Likeness, cols+1), make([]Likeness, cols)
 		for j := cols - 1; j >= 0; j-- {
-			w := weight(i, j)
-			weights[i][j] = int8(w)
+			w := a.likeness(o+i, n+j)
+			weights[i][j] = w
 			best[i][j] = max(best[i+1][j], best[i][j+1])
 			if w > 0 {
 				best[i][j] = max(best[i][j], best[i+1][j+1]+w)
@@ -149,7 +151,7 @@ func (a *aligner) gap(o, oEnd, n, nEnd int) {
 		}
 	}
 	for i, j := 0, 0; i < rows && j < cols; {
-		switch w := int(weights[i][j]); {
+		switch w := weights[i][j]; {
 		case w > 0 && best[i][j] == best[i+1][j+1]+w:
 			a.match[n+j] = o + i
 			i, j = i+1, j+1
@@ -159,6 +161,13 @@ func (a *aligner) gap(o, oEnd, n, nEnd int) {
 			j++
 		}
 	}
+}
+
+func (a *aligner) likeness(o, n int) Likeness {
+	if a.old[o] == a.new[n] {
+		return equal
+	}
+	return a.alike(o, n)
 }
 
 // moves pairs new messages with equal old ones that nothing matched.

@@ -48,8 +48,11 @@ func (r *replica) edit(f func([]string) []string) {
 		}
 		return ks
 	}
-	e := domarkx.Edit{Alignment: domarkx.Align(keys(old), keys(next), func(o, n int) bool {
-		return slices.Contains([]string{old[o] + "'", old[o] + "''"}, next[n])
+	e := domarkx.Edit{Alignment: domarkx.Align(keys(old), keys(next), func(o, n int) domarkx.Likeness {
+		if slices.Contains([]string{old[o] + "'", old[o] + "''"}, next[n]) {
+			return domarkx.Alike
+		}
+		return domarkx.Unlike
 	})}
 	for j, s := range next {
 		e.Next = append(e.Next, text(s))

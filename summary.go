@@ -17,6 +17,8 @@ type Info struct {
 	Date     int64 // of the commit, in Unix seconds
 	Subject  string
 	Preview  string // see [Preview]
+	// Operation is the command that made the snapshot: "import", "append", …
+	Operation string
 }
 
 // Summary returns agent-chatter's summary of a session (its specification,
