@@ -10,7 +10,7 @@ const (
 	TailLine  Tail = iota // one LF
 	TailCRLF              // one CRLF
 	TailOpen              // no line end
-	TailBlank             // a blank line, or the piece is empty
+	TailBlank             // a blank line, or there is nothing that a heading must keep away from
 )
 
 // A Layout is how one piece of a Markdown document (the preamble before the
@@ -18,7 +18,7 @@ const (
 //
 // A document is its pieces with separators between them; see [Arrange]. The
 // bytes of a message run from its heading to the next one, without the blank
-// line in front of that.
+// line in front of that when [Separator] gives it back.
 type Layout struct {
 	// Digest is the SHA-256 and Size the length of the piece's bytes: the author's
 	// when they are kept, else those of the canonical rendering.
@@ -60,27 +60,28 @@ type Placed struct {
 // Arrange says how the pieces of a document follow each other; the first is the
 // preamble. Author's bytes are used where they still mean what they meant: with
 // the same includes, and all the messages of a span behind it in order.
+//
+// At the very beginning of the document no separator is written: the preamble
+// may turn out to be empty only when it is rendered.
 func Arrange(includes string, pieces []Layout) []Placed {
 	placed := make([]Placed, len(pieces))
 	before := Layout{Tail: TailBlank}
-	spanned := 0 // pieces from here that lie within an earlier one
-	for i, piece := range pieces {
-		if spanned > 0 {
-			spanned--
-			placed[i] = Placed{Form: Nothing}
-			continue
+	for i := 0; i < len(pieces); i++ {
+		piece, span := pieces[i], 0
+		switch {
+		case piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(pieces[i:]):
+			placed[i].Form, span = AsWritten, piece.Span
+		case piece.Verbatim || piece.Within > 0:
+			piece = Layout{Tail: TailLine, Size: -1} // rendered anew
 		}
-		written := piece
-		if piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(pieces[i:]) {
-			placed[i].Form, spanned = AsWritten, piece.Span
-		} else if piece.Verbatim || piece.Within > 0 {
-			written = Layout{Tail: TailLine, Size: -1}
+		if i > 0 || piece.Size != 0 {
+			placed[i].Separator = Separator(before, piece)
+			before = piece
 		}
-		if written.Size == 0 && written.Digest != ([32]byte{}) || written.Size == 0 && i == 0 {
-			continue // an empty piece: what is before it still ends the document so far
+		for range span {
+			i++
+			placed[i].Form = Nothing
 		}
-		placed[i].Separator = Separator(before, written)
-		before = written
 	}
 	return placed
 }

@@ -79,6 +79,19 @@ func (v Value) Members() []Member { return v.members }
 // value that was not parsed.
 func (v Value) Offset() int { return v.offset }
 
+// Depth returns how many arrays and objects lie around the innermost value: 0 for
+// a value that is neither, or empty.
+func (v Value) Depth() int {
+	depth := 0
+	for _, item := range v.items {
+		depth = max(depth, 1+item.Depth())
+	}
+	for _, m := range v.members {
+		depth = max(depth, 1+m.Value.Depth())
+	}
+	return depth
+}
+
 // Get returns the last member of that name, as readers of JSON commonly do.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range slices.Backward(v.members) {

@@ -31,15 +31,19 @@ func badValue(v Value, at, msg string) error {
 }
 
 func wrongKind(v Value, at, expected string) error {
+	subject := ""
 	if at == "" {
-		at = "/"
+		subject = "the JSON text "
 	}
-	return badValue(v, at, fmt.Sprintf("is a JSON %s, expected %s", v.kind, expected))
+	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, article(v.kind), expected))
 }
 
 // article puts "a" or "an" before a kind.
 func article(k Kind) string {
-	if k == Array || k == Object {
+	switch k {
+	case Null:
+		return k.String()
+	case Array, Object:
 		return "an " + k.String()
 	}
 	return "a " + k.String()
@@ -70,11 +74,18 @@ func optional(v Value, at, name string, kind Kind) (Value, error) {
 }
 
 // extra returns the members whose name is not among the known ones, and known
-// ones that are null: those say nothing, but were written.
+// ones that are null: those say nothing, but were written. A null that a later
+// member of its name replaces says nothing at all.
 func extra(v Value, known ...string) []Member {
+	null := make([]bool, len(known)) // whether the last member of that name is null
+	for _, m := range v.members {
+		if i := slices.Index(known, m.Name); i >= 0 {
+			null[i] = m.Value.kind == Null
+		}
+	}
 	var rest []Member
 	for _, m := range v.members {
-		if !slices.Contains(known, m.Name) || m.Value.kind == Null {
+		if i := slices.Index(known, m.Name); i < 0 || null[i] && m.Value.kind == Null {
 			rest = append(rest, m)
 		}
 	}

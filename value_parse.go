@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of parsed JSON, so that a hostile document cannot
-// exhaust the stack.
-const maxDepth = 1000
+// MaxDepth is how deep parsed JSON may be nested ([Value.Depth]), so that a
+// hostile document cannot exhaust the stack.
+const MaxDepth = 1000
 
 // ParseValue parses one JSON text (RFC 8259) that may stand between white space.
 // A lone surrogate escape becomes its three WTF-8 bytes; bytes that are not
@@ -62,8 +62,8 @@ func (p *parser) space() {
 }
 
 func (p *parser) value(depth int) (Value, error) {
-	if depth > maxDepth {
-		return Value{}, p.fail("nested deeper than %d levels", maxDepth)
+	if depth > MaxDepth {
+		return Value{}, p.fail("nested deeper than %d levels", MaxDepth)
 	}
 	if p.pos >= len(p.data) {
 		return Value{}, p.fail("unexpected end of input, expected a JSON value")
@@ -81,14 +81,13 @@ func (p *parser) value(depth int) (Value, error) {
 		s, err := p.number()
 		return Value{kind: Number, text: s, offset: start}, err
 	}
-	for word, kind := range map[string]Kind{"null": Null, "true": Bool, "false": Bool} {
-		if strings.HasPrefix(string(p.data[p.pos:min(len(p.data), p.pos+len(word))]), word) {
-			p.pos += len(word)
-			if kind == Null {
-				word = ""
-			}
-			return Value{kind: kind, text: word, offset: start}, nil
-		}
+	switch {
+	case p.word("null"):
+		return Value{kind: Null, offset: start}, nil
+	case p.word("true"):
+		return Value{kind: Bool, text: "true", offset: start}, nil
+	case p.word("false"):
+		return Value{kind: Bool, text: "false", offset: start}, nil
 	}
 	return Value{}, p.fail("unexpected %s, expected a JSON value", p.found())
 }
@@ -159,6 +158,14 @@ func (p *parser) eat(c byte) bool {
 		return true
 	}
 	return false
+}
+
+func (p *parser) word(w string) bool {
+	if len(p.data)-p.pos < len(w) || string(p.data[p.pos:p.pos+len(w)]) != w {
+		return false
+	}
+	p.pos += len(w)
+	return true
 }
 
 func (p *parser) digits() bool {
