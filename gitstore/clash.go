@@ -1,0 +1,111 @@
+package gitstore
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A nameIndex knows the names that are taken, also by case and as folders.
+type nameIndex struct {
+	fold    cases.Caser
+	names   map[string]string         // folded name -> name
+	folders map[string]map[string]int // folded folder -> folder as spelled -> names in it
+	example map[string]string         // folded folder -> a name in it
+}
+
+func newNameIndex() *nameIndex {
+	return &nameIndex{fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
+}
+
+func (x *nameIndex) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
+
+// foldersOf calls yield with each folder of a name, from the outermost.
+func foldersOf(name string, yield func(folder string)) {
+	for i := range len(name) {
+		if name[i] == '/' {
+			yield(name[:i])
+		}
+	}
+}
+
+func (x *nameIndex) add(name string) {
+	x.names[x.key(name)] = name
+	foldersOf(name, func(folder string) {
+		key := x.key(folder)
+		if x.folders[key] == nil {
+			x.folders[key] = map[string]int{}
+		}
+		x.folders[key][folder]++
+		x.example[key] = name
+	})
+}
+
+func (x *nameIndex) remove(name string) {
+	delete(x.names, x.key(name))
+	foldersOf(name, func(folder string) {
+		key := x.key(folder)
+		if x.folders[key][folder]--; x.folders[key][folder] <= 0 {
+			delete(x.folders[key], folder)
+		}
+		if len(x.folders[key]) == 0 {
+			delete(x.folders, key)
+			delete(x.example, key)
+		}
+	})
+}
+
+// check returns [domarkx.ErrExists], naming the session in the way, when a new
+// session of that name could not stand beside the others: on file systems too
+// that know no case.
+func (x *nameIndex) check(name string) error {
+	taken := func(why, other string) error {
+		return fmt.Errorf("session name %q: %w: %s %q", name, domarkx.ErrExists, why, other)
+	}
+	key := x.key(name)
+	if other, ok := x.names[key]; ok {
+		if other == name {
+			return fmt.Errorf("session %q: %w", name, domarkx.ErrExists)
+		}
+		return taken("it differs only by case from the session", other)
+	}
+	if len(x.folders[key]) > 0 {
+		return taken("it is the folder of the session", x.exampleIn(key))
+	}
+	var err error
+	foldersOf(name, func(folder string) {
+		if err != nil {
+			return
+		}
+		key := x.key(folder)
+		if other, ok := x.names[key]; ok {
+			err = taken("its folder is the session", other)
+			return
+		}
+		for spelled := range x.folders[key] {
+			if spelled != folder {
+				err = taken("its folder differs only by case from that of the session", x.exampleIn(key))
+				return
+			}
+		}
+	})
+	return err
+}
+
+// exampleIn returns a name in a folder that is there.
+func (x *nameIndex) exampleIn(key string) string {
+	example := x.example[key]
+	if _, ok := x.names[x.key(example)]; ok {
+		return example
+	}
+	for folded, name := range x.names { // the example was removed
+		if strings.HasPrefix(folded, key+"/") {
+			return name
+		}
+	}
+	return example
+}

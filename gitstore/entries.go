@@ -1,0 +1,149 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// encodeEntries writes the entries file of one leaf. It holds of each message what
+// neither its JSON nor its file names say; a leaf is readable without its
+// neighbours.
+func encodeEntries(leaf []domarkx.Entry) ([]byte, error) {
+	dst := make([]byte, 0, 112*len(leaf))
+	var previous *domarkx.Entry
+	for i := range leaf {
+		e := &leaf[i]
+		if err := checkEntry(e); err != nil {
+			return nil, fmt.Errorf("message %s: %w", e.ID, err)
+		}
+		r := record{rev: e.Rev, past: e.Past, link: e.Link, layout: e.Layout}
+		if e.After != defaultAfter(previous, e.ID) {
+			r.after = &e.After
+		}
+		dst = hex.AppendEncode(dst, e.ID[:])
+		dst = appendDigest(append(dst, ' '), e.Layout.Digest)
+		dst = strconv.AppendInt(append(dst, ' '), e.Layout.Size, 10)
+		dst = strconv.AppendInt(append(dst, ' '), e.Date, 10)
+		dst = append(appendFlags(dst, r), '\n')
+		previous = e
+	}
+	return dst, nil
+}
+
+// defaultAfter returns what a line without after= means: the message of the line
+// before, for another text of the same message what that says, and for the
+// first line of a leaf the beginning.
+func defaultAfter(previous *domarkx.Entry, id domarkx.ID) domarkx.ID {
+	switch {
+	case previous == nil:
+		return domarkx.ID{}
+	case previous.ID == id:
+		return previous.After
+	}
+	return previous.ID
+}
+
+func checkEntry(e *domarkx.Entry) error {
+	if e.ID.IsZero() {
+		return fmt.Errorf("zero id: %w", domarkx.ErrInvalid)
+	}
+	if e.Link != "" && !isObjectID(e.Link) {
+		return fmt.Errorf("link %q: %w, expected a full object id", e.Link, domarkx.ErrInvalid)
+	}
+	if _, err := domarkx.ParseRole(string(e.Role)); err != nil {
+		return err
+	}
+	return checkLayout(e.Layout)
+}
+
+// decodeEntries reads what encodeEntries wrote, and nothing else. Role, JSON,
+// Source and Layout.Verbatim are left to the names of the files beside it.
+func decodeEntries(data []byte) ([]domarkx.Entry, error) {
+	lines, err := splitLines(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) > leafWidth {
+		return nil, fmt.Errorf("%w: %d lines, expected at most %d", domarkx.ErrCorrupt, len(lines), leafWidth)
+	}
+	leaf := make([]domarkx.Entry, 0, leafWidth)
+	for i, line := range lines {
+		var previous *domarkx.Entry
+		if i > 0 {
+			previous = &leaf[i-1]
+		}
+		e, err := decodeEntry(line, previous)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w: %v", i+1, domarkx.ErrCorrupt, err)
+		}
+		leaf = append(leaf, e)
+	}
+	for i := range leaf {
+		leaf[i].Role = domarkx.User // any role will do to write it again
+	}
+	again, err := encodeEntries(leaf)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
+	}
+	if !bytes.Equal(again, data) {
+		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
+	}
+	for i := range leaf {
+		leaf[i].Role = ""
+	}
+	return leaf, nil
+}
+
+func decodeEntry(line string, previous *domarkx.Entry) (domarkx.Entry, error) {
+	fields := strings.Split(line, " ")
+	if len(fields) < 4 {
+		return domarkx.Entry{}, errLine
+	}
+	var r record
+	id, err := domarkx.ParseID(fields[0])
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	if err := parseExtent(&r, fields[1], fields[2]); err != nil {
+		return domarkx.Entry{}, err
+	}
+	date, err := strconv.ParseInt(fields[3], 10, 64)
+	if err != nil {
+		return domarkx.Entry{}, errLine
+	}
+	if err := parseFlags(&r, fields[4:]); err != nil {
+		return domarkx.Entry{}, err
+	}
+	e := domarkx.Entry{ID: id, Rev: r.rev, Past: r.past, Date: date, Link: r.link, Layout: r.layout}
+	if e.After = defaultAfter(previous, id); r.after != nil {
+		e.After = *r.after
+	}
+	return e, nil
+}
+
+// parseExtent reads a digest and a size.
+func parseExtent(r *record, digest, size string) (err error) {
+	if r.layout.Digest, err = parseDigest(digest); err != nil {
+		return err
+	}
+	if r.layout.Size, err = strconv.ParseInt(size, 10, 64); err != nil {
+		return errLine
+	}
+	return nil
+}
+
+// splitLines returns the lines of a file, each of which ends with LF.
+func splitLines(data []byte) ([]string, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if data[len(data)-1] != '\n' {
+		return nil, fmt.Errorf("%w: the last line has no end", domarkx.ErrCorrupt)
+	}
+	return strings.Split(string(data[:len(data)-1]), "\n"), nil
+}

@@ -1,0 +1,100 @@
+package gitstore_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// Each decoder takes one encoding only: what it accepts is written the same again,
+// and what it refuses is corrupt.
+
+func FuzzDecodeEntries(f *testing.F) {
+	f.Add([]byte(id1 + " " + sum + " 12 1700000000\n" + id2 + " - 0 -5 past=0000000000000000 tail=open fence=``` tight\n"))
+	f.Add([]byte(id1 + " - 0 0 after=" + id2 + " includes=a%20b\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		leaf, err := gitstore.DecodeEntries(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		for i := range leaf {
+			leaf[i].Role = domarkx.Assistant
+		}
+		if again, err := gitstore.EncodeEntries(leaf); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%q became %q, %v", data, again, err)
+		}
+	})
+}
+
+func FuzzDecodeHeaderFile(f *testing.F) {
+	f.Add([]byte("- 0 rev=0700000000000000\n"), false)
+	f.Add([]byte(sum+" 3 past=0000000000000000 tail=blank\n"), true)
+	f.Fuzz(func(t *testing.T, data []byte, named bool) {
+		h, err := gitstore.DecodeHeaderFile(data, named)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if again, err := gitstore.EncodeHeaderFile(h, named); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%q became %q, %v", data, again, err)
+		}
+	})
+}
+
+func FuzzDecodeTombstones(f *testing.F) {
+	f.Add([]byte(id1 + " " + zeros + " 0000000000000000\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dead, err := gitstore.DecodeTombstones("08", data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if again := gitstore.EncodeTombstones(dead); !bytes.Equal(again, data) {
+			t.Errorf("%q became %q", data, again)
+		}
+	})
+}
+
+func FuzzDecodeMessage(f *testing.F) {
+	f.Add(gitstore.EncodeMessage(domarkx.Info{Number: 3, Messages: 2, Bytes: 120, Subject: "append: hello", Preview: "a\n\"", Operation: "append"}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		info, err := gitstore.DecodeMessage(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
+				t.Error(err)
+			}
+			return
+		}
+		again, err := gitstore.DecodeMessage(gitstore.EncodeMessage(info))
+		info.Subject = again.Subject // is cleaned when written
+		if err != nil || again != info {
+			t.Errorf("%q became %+v, %v", data, again, err)
+		}
+	})
+}
+
+func FuzzIncludePath(f *testing.F) {
+	f.Add("a%2Fb%20c%2F%C3%BC.md")
+	f.Fuzz(func(t *testing.T, name string) {
+		path, err := gitstore.IncludePath(name)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if again, err := gitstore.IncludeName(path); err != nil || again != name {
+			t.Errorf("%q became %q, %v", name, again, err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// encodeHeaderFile writes the header file: one line with what neither
+// snapshot.json nor the preamble's bytes say. It is nil when all of that is the
+// default, for then there is no file. In headers/<rev>/ the folder's name says
+// the revision.
+func encodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
+	if err := checkLayout(h.Layout); err != nil {
+		return nil, fmt.Errorf("preamble: %w", err)
+	}
+	r := record{rev: h.Rev, past: h.Past, layout: h.Layout}
+	if named {
+		r.rev = domarkx.Rev{}
+	}
+	dst := appendDigest(nil, h.Layout.Digest)
+	dst = strconv.AppendInt(append(dst, ' '), h.Layout.Size, 10)
+	dst = append(appendFlags(dst, r), '\n')
+	if string(dst) == "- 0\n" {
+		return nil, nil
+	}
+	return dst, nil
+}
+
+// decodeHeaderFile reads what encodeHeaderFile wrote; data is nil when there is no
+// file.
+func decodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
+	var h domarkx.HeaderEntry
+	if data == nil {
+		return h, nil
+	}
+	lines, err := splitLines(data)
+	if err != nil {
+		return h, err
+	}
+	var r record
+	fields := strings.Split(strings.Join(lines, "\n"), " ")
+	if len(lines) != 1 || len(fields) < 2 {
+		return h, fmt.Errorf("%w: expected one line of two or more fields", domarkx.ErrCorrupt)
+	}
+	if err := parseExtent(&r, fields[0], fields[1]); err != nil {
+		return h, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
+	}
+	if err := parseFlags(&r, fields[2:]); err != nil {
+		return h, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
+	}
+	h = domarkx.HeaderEntry{Rev: r.rev, Past: r.past, Layout: r.layout}
+	again, err := encodeHeaderFile(h, named)
+	if err != nil || !bytes.Equal(again, data) {
+		return domarkx.HeaderEntry{}, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
+	}
+	return h, nil
+}

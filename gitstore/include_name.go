@@ -1,0 +1,57 @@
+package gitstore
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// chunksSuffix ends the name of the tree that holds the content of a large blob;
+// at the name without it stands the pointer.
+const chunksSuffix = ".chunks"
+
+// maxIncludePath bounds the path of an included file, in bytes.
+const maxIncludePath = 1024
+
+// includeName returns the one tree entry name of an included file. Nothing but
+// letters, digits, '.', '_' and '-' stand for themselves, so that no path can be
+// a name that Git or a file system treats specially.
+func includeName(p string) (string, error) {
+	if p == "" || len(p) > maxIncludePath || strings.HasPrefix(p, "/") || path.Clean(p) != p ||
+		p == ".." || strings.HasPrefix(p, "../") || p == "." || strings.ContainsRune(p, 0) {
+		return "", fmt.Errorf("included file %q: %w, expected a clean relative path of at most %d bytes", p, domarkx.ErrInvalid, maxIncludePath)
+	}
+	suffix := -1
+	if strings.HasSuffix(p, chunksSuffix) {
+		suffix = len(p) - len(chunksSuffix)
+	}
+	var b strings.Builder
+	for i := range len(p) {
+		c := p[i]
+		plain := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' ||
+			c == '.' && i > 0 && i != suffix
+		if plain {
+			b.WriteByte(c)
+		} else {
+			b.WriteString(string([]byte{'%', upperHex[c>>4], upperHex[c&15]}))
+		}
+	}
+	return b.String(), nil
+}
+
+// includePath returns the path that a tree entry name stands for.
+func includePath(name string) (string, error) {
+	p, err := unescapeField(name)
+	if err == nil {
+		var again string
+		if again, err = includeName(p); err == nil && again != name {
+			err = errLine
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("includes/%s: %w: %v", name, domarkx.ErrCorrupt, err)
+	}
+	return p, nil
+}

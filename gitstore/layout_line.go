@@ -1,0 +1,208 @@
+package gitstore
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A record is one line of an entries or header file, before it is known which.
+// Its two codecs share the flags, which stand in one fixed order.
+type record struct {
+	after  *domarkx.ID // nil when not written
+	rev    domarkx.Rev
+	past   []domarkx.Rev
+	link   string
+	layout domarkx.Layout
+}
+
+var errLine = errors.New("not the one valid encoding")
+
+var tails = [...]string{domarkx.TailLine: "", domarkx.TailCRLF: "crlf", domarkx.TailOpen: "open", domarkx.TailBlank: "blank"}
+
+var digestEncoding = base64.RawURLEncoding.Strict()
+
+// appendDigest writes the 43 characters of a digest, or "-" for the one of a piece
+// that has no bytes of its own.
+func appendDigest(dst []byte, digest [32]byte) []byte {
+	if digest == ([32]byte{}) {
+		return append(dst, '-')
+	}
+	return digestEncoding.AppendEncode(dst, digest[:])
+}
+
+func parseDigest(s string) ([32]byte, error) {
+	var digest [32]byte
+	if s == "-" {
+		return digest, nil
+	}
+	raw, err := digestEncoding.DecodeString(s)
+	if err != nil || len(raw) != len(digest) {
+		return digest, fmt.Errorf("digest %q: %w", s, errLine)
+	}
+	return [32]byte(raw), nil
+}
+
+// appendFlags writes what is not the default, each flag behind a blank.
+func appendFlags(dst []byte, r record) []byte {
+	text := func(key, value string) {
+		dst = append(dst, ' ')
+		dst = append(dst, key...)
+		dst = append(dst, '=')
+		dst = append(dst, value...)
+	}
+	if r.after != nil {
+		text("after", r.after.String())
+	}
+	if r.rev != (domarkx.Rev{}) {
+		text("rev", r.rev.String())
+	}
+	if len(r.past) > 0 {
+		text("past", joinRevs(r.past))
+	}
+	if r.link != "" {
+		text("link", r.link)
+	}
+	l := r.layout
+	if l.Tail != domarkx.TailLine {
+		text("tail", tails[l.Tail])
+	}
+	if l.Fence != "" {
+		text("fence", escapeField(l.Fence))
+	}
+	if l.Tight {
+		dst = append(dst, " tight"...)
+	}
+	if l.Span != 0 {
+		text("span", strconv.Itoa(l.Span))
+	}
+	if l.Within != 0 {
+		text("within", strconv.Itoa(l.Within))
+	}
+	if l.Includes != "" {
+		text("includes", escapeField(l.Includes))
+	}
+	return dst
+}
+
+// parseFlags reads flags in any order: the caller compares the line with its one
+// valid encoding afterwards.
+func parseFlags(r *record, fields []string) error {
+	for _, field := range fields {
+		key, value, _ := strings.Cut(field, "=")
+		var err error
+		switch key {
+		case "after":
+			var id domarkx.ID
+			id, err = domarkx.ParseID(value)
+			r.after = &id
+		case "rev":
+			r.rev, err = domarkx.ParseRev(value)
+		case "past":
+			r.past, err = splitRevs(value)
+		case "link":
+			r.link = value
+			if !isObjectID(value) {
+				err = errLine
+			}
+		case "tail":
+			err = errLine
+			for i, name := range tails {
+				if name == value && name != "" {
+					r.layout.Tail, err = domarkx.Tail(i), nil
+				}
+			}
+		case "fence":
+			r.layout.Fence, err = unescapeField(value)
+		case "tight":
+			r.layout.Tight = true
+		case "span":
+			r.layout.Span, err = strconv.Atoi(value)
+		case "within":
+			r.layout.Within, err = strconv.Atoi(value)
+		case "includes":
+			r.layout.Includes, err = unescapeField(value)
+		default:
+			err = errLine
+		}
+		if err != nil {
+			return fmt.Errorf("flag %q: %w", field, errLine)
+		}
+	}
+	return nil
+}
+
+// checkLayout reports whether a layout can be written at all.
+func checkLayout(l domarkx.Layout) error {
+	if l.Size < 0 || l.Span < 0 || l.Within < 0 || int(l.Tail) >= len(tails) {
+		return fmt.Errorf("layout %+v: %w", l, domarkx.ErrInvalid)
+	}
+	return nil
+}
+
+// isObjectID reports whether s is a full object id: 40 lower-case hexadecimal digits.
+func isObjectID(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
+
+func joinRevs(revs []domarkx.Rev) string {
+	parts := make([]string, len(revs))
+	for i, r := range revs {
+		parts[i] = r.String()
+	}
+	return strings.Join(parts, ",")
+}
+
+// splitRevs reads revisions, which stand in ascending order, each once.
+func splitRevs(s string) ([]domarkx.Rev, error) {
+	parts := strings.Split(s, ",")
+	revs := make([]domarkx.Rev, len(parts))
+	for i, part := range parts {
+		var err error
+		if revs[i], err = domarkx.ParseRev(part); err != nil {
+			return nil, err
+		}
+		if i > 0 && parts[i-1] >= part {
+			return nil, errLine
+		}
+	}
+	return revs, nil
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// escapeField writes a text so that it has no blank, line end or control character:
+// every byte that is not visible ASCII, and '%', becomes %XX.
+func escapeField(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			b.WriteString(string([]byte{'%', upperHex[c>>4], upperHex[c&15]}))
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func unescapeField(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", errLine
+		}
+		high, low := strings.IndexByte(upperHex, s[i+1]), strings.IndexByte(upperHex, s[i+2])
+		if high < 0 || low < 0 {
+			return "", errLine
+		}
+		b.WriteByte(byte(high<<4 | low))
+		i += 2
+	}
+	return b.String(), nil
+}
