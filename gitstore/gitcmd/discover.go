@@ -1,0 +1,133 @@
+package gitcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// mark separates the answers of rev-parse, which echoes options that it does not
+// know: paths may hold newlines.
+const mark = "--domarkx-mark"
+
+var questions = []string{
+	"rev-parse", "--path-format=absolute",
+	"--is-bare-repository", mark,
+	"--show-object-format", mark,
+	"--show-ref-format", mark, // Git before 2.44 echoes it, and knows only files
+	"--git-dir", mark,
+	"--git-common-dir", mark,
+	"--git-path", "objects", mark,
+	"--show-prefix", mark,
+	"--show-toplevel", // last: it fails where there is no work tree
+}
+
+// Discover finds the repository that git finds from dir with the environment env
+// (nil: that of this process): GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and
+// their like are honoured. It runs git once.
+//
+// Where git finds none, or refuses it (safe.directory), the error is an [*Error]
+// with git's words. Repositories whose objects or references this program cannot
+// write are [domarkx.ErrUnsupported], and so is a git that is too old to answer.
+func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
+	if env == nil {
+		env = os.Environ()
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the repository: %w", err)
+	}
+	g := &Git{dir: dir, caller: env, env: append(without(env, "LC_ALL", "GIT_OPTIONAL_LOCKS"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")}
+	if g.binary, err = findGit(env); err != nil {
+		return nil, fmt.Errorf("git is not installed or not in PATH; install Git %s or newer: %w", floor, err)
+	}
+	out, err := g.Run(ctx, nil, questions...)
+	answers := strings.Split(string(out), "\n"+mark+"\n")
+	if len(answers) != 8 {
+		return nil, g.refusal(ctx, err)
+	}
+	for i := range answers {
+		answers[i] = strings.TrimSuffix(answers[i], "\n")
+	}
+	g.Bare = answers[0] == "true"
+	g.ObjectFormat, g.RefFormat = answers[1], answers[2]
+	g.GitDir, g.CommonDir, g.ObjectDir = answers[3], answers[4], answers[5]
+	g.Prefix = answers[6]
+	if err == nil && !g.Bare {
+		g.WorkTree = answers[7]
+	}
+	if strings.HasPrefix(g.RefFormat, "--") {
+		g.RefFormat = "files"
+		if isDir(filepath.Join(g.CommonDir, "reftable")) {
+			g.RefFormat = "reftable" // of a format that this git does not look at
+		}
+	}
+	if err := g.supported(); err != nil {
+		return nil, err
+	}
+	g.pin()
+	return g, nil
+}
+
+// pin makes every later call of git mean this repository, and spares it the search.
+func (g *Git) pin() {
+	g.env = append(without(g.env, "GIT_DIR", "GIT_WORK_TREE"), "GIT_DIR="+g.GitDir)
+	if g.WorkTree != "" {
+		g.env = append(g.env, "GIT_WORK_TREE="+g.WorkTree)
+	}
+}
+
+func (g *Git) supported() error {
+	if !filepath.IsAbs(g.GitDir) || !filepath.IsAbs(g.CommonDir) || !filepath.IsAbs(g.ObjectDir) {
+		return fmt.Errorf("this git does not print absolute paths; install Git %s or newer: %w", floor, domarkx.ErrUnsupported)
+	}
+	if g.ObjectFormat != "sha1" {
+		return unsupportedObjects(g.GitDir, g.ObjectFormat)
+	}
+	if g.RefFormat != "files" {
+		return unsupportedRefs(g.GitDir, g.RefFormat)
+	}
+	return nil
+}
+
+func unsupportedObjects(where, format string) error {
+	return fmt.Errorf("the repository %q names its objects with %s: %w; sessions need a SHA-1 repository (git init --object-format=sha1)", where, format, domarkx.ErrUnsupported)
+}
+
+func unsupportedRefs(where, format string) error {
+	return fmt.Errorf("the repository %q keeps its references as %s: %w; convert it (git refs migrate --ref-format=files) or use another repository", where, format, domarkx.ErrUnsupported)
+}
+
+// refusal explains why git did not answer. A git that cannot read a repository
+// says so only in words, so this is the one place that reads them.
+func (g *Git) refusal(ctx context.Context, err error) error {
+	var failed *Error
+	if !errors.As(err, &failed) {
+		if old := g.RequireVersion(ctx); old != nil {
+			return old
+		}
+		return fmt.Errorf("finding the repository: git rev-parse did not answer all questions")
+	}
+	if errors.Is(err, exec.ErrNotFound) || failed.Code < 0 {
+		return err
+	}
+	words := strings.ToLower(failed.Stderr)
+	switch {
+	case strings.Contains(words, "refstorage") || strings.Contains(words, "reftable"):
+		return unsupportedRefs(g.dir, "reftable")
+	case strings.Contains(words, "objectformat") || strings.Contains(words, "hash algorithm"):
+		return unsupportedObjects(g.dir, "another hash than SHA-1")
+	case strings.Contains(words, "repository extension") || strings.Contains(words, "repo version"):
+		return fmt.Errorf("%w: this git cannot read the repository (%w); install a newer Git", domarkx.ErrUnsupported, err)
+	}
+	if old := g.RequireVersion(ctx); old != nil {
+		return old
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+package gitcmd
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// lookup returns the last value of a variable in an environment.
+func lookup(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if key, value, ok := strings.Cut(env[i], "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// without returns a copy of an environment that lacks some variables, with room
+// for more.
+func without(env []string, names ...string) []string {
+	rest := make([]string, 0, len(env)+8)
+next:
+	for _, entry := range env {
+		for _, name := range names {
+			if strings.HasPrefix(entry, name+"=") {
+				continue next
+			}
+		}
+		rest = append(rest, entry)
+	}
+	return rest
+}
+
+// findGit resolves "git" along the PATH of env, which is not always the PATH of
+// this process. Relative entries are left out: a repository must not be able to
+// bring its own git.
+func findGit(env []string) (string, error) {
+	path, _ := lookup(env, "PATH")
+	name := "git"
+	if runtime.GOOS == "windows" {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}

@@ -1,0 +1,139 @@
+package gitcmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Ident is who made a commit, and when.
+type Ident struct {
+	Name  string
+	Email string
+	When  time.Time // to the second, in the zone that the commit shall show
+}
+
+// people is what git says about both sides of a commit.
+type people struct{ author, committer Ident }
+
+// Author is who git would name as the author of a commit made now. Where git has
+// no identity to give, it is the user of the operating system at localhost, so
+// that nothing is lost for want of a name.
+//
+// The name is asked once; the time is that of the call unless GIT_AUTHOR_DATE
+// says another.
+func (g *Git) Author(ctx context.Context) (Ident, error) {
+	both, err := g.identities(ctx)
+	return g.now(both.author, "GIT_AUTHOR_DATE"), err
+}
+
+// Committer is like [Git.Author] for the committer of a commit.
+func (g *Git) Committer(ctx context.Context) (Ident, error) {
+	both, err := g.identities(ctx)
+	return g.now(both.committer, "GIT_COMMITTER_DATE"), err
+}
+
+func (g *Git) now(who Ident, variable string) Ident {
+	if date, ok := lookup(g.caller, variable); !ok || date == "" {
+		who.When = time.Now().Truncate(time.Second)
+	}
+	return who
+}
+
+// identities asks for both with one git. "git var -l" lists the configuration
+// first, whose values may hold newlines, and then the variables: the last line
+// of a name counts.
+func (g *Git) identities(ctx context.Context) (people, error) {
+	return g.people.get(func() (people, error) {
+		out, err := g.Run(ctx, nil, "var", "-l")
+		if err != nil {
+			return people{}, fmt.Errorf("asking git who you are: %w", err)
+		}
+		author, err := parseIdent(lastLine(out, "GIT_AUTHOR_IDENT="))
+		if err != nil {
+			return people{}, err
+		}
+		committer, err := parseIdent(lastLine(out, "GIT_COMMITTER_IDENT="))
+		if err != nil {
+			return people{}, err
+		}
+		return people{author.orUser(), committer.orUser()}, nil
+	})
+}
+
+func lastLine(out []byte, prefix string) string {
+	start := bytes.LastIndex(out, []byte("\n"+prefix)) + 1
+	if start == 0 && !bytes.HasPrefix(out, []byte(prefix)) {
+		return ""
+	}
+	line, _, _ := bytes.Cut(out[start:], []byte("\n"))
+	return string(line[len(prefix):])
+}
+
+// parseIdent reads NAME <EMAIL> SECONDS ZONE.
+func parseIdent(line string) (Ident, error) {
+	bad := fmt.Errorf("asking git who you are: %q is no identity", line)
+	open, end := strings.LastIndexByte(line, '<'), strings.LastIndexByte(line, '>')
+	if open < 0 || end < open {
+		return Ident{}, bad
+	}
+	fields := strings.Fields(line[end+1:])
+	if len(fields) != 2 || len(fields[1]) != 5 {
+		return Ident{}, bad
+	}
+	seconds, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return Ident{}, bad
+	}
+	zone, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return Ident{}, bad
+	}
+	offset := (zone/100*60 + zone%100) * 60
+	when := time.Unix(seconds, 0).In(time.FixedZone("", offset))
+	return Ident{strings.TrimSpace(line[:open]), line[open+1 : end], when}, nil
+}
+
+// orUser fills what git only guessed: without a configured address it makes one
+// of the host's name, which ends in ".(none)" when the host has no domain.
+func (who Ident) orUser() Ident {
+	login := "unknown"
+	if u, err := user.Current(); err == nil && clean(u.Username) != "" {
+		login = clean(u.Username)
+	}
+	if clean(who.Name) == "" {
+		who.Name = login
+	}
+	if who.Email == "" || strings.HasSuffix(who.Email, ".(none)") {
+		who.Email = login + "@localhost"
+	}
+	return who
+}
+
+// clean takes away what Git allows in no identity.
+func clean(name string) string {
+	if i := strings.LastIndexByte(name, '\\'); i >= 0 {
+		name = name[i+1:] // Windows: DOMAIN\user
+	}
+	return strings.Trim(strings.NewReplacer("<", "", ">", "", "\n", "", "\x00", "").Replace(name), " .,:;\"'")
+}
+
+// Editor is the command line of the editor that the user wants, for a shell
+// (git-var(1), GIT_EDITOR).
+func (g *Git) Editor(ctx context.Context) (string, error) { return g.variable(ctx, "GIT_EDITOR") }
+
+// Pager is the command line of the pager that the user wants, for a shell
+// (git-var(1), GIT_PAGER).
+func (g *Git) Pager(ctx context.Context) (string, error) { return g.variable(ctx, "GIT_PAGER") }
+
+func (g *Git) variable(ctx context.Context, name string) (string, error) {
+	out, err := g.Run(ctx, nil, "var", name)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}

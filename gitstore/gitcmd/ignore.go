@@ -1,0 +1,83 @@
+package gitcmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+)
+
+// Ignored tells which of some absolute paths git ignores (.gitignore and its
+// like). Paths outside the work tree, behind a symbolic link or inside a
+// submodule are not ignored; without a work tree nothing is.
+func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+	ignored := map[string]bool{}
+	if g.WorkTree == "" {
+		return ignored, nil
+	}
+	top, err := filepath.EvalSymlinks(g.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	asked := map[string][]string{} // as git names them -> as the caller does
+	var names []string
+	dirs := map[string]string{}
+	for _, path := range paths {
+		dir, ok := dirs[filepath.Dir(path)]
+		if !ok {
+			if dir, err = filepath.EvalSymlinks(filepath.Dir(path)); err != nil {
+				dir = ""
+			}
+			dirs[filepath.Dir(path)] = dir
+		}
+		name, err := filepath.Rel(top, filepath.Join(dir, filepath.Base(path)))
+		if dir == "" || err != nil || name == "." || !filepath.IsLocal(name) {
+			continue
+		}
+		name = filepath.ToSlash(name)
+		if asked[name] == nil {
+			names = append(names, name)
+		}
+		asked[name] = append(asked[name], path)
+	}
+	found, err := g.checkIgnore(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range found {
+		for _, path := range asked[name] {
+			ignored[path] = true
+		}
+	}
+	return ignored, nil
+}
+
+// checkIgnore asks git about names below the work tree. One name that git refuses
+// to look at fails the whole question, so that is then asked in halves.
+func (g *Git) checkIgnore(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := g.Do(ctx, Command{
+		Args:  []string{"-C", g.WorkTree, "check-ignore", "-z", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(names, "\x00") + "\x00"),
+		Env:   []string{"GIT_LITERAL_PATHSPECS=1"},
+	})
+	var failed *Error
+	switch {
+	case err == nil:
+		return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+	case errors.As(err, &failed) && failed.Code == 1:
+		return nil, nil
+	case failed == nil || failed.Code != 128 || ctx.Err() != nil:
+		return nil, err
+	case len(names) == 1:
+		return nil, nil
+	}
+	first, err := g.checkIgnore(ctx, names[:len(names)/2])
+	if err != nil {
+		return nil, err
+	}
+	second, err := g.checkIgnore(ctx, names[len(names)/2:])
+	return append(first, second...), err
+}

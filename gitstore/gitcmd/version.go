@@ -1,0 +1,116 @@
+package gitcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Version is a release of Git.
+type Version struct{ Major, Minor int }
+
+var floor = Version{2, 36}
+
+// String is the version as Git writes it, without the patch level.
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// Less reports whether v came before w.
+func (v Version) Less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+// RequireVersion is [domarkx.ErrUnsupported] when git is older than the floor.
+// The answer is kept in the state directory, if there is one, and holds as long as
+// the binary's size and time of change do: git is started once, not once a command.
+func (g *Git) RequireVersion(ctx context.Context) error {
+	v, err := g.Version(ctx)
+	if err != nil {
+		return err
+	}
+	if v.Less(floor) {
+		return fmt.Errorf("%q is Git %s: %w; install Git %s or newer", g.binary, v, domarkx.ErrUnsupported, floor)
+	}
+	return nil
+}
+
+// Version is the version of the git that is run.
+func (g *Git) Version(ctx context.Context) (Version, error) {
+	return g.version.get(func() (Version, error) {
+		now, err := stampOf(g.binary)
+		if err == nil && g.CommonDir != "" {
+			if v, ok := g.remembered(now); ok {
+				return v, nil
+			}
+		}
+		out, err := g.Run(ctx, nil, "version")
+		if err != nil {
+			return Version{}, err
+		}
+		var v Version
+		if _, err := fmt.Sscanf(strings.TrimPrefix(string(out), "git version "), "%d.%d", &v.Major, &v.Minor); err != nil {
+			return Version{}, fmt.Errorf("reading the version of git in %q: %w", out, err)
+		}
+		now.Version = v
+		g.remember(now)
+		return v, nil
+	})
+}
+
+// A stamp says which binary a version belongs to.
+type stamp struct {
+	Binary  string  `json:"binary"`
+	Size    int64   `json:"size"`
+	Changed int64   `json:"changed"` // nanoseconds since 1970
+	Version Version `json:"version"`
+}
+
+func stampOf(binary string) (stamp, error) {
+	info, err := os.Stat(binary)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{Binary: binary, Size: info.Size(), Changed: info.ModTime().UnixNano()}, nil
+}
+
+func (g *Git) remembered(now stamp) (Version, bool) {
+	data, err := os.ReadFile(g.stampFile())
+	if err != nil {
+		return Version{}, false
+	}
+	var was stamp
+	if json.Unmarshal(data, &was) != nil {
+		return Version{}, false
+	}
+	now.Version = was.Version
+	return was.Version, was == now && was.Version != Version{}
+}
+
+// remember keeps the answer; it is only a matter of speed, so that errors do not
+// count and nothing is made for it.
+func (g *Git) remember(s stamp) {
+	if g.CommonDir == "" || !isDir(g.StateDir()) {
+		return
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return
+	}
+	temporary, err := os.CreateTemp(g.StateDir(), "git-version-*")
+	if err != nil {
+		return
+	}
+	_, err = temporary.Write(append(data, '\n'))
+	if closed := temporary.Close(); err == nil {
+		err = closed
+	}
+	if err != nil || os.Rename(temporary.Name(), g.stampFile()) != nil {
+		os.Remove(temporary.Name())
+	}
+}
+
+func (g *Git) stampFile() string { return filepath.Join(g.StateDir(), "git-version") }
