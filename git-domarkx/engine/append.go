@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// Append adds a message of Markdown text to the end of a session, which it makes
+// when it is not there. Its cost does not grow with the session.
+func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.Role, text string) (domarkx.Info, error) {
+	blocks, err := markdown.ParseContent(text)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	msg := domarkx.Message{Role: role, Content: blocks}
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	id := domarkx.NewID(0, committer.When) // one id, however often it must be tried
+	c := change{name: name, operation: "append", author: author, committer: committer}
+	var info domarkx.Info
+	err = m.update(ctx, "append "+name, func(tx Tx) error {
+		tip, err := tx.Tip(ctx, name)
+		switch {
+		case errors.Is(err, domarkx.ErrNotFound):
+			if err := tx.CheckName(ctx, name); err != nil {
+				return err
+			}
+			info, err = m.begin(ctx, tx, c, id, msg)
+		case err == nil:
+			info, err = m.appendTo(ctx, tx, tip, c, id, msg)
+		}
+		if err != nil {
+			return err
+		}
+		info.Name = name
+		return tx.Set(ctx, name, info.ID)
+	})
+	return info, err
+}
+
+// begin commits a session of one message.
+func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
+	e := &edition{blobs: m.store, date: c.committer.When.Unix(), newID: func(uint32) domarkx.ID { return id },
+		doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
+	state, _, err := e.apply(ctx, tx)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit, err := m.commitOf(ctx, state, c, appendSubject(msg))
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	return tx.Commit(ctx, commit)
+}
+
+func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
+	headers, err := m.store.Headers(ctx, tip.ID)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	entry := entryOf(markdown.WriteMessage(msg), c.committer.When.Unix())
+	entry.ID = id
+	tail, before, err := m.tail(ctx, tip, headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if n := len(tail.state.Thread.Live); n > 0 {
+		entry.After = tail.state.Thread.Live[n-1].ID
+	}
+	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Subject: appendSubject(msg),
+		Preview: tip.Preview, Author: c.author, Committer: c.committer}
+	if tip.Messages == 0 {
+		commit.Preview = domarkx.Preview(msg)
+	}
+	tail.state.Thread.Live = append(tail.state.Thread.Live, entry)
+	grown, err := newView(ctx, m.store, tail.state)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit.Bytes = tip.Bytes + grown.size() - before
+	if commit.State.Headers, err = m.ownedHeaders(ctx, headers); err != nil {
+		return domarkx.Info{}, err
+	}
+	if len(commit.State.Headers) > 0 { // the preamble is written anew
+		commit.Bytes += commit.State.Headers[0].Layout.Size - headers[0].Layout.Size
+	}
+	commit.State.Thread.Live = []domarkx.Entry{entry}
+	return tx.Append(ctx, tip, commit)
+}
+
+// tail returns a state of the last messages of a session, as many as decide what
+// stands between it and a new message, and the size of their document.
+func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*view, int64, error) {
+	state := &domarkx.State{Headers: headers}
+	if tip.Messages > 0 {
+		last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
+		if err != nil {
+			return nil, 0, err
+		}
+		from := max(0, tip.Messages-1-max(1, last.Layout.Within))
+		for k := from; k < tip.Messages-1; k++ {
+			e, err := m.store.Entry(ctx, tip.ID, k)
+			if err != nil {
+				return nil, 0, err
+			}
+			state.Thread.Live = append(state.Thread.Live, e)
+		}
+		state.Thread.Live = append(state.Thread.Live, last)
+	}
+	v, err := newView(ctx, m.store, state)
+	if err != nil {
+		return nil, 0, err
+	}
+	return v, v.size(), nil
+}
+
+// ownedHeaders returns the headers without the snapshot_id and import_timestamp
+// that an imported document brought for its own snapshot; nil when there are
+// none.
+func (m *SessionManager) ownedHeaders(ctx context.Context, headers []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil || h.SnapshotID == "" && h.ImportTimestamp == "" {
+		return nil, err
+	}
+	h.SnapshotID, h.ImportTimestamp = "", ""
+	next := headers[0]
+	next.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
+	next.Layout, next.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
+	return append([]domarkx.HeaderEntry{next}, headers[1:]...), nil
+}
+
+func appendSubject(msg domarkx.Message) string {
+	line := firstLine(msg)
+	if runes := []rune(line); len(runes) > 60 {
+		line = string(runes[:59]) + "…"
+	}
+	if line == "" {
+		return fmt.Sprintf("append %s message", msg.Role)
+	}
+	return fmt.Sprintf("append %s: %s", msg.Role, line)
+}

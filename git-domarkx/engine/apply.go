@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// An edition makes the next state of a session out of a document.
+type edition struct {
+	blobs Blobs
+	base  *view // nil for a new session
+	doc   *domarkx.Document
+	date  int64 // of new and changed messages, in Unix seconds
+	// derived makes the ids of new messages follow from the document, so that the
+	// same file imported twice is the same session; else they are new to the world.
+	derived bool
+	newID   func(clock uint32) domarkx.ID
+	// origin is the tree of the foreign original that the document is. An edit of
+	// the header forgets the original: it could not be given back for it.
+	origin string
+}
+
+// apply returns the next state, and whether it differs from the base.
+func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, bool, error) {
+	complete(e.doc)
+	next := &domarkx.State{}
+	thread, changed, err := e.thread(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	next.Thread = *thread
+	headers, headerChanged, err := e.headers(ctx, objects)
+	if err != nil {
+		return nil, false, err
+	}
+	next.Headers = headers
+	return next, changed || headerChanged, nil
+}
+
+// complete gives the pieces of a document that was not written in Markdown their
+// canonical layout.
+func complete(doc *domarkx.Document) {
+	if doc.Preamble.Digest == ([32]byte{}) {
+		doc.Preamble = markdown.WriteHeader(doc.Header)
+	}
+	for i, m := range doc.Conversation {
+		if m.Digest == ([32]byte{}) && m.Within == 0 {
+			doc.Conversation[i] = markdown.WriteMessage(m.Message)
+		}
+	}
+}
+
+// entryOf returns the entry for a message as it is in the document.
+func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
+	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: prettyJSON(m.Message.Value())}}
+	if m.Verbatim {
+		e.Source = domarkx.Blob{Data: notNil(m.Bytes)}
+	}
+	return e
+}
+
+// prettyJSON is the one form in which JSON is stored.
+func prettyJSON(v domarkx.Value) []byte {
+	return append(v.AppendJSON(nil, "", "  "), '\n')
+}
+
+func notNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
+	base := &domarkx.Thread{}
+	var oldKeys []domarkx.Key
+	if e.base != nil {
+		base = &e.base.state.Thread
+		for i := range base.Live {
+			oldKeys = append(oldKeys, e.base.key(i+1))
+		}
+	}
+	newKeys := make([]domarkx.Key, len(e.doc.Conversation))
+	for j, msg := range e.doc.Conversation {
+		newKeys[j] = layoutKey(msg.Layout)
+	}
+	if slices.Equal(oldKeys, newKeys) {
+		return base, false, nil
+	}
+	l := likeness{ctx: ctx, edition: e, words: map[int]map[string]int{}}
+	edit := domarkx.Edit{Alignment: domarkx.Align(oldKeys, newKeys, l.of)}
+	if l.err != nil {
+		return nil, false, l.err
+	}
+	edit.Next = make([]domarkx.Entry, len(newKeys))
+	edit.Same = make([]bool, len(newKeys))
+	for j, msg := range e.doc.Conversation {
+		i := edit.Match[j]
+		if i >= 0 && oldKeys[i] == newKeys[j] {
+			edit.Same[j], edit.Next[j] = true, base.Live[i]
+			continue
+		}
+		edit.Next[j] = entryOf(msg, e.date)
+		from := i
+		if from < 0 {
+			from = edit.Moved[j]
+		}
+		if from >= 0 {
+			link, err := e.link(ctx, from, msg.Message)
+			if err != nil {
+				return nil, false, err
+			}
+			edit.Next[j].Link = link
+		}
+	}
+	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
+		switch {
+		case edit.Moved[j] >= 0:
+			from := base.Live[edit.Moved[j]].ID
+			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
+		case e.derived:
+			return domarkx.DeriveID(clock, after[:], edit.Next[j].JSON.Data, edit.Next[j].Source.Data)
+		}
+		return e.newID(clock)
+	}
+	return base.Revise(edit), true, nil
+}
+
+// link returns the workspace version that an edited message keeps: the one it
+// had, unless its runnable content changed.
+func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (string, error) {
+	old := e.base.state.Thread.Live[from]
+	if old.Link == "" {
+		return "", nil
+	}
+	was, err := loadMessage(ctx, e.blobs, old)
+	if err != nil || !slices.EqualFunc(runnable(was), runnable(now), func(a, b domarkx.Block) bool {
+		return a.Language == b.Language && a.Name == b.Name && a.Text == b.Text
+	}) {
+		return "", err
+	}
+	return old.Link, nil
+}
+
+// runnable returns the blocks of a message that may be run: named ones and tool
+// calls.
+func runnable(m domarkx.Message) []domarkx.Block {
+	var blocks []domarkx.Block
+	for _, b := range m.Content {
+		if b.Type == domarkx.CodeBlock && (b.HasName || b.Language == "tool-call") {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// likeness compares old messages with new ones by their words.
+type likeness struct {
+	ctx     context.Context
+	edition *edition
+	words   map[int]map[string]int // of old message i at i, of new message j at -1-j
+	err     error
+}
+
+func (l *likeness) of(old, new int) domarkx.Likeness {
+	was, is := l.edition.base.state.Thread.Live[old], l.edition.doc.Conversation[new]
+	if was.Role != is.Role {
+		return domarkx.Unlike
+	}
+	a, b := l.bag(old), l.bag(-1-new)
+	shared, total := 0, 0
+	for word, n := range a {
+		shared += min(n, b[word])
+		total += n
+	}
+	for _, n := range b {
+		total += n
+	}
+	if 4*shared >= total { // half of the words of both
+		return domarkx.Alike
+	}
+	return domarkx.Possible
+}
+
+func (l *likeness) bag(at int) map[string]int {
+	if bag, ok := l.words[at]; ok {
+		return bag
+	}
+	bag := map[string]int{}
+	l.words[at] = bag
+	var msg domarkx.Message
+	if at < 0 {
+		msg = l.edition.doc.Conversation[-1-at].Message
+	} else {
+		var err error
+		if msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at]); err != nil {
+			l.err = err
+			return bag
+		}
+	}
+	for _, b := range msg.Content {
+		for word := range strings.FieldsSeq(b.Text) {
+			bag[word]++
+		}
+	}
+	return bag
+}
+
+// headers returns the headers after the edit.
+func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.HeaderEntry, bool, error) {
+	next := domarkx.HeaderEntry{Layout: e.doc.Preamble.Layout, Origin: e.origin}
+	if next.Layout.Verbatim {
+		next.Source = domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
+	}
+	header := e.doc.Header
+	var old []domarkx.HeaderEntry
+	if e.base != nil {
+		old = e.base.state.Headers
+		was, err := e.base.header(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if !header.HasSourceFile {
+			header.SourceFile, header.HasSourceFile = was.SourceFile, was.HasSourceFile
+		}
+		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.base.key(0) == layoutKey(next.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
+		if same && header.Value().Equal(was.Value()) {
+			return old, false, nil
+		}
+	}
+	next.JSON = domarkx.Blob{Data: prettyJSON(header.Value())}
+	if len(e.doc.Includes) > 0 {
+		var err error
+		if next.Includes, err = objects.StoreIncludes(ctx, e.doc.Includes); err != nil {
+			return nil, false, err
+		}
+	}
+	return domarkx.ReviseHeader(old, next, normalHeader(header)), true, nil
+}
+
+// normalHeader is a header without what belongs to one snapshot alone.
+func normalHeader(h domarkx.Header) []byte {
+	h.SnapshotID, h.ImportTimestamp = "", ""
+	return prettyJSON(h.Value())
+}
+
+func sameIncludes(ctx context.Context, base *view, files []domarkx.Include) bool {
+	old, err := base.includes(ctx)
+	if err != nil || len(old) != len(files) {
+		return false
+	}
+	for _, f := range files {
+		data, ok := old[f.Path]
+		if !ok || sha256.Sum256(data) != sha256.Sum256(f.Data) {
+			return false
+		}
+	}
+	return true
+}

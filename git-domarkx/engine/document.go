@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+
+	"github.com/domarkx/domarkx"
+)
+
+// snapshotDocument writes the specification's JSON object, a message at a time.
+// Unknown members of the header stand behind the conversation.
+func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message func(k int) (domarkx.Message, error)) error {
+	extra := header.Extra
+	header.Extra = nil
+	head := header.Value().AppendJSON(nil, "", "  ")
+	w.Write(bytes.TrimSuffix(head, []byte("\n}")))
+	w.WriteString(",\n  \"conversation\": [")
+	for k := range n {
+		msg, err := message(k)
+		if err != nil {
+			return err
+		}
+		if k > 0 {
+			w.WriteByte(',')
+		}
+		w.WriteString("\n    ")
+		w.Write(msg.Value().AppendJSON(nil, "    ", "  "))
+	}
+	if n > 0 {
+		w.WriteString("\n  ")
+	}
+	w.WriteByte(']')
+	for _, m := range extra {
+		w.WriteString(",\n  " + domarkx.StringValue(m.Name).JSON() + ": ")
+		w.Write(m.Value.AppendJSON(nil, "  ", "  "))
+	}
+	_, err := w.WriteString("\n}\n")
+	return err
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+)
+
+// TextOf returns a snapshot as Markdown, for an editor.
+func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) {
+	var b bytes.Buffer
+	err := m.Write(ctx, id, Markdown, &b)
+	return b.Bytes(), err
+}
+
+// An Edited is what became of an edit.
+type Edited struct {
+	Saved
+	FromDraft bool // the editor began with text that could not be saved before
+}
+
+// Edit opens a session in an editor, which gets a Markdown text and returns what
+// the user made of it. A text that does not parse is kept as a draft, with which
+// the next edit begins.
+func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (Edited, error) {
+	tip, err := m.store.Tip(ctx, name)
+	if err != nil {
+		return Edited{}, err
+	}
+	var edited Edited
+	base := tip.ID
+	text, err := m.TextOf(ctx, tip.ID)
+	if err != nil {
+		return Edited{}, err
+	}
+	draft, ok, err := m.Draft(ctx, name)
+	if err != nil {
+		return Edited{}, err
+	}
+	if ok {
+		text, base, edited.FromDraft = draft.Data, draft.Base, true
+	}
+	next, err := editor(text)
+	if err != nil {
+		return edited, err
+	}
+	if bytes.Equal(next, text) && !ok {
+		edited.Info = tip
+		return edited, nil
+	}
+	edited.Saved, err = m.Save(ctx, SaveRequest{Name: name, Base: base, Data: next, Operation: "edit"})
+	if err != nil {
+		kept := m.around.Drafts.Put(ctx, Draft{Name: name, Base: base, Problem: err.Error(), Data: next})
+		if kept != nil {
+			return edited, errors.Join(err, fmt.Errorf("keeping the text as a draft: %w", kept))
+		}
+		return edited, fmt.Errorf("%w; the text is kept as a draft, mend it with git domarkx edit %s", err, name)
+	}
+	if ok {
+		err = m.around.Drafts.Delete(ctx, name)
+	}
+	return edited, err
+}

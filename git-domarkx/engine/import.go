@@ -1,0 +1,335 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// An ImportRequest names documents to import.
+type ImportRequest struct {
+	Paths  []string // files, folders, and "-" for Stdin
+	As     string   // the session's name, for one document
+	Format string   // the name of a codec; "" to recognise each document
+	Stdin  io.Reader
+	// Progress, when not nil, is told of each document that was read.
+	Progress func(done int)
+}
+
+// An Import is what a request led to.
+type Import struct {
+	Sessions []Saved
+	Bad      []error // documents that were not imported
+	Others   int     // files in folders that are no sessions
+}
+
+// Import makes a session of each document, or the next snapshot of the session
+// that the same document became before. All good documents become snapshots
+// together; bad ones are reported, and change nothing.
+func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, error) {
+	if r.As != "" && len(r.Paths) > 1 {
+		return Import{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
+	}
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return Import{}, err
+	}
+	found := &collector{manager: m, stdin: r.Stdin, as: r.As, format: r.Format}
+	var imp *importer
+	err = m.update(ctx, "import", func(tx Tx) error {
+		imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer}}
+		found.others = 0
+		if imp.sources, err = openSources(m.around.StateDir); err != nil {
+			return err
+		}
+		if imp.here, err = m.infos(ctx); err != nil {
+			return err
+		}
+		bad := func(err error) { imp.result.Bad = append(imp.result.Bad, err) }
+		return found.collect(ctx, r.Paths, func(in input) error {
+			saved, err := imp.document(ctx, in)
+			if isBadDocument(err) {
+				bad(err)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			imp.result.Sessions = append(imp.result.Sessions, saved)
+			if r.Progress != nil {
+				r.Progress(len(imp.result.Sessions))
+			}
+			return nil
+		}, bad)
+	})
+	if err != nil {
+		return Import{}, err
+	}
+	imp.result.Others = found.others
+	return imp.result, imp.sources.save()
+}
+
+// isBadDocument reports whether an error is about one document, so that the
+// others can be imported.
+func isBadDocument(err error) bool {
+	var syntax *domarkx.SyntaxError
+	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+}
+
+func (m *SessionManager) infos(ctx context.Context) (map[string]domarkx.Info, error) {
+	list, err := m.store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]domarkx.Info, len(list))
+	for _, info := range list {
+		byName[info.Name] = info
+	}
+	return byName, nil
+}
+
+// importer imports the documents of one request.
+type importer struct {
+	manager *SessionManager
+	tx      Tx
+	as      string
+	change  change
+	sources *sources
+	here    map[string]domarkx.Info
+	result  Import
+}
+
+func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
+	defer files.close()
+	files.digest.Write(in.data)
+	known, isKnown := imp.known(in)
+	if isKnown && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
+		return Saved{Info: imp.here[known.Session]}, nil
+	}
+	src := format.Source{Path: in.path, Data: in.data}
+	if in.path != "-" {
+		src.Include = files.read
+	}
+	doc, err := in.codec.Decode(src)
+	if err != nil {
+		return Saved{}, err
+	}
+	if isKnown && known.Digest == files.sum() {
+		return Saved{Info: imp.here[known.Session]}, nil
+	}
+	imp.nameSource(doc, in)
+	c := imp.change
+	if c.name, c.base, err = imp.place(ctx, in, doc, known); err != nil {
+		return Saved{}, inputError(in, err)
+	}
+	saved, err := imp.commit(ctx, in, doc, c)
+	if err != nil {
+		return Saved{}, inputError(in, err)
+	}
+	imp.here[c.name] = saved.Info
+	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.own, Digest: files.sum()})
+	return saved, nil
+}
+
+// inputError names the document of an error that does not name it.
+func inputError(in input, err error) error {
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", in.path, err)
+}
+
+func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document, c change) (Saved, error) {
+	m := imp.manager
+	var base *view
+	if c.base != "" {
+		state, err := m.store.Load(ctx, c.base)
+		if err != nil {
+			return Saved{}, err
+		}
+		if base, err = newView(ctx, m.store, state); err != nil {
+			return Saved{}, err
+		}
+	}
+	e := m.edition(base, doc, c.committer)
+	e.derived = true
+	if in.codec.Name != string(Markdown) {
+		origin, err := imp.tx.StoreOrigin(ctx, in.codec.Name, bytes.NewReader(in.data))
+		if err != nil {
+			return Saved{}, err
+		}
+		e.origin = origin
+	}
+	return m.commitEdition(ctx, imp.tx, e, c)
+}
+
+// key is under what a document is remembered. One file can be several sessions,
+// under names that the user gave.
+func (imp *importer) key(in input) string {
+	if imp.as != "" && in.path != "-" && imp.sources.byPath[in.key].Session != imp.as {
+		return in.key + "\n" + imp.as
+	}
+	return in.key
+}
+
+// known returns what is remembered of a document whose session is still there.
+func (imp *importer) known(in input) (source, bool) {
+	src, ok := imp.sources.byPath[imp.key(in)]
+	if !ok {
+		return source{}, false
+	}
+	_, ok = imp.here[src.Session]
+	return src, ok
+}
+
+// nameSource records where a Markdown document came from. Its own bytes are kept
+// then: the canonical header would show the source too.
+func (imp *importer) nameSource(doc *domarkx.Document, in input) {
+	if in.codec.Name != string(Markdown) || in.path == "-" || doc.Header.HasSourceFile {
+		return
+	}
+	complete(doc)
+	if !doc.Preamble.Verbatim {
+		doc.Preamble.Bytes = markdown.RenderHeader(doc.Header)
+		doc.Preamble.Verbatim = true
+	}
+	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
+}
+
+// sourceFile is a document's path below the work tree, the same in every clone,
+// else as the user gave it.
+func (m *SessionManager) sourceFile(in input) string {
+	if top, err := filepath.EvalSymlinks(m.around.WorkTree); err == nil && m.around.WorkTree != "" {
+		if rel, err := filepath.Rel(top, in.key); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.ToSlash(in.path)
+}
+
+// place decides which session a document becomes, and which snapshot of it the
+// document was last.
+func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
+	if tip, ok := imp.here[known.Session]; ok {
+		if inHistory, err := imp.manager.store.IsAncestor(ctx, known.Snapshot, tip.ID); err == nil && inHistory {
+			return known.Session, known.Snapshot, nil
+		}
+		base, err = imp.lastImport(ctx, tip.ID)
+		return known.Session, base, err
+	}
+	wanted := in.name
+	if imp.as == "" {
+		wanted = imp.manager.store.MapName(in.name)
+	}
+	for n := 1; ; n++ {
+		name := wanted
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", wanted, n)
+		}
+		err := imp.tx.CheckName(ctx, name)
+		if err == nil || !errors.Is(err, domarkx.ErrExists) {
+			return name, "", err
+		}
+		if tip, ok := imp.here[name]; ok && doc.Header.HasSourceFile {
+			same, err := imp.sameSource(ctx, tip, doc.Header.SourceFile)
+			if err != nil {
+				return "", "", err
+			}
+			if same {
+				base, err := imp.lastImport(ctx, tip.ID)
+				return name, base, err
+			}
+		}
+		if imp.as != "" {
+			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
+		}
+	}
+}
+
+func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file string) (bool, error) {
+	if strings.HasPrefix(file, "-") {
+		return false, nil
+	}
+	headers, err := imp.manager.store.Headers(ctx, tip.ID)
+	if err != nil {
+		return false, err
+	}
+	h, err := loadHeader(ctx, imp.manager.store, headers[:1])
+	return err == nil && h.HasSourceFile && h.SourceFile == file, err
+}
+
+// lastImport returns the newest snapshot in a history that an import made; ""
+// when there is none.
+func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
+	for info, err := range imp.manager.store.History(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if info.Operation == "import" {
+			return info.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// includeReader reads included files out of one folder; no link leads out of it.
+type includeReader struct {
+	root   string
+	opened *os.Root
+	digest interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+}
+
+// maxInclude bounds an included file.
+const maxInclude = 64 << 20
+
+func (r *includeReader) read(path string) ([]byte, error) {
+	if r.opened == nil {
+		var err error
+		if r.opened, err = os.OpenRoot(r.root); err != nil {
+			return nil, err
+		}
+	}
+	f, err := r.opened.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, pathError(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, pathError(err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxInclude {
+		return nil, fmt.Errorf("%w: it is no regular file of at most %d MiB", domarkx.ErrInvalid, maxInclude>>20)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxInclude))
+	if err != nil {
+		return nil, pathError(err)
+	}
+	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
+	r.digest.Write(data)
+	return data, nil
+}
+
+func (r *includeReader) sum() string { return hex.EncodeToString(r.digest.Sum(nil)) }
+
+func (r *includeReader) close() {
+	if r.opened != nil {
+		r.opened.Close()
+	}
+}

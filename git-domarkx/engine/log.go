@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/domarkx/domarkx"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// List returns all sessions by name.
+func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
+
+// Log returns the snapshots of a revision, newest first.
+func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {
+	return func(yield func(domarkx.Info, error) bool) {
+		info, err := m.Resolve(ctx, r)
+		if err != nil {
+			yield(domarkx.Info{}, err)
+			return
+		}
+		for old, err := range m.store.History(ctx, info.ID) {
+			old.Name = r.Name
+			if !yield(old, err) {
+				return
+			}
+		}
+	}
+}
+
+// A MessageInfo is a line of the log of messages.
+type MessageInfo struct {
+	K         int
+	Role      domarkx.Role
+	Date      int64  // when this text was written, in Unix seconds
+	Link      string // its workspace version; "" when none
+	FirstLine string
+}
+
+// Messages returns the messages of a revision in order.
+func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[MessageInfo, error] {
+	return func(yield func(MessageInfo, error) bool) {
+		info, err := m.Resolve(ctx, r)
+		if err != nil {
+			yield(MessageInfo{}, err)
+			return
+		}
+		state, err := m.store.Load(ctx, info.ID)
+		if err != nil {
+			yield(MessageInfo{}, err)
+			return
+		}
+		for k, e := range state.Thread.Live {
+			if r.Message >= 0 && k != r.Message {
+				continue
+			}
+			msg, err := loadMessage(ctx, m.store, e)
+			if !yield(MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg)}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Diff returns a unified diff of two revisions as Markdown; nothing when they are
+// the same.
+func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB string) ([]byte, error) {
+	var text [2]bytes.Buffer
+	for i, r := range []Revision{a, b} {
+		if err := m.Show(ctx, r, Markdown, &text[i]); err != nil {
+			return nil, err
+		}
+	}
+	return diff.Diff(nameA, text[0].Bytes(), nameB, text[1].Bytes()), nil
+}
+
+// String names a revision as the user would.
+func (r Revision) String() string {
+	s := r.Name
+	if r.ID != "" {
+		s += "@" + r.ID
+	}
+	if r.Back > 0 {
+		s += fmt.Sprintf("~%d", r.Back)
+	}
+	if r.Message >= 0 {
+		s += fmt.Sprintf("#%d", r.Message)
+	}
+	return s
+}

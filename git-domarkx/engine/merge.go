@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A side is one of two snapshots that are merged.
+type side struct {
+	info  domarkx.Info
+	state *domarkx.State
+}
+
+// merge commits the merge of two snapshots. The commit follows from the two
+// alone, so that everybody who merges them makes the same one.
+func (m *SessionManager) merge(ctx context.Context, tx Objects, a, b side) (domarkx.Info, error) {
+	if b.info.ID < a.info.ID {
+		a, b = b, a
+	}
+	merger := domarkx.Signature{Name: "git-domarkx", Email: "merge@git-domarkx.invalid",
+		When: time.Unix(max(a.info.Date, b.info.Date), 0).UTC()}
+	merged := domarkx.MergeStates(a.state, b.state)
+	owned, err := m.ownedHeaders(ctx, merged.Headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if owned != nil {
+		merged.Headers = owned
+	}
+	c, err := m.commitOf(ctx, merged,
+		change{operation: "merge", author: merger, committer: merger},
+		fmt.Sprintf("merge %.12s and %.12s", a.info.ID, b.info.ID))
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	c.Parents = []string{a.info.ID, b.info.ID}
+	return tx.Commit(ctx, c)
+}

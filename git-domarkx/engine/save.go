@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// A SaveRequest is a document that somebody saved under a session's name.
+type SaveRequest struct {
+	Name      string
+	Base      string // the snapshot it was made from; "" for a new session
+	Data      []byte // Markdown
+	Operation string // the command or way of saving
+}
+
+// A Saved says what became of a save.
+type Saved struct {
+	domarkx.Info
+	Changed bool // a snapshot was made
+	Merged  bool // the session had moved on, and holds both changes now
+
+	own string // the snapshot of the saved document itself, before any merge
+}
+
+// Save makes a snapshot of a saved document. When the session moved on since the
+// base, both changes are merged. A document that does not parse is a
+// *domarkx.SyntaxError, and nothing changes.
+func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
+	var base *view
+	if r.Base != "" {
+		state, err := m.store.Load(ctx, r.Base)
+		if err != nil {
+			return Saved{}, err
+		}
+		if base, err = newView(ctx, m.store, state); err != nil {
+			return Saved{}, err
+		}
+	}
+	doc, err := m.parse(ctx, r, base)
+	if err != nil {
+		return Saved{}, err
+	}
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return Saved{}, err
+	}
+	var saved Saved
+	err = m.update(ctx, r.Operation+" "+r.Name, func(tx Tx) error {
+		e := m.edition(base, doc, committer)
+		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
+		return err
+	})
+	return saved, err
+}
+
+// parse reads a saved document; its includes are those stored with the base.
+func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view) (*domarkx.Document, error) {
+	src := format.Source{Path: r.Name + ".md", Data: r.Data}
+	if base != nil {
+		files, err := base.includes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		src.Include = func(path string) ([]byte, error) {
+			data, ok := files[path]
+			if !ok {
+				return nil, fmt.Errorf("%w in the snapshot; import the document again to include it", domarkx.ErrNotFound)
+			}
+			return data, nil
+		}
+	}
+	return markdown.Decode(src)
+}
+
+func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer domarkx.Signature) *edition {
+	return &edition{blobs: m.store, base: base, doc: doc, date: committer.When.Unix(),
+		newID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
+}
+
+// update runs fn until no other process changed a session in between.
+func (m *SessionManager) update(ctx context.Context, reason string, fn func(Tx) error) error {
+	for {
+		err := m.store.Update(ctx, reason, fn)
+		if !errors.Is(err, domarkx.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// A change is what a new snapshot is for.
+type change struct {
+	name      string
+	base      string // the snapshot it was made from; "" for none
+	operation string
+	author    domarkx.Signature
+	committer domarkx.Signature
+}
+
+// commitEdition commits an edition on its base, and merges it with the session's
+// tip where that is another snapshot.
+func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c change) (Saved, error) {
+	tip, err := tx.Tip(ctx, c.name)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		if err := tx.CheckName(ctx, c.name); err != nil {
+			return Saved{}, err
+		}
+	case err != nil:
+		return Saved{}, err
+	}
+	state, changed, err := e.apply(ctx, tx)
+	if err != nil {
+		return Saved{}, err
+	}
+	if !changed && tip.ID != "" {
+		return Saved{Info: tip, own: c.base}, nil
+	}
+	commit, err := m.commitOf(ctx, state, c, subject(c, e))
+	if err != nil {
+		return Saved{}, err
+	}
+	if c.base != "" {
+		commit.Parents = []string{c.base}
+	}
+	info, err := tx.Commit(ctx, commit)
+	if err != nil {
+		return Saved{}, err
+	}
+	saved := Saved{Info: info, Changed: true, own: info.ID}
+	if tip.ID != "" && tip.ID != c.base {
+		theirs, err := m.store.Load(ctx, tip.ID)
+		if err != nil {
+			return Saved{}, err
+		}
+		if saved.Info, err = m.merge(ctx, tx, side{tip, theirs}, side{info, state}); err != nil {
+			return Saved{}, err
+		}
+		saved.Merged = true
+	}
+	saved.Name = c.name
+	return saved, tx.Set(ctx, c.name, saved.ID)
+}
+
+// commitOf returns the commit of a state, without parents.
+func (m *SessionManager) commitOf(ctx context.Context, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
+	v, err := newView(ctx, m.store, state)
+	if err != nil {
+		return domarkx.Commit{}, err
+	}
+	commit := domarkx.Commit{State: state, Operation: c.operation, Subject: subject, Bytes: v.size(), Author: c.author, Committer: c.committer}
+	if len(state.Thread.Live) > 0 {
+		first, err := v.message(ctx, 0)
+		if err != nil {
+			return domarkx.Commit{}, err
+		}
+		commit.Preview = domarkx.Preview(first)
+	}
+	return commit, nil
+}
+
+// subject says in one line what an edition did.
+func subject(c change, e *edition) string {
+	n := len(e.doc.Conversation)
+	was := 0
+	if e.base != nil {
+		was = len(e.base.state.Thread.Live)
+	}
+	switch {
+	case e.base == nil:
+		return fmt.Sprintf("%s %s: %s", c.operation, c.name, count(n))
+	case n > was:
+		return fmt.Sprintf("%s %s: %s more", c.operation, c.name, count(n-was))
+	case n < was:
+		return fmt.Sprintf("%s %s: %s fewer", c.operation, c.name, count(was-n))
+	}
+	return fmt.Sprintf("%s %s", c.operation, c.name)
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}
+
+// firstLine returns the first line of text that is not blank.
+func firstLine(m domarkx.Message) string {
+	for _, b := range m.Content {
+		for line := range strings.Lines(b.Text) {
+			if line = strings.TrimSpace(line); line != "" {
+				return line
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/google/uuid"
+)
+
+// Form is how a session is shown.
+type Form string
+
+// The forms.
+const (
+	Markdown Form = "md"
+	JSON     Form = "json"
+)
+
+// Show writes a snapshot, or one message of it, as Markdown or as the
+// specification's JSON.
+func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.Writer) error {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return err
+	}
+	if r.Message >= 0 {
+		return m.WriteMessage(ctx, info.ID, r.Message, form, w)
+	}
+	return m.Write(ctx, info.ID, form, w)
+}
+
+// Write writes the snapshot of that id.
+func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.Writer) error {
+	state, err := m.store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	v, err := newView(ctx, m.store, state)
+	if err != nil {
+		return err
+	}
+	buf := bufio.NewWriterSize(w, 1<<16)
+	if form == Markdown {
+		err = v.write(ctx, buf)
+	} else {
+		err = m.writeJSON(ctx, id, v, buf)
+	}
+	if err != nil {
+		return err
+	}
+	return buf.Flush()
+}
+
+// snapshotNamespace is the UUID namespace in which a snapshot's id follows from
+// its commit (RFC 9562, version 5): that of URLs.
+var snapshotNamespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/domarkx/domarkx#snapshot"))
+
+// deriveOwn gives a header the snapshot_id and import_timestamp that follow from
+// its commit, where it has none of its own.
+func deriveOwn(h *domarkx.Header, info domarkx.Info) {
+	if h.SnapshotID == "" {
+		h.SnapshotID = uuid.NewSHA1(snapshotNamespace, []byte(info.ID)).String()
+	}
+	if h.ImportTimestamp == "" {
+		h.ImportTimestamp = time.Unix(info.Date, 0).UTC().Format(time.RFC3339)
+	}
+}
+
+func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *bufio.Writer) error {
+	info, err := m.store.Info(ctx, id)
+	if err != nil {
+		return err
+	}
+	header, err := v.header(ctx)
+	if err != nil {
+		return err
+	}
+	deriveOwn(&header, info)
+	return snapshotDocument(w, header, len(v.state.Thread.Live), func(k int) (domarkx.Message, error) {
+		return v.linked(ctx, k)
+	})
+}
+
+// linked returns message k as shown in JSON: with its workspace version.
+func (v *view) linked(ctx context.Context, k int) (domarkx.Message, error) {
+	msg, err := v.message(ctx, k)
+	if link := v.state.Thread.Live[k].Link; err == nil && link != "" {
+		addLink(&msg, link)
+	}
+	return msg, err
+}
+
+// addLink sets the one member that is added to a message when it is shown.
+func addLink(msg *domarkx.Message, link string) {
+	msg.Extra = domarkx.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, domarkx.StringValue(link)).Members()
+}
+
+// WriteMessage writes message k of a snapshot, reading no other.
+func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, form Form, w io.Writer) error {
+	msg, e, err := m.messageAt(ctx, id, k)
+	if err != nil {
+		return err
+	}
+	if form == JSON {
+		if e.Link != "" {
+			addLink(&msg, e.Link)
+		}
+		_, err = w.Write(prettyJSON(msg.Value()))
+		return err
+	}
+	data := markdown.RenderMessage(msg)
+	if e.Layout.Verbatim && e.Layout.Span == 0 && e.Layout.Within == 0 && msg.Metadata == nil {
+		if data, err = m.store.Read(ctx, e.Source); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// messageAt returns message k of a snapshot as shown, and its entry.
+func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (domarkx.Message, domarkx.Entry, error) {
+	e, err := m.store.Entry(ctx, id, k)
+	if err != nil {
+		return domarkx.Message{}, e, fmt.Errorf("message %d: %w", k, err)
+	}
+	msg, err := loadMessage(ctx, m.store, e)
+	if err != nil || len(e.Past) == 0 {
+		return msg, e, err
+	}
+	conflict, err := m.conflictAt(ctx, id, k, e.ID)
+	if conflict {
+		markConflict(&msg, e.Rev)
+	}
+	return msg, e, err
+}
+
+// conflictAt reports whether a neighbour of message k is another text of it.
+func (m *SessionManager) conflictAt(ctx context.Context, id string, k int, message domarkx.ID) (bool, error) {
+	info, err := m.store.Info(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	for _, near := range []int{k - 1, k + 1} {
+		if near < 0 || near >= info.Messages {
+			continue
+		}
+		e, err := m.store.Entry(ctx, id, near)
+		if err != nil {
+			return false, err
+		}
+		if e.ID == message {
+			return true, nil
+		}
+	}
+	return false, nil
+}

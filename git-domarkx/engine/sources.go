@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A source is what is remembered of a document that was imported here.
+type source struct {
+	Session  string `json:"session"`
+	Snapshot string `json:"snapshot"` // the one that its last import made
+	Digest   string `json:"digest"`   // SHA-256 of the document and what it includes, in hexadecimal
+}
+
+// sources remembers, on this machine, which session which file became: by the
+// file's absolute path, or "-:NAME" for a document from standard input. It is a
+// help, not the truth: without it a file is recognised by the session's name and
+// source_file.
+type sources struct {
+	path   string
+	byPath map[string]source
+	dirty  bool
+}
+
+func openSources(stateDir string) (*sources, error) {
+	s := &sources{path: filepath.Join(stateDir, "sources.json"), byPath: map[string]source{}}
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was imported before: %w", err)
+	}
+	if json.Unmarshal(data, &s.byPath) != nil {
+		s.byPath = map[string]source{} // damaged: as good as lost
+	}
+	return s, nil
+}
+
+func (s *sources) set(path string, now source) {
+	if s.byPath[path] != now {
+		s.byPath[path], s.dirty = now, true
+	}
+}
+
+// save writes to the side and swaps, so that a reader sees the old or the new.
+func (s *sources) save() error {
+	if !s.dirty {
+		return nil
+	}
+	data, err := json.MarshalIndent(s.byPath, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return fmt.Errorf("remembering what was imported: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), "sources-*.tmp")
+	if err != nil {
+		return fmt.Errorf("remembering what was imported: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), s.path)
+	}
+	if err != nil {
+		return fmt.Errorf("remembering what was imported: %w", err)
+	}
+	s.dirty = false
+	return nil
+}
+
+// sourceRenamed makes the files of a session follow its new name.
+func (m *SessionManager) sourceRenamed(from, to string) error {
+	s, err := openSources(m.around.StateDir)
+	if err != nil {
+		return err
+	}
+	for path, src := range s.byPath {
+		if src.Session == from {
+			src.Session = to
+			s.set(path, src)
+		}
+	}
+	return s.save()
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Status is what deserves the user's attention.
+type Status struct {
+	Drafts  []Draft
+	Remotes []Divergence
+}
+
+// A Divergence is a session that is not the same here and at a remote.
+type Divergence struct {
+	Name   string
+	Remote string
+	State  string // "ahead", "behind", "diverged", "removed here", "only there"
+}
+
+// Status returns drafts, and how the sessions stand to what the remotes were last
+// heard to have.
+func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, error) {
+	var s Status
+	var err error
+	if s.Drafts, err = m.around.Drafts.List(ctx); err != nil {
+		return s, err
+	}
+	local, err := m.tips(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, remote := range remotes {
+		tracked, err := m.store.Tracked(ctx, remote)
+		if err != nil {
+			return s, err
+		}
+		for _, name := range chosen(nil, tracked) {
+			state, err := m.compare(ctx, local[name], tracked[name])
+			if err != nil {
+				return s, err
+			}
+			if state != "" {
+				s.Remotes = append(s.Remotes, Divergence{name, remote, state})
+			}
+		}
+	}
+	return s, nil
+}
+
+func (m *SessionManager) compare(ctx context.Context, local, tracked string) (string, error) {
+	if local == tracked {
+		return "", nil
+	}
+	if local == "" {
+		return "only there", nil
+	}
+	ahead, err := m.store.IsAncestor(ctx, tracked, local)
+	if err != nil {
+		return "", err
+	}
+	if ahead {
+		return "ahead", nil
+	}
+	behind, err := m.store.IsAncestor(ctx, local, tracked)
+	if err != nil {
+		return "", err
+	}
+	if behind {
+		return "behind", nil
+	}
+	return "diverged", nil
+}
+
+// Draft returns the draft of a session, if it has one.
+func (m *SessionManager) Draft(ctx context.Context, name string) (Draft, bool, error) {
+	drafts, err := m.around.Drafts.List(ctx)
+	for _, d := range drafts {
+		if d.Name == name {
+			return d, true, err
+		}
+	}
+	return Draft{}, false, err
+}
+
+// A Finding is one thing that fsck, doctor or gc has to say.
+type Finding struct {
+	Severity string // "error", "warning" or "info"
+	What     string
+	Where    string
+	Fix      string
+}
+
+// CheckSnapshot renders every message of a snapshot and compares it with the
+// digests that were recorded; a damaged one is a finding.
+func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) ([]Finding, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return []Finding{damage(info, err)}, ctx.Err()
+	}
+	v, err := newView(ctx, m.store, state)
+	if err != nil {
+		return []Finding{damage(info, err)}, ctx.Err()
+	}
+	var found []Finding
+	for i := range v.pieces {
+		if _, err := v.bytes(ctx, i); err != nil {
+			found = append(found, damage(info, err))
+		}
+		if i > 0 {
+			if _, err := v.message(ctx, i-1); err != nil {
+				found = append(found, damage(info, err))
+			}
+		}
+	}
+	if size := v.size(); size != info.Bytes {
+		found = append(found, Finding{"error", "the recorded size of the document is wrong", info.Name + "@" + info.ID,
+			"git domarkx rewind " + info.Name + "~1, then redo what came after"})
+	}
+	return found, ctx.Err()
+}
+
+func damage(info domarkx.Info, err error) Finding {
+	return Finding{"error", err.Error(), info.Name + "@" + info.ID, "fetch the session from a remote or a backup: git domarkx pull"}
+}

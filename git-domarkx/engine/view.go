@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// view is a state as it is shown: with conflict marks, and each piece in the
+// form in which it stands in the document. Piece 0 is the preamble, piece k+1 is
+// message k.
+type view struct {
+	blobs  Blobs
+	state  *domarkx.State
+	pieces []domarkx.Layout // as shown
+	placed []domarkx.Placed
+	made   map[int][]byte // bytes of pieces whose shown form is not stored
+}
+
+func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, error) {
+	v := &view{blobs: blobs, state: state, made: map[int][]byte{}}
+	v.pieces = make([]domarkx.Layout, 0, len(state.Thread.Live)+1)
+	v.pieces = append(v.pieces, state.Headers[0].Layout)
+	for _, e := range state.Thread.Live {
+		v.pieces = append(v.pieces, e.Layout)
+	}
+	if len(state.Headers) > 1 {
+		if err := v.render(ctx, 0); err != nil {
+			return nil, err
+		}
+	}
+	for k := range state.Thread.Live {
+		if state.Thread.InConflict(k) {
+			if err := v.render(ctx, k+1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	v.placed = domarkx.Arrange(state.Headers[0].Includes, v.pieces)
+	for i, p := range v.placed {
+		if p.Form == domarkx.Canonical && (v.pieces[i].Verbatim || v.pieces[i].Within > 0) {
+			if err := v.render(ctx, i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// render makes the canonical bytes of a piece whose stored layout is not that of
+// the canonical rendering.
+func (v *view) render(ctx context.Context, i int) error {
+	var w domarkx.WrittenMessage
+	if i == 0 {
+		h, err := v.header(ctx)
+		if err != nil {
+			return err
+		}
+		w.Written = markdown.WriteHeader(h)
+		v.made[0] = markdown.RenderHeader(h)
+	} else {
+		msg, err := v.message(ctx, i-1)
+		if err != nil {
+			return err
+		}
+		w = markdown.WriteMessage(msg)
+		v.made[i] = markdown.RenderMessage(msg)
+	}
+	v.pieces[i] = w.Layout
+	return nil
+}
+
+// size is that of the document in bytes.
+func (v *view) size() int64 {
+	var n int64
+	for i, p := range v.placed {
+		n += int64(len(p.Separator))
+		if p.Form != domarkx.Nothing {
+			n += v.pieces[i].Size
+		}
+	}
+	return n
+}
+
+// header returns the header as shown: sides in conflict with it stand in
+// metadata.conflict.
+func (v *view) header(ctx context.Context) (domarkx.Header, error) {
+	return loadHeader(ctx, v.blobs, v.state.Headers)
+}
+
+func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
+	var shown domarkx.Header
+	var others []domarkx.Value
+	for i, entry := range headers {
+		data, err := read(ctx, blobs, entry.JSON)
+		if err != nil {
+			return shown, err
+		}
+		value, err := domarkx.ParseValue(data)
+		if err != nil {
+			return shown, fmt.Errorf("snapshot.json %w: %w", domarkx.ErrCorrupt, err)
+		}
+		if i > 0 {
+			others = append(others, domarkx.ObjectValue(domarkx.Member{Name: "side", Value: domarkx.StringValue(entry.Rev.String())}, domarkx.Member{Name: "header", Value: value}))
+			continue
+		}
+		if shown, err = domarkx.ParseHeader(value, true); err != nil {
+			return shown, fmt.Errorf("snapshot.json %w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
+		}
+	}
+	if len(others) > 0 {
+		shown.MetadataExtra = append(shown.MetadataExtra, domarkx.Member{Name: "conflict", Value: domarkx.ArrayValue(others...)})
+	}
+	return shown, nil
+}
+
+// message returns message k as shown: one of several texts names its side in
+// message_metadata.conflict.
+func (v *view) message(ctx context.Context, k int) (domarkx.Message, error) {
+	e := v.state.Thread.Live[k]
+	msg, err := loadMessage(ctx, v.blobs, e)
+	if err == nil && v.state.Thread.InConflict(k) {
+		markConflict(&msg, e.Rev)
+	}
+	return msg, err
+}
+
+func markConflict(msg *domarkx.Message, side domarkx.Rev) {
+	metadata := domarkx.ObjectValue()
+	if msg.Metadata != nil {
+		metadata = *msg.Metadata
+	}
+	metadata = metadata.With("conflict", domarkx.StringValue(side.String()))
+	msg.Metadata = &metadata
+}
+
+func loadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Message, error) {
+	data, err := read(ctx, blobs, e.JSON)
+	if err != nil {
+		return domarkx.Message{}, err
+	}
+	return decodeMessage(data, e.ID)
+}
+
+func decodeMessage(data []byte, id domarkx.ID) (domarkx.Message, error) {
+	value, err := domarkx.ParseValue(data)
+	if err == nil {
+		var msg domarkx.Message
+		if msg, err = domarkx.ParseMessage(value, ""); err == nil {
+			return msg, nil
+		}
+	}
+	return domarkx.Message{}, fmt.Errorf("message %s %w: %w", id, domarkx.ErrCorrupt, domarkx.Locate(err, data))
+}
+
+// bytes returns a piece's own bytes in the document, checked against the digest
+// that was recorded for them.
+func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
+	form := v.placed[i].Form
+	if made, ok := v.made[i]; ok && form != domarkx.Nothing {
+		return made, nil
+	}
+	switch {
+	case form == domarkx.Nothing:
+		return nil, nil
+	case form == domarkx.AsWritten && i == 0:
+		return v.checked(ctx, i, v.state.Headers[0].Source)
+	case form == domarkx.AsWritten:
+		return v.checked(ctx, i, v.state.Thread.Live[i-1].Source)
+	case i == 0:
+		h, err := v.header(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return v.verify(i, markdown.RenderHeader(h))
+	}
+	msg, err := v.message(ctx, i-1)
+	if err != nil {
+		return nil, err
+	}
+	return v.verify(i, markdown.RenderMessage(msg))
+}
+
+func (v *view) checked(ctx context.Context, i int, source domarkx.Blob) ([]byte, error) {
+	data, err := read(ctx, v.blobs, source)
+	if err != nil {
+		return nil, err
+	}
+	return v.verify(i, data)
+}
+
+func (v *view) verify(i int, data []byte) ([]byte, error) {
+	if sha256.Sum256(data) != v.pieces[i].Digest {
+		what := "preamble"
+		if i > 0 {
+			what = fmt.Sprintf("message %d (%s)", i-1, v.state.Thread.Live[i-1].ID)
+		}
+		return nil, fmt.Errorf("%s is %w: its bytes do not have the recorded SHA-256; run git domarkx fsck", what, domarkx.ErrCorrupt)
+	}
+	return data, nil
+}
+
+// write writes the document as Markdown.
+func (v *view) write(ctx context.Context, w io.Writer) error {
+	for i, p := range v.placed {
+		data, err := v.bytes(ctx, i)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, p.Separator); err != nil {
+			return err
+		}
+		if _, err := w.Write(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// includes returns the included files of the state by path.
+func (v *view) includes(ctx context.Context) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	if tree := v.state.Headers[0].Includes; tree != "" {
+		list, err := v.blobs.Includes(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			files[f.Path] = f.Data
+		}
+	}
+	return files, nil
+}
+
+// key identifies a piece as shown: equal keys, equal bytes and meaning.
+func (v *view) key(i int) domarkx.Key { return layoutKey(v.pieces[i]) }
+
+func layoutKey(l domarkx.Layout) domarkx.Key {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %t %d %d %s", l.Digest, l.Tight, l.Span, l.Within, l.Includes))
+	return domarkx.Key(sum)
+}
+
+// read returns content that is at hand or stored.
+func read(ctx context.Context, blobs Blobs, b domarkx.Blob) ([]byte, error) {
+	if b.Data != nil {
+		return b.Data, nil
+	}
+	return blobs.Read(ctx, b)
+}
