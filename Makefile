@@ -1,0 +1,76 @@
+# Each target is one command; run "make" to see them.
+
+GO      ?= go
+PREFIX  ?= /usr/local
+bindir   = $(DESTDIR)$(PREFIX)/bin
+mandir   = $(DESTDIR)$(PREFIX)/share/man/man1
+bashdir  = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir   = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir  = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+# A release names itself: make build RELEASE=v1.2.3
+RELEASE ?=
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
+
+.PHONY: help build test test-tools lint generate demo bench soak fuzz install install-files uninstall clean
+
+help:
+	@echo "make build      bin/git-domarkx"
+	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
+	@echo "make demo       shows the whole job on a real session, in a scratch repository"
+	@echo "make bench      speed, as ratios measured in one run"
+	@echo "make soak       the fault and company suites, for long (SOAK=10m)"
+	@echo "make fuzz       every fuzz target (FUZZTIME=30s)"
+	@echo "make lint       gofmt, vet, golangci-lint where it is installed"
+	@echo "make generate   help, manual pages, documentation and completions from the command model"
+	@echo "make install    program, manual pages and completions below PREFIX ($(PREFIX))"
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/git-domarkx ./git-domarkx
+
+test: test-tools
+	.ci/check-source
+	CI=true $(GO) test -timeout 30m ./...
+
+test-tools:
+	.ci/install-test-tools
+
+lint:
+	.ci/check-source
+	.ci/golangci-lint
+
+generate:
+	$(GO) generate ./...
+
+demo: build
+	.ci/demo bin/git-domarkx
+
+bench: build
+	CI=true $(GO) test -timeout 60m -run '^$$' -bench . -benchtime 1x ./integration/...
+
+SOAK ?= 10m
+soak: test-tools
+	CI=true SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Soak|Fault|Company' ./integration/...
+
+FUZZTIME ?= 30s
+fuzz:
+	.ci/fuzz $(FUZZTIME)
+
+install: build install-files
+
+# Only puts in place what is built already.
+install-files:
+	install -d $(bindir) $(mandir) $(bashdir) $(zshdir) $(fishdir)
+	install -m 755 bin/git-domarkx $(bindir)/git-domarkx
+	install -m 644 git-domarkx/man/*.1 $(mandir)/
+	install -m 644 git-domarkx/completion/git-domarkx.bash $(bashdir)/git-domarkx
+	install -m 644 git-domarkx/completion/_git-domarkx $(zshdir)/_git-domarkx
+	install -m 644 git-domarkx/completion/git-domarkx.fish $(fishdir)/git-domarkx.fish
+
+uninstall:
+	rm -f $(bindir)/git-domarkx $(bashdir)/git-domarkx $(zshdir)/_git-domarkx $(fishdir)/git-domarkx.fish
+	rm -f $(mandir)/git-domarkx.1 $(mandir)/git-domarkx-*.1
+
+clean:
+	rm -rf bin

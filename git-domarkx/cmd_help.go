@@ -1,0 +1,35 @@
+package main
+
+import "fmt"
+
+type helpCmd struct {
+	Command string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
+}
+
+func (helpCmd) Help() string {
+	return `
+Prints everything about a command: what it does, what it prints and what its exit
+statuses mean. "git domarkx COMMAND -h" prints the usage on one screen.
+
+"git domarkx --help" and "git help domarkx" are answered by Git itself, with the
+manual page; "make install" puts the pages in place, and "git domarkx man" writes
+them.
+`
+}
+
+// Run prints the page of a command.
+func (c *helpCmd) Run(inv *invocation) error {
+	node := inv.model.Node
+	if c.Command != "" {
+		if node = inv.command(c.Command); node == nil {
+			return usagef("%q is no command of git-domarkx", c.Command)
+		}
+	}
+	if err := inv.page(); err != nil {
+		return err
+	}
+	if err := newPage(node).writeText(inv.out); err != nil {
+		return fmt.Errorf("writing the help: %w", err)
+	}
+	return nil
+}

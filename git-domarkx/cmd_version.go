@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// release and commit are set by the linker (see the Makefile); a release is
+// built with -ldflags "-X main.release=v1.2.3".
+var release, commit string
+
+type versionCmd struct{}
+
+func (versionCmd) Help() string {
+	return `
+Prints the version, the commit it was built from when that is known, and the Go
+release and system that it was built with and for. A build of your own shows the
+version that Go recorded for it.
+
+## Output
+
+    git-domarkx version v1.0.0 (0123456789ab) go1.26.0 linux/amd64
+`
+}
+
+// Run prints the version.
+func (versionCmd) Run(inv *invocation) error {
+	_, err := fmt.Fprintln(inv.out, "git-domarkx version "+versionText(release, commit, buildInfo()))
+	return err
+}
+
+func buildInfo() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return info
+}
+
+func versionText(version, commit string, info *debug.BuildInfo) string {
+	if info != nil {
+		if version == "" {
+			version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision" && commit == "":
+				commit = s.Value[:min(len(s.Value), 12)]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				commit += "+changes"
+			}
+		}
+	}
+	if version == "" {
+		version = "(devel)"
+	}
+	if commit != "" {
+		version += " (" + commit + ")"
+	}
+	return version + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeBash writes the script for bash. Git's own completion loads the file
+// called git-domarkx and calls _git_domarkx for "git domarkx"; bash-completion
+// loads the same file for "git-domarkx".
+func writeBash(w io.Writer, commands []completed) error {
+	var verbs, options, values, arguments strings.Builder
+	for _, c := range commands[1:] {
+		verbs.WriteString(" " + c.verb)
+		fmt.Fprintf(&options, "    %s) echo '%s' ;;\n", c.verb, bashOptions(c.options))
+		switch c.kind {
+		case argSession:
+			fmt.Fprintf(&arguments, "    %s) __git_domarkx_sessions ;;\n", c.verb)
+		case argRemote:
+			fmt.Fprintf(&arguments, "    %s) git remote 2>/dev/null; __git_domarkx_sessions ;;\n", c.verb)
+		case argWord:
+			fmt.Fprintf(&arguments, "    %s) echo '%s' ;;\n", c.verb, strings.Join(c.words, " "))
+		case argDirectory:
+			fmt.Fprintf(&arguments, "    %s) compgen -d -- \"$2\" ;;\n", c.verb)
+		case argFile:
+			fmt.Fprintf(&arguments, "    %s) compgen -f -- \"$2\" ;;\n", c.verb)
+		}
+	}
+	for _, c := range commands {
+		for _, o := range c.options {
+			if o.values != nil {
+				fmt.Fprintf(&values, "    %s:--%s) echo '%s' ;;\n", orStar(c.verb), o.long, strings.Join(o.values, " "))
+			} else if o.takes {
+				spelling := fmt.Sprintf("%s:--%s", orStar(c.verb), o.long)
+				if o.short != "" {
+					spelling += fmt.Sprintf("|%s:-%s", orStar(c.verb), o.short)
+				}
+				fmt.Fprintf(&values, "    %s) return 0 ;;\n", spelling)
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, bashTemplate, strings.TrimSpace(verbs.String()), bashOptions(commands[0].options), options.String(), values.String(), arguments.String())
+	return err
+}
+
+func orStar(verb string) string {
+	if verb == "" {
+		return "*"
+	}
+	return verb
+}
+
+func bashOptions(options []completedOption) string {
+	var words []string
+	for _, o := range options {
+		words = append(words, "--"+o.long)
+	}
+	return strings.Join(words, " ")
+}
+
+const bashTemplate = `# bash completion of git-domarkx, also as "git domarkx". Made from the command model by go generate.
+
+__git_domarkx_verbs='%s'
+__git_domarkx_globals='%s'
+
+__git_domarkx_sessions() {
+    git domarkx list 2>/dev/null | cut -f1
+}
+
+__git_domarkx_options() {
+    case "$1" in
+%s    esac
+}
+
+# The values of an option (VERB:OPTION); fails when the word before is none that takes one.
+__git_domarkx_values() {
+    case "$1" in
+%s    *) return 1 ;;
+    esac
+}
+
+__git_domarkx_arguments() {
+    case "$1" in
+%s    esac
+}
+
+# Completes the words after "domarkx": $1 is the word at the cursor, the others are those before it.
+__git_domarkx_complete() {
+    local cur=$1 verb= prev= word values
+    shift
+    for word in "$@"; do
+        prev=$word
+        case "$word" in
+        -*) ;;
+        *) if [ -z "$verb" ]; then verb=$word; fi ;;
+        esac
+    done
+    local IFS=$'\n'
+    if [ -n "$prev" ] && values=$(__git_domarkx_values "$verb:$prev"); then
+        if [ -n "$values" ]; then
+            COMPREPLY=($(compgen -W "$(printf '%%s' "$values" | tr ' ' '\n')" -- "$cur"))
+        else
+            COMPREPLY=($(compgen -f -- "$cur"))
+        fi
+    elif [ "${cur#-}" != "$cur" ]; then
+        COMPREPLY=($(compgen -W "$(printf '%%s %%s' "$(__git_domarkx_options "$verb")" "$__git_domarkx_globals" | tr ' ' '\n')" -- "$cur"))
+    elif [ -z "$verb" ]; then
+        COMPREPLY=($(compgen -W "$(printf '%%s' "$__git_domarkx_verbs" | tr ' ' '\n')" -- "$cur"))
+    else
+        COMPREPLY=($(__git_domarkx_arguments "$verb" "$cur" | tr ' ' '\n' | while IFS= read -r word; do
+            case "$word" in "$cur"*) printf '%%s\n' "$word" ;; esac
+        done))
+    fi
+}
+
+# Called by Git's completion for "git domarkx", and below for "git-domarkx".
+_git_domarkx() {
+    local first=1 i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [ "${COMP_WORDS[i]}" = domarkx ]; then
+            first=$((i + 1))
+            break
+        fi
+    done
+    __git_domarkx_complete "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[@]:first:COMP_CWORD-first}"
+}
+
+complete -o bashdefault -o default -F _git_domarkx git-domarkx
+`

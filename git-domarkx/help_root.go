@@ -1,0 +1,55 @@
+package main
+
+// Help is what the program's own page says.
+func (*commandLine) Help() string {
+	return `
+Git domarkx keeps AI sessions, conversations with a model, in the Git repository
+that you are in. A session is a list of messages; each state of it is a snapshot, a
+commit on the ref "refs/domarkx/sessions/NAME". Branches, index, work tree and
+hooks are not touched.
+
+A mount shows each session as a Markdown file: saving it in any editor makes the
+next snapshot. What is saved reads back byte for byte.
+
+## Sessions, snapshots and messages
+
+- ` + "`NAME`" + ` is a session: its newest snapshot.
+- ` + "`NAME~2`" + ` is the snapshot two before that.
+- ` + "`NAME@OID`" + ` is the snapshot whose object id begins with OID.
+- ` + "`NAME#K`" + ` or ` + "`NAME:K`" + ` is message K, counted from 0; ` + "`git domarkx log --messages NAME`" + ` tells K.
+
+A name has components separated by slashes. A component has no blank, control
+character, @ # ~ ^ or :, does not begin with - or a dot, does not end with .md or
+.lock, and is at most 200 bytes long. Import maps what does not fit to "-"; other
+commands refuse it and say what would fit.
+
+## Output
+
+Results are written to standard output, all else to standard error. On a terminal a
+result is a table; elsewhere it is lines of fields separated by tabs, with full
+object ids and dates in ISO 8601, UTC, in which a tab, line end or backslash is
+written \t, \n, \r or \\. --json, where a command has it, gives a JSON array of
+objects. log, show and diff use Git's pager on a terminal.
+
+## Configuration
+
+These are read with git config:
+
+- ` + "`domarkx.mount.dir`" + `: the folder that mount uses when none is given.
+- ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
+- ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
+- ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.
+- ` + "`gc.reflogExpireUnreachable`" + `: how long the trash keeps a removed session; 30 days unless set.
+
+## Environment
+
+- ` + "`GIT_DIR`" + ` and the other variables of Git mean what they mean for Git, as do "git -C" and "git -c".
+- ` + "`NO_COLOR`" + `: when set, no colours.
+- ` + "`GIT_EDITOR`" + `, ` + "`GIT_PAGER`" + `: as for Git.
+
+## Files
+
+- ` + "`refs/domarkx/sessions/`" + `: the sessions; ` + "`refs/domarkx-remotes/`" + `: what remotes have; ` + "`refs/domarkx-trash/`" + `: what was removed.
+- ` + "`.git/domarkx/`" + `: drafts, journal and locks of this machine. Nothing in it is shared.
+`
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// An invocation is what a command is run with. Everything in it that costs
+// time (the repository, the configuration) is opened when it is first asked for.
+type invocation struct {
+	ctx     context.Context
+	getenv  func(string) string
+	in      io.Reader
+	out     *output   // results
+	err     io.Writer // everything else
+	colored *bool     // whether the output has colours; nil when not known yet
+	opts    *globals
+	model   *kong.Application
+
+	repository *gitcmd.Git // nil until asked for
+}
+
+func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
+	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model}
+	inv.out = newOutput(std.out)
+	return inv
+}
+
+// close writes out what is buffered and waits for the pager.
+func (inv *invocation) close(err error) error { return inv.out.close() }
+
+// readInput reads standard input to its end, or until the command is ended.
+func (inv *invocation) readInput() ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := io.ReadAll(inv.in)
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-inv.ctx.Done():
+		return nil, context.Cause(inv.ctx)
+	}
+}
+
+// command returns the model of a command; nil when there is none of that name.
+func (inv *invocation) command(verb string) *kong.Node {
+	for _, child := range inv.model.Children {
+		if child.Name == verb && !child.Hidden {
+			return child
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// manName returns the name of the page's file.
+func (p *page) manName() string { return strings.ReplaceAll(p.name, " ", "-") + ".1" }
+
+// writeMan writes the page for man(1), in the macros of man(7).
+func (p *page) writeMan(w io.Writer) error {
+	var b strings.Builder
+	title := strings.ReplaceAll(p.name, " ", "-")
+	fmt.Fprintf(&b, ".\\\" Made from the command model by go generate.\n.TH %s 1 \"\" \"git-domarkx\" \"Git Manual\"\n", strings.ToUpper(roff(title)))
+	b.WriteString(".nh\n.ad l\n")
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.nf\n\\fB%s\\fR\n.fi\n", roff(title), roff(lowerFirst(p.summary)), roff(p.usage))
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(g.title)))
+		for _, c := range g.commands {
+			fmt.Fprintf(&b, ".TP\n\\fBgit\\-domarkx\\-%s\\fR(1)\n%s.\n", roff(c.term), roff(c.text))
+		}
+	}
+	if len(p.body) > 0 && p.body[0].kind != heading {
+		b.WriteString(".SH DESCRIPTION\n")
+	}
+	for i, bl := range p.body {
+		switch bl.kind {
+		case heading:
+			fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(bl.text)))
+		case literal:
+			fmt.Fprintf(&b, ".PP\n.RS 4\n.nf\n%s\n.fi\n.RE\n", roff(bl.text))
+		case listItem:
+			fmt.Fprintf(&b, ".IP \\(bu 2\n%s\n", roffText(bl.text))
+		default:
+			if i > 0 && p.body[i-1].kind != heading {
+				b.WriteString(".PP\n")
+			}
+			fmt.Fprintf(&b, "%s\n", roffText(bl.text))
+		}
+	}
+	for _, section := range p.sections() {
+		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(section.title))
+		for _, it := range section.commands {
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(it.term), roffText(it.text))
+		}
+	}
+	if p.verb != "" {
+		b.WriteString(".SH SEE ALSO\n\\fBgit\\-domarkx\\fR(1)\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`, "…", "...", "→", "->")
+
+// roff escapes text so that troff prints it as it is.
+func roff(s string) string {
+	lines := strings.Split(roffEscapes.Replace(s), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// roffText is [roff] with what stands in backquotes in bold.
+func roffText(s string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(s, "`") {
+		if i%2 == 1 {
+			b.WriteString(`\fB` + roff(part) + `\fR`)
+		} else {
+			b.WriteString(roff(part))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// markdownName returns the name of the page's file.
+func (p *page) markdownName() string { return strings.ReplaceAll(p.name, " ", "-") + ".md" }
+
+// writeMarkdown writes the page as CommonMark.
+func (p *page) writeMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!-- Made from the command model by go generate. -->\n\n# %s\n\n%s.\n\n```\n%s\n```\n", p.name, p.summary, p.usage)
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n## %s\n\n", g.title)
+		for _, c := range g.commands {
+			fmt.Fprintf(&b, "- [`%s`](git-domarkx-%s.md): %s\n", c.term, c.term, lowerFirst(c.text))
+		}
+	}
+	for i, bl := range p.body {
+		if !(i > 0 && bl.kind == listItem && p.body[i-1].kind == listItem) {
+			b.WriteByte('\n')
+		}
+		switch bl.kind {
+		case heading:
+			fmt.Fprintf(&b, "## %s\n", bl.text)
+		case literal:
+			fmt.Fprintf(&b, "```\n%s\n```\n", bl.text)
+		case listItem:
+			fmt.Fprintf(&b, "- %s\n", bl.text)
+		default:
+			fmt.Fprintf(&b, "%s\n", bl.text)
+		}
+	}
+	for _, section := range p.sections() {
+		fmt.Fprintf(&b, "\n## %s\n\n", section.title)
+		for _, it := range section.commands {
+			fmt.Fprintf(&b, "- `%s`: %s\n", it.term, it.text)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

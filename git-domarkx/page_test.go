@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the generated files instead of comparing them")
+
+func model(t *testing.T) *kong.Application {
+	t.Helper()
+	parser, err := newParser(&commandLine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser.Model
+}
+
+// TestGenerated holds every file that is made from the command model against
+// the model: help, manual pages, documentation and completions.
+func TestGenerated(t *testing.T) {
+	m := model(t)
+	want := map[string]string{}
+	add := func(path string, write func(io.Writer) error) {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		want[path] = b.String()
+	}
+	for _, p := range allPages(m) {
+		add("man/"+p.manName(), p.writeMan)
+		add("doc/"+p.markdownName(), p.writeMarkdown)
+		name := p.verb
+		if name == "" {
+			name = "git-domarkx"
+		}
+		add("testdata/help/"+name+".txt", p.writeText)
+		add("testdata/help/"+name+"-h.txt", p.writeUsage)
+	}
+	for shell, path := range map[string]string{"bash": "git-domarkx.bash", "zsh": "_git-domarkx", "fish": "git-domarkx.fish"} {
+		add("completion/"+path, func(w io.Writer) error { return completionScripts()[shell](w, completionModel(m)) })
+	}
+	for path, text := range want {
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		} else if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s is not current; run make generate (-model +file):\n%s", path, diff)
+		}
+	}
+	for _, dir := range []string{"man", "doc", "completion", "testdata/help"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			path := dir + "/" + e.Name()
+			if _, ok := want[path]; ok {
+				continue
+			}
+			if *update {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				t.Errorf("%s belongs to no command", path)
+			}
+		}
+	}
+}
+
+func TestPagesAreComplete(t *testing.T) {
+	for _, p := range allPages(model(t)) {
+		if len(p.body) == 0 {
+			t.Errorf("%s has no help text", p.name)
+		}
+		var screen bytes.Buffer
+		if err := p.writeUsage(&screen); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(screen.String(), "\n"); n > 60 {
+			t.Errorf("%s -h has %d lines, more than a screen", p.name, n)
+		}
+		var text bytes.Buffer
+		if err := p.writeText(&text); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), "\nEXIT STATUS\n") {
+			t.Errorf("%s says nothing about its exit status", p.name)
+		}
+		for line := range strings.Lines(text.String()) {
+			if len([]rune(line)) > textWidth+30 {
+				t.Errorf("%s: line too wide: %q", p.name, line)
+			}
+		}
+		for _, it := range append(p.arguments, p.options...) {
+			if it.text == "" {
+				t.Errorf("%s: %s has no help", p.name, it.term)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// textWidth is the width of help text in columns.
+const textWidth = 80
+
+// writeUsage writes what fits on one screen.
+func (p *page) writeUsage(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.usage, p.summary)
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s\n", g.title)
+		writeItems(&b, g.commands, 12)
+	}
+	lists := [][]item{p.arguments, p.options}
+	if p.verb == "" {
+		lists = append(lists, p.globals)
+	}
+	for _, list := range lists {
+		if len(list) > 0 {
+			b.WriteByte('\n')
+			writeItems(&b, list, 22)
+		}
+	}
+	if p.verb == "" {
+		b.WriteString("\nSee 'git domarkx help COMMAND' for all about a command.\n")
+	} else {
+		fmt.Fprintf(&b, "\nSee 'git domarkx help %s' for more.\n", p.verb)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeText writes the whole page for a terminal.
+func (p *page) writeText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.name, lowerFirst(p.summary), p.usage)
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(g.title))
+		writeItems(&b, g.commands, 12)
+	}
+	if len(p.body) > 0 {
+		if p.body[0].kind != heading {
+			b.WriteString("\nDESCRIPTION\n")
+		}
+		writeBody(&b, p.body)
+	}
+	for _, section := range p.sections() {
+		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(section.title))
+		writeItems(&b, section.commands, 22)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// sections returns the lists at the end of a page; none is empty.
+func (p *page) sections() []group {
+	var sections []group
+	for _, g := range []group{{"Arguments", p.arguments}, {"Options", p.options}, {"Options of every command", p.globals}, {"Exit status", p.exits}} {
+		if len(g.commands) > 0 {
+			sections = append(sections, g)
+		}
+	}
+	return sections
+}
+
+func writeBody(b *strings.Builder, body []block) {
+	for i, bl := range body {
+		if i > 0 && !(bl.kind == listItem && body[i-1].kind == listItem) && body[i-1].kind != heading {
+			b.WriteByte('\n')
+		}
+		switch bl.kind {
+		case heading:
+			fmt.Fprintf(b, "%s\n", strings.ToUpper(bl.text))
+		case literal:
+			for line := range strings.Lines(bl.text + "\n") {
+				b.WriteString("        " + line)
+			}
+		case listItem:
+			wrap(b, "    * ", "      ", unquoted(bl.text))
+		default:
+			wrap(b, "    ", "    ", unquoted(bl.text))
+		}
+	}
+}
+
+func writeItems(b *strings.Builder, items []item, column int) {
+	indent := strings.Repeat(" ", 4+column)
+	for _, it := range items {
+		first := "    " + it.term
+		if len(first) >= len(indent)-1 {
+			b.WriteString(first + "\n")
+			first = indent
+		}
+		wrap(b, first+strings.Repeat(" ", len(indent)-len(first)), indent, unquoted(it.text))
+	}
+}
+
+// wrap writes text in lines of [textWidth].
+func wrap(b *strings.Builder, first, rest, text string) {
+	line := first
+	empty := true
+	for _, word := range strings.Fields(text) {
+		if !empty && len([]rune(line))+1+len([]rune(word)) > textWidth {
+			b.WriteString(line + "\n")
+			line, empty = rest, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+func unquoted(s string) string { return strings.ReplaceAll(s, "`", "") }
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// A pager is a program that shows output a screen at a time.
+type pager struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+// page sends the rest of the output through the user's pager, as Git does for
+// its own log and diff: only on a terminal, and not when Git has started one.
+func (inv *invocation) page() error {
+	if !inv.out.tty || inv.getenv("GIT_PAGER_IN_USE") == "true" {
+		return nil
+	}
+	command, err := inv.pagerCommand()
+	if err != nil || command == "" || command == "cat" {
+		return nil // without a pager everything is still shown
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Env = append(os.Environ(), "GIT_PAGER_IN_USE=true")
+	for _, preset := range []string{"LESS=FRX", "LV=-c"} {
+		if name, _, _ := strings.Cut(preset, "="); inv.getenv(name) == "" {
+			cmd.Env = append(cmd.Env, preset)
+		}
+	}
+	cmd.Stdout, cmd.Stderr = inv.out.file, inv.err
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil
+	}
+	inv.out.pager = &pager{cmd: cmd, in: in}
+	inv.out.Reset(in)
+	return nil
+}
+
+// close waits until the reader has seen enough; leaving early is no error.
+func (p *pager) close(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil
+	}
+	return errors.Join(err, p.in.Close(), p.cmd.Wait())
+}
+
+func (inv *invocation) pagerCommand() (string, error) {
+	git, err := inv.git()
+	if err != nil {
+		return "", err
+	}
+	return git.Pager(inv.ctx)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progress shows on standard error how far a long operation is: only on a
+// terminal, only after a second, and not with --quiet or --no-progress.
+type progress struct {
+	w     io.Writer // nil when nothing is shown
+	start time.Time
+	stage string
+	bar   *progressbar.ProgressBar
+}
+
+func (inv *invocation) progress() *progress {
+	p := &progress{start: time.Now()}
+	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
+		p.w = inv.err
+	}
+	return p
+}
+
+// report says that done of total steps of a stage are done; a total of 0 or less
+// is an unknown one.
+func (p *progress) report(stage string, done, total int64) {
+	if p.w == nil || time.Since(p.start) < time.Second {
+		return
+	}
+	if p.bar == nil || stage != p.stage {
+		p.finish()
+		if total <= 0 {
+			total = -1
+		}
+		p.stage = stage
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(stage),
+			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(20),
+			progressbar.OptionClearOnFinish())
+	}
+	if total > 0 && total != p.bar.GetMax64() {
+		p.bar.ChangeMax64(total)
+	}
+	p.bar.Set64(done)
+}
+
+// finish takes the bar off the screen.
+func (p *progress) finish() {
+	if p.bar != nil {
+		p.bar.Clear()
+		p.bar = nil
+	}
+}

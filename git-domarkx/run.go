@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// stdio is what a program is connected to.
+type stdio struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// run is the program: it runs one command line and returns the exit status.
+func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	var line commandLine
+	parser, err := newParser(&line)
+	if err != nil {
+		return report(std.err, err) // the grammar itself is wrong; a test sees it first
+	}
+	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
+	if len(args) == 0 {
+		args = []string{"--usage"}
+	}
+	err = runCommand(parser, inv, args)
+	err = errors.Join(err, inv.close(err))
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // what broke off did so because of the signal
+	}
+	return report(std.err, err)
+}
+
+func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return parseFailure(err, inv)
+	}
+	return parsed.Run(inv)
+}
+
+// parseFailure turns what the parser says into a usage error, or into the help
+// that was asked for.
+func parseFailure(err error, inv *invocation) error {
+	var ask *helpRequest
+	if errors.As(err, &ask) {
+		return ask.print(inv.out)
+	}
+	failure := &usageError{msg: plainParseError(err)}
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			failure.command = node.Name
+			failure.usage = newPage(node).usage
+		}
+	}
+	return failure
+}

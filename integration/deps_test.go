@@ -1,0 +1,134 @@
+package integration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/domarkx/domarkx"
+
+// arrows says what the packages below a folder may depend on, directly or not:
+// folders of this module, and the libraries that only they may use. A folder's
+// packages may always use each other.
+var arrows = []struct {
+	folder  string
+	may     []string
+	because string
+}{
+	{".", nil, "the model is imported by everything and imports nothing"},
+	{"format", []string{"."}, "formats turn bytes into the model and back"},
+	{"gitstore", []string{"."}, "the store turns the model into Git objects and back"},
+	{"fusefs", []string{"."}, "the mount shows the model, and declares what it needs"},
+	{"git-domarkx/engine", []string{".", "format"}, "the engine knows neither Git nor the mount"},
+}
+
+// owners says which folders alone may import a library themselves.
+var owners = []struct {
+	library string
+	folders []string
+}{
+	{"github.com/go-git/go-git", []string{"gitstore"}},
+	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
+	{"github.com/alecthomas/kong", []string{"git-domarkx"}},
+	{"go.yaml.in/yaml", []string{"format"}},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+	Error      *struct{ Err string }
+}
+
+// TestImportArrows enforces the direction of imports between the packages of the
+// module (DESIGN.md).
+func TestImportArrows(t *testing.T) {
+	packages := listPackages(t)
+	for _, p := range packages {
+		own := relative(p.ImportPath)
+		for _, a := range arrows {
+			if !inFolder(own, a.folder) {
+				continue
+			}
+			for _, dep := range p.Deps {
+				if !strings.HasPrefix(dep, module) {
+					continue
+				}
+				other := relative(dep)
+				if !inFolder(other, a.folder) && !slices.ContainsFunc(a.may, func(f string) bool { return inFolder(other, f) }) {
+					t.Errorf("%s depends on %s: %s", own, other, a.because)
+				}
+			}
+		}
+		for _, o := range owners {
+			for _, imp := range p.Imports {
+				if strings.HasPrefix(imp, o.library) && !slices.ContainsFunc(o.folders, func(f string) bool { return inFolder(own, f) }) {
+					t.Errorf("%s imports %s, which is for %v alone", own, imp, o.folders)
+				}
+			}
+		}
+	}
+}
+
+// TestModelIsPure holds the model to the standard library, without input and
+// output.
+func TestModelIsPure(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath != module {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if strings.Contains(strings.Split(imp, "/")[0], ".") {
+				t.Errorf("the model imports %s, expected the standard library only", imp)
+			}
+			if slices.Contains([]string{"os", "net", "os/exec", "syscall"}, imp) {
+				t.Errorf("the model imports %s, expected no input or output", imp)
+			}
+		}
+	}
+}
+
+// inFolder reports whether a package lies in or below a folder; the model's
+// folder is only itself.
+func inFolder(pkg, folder string) bool {
+	return pkg == folder || folder != "." && strings.HasPrefix(pkg, folder+"/")
+}
+
+func relative(path string) string {
+	if path == module {
+		return "."
+	}
+	return strings.TrimPrefix(path, module+"/")
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps,Error", "./...")
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v\n%s", err, stderr.String())
+	}
+	var packages []goPackage
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if len(packages) == 0 {
+		t.Fatal("no packages listed")
+	}
+	return packages
+}
