@@ -48,7 +48,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	found := &collector{manager: m, stdin: r.Stdin, as: r.As, format: r.Format}
 	var imp *importer
 	err = m.update(ctx, "import", func(tx Tx) error {
-		imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer}}
+		imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer}, made: map[string]bool{}}
 		found.others = 0
 		if imp.sources, err = openSources(m.around.StateDir); err != nil {
 			return err
@@ -107,6 +107,7 @@ type importer struct {
 	change  change
 	sources *sources
 	here    map[string]domarkx.Info
+	made    map[string]bool // sessions that this request made
 	result  Import
 }
 
@@ -137,6 +138,9 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	saved, err := imp.commit(ctx, in, doc, c)
 	if err != nil {
 		return Saved{}, inputError(in, err)
+	}
+	if c.base == "" {
+		imp.made[c.name] = true
 	}
 	imp.here[c.name] = saved.Info
 	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.own, Digest: files.sum()})
@@ -243,7 +247,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 		if err == nil || !errors.Is(err, domarkx.ErrExists) {
 			return name, "", err
 		}
-		if tip, ok := imp.here[name]; ok && doc.Header.HasSourceFile {
+		if tip, ok := imp.here[name]; ok && !imp.made[name] && doc.Header.HasSourceFile {
 			same, err := imp.sameSource(ctx, tip, doc.Header.SourceFile)
 			if err != nil {
 				return "", "", err
