@@ -1,0 +1,147 @@
+package odb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxAlternates is how deep alternates may name further ones, as in Git.
+const maxAlternates = 5
+
+// withAlternates returns an object directory and all that it borrows from, each
+// once: those of the environment (separated as in PATH), then those that the
+// info/alternates file of each names. As in Git, one that is not there is passed
+// over.
+func withAlternates(objects, environment string) ([]string, error) {
+	dirs := []string{objects}
+	seen := []os.FileInfo{}
+	if info, err := os.Stat(objects); err == nil {
+		seen = append(seen, info)
+	}
+	var visit func(dir string, depth int) error
+	add := func(dir string, depth int) error {
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() {
+			return nil
+		}
+		if slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			return nil
+		}
+		if depth > maxAlternates {
+			return fmt.Errorf("alternate object directory %q: %w: more than %d deep", dir, domarkx.ErrUnsupported, maxAlternates)
+		}
+		seen = append(seen, info)
+		dirs = append(dirs, dir)
+		return visit(dir, depth)
+	}
+	visit = func(dir string, depth int) error {
+		name := filepath.Join(dir, "info", "alternates")
+		list, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read alternates: %w", err)
+		}
+		for line := range strings.Lines(string(list)) {
+			line = strings.TrimSuffix(line, "\n")
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			path := unquoted(line)
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			if err := add(path, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, path := range splitList(environment) {
+		if err := add(path, 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := visit(objects, 0); err != nil {
+		return nil, err
+	}
+	return dirs, nil
+}
+
+// splitList splits a list of paths as Git does: separated as in PATH, each
+// possibly in double quotes, inside which the separator is an ordinary character.
+func splitList(list string) []string {
+	var paths []string
+	for list != "" {
+		end := strings.IndexByte(list, os.PathListSeparator)
+		if list[0] == '"' {
+			if n := quotedLen(list); n > 0 && (n == len(list) || list[n] == os.PathListSeparator) {
+				end = n
+			}
+		}
+		if end < 0 {
+			end = len(list)
+		}
+		if end > 0 {
+			paths = append(paths, unquoted(list[:end]))
+		}
+		list = list[min(end+1, len(list)):]
+	}
+	return paths
+}
+
+// quotedLen returns the length of the quoted string that s begins with, quotes
+// included, or 0 when it does not end.
+func quotedLen(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// unquoted undoes Git's quoting of a path in double quotes with the escapes of C;
+// what is not quoted that way is returned as it is.
+func unquoted(s string) string {
+	if len(s) < 2 || s[0] != '"' || quotedLen(s) != len(s) {
+		return s
+	}
+	escapes := map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '"': '"'}
+	var out []byte
+	for i := 1; i < len(s)-1; i++ {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			continue
+		}
+		i++
+		if c, ok := escapes[s[i]]; ok {
+			out = append(out, c)
+		} else if i+2 < len(s)-1 && isOctal(s[i:i+3]) {
+			out = append(out, (s[i]-'0')<<6|(s[i+1]-'0')<<3|(s[i+2]-'0'))
+			i += 2
+		} else {
+			return s
+		}
+	}
+	return string(out)
+}
+
+func isOctal(digits string) bool {
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '7' {
+			return false
+		}
+	}
+	return digits[0] <= '3'
+}

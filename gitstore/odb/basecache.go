@@ -1,0 +1,84 @@
+package odb
+
+import (
+	"container/list"
+	"sync"
+)
+
+// maxBases bounds the memory of a baseCache, in bytes.
+const maxBases = 64 << 20
+
+// A baseCache holds the objects that deltas were applied to most recently: the
+// next object read is likely to be a delta of the same ones.
+type baseCache struct {
+	mu    sync.Mutex
+	at    map[basePlace]*list.Element
+	order *list.List // of *base, the most recently used first
+	size  int
+}
+
+type basePlace struct {
+	pack   *pack
+	offset int64
+}
+
+type base struct {
+	place basePlace
+	t     Type
+	data  []byte // never changed
+}
+
+func (c *baseCache) init() {
+	c.at = make(map[basePlace]*list.Element)
+	c.order = list.New()
+}
+
+// get returns a base, whose data the caller must not change.
+func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.at[basePlace{p, offset}]
+	if !ok {
+		return 0, nil, false
+	}
+	c.order.MoveToFront(e)
+	b := e.Value.(*base)
+	return b.t, b.data, true
+}
+
+// put keeps a base; nobody may change data afterwards.
+func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
+	if len(data) > maxBases/4 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	place := basePlace{p, offset}
+	if _, ok := c.at[place]; ok {
+		return
+	}
+	c.at[place] = c.order.PushFront(&base{place, t, data})
+	c.size += len(data)
+	for c.size > maxBases {
+		c.remove(c.order.Back())
+	}
+}
+
+// drop forgets the bases of a pack.
+func (c *baseCache) drop(p *pack) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*base).place.pack == p {
+			c.remove(e)
+		}
+		e = next
+	}
+}
+
+func (c *baseCache) remove(e *list.Element) {
+	b := c.order.Remove(e).(*base)
+	c.size -= len(b.data)
+	delete(c.at, b.place)
+}

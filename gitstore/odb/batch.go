@@ -1,0 +1,235 @@
+package odb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A batch of at most that many objects and bytes is stored loose, as Git stores
+// what one command writes; a larger one becomes a pack.
+const (
+	maxLooseObjects = 64
+	maxLooseBytes   = 1 << 20
+)
+
+// A Batch is a group of new objects that become durable together:
+//
+//	b := d.Begin()
+//	defer b.Abort()
+//	id, err := b.Add(odb.Blob, data) // and more
+//	err = b.Sync()                   // now refs may name them
+//	…                                // move the refs
+//	err = b.Settle()                 // now the change may be acknowledged
+//
+// Its methods may be called from several goroutines at once.
+type Batch struct {
+	d *Database
+
+	mu      sync.Mutex
+	state   state
+	seen    map[ID]struct{}
+	bytes   int64
+	objects []object    // until there is a pack
+	pack    *packWriter // of a large batch, or while Git collects
+	err     error       // what made the pack fail
+}
+
+// An object is one whose content is in memory.
+type object struct {
+	id   ID
+	t    Type
+	data []byte
+}
+
+type state int
+
+const (
+	open state = iota
+	synced
+	ended
+)
+
+// Begin starts a batch. It touches no file.
+func (d *Database) Begin() *Batch {
+	return &Batch{d: d, seen: make(map[ID]struct{})}
+}
+
+// Add puts an object into the batch and returns its id; data stays the caller's.
+// An object that the batch has already costs nothing. The object can be read from
+// the Database after [Batch.Sync].
+func (b *Batch) Add(t Type, data []byte) (ID, error) {
+	if len(data) > maxObject {
+		return ID{}, fmt.Errorf("add %s: %w", t, errTooLarge(int64(len(data))))
+	}
+	if t < Commit || t > Tag {
+		return ID{}, fmt.Errorf("add %s: %w", t, domarkx.ErrInvalid)
+	}
+	id, err := sumNew(t, data)
+	if err != nil {
+		return ID{}, fmt.Errorf("add %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != open {
+		return ID{}, errors.New("add object: the batch is written already")
+	}
+	if b.err != nil {
+		return ID{}, b.err
+	}
+	if _, there := b.seen[id]; there {
+		return id, nil
+	}
+	b.seen[id] = struct{}{}
+	b.bytes += int64(len(data))
+	if b.pack == nil && (len(b.seen) > maxLooseObjects || b.bytes > maxLooseBytes) {
+		b.pack, b.err = b.d.packed(b.objects)
+		b.objects = nil
+	}
+	if b.pack == nil && b.err == nil {
+		b.objects = append(b.objects, object{id, t, bytes.Clone(data)})
+	} else if b.err == nil {
+		b.err = b.pack.add(id, t, data)
+	}
+	if b.err != nil {
+		b.err = fmt.Errorf("add object %s: %w", id, b.err)
+		return ID{}, b.err
+	}
+	return id, nil
+}
+
+// AddTree puts the tree with these entries into the batch, see [EncodeTree].
+func (b *Batch) AddTree(entries []TreeEntry) (ID, error) {
+	data, err := EncodeTree(entries)
+	if err != nil {
+		return ID{}, err
+	}
+	return b.Add(Tree, data)
+}
+
+// packed returns the writer of a pack that has these objects so far.
+func (d *Database) packed(objects []object) (*packWriter, error) {
+	w, err := d.newPackWriter()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if err := w.add(o.id, o.t, o.data); err != nil {
+			w.abort()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Stats returns the number of different objects added and the size of their
+// content in bytes.
+func (b *Batch) Stats() (objects int, bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.seen), b.bytes
+}
+
+// Sync writes the batch. When it returns without error, every object is complete,
+// in its place and durable: refs may be moved to them. A small batch is written as
+// loose objects; a large one, or one that meets a `git gc`, as one pack that is
+// kept from collections until [Batch.Settle]. After an error the batch can only be
+// aborted; a repository that takes no writes is [domarkx.ErrReadOnly].
+func (b *Batch) Sync() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.state == synced:
+		return nil
+	case b.state == ended:
+		return errors.New("sync objects: the batch has ended")
+	case b.err != nil:
+		return b.err
+	}
+	// A collection that runs has perhaps listed what it will delete.
+	if b.pack == nil && len(b.objects) > 0 && b.d.collecting() {
+		if b.pack, b.err = b.d.packed(b.objects); b.err != nil {
+			return b.err
+		}
+	}
+	if b.pack != nil {
+		b.err = b.pack.finish()
+	} else {
+		b.err = b.d.writeLoose(b.objects)
+	}
+	if b.err == nil {
+		b.state = synced
+	}
+	return b.err
+}
+
+// Settle is called after refs reach the objects. When it returns without error, no
+// collection that began earlier can take them any more: loose objects are there
+// or, where a `git gc` may be running or somebody removed some, in a small pack that
+// [Database.ReleaseKeeps] gives free later; a large batch's pack is in place and
+// free. It ends the batch.
+func (b *Batch) Settle() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == ended {
+		return nil
+	}
+	if b.state == open {
+		return errors.New("settle objects: the batch is not synced")
+	}
+	if b.pack != nil {
+		if err := b.pack.place(); err != nil {
+			return err
+		}
+		b.state = ended
+		return errors.Join(b.pack.keep.release(), b.pack.close())
+	}
+	if b.d.collecting() || !b.there() {
+		w, err := b.d.packed(b.objects)
+		if err != nil {
+			return err
+		}
+		if err := w.finish(); err != nil {
+			w.abort()
+			return err
+		}
+		if err := errors.Join(w.keep.leave(), w.close()); err != nil {
+			return err
+		}
+	}
+	b.state = ended
+	return nil
+}
+
+// there reports whether each object is where Sync put it. A copy in a pack does not
+// count: a `git repack -ad` that began earlier may be about to delete that pack.
+func (b *Batch) there() bool {
+	for _, o := range b.objects {
+		t, data, err := readLoose(loosePath(b.d.dirs[0], o.id))
+		if err != nil || t != o.t || !bytes.Equal(data, o.data) {
+			return false
+		}
+	}
+	return true
+}
+
+// Abort ends the batch unless it has ended. Before Sync it leaves nothing behind;
+// after, the objects stay where they are, for Git to collect when nothing reaches
+// them: somebody may rely on them already.
+func (b *Batch) Abort() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != ended && b.pack != nil {
+		switch {
+		case b.state == synced:
+			b.pack.keep.release()
+			b.pack.close()
+		default:
+			b.pack.abort()
+		}
+	}
+	b.state = ended
+}

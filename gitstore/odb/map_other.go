@@ -1,0 +1,18 @@
+//go:build !unix
+
+package odb
+
+import "os"
+
+// A mapping is the content of a file in memory, read only.
+type mapping struct{ bytes []byte }
+
+func mapFile(name string) (*mapping, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &mapping{b}, nil
+}
+
+func (m *mapping) close() error { return nil }

@@ -1,0 +1,44 @@
+//go:build unix
+
+package odb
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A mapping is the content of a file in memory, read only.
+type mapping struct{ bytes []byte }
+
+// mapFile maps a whole file. Like Git, it relies on nobody truncating the files
+// of a pack.
+func mapFile(name string) (*mapping, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 || info.Size() != int64(int(info.Size())) {
+		return nil, fmt.Errorf("%q: %w: expected a file that is not empty", name, domarkx.ErrCorrupt)
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, &os.PathError{Op: "mmap", Path: name, Err: err}
+	}
+	return &mapping{b}, nil
+}
+
+func (m *mapping) close() error {
+	if err := unix.Munmap(m.bytes); err != nil {
+		return fmt.Errorf("unmap pack: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+// Package odb is the object database of one Git repository: it reads objects
+// wherever Git keeps them (loose, packed, in alternates), and writes groups of
+// new ones so that they survive a power cut and a garbage collection that runs
+// at the same time.
+//
+// A [Database] reads; any number of goroutines may use one. A [Batch] collects
+// the objects of one change: [Batch.Add], then [Batch.Sync] before the refs that
+// need them move, then [Batch.Settle] after. Content too large for one blob is
+// cut into chunks by [Batch.AddLarge] and read back by [Database.OpenLarge].
+//
+// The formats are those of gitformat-pack(5), gitformat-loose(5) and
+// gitrepository-layout(5), with SHA-1 names. Whoever opens a Database has made
+// sure that the repository's object format is SHA-1.
+package odb
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strconv"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/pjbgf/sha1cd"
+)
+
+// maxObject is the size in bytes above which an object is neither written nor
+// read in one piece, so that a small file cannot make a reader fill the memory.
+// What is larger than 16 MiB is cut into chunks; this leaves room for objects of
+// other programs.
+const maxObject = 256 << 20
+
+// An ID is the name of an object: the SHA-1 of its type, size and content.
+type ID [20]byte
+
+// String returns the 40 lower-case hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// IsZero reports whether the id is all zeros, which Git uses for "no object".
+func (id ID) IsZero() bool { return id == ID{} }
+
+// ParseID reads 40 hexadecimal digits; anything else is [domarkx.ErrInvalid].
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 2*len(id) {
+		return ID{}, fmt.Errorf("object id %q: %w, expected 40 hexadecimal digits", s, domarkx.ErrInvalid)
+	}
+	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
+		return ID{}, fmt.Errorf("object id %q: %w, expected 40 hexadecimal digits", s, domarkx.ErrInvalid)
+	}
+	return id, nil
+}
+
+// A Type is what an object is. The numbers are those of gitformat-pack(5).
+type Type uint8
+
+// The four types of objects.
+const (
+	Commit Type = 1
+	Tree   Type = 2
+	Blob   Type = 3
+	Tag    Type = 4
+)
+
+// String returns the type's name in Git: commit, tree, blob or tag.
+func (t Type) String() string {
+	switch t {
+	case Commit:
+		return "commit"
+	case Tree:
+		return "tree"
+	case Blob:
+		return "blob"
+	case Tag:
+		return "tag"
+	}
+	return "type " + strconv.Itoa(int(t))
+}
+
+// parseType is the inverse of [Type.String].
+func parseType(name string) (Type, bool) {
+	for t := Commit; t <= Tag; t++ {
+		if t.String() == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// appendHeader appends what stands before an object's content when it is hashed
+// or stored loose: its type, a space, its size in decimal and a NUL.
+func appendHeader(b []byte, t Type, size int) []byte {
+	b = append(b, t.String()...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(size), 10)
+	return append(b, 0)
+}
+
+// Sum returns the id that an object of that type and content has.
+func Sum(t Type, data []byte) ID {
+	h := sha1.New()
+	var header [32]byte
+	h.Write(appendHeader(header[:0], t, len(data)))
+	h.Write(data)
+	var id ID
+	h.Sum(id[:0])
+	return id
+}
+
+// carefulHashes are hashes that notice content made to collide, reused because
+// making one costs more than hashing a small object.
+var carefulHashes = sync.Pool{New: func() any { return sha1cd.New() }}
+
+// sumNew returns the id of content that is about to be stored. Content that was
+// built to collide with other content is [domarkx.ErrInvalid]: Git refuses to
+// touch a repository that holds such an object, and two different contents must
+// not become one here.
+func sumNew(t Type, data []byte) (ID, error) {
+	h := carefulHashes.Get().(hash.Hash)
+	defer carefulHashes.Put(h)
+	h.Reset()
+	var header [32]byte
+	h.Write(appendHeader(header[:0], t, len(data)))
+	h.Write(data)
+	var id ID
+	if _, collides := h.(sha1cd.CollisionResistantHash).CollisionResistantSum(id[:0]); collides {
+		return ID{}, fmt.Errorf("%s of %d bytes: %w: its content is made to collide under SHA-1, which Git refuses", t, len(data), domarkx.ErrInvalid)
+	}
+	return id, nil
+}

@@ -1,0 +1,287 @@
+package odb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A pack is one .pack file with its .idx file; each is mapped when it is first
+// needed.
+type pack struct {
+	path string // without extension
+	gone atomic.Bool
+
+	open  sync.Mutex // held while a file is being mapped
+	idx   atomic.Pointer[index]
+	data  atomic.Pointer[mapping]
+	maps  []*mapping // what to unmap
+	fault error      // why the index or the pack cannot be used, for ever
+}
+
+// maxChain is the longest chain of deltas that Git writes.
+const maxChain = 4095
+
+// The kinds of packed objects that are no types.
+const (
+	ofsDelta = 6
+	refDelta = 7
+)
+
+// close unmaps the pack. Nobody may be reading it.
+func (p *pack) close() error {
+	var errs []error
+	for _, m := range p.maps {
+		errs = append(errs, m.close())
+	}
+	p.maps = nil
+	p.idx.Store(nil)
+	p.data.Store(nil)
+	return errors.Join(errs...)
+}
+
+// lookup calls the function when the pack has the object.
+func (p *pack) lookup(id ID, packed func(*pack, int64) error) (found bool, err error) {
+	x, err := p.index()
+	if err != nil {
+		return false, err
+	}
+	offset, ok := x.find(id)
+	if !ok {
+		return false, nil
+	}
+	return true, packed(p, offset)
+}
+
+// mapFile maps one of the pack's files. open is held.
+func (p *pack) mapFile(extension string) (*mapping, error) {
+	if p.fault != nil {
+		return nil, p.fault
+	}
+	m, err := mapFile(p.path + extension)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.gone.Store(true)
+		return nil, errGone
+	} else if err != nil {
+		return nil, fmt.Errorf("map pack: %w", err)
+	}
+	p.maps = append(p.maps, m)
+	return m, nil
+}
+
+func (p *pack) broken(err error) error {
+	p.fault = fmt.Errorf("%q: %w", p.path, err)
+	return p.fault
+}
+
+func (p *pack) index() (*index, error) {
+	if x := p.idx.Load(); x != nil {
+		return x, nil
+	}
+	p.open.Lock()
+	defer p.open.Unlock()
+	if x := p.idx.Load(); x != nil {
+		return x, nil
+	}
+	m, err := p.mapFile(".idx")
+	if err != nil {
+		return nil, err
+	}
+	x, err := parseIndex(m.bytes)
+	if err != nil {
+		return nil, p.broken(err)
+	}
+	p.idx.Store(x)
+	return x, nil
+}
+
+// content returns the whole .pack file, whose checksum is the one in the index.
+func (p *pack) content() ([]byte, error) {
+	if m := p.data.Load(); m != nil {
+		return m.bytes, nil
+	}
+	x, err := p.index()
+	if err != nil {
+		return nil, err
+	}
+	p.open.Lock()
+	defer p.open.Unlock()
+	if m := p.data.Load(); m != nil {
+		return m.bytes, nil
+	}
+	m, err := p.mapFile(".pack")
+	if err != nil {
+		return nil, err
+	}
+	b := m.bytes
+	if len(b) < 12+len(ID{}) || string(b[:4]) != "PACK" {
+		return nil, p.broken(fmt.Errorf("%w: this is no pack", domarkx.ErrCorrupt))
+	}
+	if version := binary.BigEndian.Uint32(b[4:]); version != 2 && version != 3 {
+		return nil, p.broken(fmt.Errorf("pack: %w: version %d", domarkx.ErrUnsupported, version))
+	}
+	if !bytes.Equal(b[len(b)-len(ID{}):], x.checksum()) {
+		return nil, p.broken(fmt.Errorf("%w: pack and index are not of each other", domarkx.ErrCorrupt))
+	}
+	p.data.Store(m)
+	return b, nil
+}
+
+// An entry is a packed object's header.
+type entry struct {
+	at     int64  // where it begins
+	kind   byte   // a Type, ofsDelta or refDelta
+	size   int64  // of what is compressed: the content, or the delta
+	base   int64  // where a delta's base begins
+	packed []byte // the compressed bytes, and what follows them
+}
+
+func (p *pack) errEntry(at int64, what string) error {
+	return fmt.Errorf("%q at %d: %w: %s", p.path, at, domarkx.ErrCorrupt, what)
+}
+
+// entry reads the header at an offset.
+func (p *pack) entry(at int64) (entry, error) {
+	b, err := p.content()
+	if err != nil {
+		return entry{}, err
+	}
+	end := int64(len(b) - len(ID{}))
+	if at < 12 || at >= end {
+		return entry{}, p.errEntry(at, "no object begins there")
+	}
+	rest := b[at:end]
+	e := entry{at: at, kind: rest[0] >> 4 & 7, size: int64(rest[0] & 15)}
+	n := 1
+	for shift := 4; rest[n-1]&0x80 != 0; shift += 7 {
+		if n == len(rest) || shift > 56 {
+			return entry{}, p.errEntry(at, "its size does not end")
+		}
+		e.size |= int64(rest[n]&0x7f) << shift
+		n++
+	}
+	rest = rest[n:]
+	switch e.kind {
+	case byte(Commit), byte(Tree), byte(Blob), byte(Tag):
+	case ofsDelta:
+		back, n := int64(0), 0
+		for {
+			if n == len(rest) || n > 7 {
+				return entry{}, p.errEntry(at, "the offset of its base does not end")
+			}
+			c := rest[n]
+			n++
+			back = back<<7 | int64(c&0x7f)
+			if c&0x80 == 0 {
+				break
+			}
+			back++
+		}
+		if back <= 0 || back > at-12 {
+			return entry{}, p.errEntry(at, "its base lies outside the pack")
+		}
+		e.base, rest = at-back, rest[n:]
+	case refDelta:
+		if len(rest) < len(ID{}) {
+			return entry{}, p.errEntry(at, "the id of its base is cut short")
+		}
+		x, err := p.index()
+		if err != nil {
+			return entry{}, err
+		}
+		base, ok := x.find(ID(rest[:len(ID{})]))
+		if !ok {
+			return entry{}, p.errEntry(at, "its base is not in the pack")
+		}
+		e.base, rest = base, rest[len(ID{}):]
+	default:
+		return entry{}, p.errEntry(at, "it is of no known type")
+	}
+	e.packed = rest
+	return e, nil
+}
+
+// unpack returns the type and content of the object at an offset.
+func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
+	var deltas []entry
+	var t Type
+	var data []byte
+	for {
+		var cached bool
+		if t, data, cached = d.bases.get(p, at); cached {
+			if len(deltas) == 0 {
+				data = bytes.Clone(data)
+			}
+			break
+		}
+		e, err := p.entry(at)
+		if err != nil {
+			return 0, nil, err
+		}
+		if e.kind <= byte(Tag) {
+			if data, err = inflate(e.packed, e.size); err != nil {
+				return 0, nil, fmt.Errorf("%q at %d: %w", p.path, at, err)
+			}
+			t = Type(e.kind)
+			if len(deltas) > 0 {
+				d.bases.put(p, at, t, data)
+			}
+			break
+		}
+		if len(deltas) == maxChain {
+			return 0, nil, p.errEntry(at, "its chain of deltas is too long")
+		}
+		deltas = append(deltas, e)
+		at = e.base
+	}
+	for i := len(deltas) - 1; i >= 0; i-- {
+		e := deltas[i]
+		delta, err := inflate(e.packed, e.size)
+		if err == nil {
+			data, err = applyDelta(data, delta)
+		}
+		if err != nil {
+			return 0, nil, fmt.Errorf("%q at %d: %w", p.path, e.at, err)
+		}
+		if i > 0 {
+			d.bases.put(p, e.at, t, data)
+		}
+	}
+	return t, data, nil
+}
+
+// stat returns the type and size of the object at an offset, reading no content
+// but the first bytes of a delta.
+func (p *pack) stat(at int64) (t Type, size int64, err error) {
+	size = -1
+	for range maxChain + 1 {
+		e, err := p.entry(at)
+		if err != nil {
+			return 0, 0, err
+		}
+		if e.kind <= byte(Tag) {
+			if size < 0 {
+				size = e.size
+			}
+			return Type(e.kind), size, nil
+		}
+		if size < 0 {
+			head, err := inflateHead(e.packed, min(e.size, 20))
+			if err != nil {
+				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, err)
+			}
+			_, size, _, err = deltaSizes(head)
+			if err != nil {
+				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, err)
+			}
+		}
+		at = e.base
+	}
+	return 0, 0, p.errEntry(at, "its chain of deltas is too long")
+}

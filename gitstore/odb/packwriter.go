@@ -1,0 +1,330 @@
+package odb
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+)
+
+// A packWriter streams objects into one pack. Groups of objects are compressed in
+// parallel and written in the order in which they came.
+type packWriter struct {
+	d       *Database
+	pack    newFile
+	group   *group
+	order   chan *group // to the writer
+	work    chan *group // to the compressors
+	written sync.WaitGroup
+	index   *idxfile.Writer
+	objects uint32
+
+	failed sync.Mutex // guards err
+	err    error
+
+	base string // where the finished pack is, without extension
+	keep *keep
+	idx  newFile
+}
+
+// A group is a run of objects that are compressed and written together.
+type group struct {
+	raw     []byte
+	objects []groupObject
+	packed  []byte
+	done    chan struct{} // closed when packed is complete
+}
+
+type groupObject struct {
+	id    ID
+	t     Type
+	size  int // in raw
+	end   int // in packed
+	check uint32
+}
+
+const (
+	groupSize    = 256 << 10 // bytes of content after which a group is closed
+	groupObjects = 512
+	maxGroups    = 8 // waiting to be compressed or written
+)
+
+// newPackWriter creates the temporary file of a pack.
+func (d *Database) newPackWriter() (*packWriter, error) {
+	pack, err := d.createInPack("tmp_pack_")
+	if err != nil {
+		return nil, err
+	}
+	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups), index: new(idxfile.Writer)}
+	for range min(4, runtime.GOMAXPROCS(0)) {
+		go compress(w.work)
+	}
+	w.written.Go(w.write)
+	return w, nil
+}
+
+// createInPack creates a temporary file in the pack directory, which it makes when
+// there is none.
+func (d *Database) createInPack(prefix string) (newFile, error) {
+	f, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeDir(d.dirs[0], d.packDir()); err == nil {
+			f, err = createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
+		}
+	}
+	if err != nil {
+		return newFile{}, writeError("create pack", err)
+	}
+	return f, nil
+}
+
+// add takes an object that the pack has not got yet. data is the caller's again
+// when it returns.
+func (w *packWriter) add(id ID, t Type, data []byte) error {
+	if w.group == nil {
+		w.group = &group{done: make(chan struct{})}
+	}
+	g := w.group
+	g.raw = append(g.raw, data...)
+	g.objects = append(g.objects, groupObject{id: id, t: t, size: len(data)})
+	w.objects++
+	if len(g.raw) >= groupSize || len(g.objects) >= groupObjects {
+		w.flush()
+	}
+	return w.error()
+}
+
+func (w *packWriter) flush() {
+	if w.group != nil {
+		w.order <- w.group
+		w.work <- w.group
+		w.group = nil
+	}
+}
+
+func (w *packWriter) fail(err error) {
+	w.failed.Lock()
+	defer w.failed.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *packWriter) error() error {
+	w.failed.Lock()
+	defer w.failed.Unlock()
+	return w.err
+}
+
+// compress completes groups until there are no more.
+func compress(work <-chan *group) {
+	for g := range work {
+		raw := g.raw
+		for i := range g.objects {
+			o := &g.objects[i]
+			start := len(g.packed)
+			g.packed = appendEntryHeader(g.packed, o.t, o.size)
+			g.packed = deflate(g.packed, raw[:o.size])
+			raw = raw[o.size:]
+			o.end = len(g.packed)
+			o.check = crc32.ChecksumIEEE(g.packed[start:])
+		}
+		g.raw = nil
+		close(g.done)
+	}
+}
+
+// appendEntryHeader appends the type and size that a packed object begins with.
+func appendEntryHeader(b []byte, t Type, size int) []byte {
+	c := byte(t)<<4 | byte(size&15)
+	for size >>= 4; size > 0; size >>= 7 {
+		b = append(b, c|0x80)
+		c = byte(size & 0x7f)
+	}
+	return append(b, c)
+}
+
+const packHeader = 12
+
+// write writes groups in their order. After an error it only empties the channel.
+func (w *packWriter) write() {
+	at := int64(packHeader)
+	_, err := w.pack.f.Write(make([]byte, packHeader)) // the count comes last
+	for g := range w.order {
+		<-g.done
+		if err != nil {
+			w.fail(writeError("write pack", err))
+			continue
+		}
+		start := 0
+		for _, o := range g.objects {
+			w.index.Add(plumbing.Hash(o.id), uint64(at)+uint64(start), o.check)
+			start = o.end
+		}
+		at += int64(len(g.packed))
+		_, err = w.pack.f.Write(g.packed)
+	}
+	if err != nil {
+		w.fail(writeError("write pack", err))
+	}
+}
+
+// stop ends the goroutines; the pack has all objects then.
+func (w *packWriter) stop() {
+	if w.order != nil {
+		w.flush()
+		close(w.order)
+		close(w.work)
+		w.written.Wait()
+		w.order = nil
+	}
+}
+
+// abort removes what was written, unless it is in place already.
+func (w *packWriter) abort() {
+	w.stop()
+	w.pack.discard()
+	w.idx.discard()
+}
+
+// finish makes the pack durable and gives it its name, with a .keep file that was
+// there first.
+func (w *packWriter) finish() error {
+	w.stop()
+	if err := w.error(); err != nil {
+		return err
+	}
+	sum, err := w.seal()
+	if err != nil {
+		return writeError("write pack", err)
+	}
+	if err := w.writeIndex(sum); err != nil {
+		return err
+	}
+	if err := parallel(2, func(i int) error {
+		return writeError("sync pack", []newFile{w.pack, w.idx}[i].f.Sync())
+	}); err != nil {
+		return err
+	}
+	// The name is of this batch alone: of two processes that write the same objects
+	// neither may release or replace the other's pack.
+	salt := append(sum[:], rand.Text()...)
+	name := fmt.Sprintf("pack-%x", sha1.Sum(salt))
+	w.base = filepath.Join(w.d.packDir(), name)
+	if w.keep, err = w.d.newKeep(name); err != nil {
+		return err
+	}
+	return w.place()
+}
+
+// seal writes the number of objects and the checksum.
+func (w *packWriter) seal() (sum plumbing.Hash, err error) {
+	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.objects)
+	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
+		return sum, err
+	}
+	h := sha1.New()
+	size, err := io.Copy(h, io.NewSectionReader(w.pack.f, 0, 1<<62))
+	if err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	_, err = w.pack.f.WriteAt(sum[:], size)
+	return sum, err
+}
+
+func (w *packWriter) writeIndex(sum plumbing.Hash) (err error) {
+	if err := w.index.OnFooter(sum); err != nil {
+		return fmt.Errorf("index pack: %w", err)
+	}
+	x, err := w.index.Index()
+	if err != nil {
+		return fmt.Errorf("index pack: %w", err)
+	}
+	if w.idx, err = w.d.createInPack("tmp_idx_"); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w.idx.f, 64<<10)
+	if _, err := idxfile.NewEncoder(out).Encode(x); err != nil {
+		return writeError("write pack index", err)
+	}
+	return writeError("write pack index", out.Flush())
+}
+
+// place gives the pack and then its index, which makes it visible, their names. A
+// file that a `git prune` took before is written again from what is still open;
+// when both are there already, place does nothing.
+func (w *packWriter) place() error {
+	done := false
+	for _, part := range []struct {
+		file *newFile
+		name string
+	}{{&w.pack, w.base + ".pack"}, {&w.idx, w.base + ".idx"}} {
+		for try := 0; ; try++ {
+			if sameFile(part.file.f, part.name) {
+				break
+			}
+			done = true
+			err := os.Rename(part.file.f.Name(), part.name)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, fs.ErrNotExist) || try == maxPruned {
+				return writeError("name pack", err)
+			}
+			if err := w.rewrite(part.file); err != nil {
+				return err
+			}
+		}
+	}
+	if !done {
+		return nil
+	}
+	return writeError("sync pack directory", syncDir(w.d.packDir()))
+}
+
+// rewrite replaces a file that has lost its name by a copy.
+func (w *packWriter) rewrite(file *newFile) error {
+	again, err := w.d.createInPack("tmp_pack_")
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(again.f, io.NewSectionReader(file.f, 0, 1<<62)); err == nil {
+		err = again.f.Sync()
+	}
+	if err != nil {
+		again.discard()
+		return writeError("write pack", err)
+	}
+	file.f.Close()
+	*file = again
+	return nil
+}
+
+func sameFile(f *os.File, name string) bool {
+	there, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(info, there)
+}
+
+// close closes the files of a pack that is in place.
+func (w *packWriter) close() error {
+	err := errors.Join(w.pack.f.Close(), w.idx.f.Close())
+	w.pack.f, w.idx.f = nil, nil
+	return err
+}

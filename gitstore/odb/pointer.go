@@ -1,0 +1,59 @@
+package odb
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Pointer stands for content that is stored in chunks.
+type Pointer struct {
+	Size   int64 // of the content in bytes
+	SHA256 [32]byte
+	Chunks ID // the chunk tree
+}
+
+// maxPointer is the length of the longest pointer.
+const maxPointer = 256
+
+// Encode returns the one encoding of a pointer, four lines of text.
+func (p Pointer) Encode() []byte {
+	return fmt.Appendf(nil, "domarkx-large 1\nsize %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
+}
+
+// DecodePointer reads a pointer; what [Pointer.Encode] would not write is
+// [domarkx.ErrInvalid].
+func DecodePointer(data []byte) (Pointer, error) {
+	var p Pointer
+	bad := fmt.Errorf("pointer to large content: %w", domarkx.ErrInvalid)
+	lines := bytes.Split(data[:min(len(data), maxPointer)], []byte{'\n'})
+	if len(lines) != 5 {
+		return p, bad
+	}
+	size, err := strconv.ParseInt(string(bytes.TrimPrefix(lines[1], []byte("size "))), 10, 64)
+	if err != nil || size < 0 {
+		return p, bad
+	}
+	p.Size = size
+	sum, err := hex.DecodeString(string(bytes.TrimPrefix(lines[2], []byte("sha256 "))))
+	if err != nil || copy(p.SHA256[:], sum) != len(p.SHA256) {
+		return p, bad
+	}
+	if p.Chunks, err = ParseID(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
+		return p, bad
+	}
+	if !bytes.Equal(p.Encode(), data) {
+		return p, bad
+	}
+	return p, nil
+}
+
+// IsPointer reports whether a blob is the pointer to large content: no other blob
+// of the store is, since content that reads as one is stored as large content too.
+func IsPointer(data []byte) bool {
+	_, err := DecodePointer(data)
+	return err == nil
+}

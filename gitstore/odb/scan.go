@@ -1,0 +1,102 @@
+package odb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A scan remembers the state of a pack directory when it was read.
+type scan struct {
+	modified time.Time // the directory's own time of change; zero when there is none
+	at       time.Time
+}
+
+// mtimeGrain is how long a directory may change without getting a new time.
+const mtimeGrain = 100 * time.Millisecond
+
+// current reports whether the directory cannot have changed since the scan.
+func (s scan) current(modified time.Time) bool {
+	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
+}
+
+// rescan brings the list of packs up to date and reports whether it changed, which
+// it always did the first time. Directories that did not change are not read
+// again, unless forced.
+func (d *Database) rescan(force bool) (changed bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.scans == nil {
+		d.scans = make([]scan, len(d.dirs))
+		changed = true
+	}
+	for i, dir := range d.dirs {
+		dir = filepath.Join(dir, "pack")
+		var modified time.Time
+		info, err := os.Stat(dir)
+		if err == nil {
+			modified = info.ModTime()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return changed, fmt.Errorf("look for packs: %w", err)
+		}
+		if !force && d.scans[i].current(modified) {
+			continue
+		}
+		now := time.Now()
+		dirChanged, err := d.scanPacks(dir)
+		if err != nil {
+			return changed, err
+		}
+		changed = changed || dirChanged
+		d.scans[i] = scan{modified, now}
+	}
+	return changed, nil
+}
+
+// scanPacks makes the packs of one directory those that are in it now.
+func (d *Database) scanPacks(dir string) (changed bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("look for packs: %w", err)
+	}
+	there := make(map[string]bool) // path without extension -> has both files
+	packs := make(map[string]bool)
+	for _, entry := range entries {
+		name := entry.Name()
+		switch filepath.Ext(name) {
+		case ".pack":
+			packs[strings.TrimSuffix(name, ".pack")] = true
+		case ".promisor":
+			d.promisor = true
+		}
+	}
+	for _, entry := range entries {
+		if base, ok := strings.CutSuffix(entry.Name(), ".idx"); ok && packs[base] {
+			there[filepath.Join(dir, base)] = true
+		}
+	}
+	kept := d.packs[:0:0]
+	for _, p := range d.packs {
+		if filepath.Dir(p.path) != dir || there[p.path] && !p.gone.Load() {
+			delete(there, p.path)
+			kept = append(kept, p)
+			continue
+		}
+		changed = true
+		d.recent.CompareAndSwap(p, nil)
+		d.bases.drop(p)
+		if err := p.close(); err != nil {
+			return changed, err
+		}
+	}
+	for path := range there {
+		changed = true
+		kept = append(kept, &pack{path: path})
+	}
+	d.packs = kept
+	return changed, nil
+}

@@ -1,0 +1,137 @@
+package odb
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+// firstPiece is how much memory a declared size alone can make a reader take.
+const firstPiece = 4 << 20
+
+// An inflater decompresses from memory. Making one costs more than using it on a
+// small object, so they are reused.
+type inflater struct {
+	src  bytes.Reader
+	zlib io.ReadCloser
+}
+
+var inflaters = sync.Pool{New: func() any { return new(inflater) }}
+
+// newInflater returns an inflater at the beginning of packed; give it back with
+// release.
+func newInflater(packed []byte) (*inflater, error) {
+	f := inflaters.Get().(*inflater)
+	f.src.Reset(packed)
+	var err error
+	if f.zlib == nil {
+		f.zlib, err = zlib.NewReader(&f.src)
+	} else {
+		err = f.zlib.(zlib.Resetter).Reset(&f.src, nil)
+	}
+	if err != nil {
+		f.release()
+		return nil, errInflate(err)
+	}
+	return f, nil
+}
+
+func (f *inflater) release() {
+	f.src.Reset(nil)
+	inflaters.Put(f)
+}
+
+func errInflate(err error) error {
+	return fmt.Errorf("decompress: %w: %w", domarkx.ErrCorrupt, err)
+}
+
+func errTooLarge(size int64) error {
+	return fmt.Errorf("object of %d bytes: %w: more than %d MiB in one piece", size, domarkx.ErrUnsupported, maxObject>>20)
+}
+
+// rest returns what is left after have, which together must be exactly size bytes.
+func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
+	if size > maxObject {
+		return nil, errTooLarge(size)
+	}
+	if int64(len(have)) > size {
+		return nil, errInflate(errors.New("it is longer than it says"))
+	}
+	data := make([]byte, min(size, max(firstPiece, int64(len(have)))))
+	n := copy(data, have)
+	for {
+		m, err := io.ReadFull(f.zlib, data[n:])
+		n += m
+		if err != nil {
+			return nil, errInflate(err)
+		}
+		if int64(n) == size {
+			break
+		}
+		grown := make([]byte, min(size, 2*int64(n)))
+		copy(grown, data)
+		data = grown
+	}
+	var more [1]byte
+	if m, err := io.ReadFull(f.zlib, more[:]); m > 0 {
+		return nil, errInflate(errors.New("it is longer than it says"))
+	} else if err != io.EOF {
+		return nil, errInflate(err) // the checksum
+	}
+	return data, nil
+}
+
+// inflate returns the size bytes that packed begins with.
+func inflate(packed []byte, size int64) ([]byte, error) {
+	f, err := newInflater(packed)
+	if err != nil {
+		return nil, err
+	}
+	defer f.release()
+	return f.rest(nil, size)
+}
+
+// inflateHead returns the first n bytes.
+func inflateHead(packed []byte, n int64) ([]byte, error) {
+	f, err := newInflater(packed)
+	if err != nil {
+		return nil, err
+	}
+	defer f.release()
+	head := make([]byte, n)
+	if _, err := io.ReadFull(f.zlib, head); err != nil {
+		return nil, errInflate(err)
+	}
+	return head, nil
+}
+
+// A deflater compresses into memory at level 1: objects of sessions are small and
+// written once; Git compresses them better when it collects.
+type deflater struct {
+	out  bytes.Buffer
+	zlib *zlib.Writer
+}
+
+var deflaters = sync.Pool{New: func() any {
+	f := new(deflater)
+	f.zlib, _ = zlib.NewWriterLevel(&f.out, zlib.BestSpeed) // errors only for an unknown level
+	return f
+}}
+
+// deflate appends the parts, compressed as one stream, to out.
+func deflate(out []byte, parts ...[]byte) []byte {
+	f := deflaters.Get().(*deflater)
+	defer deflaters.Put(f)
+	f.out.Reset()
+	f.zlib.Reset(&f.out)
+	for _, part := range parts {
+		f.zlib.Write(part) // a bytes.Buffer takes everything
+	}
+	f.zlib.Close()
+	return append(out, f.out.Bytes()...)
+}
