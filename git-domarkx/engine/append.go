@@ -60,7 +60,7 @@ func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.
 }
 
 func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
-	headers, err := m.store.Headers(ctx, tip.ID)
+	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -91,7 +91,7 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 		commit.Bytes += commit.State.Headers[0].Layout.Size - headers[0].Layout.Size
 	}
 	commit.State.Thread.Live = []domarkx.Entry{entry}
-	return tx.Append(ctx, tip, commit)
+	return tx.Append(ctx, commit)
 }
 
 // tail returns a state of the last messages of a session, as many as decide what

@@ -40,7 +40,7 @@ type History interface {
 // Contents reads what snapshots hold.
 type Contents interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
-	Headers(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
+	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
 	Entry(ctx context.Context, id string, k int) (domarkx.Entry, error)
 }
 
@@ -85,10 +85,10 @@ type Tx interface {
 // Objects stores snapshots.
 type Objects interface {
 	Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error)
-	// Append stores a snapshot that continues another with more messages, at a cost
-	// that does not grow with the session. c.State holds only the new entries, and
-	// headers only when the header changes too.
-	Append(ctx context.Context, parent domarkx.Info, c domarkx.Commit) (domarkx.Info, error)
+	// Append stores a snapshot that continues its first parent with more messages, at
+	// a cost that does not grow with the session. c.State holds only the new entries,
+	// and headers only when the header changes too.
+	Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error)
 	// StoreIncludes and StoreOrigin return the trees of a document's companions.
 	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
 	StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error)
@@ -103,9 +103,9 @@ type Names interface {
 	// Set points a session, which need not exist, at a snapshot of this store.
 	Set(ctx context.Context, name, id string) error
 	Rename(ctx context.Context, from, to string) error
-	Trash(ctx context.Context, name string) error
-	// Restore takes the session that was removed last out of the trash.
-	Restore(ctx context.Context, name string) (domarkx.Info, error)
+	ToTrash(ctx context.Context, name string) error
+	// FromTrash takes the session that was removed last out of the trash.
+	FromTrash(ctx context.Context, name string) (domarkx.Info, error)
 }
 
 // Remotes exchanges sessions with other repositories.

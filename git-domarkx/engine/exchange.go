@@ -99,7 +99,7 @@ func (m *SessionManager) pullOne(ctx context.Context, tx Tx, name, before, now s
 	case now == "" && before == "":
 		return "not there", nil
 	case now == "" && here && tip.ID == before:
-		return "removed there, moved to the trash", tx.Trash(ctx, name)
+		return "removed there, moved to the trash", tx.ToTrash(ctx, name)
 	case now == "" && here:
 		return "removed there, kept: it changed here", nil
 	case now == "":

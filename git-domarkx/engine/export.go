@@ -36,7 +36,7 @@ func (m *SessionManager) Export(ctx context.Context, r Revision, formatName stri
 // original returns the document that an unchanged session was imported from, or
 // nil.
 func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec format.Codec) (io.ReadCloser, error) {
-	headers, err := m.store.Headers(ctx, info.ID)
+	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
 		return nil, err
 	}

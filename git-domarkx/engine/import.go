@@ -267,7 +267,7 @@ func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file stri
 	if strings.HasPrefix(file, "-") {
 		return false, nil
 	}
-	headers, err := imp.manager.store.Headers(ctx, tip.ID)
+	headers, err := imp.manager.store.Header(ctx, tip.ID)
 	if err != nil {
 		return false, err
 	}

@@ -144,7 +144,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info,
 		if info, err = tx.Tip(ctx, name); err != nil {
 			return err
 		}
-		return tx.Trash(ctx, name)
+		return tx.ToTrash(ctx, name)
 	})
 	info.Name = name
 	return info, err
@@ -155,7 +155,7 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 	var info domarkx.Info
 	err := m.update(ctx, "restore "+name, func(tx Tx) error {
 		var err error
-		info, err = tx.Restore(ctx, name)
+		info, err = tx.FromTrash(ctx, name)
 		return err
 	})
 	info.Name = name

@@ -83,14 +83,20 @@ func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer do
 		newID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
 }
 
+// attempts bounds how often a change is tried again. Only a plain git command can
+// come in between, for updates of this program exclude each other.
+const attempts = 100
+
 // update runs fn until no other process changed a session in between.
 func (m *SessionManager) update(ctx context.Context, reason string, fn func(Tx) error) error {
-	for {
-		err := m.store.Update(ctx, reason, fn)
+	var err error
+	for range attempts {
+		err = m.store.Update(ctx, reason, fn)
 		if !errors.Is(err, domarkx.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
 	}
+	return err
 }
 
 // A change is what a new snapshot is for.
