@@ -28,8 +28,8 @@ type Database struct {
 	recent   atomic.Pointer[pack]
 	bases    baseCache
 
-	journal     sync.Once // guards journalled
-	oneSyncDoes bool
+	chooseBarrier sync.Once
+	chosenBarrier barrier
 }
 
 // errGone says that a pack's file was removed since the list of packs was read.

@@ -13,13 +13,30 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Durability of many small files at once. POSIX offers one fsync per file and
-// directory. Where the file system has one journal for all (ext4 with a journal,
-// XFS), a group costs one: the content of each file is written back and waited
-// for, the files get their names, and a single fsync commits the journal with all
-// of it; a name never becomes durable before the content, because the journal
-// keeps their order and flushes the disk's cache before it commits. Everywhere
-// else each file and directory gets its own fsync, all in parallel.
+// A barrier is a way to make a group of new small files durable. POSIX offers one
+// fsync per file and directory, which costs a turn more than everything else
+// together; many file systems can do with less.
+type barrier int
+
+const (
+	// byFile syncs each file, then, after all have their names, each directory.
+	byFile barrier = iota
+	// byJournal is for a file system with one journal for everything. The content of
+	// each file is written back and waited for, the files get their names, and one
+	// fsync of the last directory commits the journal with all of it. A name never
+	// becomes durable before its content: the journal keeps their order, and the
+	// disk's cache is flushed before it commits.
+	byJournal
+	// bySuperblock syncs the whole file system, before the files get their names and
+	// after.
+	bySuperblock
+)
+
+// barrier returns the way that suits the object directory's file system.
+func (d *Database) barrier() barrier {
+	d.chooseBarrier.Do(func() { d.chosenBarrier = barrierFor(d.dirs[0]) })
+	return d.chosenBarrier
+}
 
 // syncContent makes the content of files durable before they get their names, or
 // sees to it that syncNames will.
@@ -27,7 +44,8 @@ func (d *Database) syncContent(files []newFile) error {
 	if len(files) == 0 {
 		return nil
 	}
-	if len(files) == 1 || !d.oneSync() {
+	b := d.barrier()
+	if b == byFile || len(files) == 1 {
 		return parallel(len(files), func(i int) error {
 			return writeError("sync object", files[i].f.Sync())
 		})
@@ -39,31 +57,30 @@ func (d *Database) syncContent(files []newFile) error {
 			}
 		}
 	}
+	if b == bySuperblock {
+		return writeError("sync objects", syncSuperblock(d.dirs[0]))
+	}
 	return nil
 }
 
 // syncNames makes durable what was renamed into directories inside the object
 // directory, in that order.
-func (d *Database) syncNames(objects string, dirs []string) error {
-	if len(dirs) == 0 {
+func (d *Database) syncNames(dirs []string) error {
+	switch {
+	case len(dirs) == 0:
 		return nil
-	}
-	if d.oneSync() {
+	case d.barrier() == byJournal:
 		// The last one: its transaction comes after all others.
 		return writeError("sync object directory", syncDir(dirs[len(dirs)-1]))
+	case d.barrier() == bySuperblock:
+		return writeError("sync object directories", syncSuperblock(d.dirs[0]))
 	}
-	dirs = append(dirs, objects) // some may be new
+	dirs = append(dirs, d.dirs[0]) // some may be new
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
 	return parallel(len(dirs), func(i int) error {
 		return writeError("sync object directory", syncDir(dirs[i]))
 	})
-}
-
-// oneSync reports whether one fsync commits everything written before.
-func (d *Database) oneSync() bool {
-	d.journal.Do(func() { d.oneSyncDoes = oneJournal(d.dirs[0]) })
-	return d.oneSyncDoes
 }
 
 func syncDir(dir string) error {

@@ -8,28 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oneJournal reports whether the directory is on a file system where one fsync
-// commits all that was written before: XFS, and ext4 when the kernel shows its
-// journal (ext2 and ext4 without one have the same magic number).
-func oneJournal(dir string) bool {
+// barrierFor returns the cheapest way that is known to be right on a directory's
+// file system. ext2, ext3 and ext4 have the same magic number; the kernel shows
+// the journal of those that have one. Others, Btrfs among them, keep the fsync of
+// one file apart from all else.
+func barrierFor(dir string) barrier {
 	var fs unix.Statfs_t
 	var st unix.Stat_t
 	if unix.Statfs(dir, &fs) != nil || unix.Stat(dir, &st) != nil {
-		return false
+		return byFile
 	}
 	switch int64(fs.Type) {
 	case unix.XFS_SUPER_MAGIC:
-		return true
+		return byJournal
 	case unix.EXT4_SUPER_MAGIC:
-		link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
-		if err != nil {
-			return false
+		device := fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
+		if link, err := os.Readlink(device); err == nil {
+			// The journal inside a file system is its inode 8.
+			if _, err := os.Stat("/proc/fs/jbd2/" + filepath.Base(link) + "-8"); err == nil {
+				return byJournal
+			}
 		}
-		// The journal inside a file system is its inode 8.
-		_, err = os.Stat("/proc/fs/jbd2/" + filepath.Base(link) + "-8")
-		return err == nil
+		return bySuperblock
 	}
-	return false
+	return byFile
 }
 
 // writeBack starts writing a file's content to the disk, or waits until it is
@@ -40,4 +42,15 @@ func writeBack(f *os.File, wait bool) error {
 		flags |= unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	}
 	return os.NewSyscallError("sync_file_range", unix.SyncFileRange(int(f.Fd()), 0, 0, flags))
+}
+
+// syncSuperblock makes durable what was written to a directory's file system:
+// syncfs(2).
+func syncSuperblock(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
 }

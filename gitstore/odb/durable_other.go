@@ -2,9 +2,14 @@
 
 package odb
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
-// oneJournal is false where it is not known how the file systems behave.
-func oneJournal(string) bool { return false }
+// barrierFor is the way that POSIX promises.
+func barrierFor(string) barrier { return byFile }
 
-func writeBack(f *os.File, wait bool) error { return f.Sync() }
+func writeBack(f *os.File, _ bool) error { return f.Sync() }
+
+func syncSuperblock(string) error { return errors.ErrUnsupported }

@@ -156,7 +156,7 @@ func (d *Database) writeLoose(objects []object) (err error) {
 		}
 		dirs = append(dirs, filepath.Dir(loosePath(d.dirs[0], o.id)))
 	}
-	return d.syncNames(d.dirs[0], dirs)
+	return d.syncNames(dirs)
 }
 
 // createLoose writes an object to a temporary file in its fan-out directory,

@@ -81,6 +81,9 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 	f, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeDir(d.dirs[0], d.packDir()); err == nil {
+			err = syncDir(d.dirs[0])
+		}
+		if err == nil {
 			f, err = createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
 		}
 	}
