@@ -1,0 +1,101 @@
+// Package gittest makes repositories for tests, apart from everything that the
+// machine's own Git configuration says.
+package gittest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Env is an environment in which git knows one author, one date and no
+// configuration; additions come last.
+func Env(additions ...string) []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "EMAIL=") {
+			env = append(env, entry)
+		}
+	}
+	env = append(env,
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=Ada Author", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=1700000000 +0100",
+		"GIT_COMMITTER_NAME=Carl Committer", "GIT_COMMITTER_EMAIL=carl@example.com", "GIT_COMMITTER_DATE=1700000001 +0100",
+	)
+	return append(env, additions...)
+}
+
+// Init makes an empty repository, with options of git init, in a folder of its own.
+func Init(t testing.TB, options ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(dir, "repository")
+	Run(t, "", append(append([]string{"init", "-q", "-b", "main"}, options...), dir)...)
+	return dir
+}
+
+// Run calls git in a directory and returns its stdout without the last newline.
+func Run(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, stderr, err := run(dir, "", args...)
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, stderr)
+	}
+	return out
+}
+
+// Fails calls git, which has to refuse, and returns its stderr.
+func Fails(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	_, stderr, err := run(dir, "", args...)
+	if err == nil {
+		t.Fatalf("git %q: did not fail", args)
+	}
+	return stderr
+}
+
+// Commits makes n commits of the empty tree that no reference names, each without
+// parents, and returns their names.
+func Commits(t testing.TB, dir string, n int) []string {
+	t.Helper()
+	var script strings.Builder
+	for i := range n {
+		script.WriteString("commit refs/heads/fixture\nmark :" + strconv.Itoa(i+1) + "\ncommitter Carl <carl@example.com> " + strconv.Itoa(1_600_000_000+i) + " +0000\ndata 0\n\nreset refs/heads/fixture\n\n")
+	}
+	marks := filepath.Join(t.TempDir(), "marks")
+	if _, stderr, err := run(dir, script.String(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
+		t.Fatalf("git fast-import: %v\n%s", err, stderr)
+	}
+	data, err := os.ReadFile(marks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]string, n)
+	for line := range strings.Lines(string(data)) {
+		mark, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(mark[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[n-1] = id
+	}
+	return ids
+}
+
+func run(dir, stdin string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = Env()
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return strings.TrimSuffix(out.String(), "\n"), errs.String(), err
+}

@@ -1,0 +1,44 @@
+package refdb
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+)
+
+// makeDurable syncs what git does not: of many references everything, of a few
+// the folders in which git has renamed and removed files.
+func (r *Refs) makeDurable(changes []Change) error {
+	if oneSync(changes) {
+		return syncAll(r.common)
+	}
+	synced := map[string]bool{}
+	sync := func(dir string) error {
+		if synced[dir] {
+			return nil
+		}
+		synced[dir] = true
+		return syncDir(r.path(dir))
+	}
+	for _, c := range changes {
+		if c.New == c.Old {
+			continue
+		}
+		dir := path.Dir(c.Ref)
+		err := sync(dir)
+		// Git removes folders that became empty, and makes those that are missing.
+		for dir != "refs" && (errors.Is(err, fs.ErrNotExist) || err == nil && c.Old == "") {
+			dir = path.Dir(dir)
+			err = sync(dir)
+		}
+		if err != nil {
+			return err
+		}
+		if c.New == "" {
+			if err := sync("."); err != nil { // packed-refs
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package refdb
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// readSmall reads the first bytes of a small file with as few system calls as
+// possible: a listing does it for each reference.
+func readSmall(path string) ([]byte, error) {
+	buffer := make([]byte, 256)
+	for {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err == unix.ELOOP {
+			return []byte("ref:"), nil // a symbolic link is the oldest kind of symbolic reference
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		n, err := unix.Read(fd, buffer)
+		for err == unix.EINTR {
+			n, err = unix.Read(fd, buffer)
+		}
+		unix.Close(fd)
+		if err != nil {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		return buffer[:n], nil
+	}
+}
+
+// isNoFile reports the errors of a path that leads through a file or to a folder.
+func isNoFile(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR)
+}
+
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// tryFlock takes the lock of an open file unless somebody else has it.
+func tryFlock(file *os.File) (bool, error) {
+	switch err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err {
+	case nil:
+		return true, nil
+	case unix.EWOULDBLOCK:
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+// waitFlock takes the lock of an open file as soon as it can.
+func waitFlock(file *os.File) error { return flock(file, unix.LOCK_EX) }
+
+// unlock gives the lock back, also where a child has inherited the file.
+func unlock(file *os.File) error { return flock(file, unix.LOCK_UN) }
+
+func flock(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// inherited is what git gets so that the lock of a journal file outlives us.
+func inherited(file *os.File) []*os.File { return []*os.File{file} }
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

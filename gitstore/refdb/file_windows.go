@@ -1,0 +1,60 @@
+package refdb
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+func readSmall(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	buffer := make([]byte, 256)
+	n, err := file.Read(buffer)
+	if n > 0 {
+		err = nil
+	}
+	return buffer[:n], err
+}
+
+// isNoFile reports the error of reading a folder.
+func isNoFile(err error) bool {
+	return err != nil && (os.IsNotExist(err) || isErr(err, windows.ERROR_DIRECTORY) || isErr(err, windows.ERROR_INVALID_FUNCTION))
+}
+
+func isErr(err error, code windows.Errno) bool {
+	path, ok := err.(*os.PathError)
+	return ok && path.Err == code
+}
+
+func isReadOnly(err error) bool { return isErr(err, windows.ERROR_WRITE_PROTECT) }
+
+func tryFlock(file *os.File) (bool, error) {
+	err := lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func waitFlock(file *os.File) error { return lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
+// lockFile locks one byte far behind the content, so that others can read it.
+func lockFile(file *os.File, flags uint32) error {
+	at := windows.Overlapped{OffsetHigh: 1}
+	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
+}
+
+func unlock(file *os.File) error {
+	at := windows.Overlapped{OffsetHigh: 1}
+	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, &at)
+}
+
+// inherited is nothing: Windows children get no open files.
+func inherited(*os.File) []*os.File { return nil }
+
+// syncDir does nothing: Windows has no such call, and NTFS logs its folders.
+func syncDir(string) error { return nil }

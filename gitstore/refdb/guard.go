@@ -1,0 +1,41 @@
+package refdb
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A Claim says where a git may leave lock files when it is killed.
+type Claim struct {
+	Prefixes []string // folders of references: "refs/domarkx-remotes/…/"
+	Files    []string // lock files directly in the common directory: "shallow.lock"
+}
+
+// Guard calls run, which starts a git that moves references by itself, while the
+// journal holds the claim: if the git is killed, the next holder of the lock
+// removes the lock files. The git must get the inherited files
+// ([gitcmd.Command].Inherit). The repository's lock must not be held: Guard takes it
+// for a moment before and afterwards, but not while run is at work.
+func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.File) error) error {
+	release, err := r.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := r.begin(record{Prefixes: claim.Prefixes, Files: claim.Files}, false)
+	if released := release(); err == nil {
+		err = released
+	}
+	if err != nil {
+		return err
+	}
+	failed := run(inherited(e.file))
+	var exit *gitcmd.Error
+	if failed == nil || errors.As(failed, &exit) && exit.Code >= 0 {
+		return errors.Join(failed, e.end()) // git ended by itself, and tidied up
+	}
+	e.leave()
+	return failed
+}

@@ -1,0 +1,135 @@
+package refdb
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const journalFormat = 1
+
+// maxJournal bounds what is read of a journal file, in bytes: a million references.
+const maxJournal = 512 << 20
+
+// A record is the content of a journal file.
+type record struct {
+	Format   int      `json:"format"`
+	PID      int      `json:"pid"` // for people only: the file's lock tells whether the writer lives
+	Reason   string   `json:"reason,omitempty"`
+	Changes  []Change `json:"changes,omitempty"`
+	Prefixes []string `json:"prefixes,omitempty"`
+	Files    []string `json:"files,omitempty"`
+}
+
+// An entry is a journal file that is open and locked.
+type entry struct {
+	record
+	file  *os.File
+	since time.Time // when it was written, by the clock of the file system
+}
+
+func (r *Refs) journalDir() string { return filepath.Join(r.git.StateDir(), "journal") }
+
+// begin writes a journal file. The repository's lock must be held.
+func (r *Refs) begin(rec record, durable bool) (*entry, error) {
+	rec.Format, rec.PID = journalFormat, os.Getpid()
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(r.journalDir(), "*.json")
+	if err != nil {
+		return nil, readOnly("writing the journal", err)
+	}
+	e := &entry{record: rec, file: file}
+	if err := e.write(append(data, '\n'), durable); err != nil {
+		e.end()
+		return nil, readOnly("writing the journal", err)
+	}
+	return e, nil
+}
+
+func (e *entry) write(data []byte, durable bool) error {
+	if ok, err := tryFlock(e.file); !ok {
+		return errors.Join(errors.New("somebody holds a file that was just made"), err)
+	}
+	if _, err := e.file.Write(data); err != nil {
+		return err
+	}
+	info, err := e.file.Stat()
+	if err != nil {
+		return err
+	}
+	e.since = info.ModTime()
+	if !durable {
+		return nil
+	}
+	if err := e.file.Sync(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(e.file.Name()))
+}
+
+// leave keeps the file for whoever mends it, and gives its lock back.
+func (e *entry) leave() {
+	unlock(e.file)
+	e.file.Close()
+}
+
+// end removes the file: there is nothing left to mend.
+func (e *entry) end() error {
+	err := os.Remove(e.file.Name())
+	e.leave()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// parseRecord reads a journal file; false when it was cut off.
+func parseJournal(data []byte) (record, bool) {
+	var rec record
+	if !bytes.HasSuffix(data, []byte("\n")) || json.Unmarshal(data, &rec) != nil || rec.Format != journalFormat {
+		return record{}, false
+	}
+	for _, change := range rec.Changes {
+		if change.check() != nil {
+			return record{}, false
+		}
+	}
+	for _, prefix := range rec.Prefixes {
+		if !strings.HasSuffix(prefix, "/") || !isOurs(prefix) || checkName(prefix+"x") != nil {
+			return record{}, false
+		}
+	}
+	for _, file := range rec.Files {
+		if file != filepath.Base(file) || !strings.HasSuffix(file, ".lock") {
+			return record{}, false
+		}
+	}
+	return rec, true
+}
+
+// unfinished names the journal files.
+func (r *Refs) unfinished() ([]string, error) {
+	entries, err := readDir(r.journalDir())
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), ".json") {
+			names = append(names, filepath.Join(r.journalDir(), entry.Name()))
+		}
+	}
+	return names, nil
+}

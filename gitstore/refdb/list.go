@@ -1,0 +1,134 @@
+package refdb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// List returns the references whose names begin with prefix, sorted by the bytes
+// of their names. Like git for-each-ref it leaves out damaged and symbolic ones;
+// [Refs.Damaged] names those.
+func (r *Refs) List(prefix string) ([]Ref, error) {
+	refs, _, err := r.list(prefix)
+	return refs, err
+}
+
+// Damaged returns an error for each reference below prefix that names no object.
+func (r *Refs) Damaged(prefix string) ([]error, error) {
+	_, damaged, err := r.list(prefix)
+	return damaged, err
+}
+
+func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
+	dir := prefix[:strings.LastIndexByte(prefix, '/')+1]
+	if dir == "" || checkName(dir+"x") != nil {
+		return nil, nil, badName(prefix)
+	}
+	// All loose references before packed-refs is opened: what is packed meanwhile
+	// is then found there.
+	var loose []Ref
+	if err := r.walk(dir, prefix, &loose, &damaged); err != nil {
+		return nil, nil, fmt.Errorf("listing references: %w", err)
+	}
+	slices.SortFunc(loose, func(a, b Ref) int { return cmp.Compare(a.Name, b.Name) })
+	packed, err := r.listPacked(prefix)
+	if err != nil {
+		return nil, nil, err
+	}
+	refs = merge(loose, packed)
+	if len(damaged) == 0 {
+		return refs, nil, nil
+	}
+	// A damaged loose reference hides the packed one of its name.
+	bad := map[string]bool{}
+	for _, err := range damaged {
+		var one *damage
+		if errors.As(err, &one) {
+			bad[one.name] = true
+		}
+	}
+	return slices.DeleteFunc(refs, func(ref Ref) bool { return bad[ref.Name] }), damaged, nil
+}
+
+// damage is the error of one damaged reference.
+type damage struct {
+	name string
+	err  error
+}
+
+func (d *damage) Error() string { return d.err.Error() }
+func (d *damage) Unwrap() error { return d.err }
+
+// walk collects the loose references of a folder ("refs/…/") and those below it.
+func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
+	entries, err := readDir(r.path(dir))
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := dir + entry.Name()
+		if entry.IsDir() {
+			if below := name + "/"; strings.HasPrefix(below, prefix) || strings.HasPrefix(prefix, below) {
+				if err := r.walk(below, prefix, refs, damaged); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if !strings.HasPrefix(name, prefix) || checkName(name) != nil {
+			continue // lock files among others
+		}
+		id, ok, err := r.readLoose(name)
+		switch {
+		case errors.Is(err, domarkx.ErrCorrupt), errors.Is(err, domarkx.ErrUnsupported):
+			*damaged = append(*damaged, &damage{name, err})
+		case err != nil:
+			return err
+		case ok:
+			*refs = append(*refs, Ref{name, id})
+		}
+	}
+	return nil
+}
+
+// readDir is [os.ReadDir] without its sorting.
+func readDir(path string) ([]fs.DirEntry, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.ReadDir(-1)
+}
+
+// merge unites two sorted lists; of equal names the loose reference counts.
+func merge(loose, packed []Ref) []Ref {
+	if len(packed) == 0 {
+		return loose
+	}
+	all := make([]Ref, 0, len(loose)+len(packed))
+	for len(loose) > 0 && len(packed) > 0 {
+		switch c := cmp.Compare(loose[0].Name, packed[0].Name); {
+		case c <= 0:
+			all = append(all, loose[0])
+			loose = loose[1:]
+			if c == 0 {
+				packed = packed[1:]
+			}
+		default:
+			all = append(all, packed[0])
+			packed = packed[1:]
+		}
+	}
+	return append(append(all, loose...), packed...)
+}

@@ -1,0 +1,183 @@
+package refdb
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// packedRefs is the file packed-refs, open: a header, then lines "ID NAME", each
+// perhaps followed by "^ID", the object that a tag names. Git replaces the file as
+// a whole, so that an open one does not change.
+type packedRefs struct {
+	file   *os.File
+	body   int64 // where the first record begins
+	size   int64
+	sorted bool // by the bytes of the names
+}
+
+// maxLine is longer than any line that Git writes: names are file names.
+const maxLine = 8 << 10
+
+// openPacked returns nil when there is no such file.
+func (r *Refs) openPacked() (*packedRefs, error) {
+	file, err := os.Open(r.path("packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading packed references: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("reading packed references: %w", err)
+	}
+	p := &packedRefs{file: file, size: info.Size()}
+	var header [256]byte
+	n, err := file.ReadAt(header[:], 0)
+	if err != nil && err != io.EOF {
+		file.Close()
+		return nil, fmt.Errorf("reading packed references: %w", err)
+	}
+	if line, _, ok := bytes.Cut(header[:n], []byte("\n")); ok && bytes.HasPrefix(line, []byte("# pack-refs with:")) {
+		p.body = int64(len(line)) + 1
+		p.sorted = slices.Contains(strings.Fields(string(line)), "sorted")
+	}
+	return p, nil
+}
+
+func (r *Refs) readPacked(name string) (id string, ok bool, err error) {
+	p, err := r.openPacked()
+	if p == nil || err != nil {
+		return "", false, err
+	}
+	defer p.file.Close()
+	err = p.each(name, func(ref Ref) bool {
+		if ref.Name == name {
+			id, ok = ref.ID, true
+			return false
+		}
+		return !p.sorted || ref.Name < name
+	})
+	return id, ok, err
+}
+
+func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
+	p, err := r.openPacked()
+	if p == nil || err != nil {
+		return nil, err
+	}
+	defer p.file.Close()
+	err = p.each(prefix, func(ref Ref) bool {
+		if strings.HasPrefix(ref.Name, prefix) {
+			if checkName(ref.Name) == nil {
+				refs = append(refs, ref)
+			}
+			return true
+		}
+		return !p.sorted || ref.Name < prefix
+	})
+	if !p.sorted {
+		slices.SortFunc(refs, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return refs, err
+}
+
+// each calls yield with the records, in a sorted file from about the first that
+// is not before name on, until it returns false.
+func (p *packedRefs) each(name string, yield func(Ref) bool) error {
+	start := p.body
+	if p.sorted {
+		var err error
+		if start, err = p.find(name); err != nil {
+			return err
+		}
+	}
+	lines := bufio.NewReaderSize(io.NewSectionReader(p.file, start, p.size-start), 4*maxLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		if err != nil {
+			return p.corrupt() // a record without its end, or too long
+		}
+		if line[0] == '^' || line[0] == '#' {
+			continue
+		}
+		ref, ok := parseRecord(line)
+		if !ok {
+			return p.corrupt()
+		}
+		if !yield(ref) {
+			return nil
+		}
+	}
+}
+
+// find is the beginning of a record at or a little before the first whose name is
+// not less than name.
+func (p *packedRefs) find(name string) (int64, error) {
+	low, high := p.body, p.size
+	var buffer [3 * maxLine]byte
+	for high-low > int64(len(buffer)) {
+		middle := low + (high-low)/2
+		n, err := p.file.ReadAt(buffer[:], middle)
+		if err != nil && err != io.EOF {
+			return 0, fmt.Errorf("reading packed references: %w", err)
+		}
+		start, ref, ok := firstRecord(buffer[:n])
+		switch {
+		case !ok:
+			return 0, p.corrupt()
+		case ref.Name < name:
+			low = middle + int64(start)
+		default:
+			high = middle
+		}
+	}
+	return low, nil
+}
+
+// firstRecord finds the first record that begins after the first line end.
+func firstRecord(block []byte) (start int, ref Ref, ok bool) {
+	for {
+		end := bytes.IndexByte(block[start:], '\n')
+		if end < 0 {
+			return 0, Ref{}, false
+		}
+		start += end + 1
+		rest := block[start:]
+		if len(rest) > 0 && rest[0] == '^' {
+			continue
+		}
+		end = bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return 0, Ref{}, false
+		}
+		ref, ok = parseRecord(rest[:end+1])
+		return start, ref, ok
+	}
+}
+
+// parseRecord reads "ID NAME\n".
+func parseRecord(line []byte) (Ref, bool) {
+	if len(line) < hexLen+3 || line[hexLen] != ' ' || !isID(string(line[:hexLen])) {
+		return Ref{}, false
+	}
+	text := string(line[:len(line)-1])
+	return Ref{Name: text[hexLen+1:], ID: text[:hexLen]}, true
+}
+
+func (p *packedRefs) corrupt() error {
+	return fmt.Errorf("the file %q is damaged: %w; see git fsck", p.file.Name(), domarkx.ErrCorrupt)
+}

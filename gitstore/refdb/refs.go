@@ -1,0 +1,125 @@
+package refdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// Refs are the references of one repository. It may be used by several goroutines
+// at once.
+type Refs struct {
+	git    *gitcmd.Git
+	common string      // the repository's common directory
+	held   atomic.Bool // whether this Refs holds the lock
+}
+
+// A Ref is a reference and the object it names.
+type Ref struct {
+	Name string // complete: refs/domarkx/sessions/…
+	ID   string // 40 hexadecimal digits, lower case
+}
+
+// Open returns the references of a repository. It reads nothing.
+func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir} }
+
+// Read returns the object that a reference names, and false when there is no such
+// reference. A symbolic reference is [domarkx.ErrUnsupported], a damaged one
+// [domarkx.ErrCorrupt], a name that cannot be one [domarkx.ErrInvalid].
+func (r *Refs) Read(name string) (id string, ok bool, err error) {
+	if err := checkName(name); err != nil {
+		return "", false, err
+	}
+	id, ok, err = r.readLoose(name)
+	if ok || err != nil {
+		return id, ok, err
+	}
+	// Packing writes packed-refs before it removes the loose file, so that a
+	// reference which is in neither was removed, or made after the first look.
+	id, ok, err = r.readPacked(name)
+	if ok || err != nil {
+		return id, ok, err
+	}
+	return r.readLoose(name)
+}
+
+func (r *Refs) readLoose(name string) (string, bool, error) {
+	data, err := readSmall(r.path(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isNoFile(err):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("reading the reference %q: %w", name, err)
+	}
+	id, err := parseLoose(name, data)
+	return id, err == nil, err
+}
+
+// parseLoose reads the content of a loose reference: 40 digits and white space.
+func parseLoose(name string, data []byte) (string, error) {
+	if strings.HasPrefix(string(data), "ref:") {
+		return "", fmt.Errorf("the reference %q is a symbolic one: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
+	}
+	if len(data) < hexLen || !isID(string(data[:hexLen])) || len(data) > hexLen && !strings.ContainsRune(" \t\n\r", rune(data[hexLen])) {
+		return "", fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
+	}
+	return string(data[:hexLen]), nil
+}
+
+// path is the file of a loose reference, or of anything else that Git keeps in the
+// common directory.
+func (r *Refs) path(name string) string { return filepath.Join(r.common, filepath.FromSlash(name)) }
+
+const hexLen = 40
+
+// isID reports whether s is a SHA-1 object name as Git writes it.
+func isID(s string) bool {
+	if len(s) != hexLen {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// checkName refuses what git check-ref-format refuses, so that no name leads out
+// of the repository or means something else to git.
+func checkName(name string) error {
+	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
+		return badName(name)
+	}
+	for component := range strings.SplitSeq(name, "/") {
+		if component == "" || component[0] == '.' || strings.HasSuffix(component, ".lock") {
+			return badName(name)
+		}
+	}
+	for i := range len(name) {
+		if c := name[i]; c < 0x20 || c == 0x7f || strings.IndexByte(" ~^:?*[\\", c) >= 0 {
+			return badName(name)
+		}
+	}
+	return nil
+}
+
+func badName(name string) error {
+	return fmt.Errorf("the reference name %q: %w", name, domarkx.ErrInvalid)
+}
+
+// readOnly turns the errors of a place that takes no writes into
+// [domarkx.ErrReadOnly].
+func readOnly(what string, err error) error {
+	if errors.Is(err, os.ErrPermission) || isReadOnly(err) {
+		return fmt.Errorf("%s: %w: %w", what, domarkx.ErrReadOnly, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,102 @@
+package refdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/domarkx/domarkx"
+)
+
+// settle removes the lock files that an entry's dead git left, and brings its
+// references to a state where all or none of the changes is made. It reports
+// whether all are. References that somebody else has moved since stay where they
+// are.
+func (r *Refs) settle(ctx context.Context, e *entry) (done bool, err error) {
+	if err := r.unlockDead(ctx, e); err != nil {
+		return false, err
+	}
+	lost := map[string]bool{}
+	now, err := r.progress(e.Changes, lost)
+	if err != nil || !now.begun {
+		return false, err
+	}
+	if len(now.forward) > 0 {
+		now, err = r.finish(ctx, e, now, lost)
+		if err != nil {
+			return false, err
+		}
+	}
+	return now.done, r.makeDurable(e.Changes)
+}
+
+// finish makes the changes that are missing, or undoes the others where that
+// cannot be, because an object is missing or the disk is full.
+func (r *Refs) finish(ctx context.Context, e *entry, now progress, lost map[string]bool) (progress, error) {
+	failed := r.apply(ctx, e, now.forward)
+	if err := r.unlockDead(ctx, e); err != nil {
+		return now, err
+	}
+	now, err := r.progress(e.Changes, lost)
+	if err != nil || failed == nil || len(now.forward) == 0 {
+		return now, err
+	}
+	if err := r.apply(ctx, e, now.back); err != nil {
+		return now, fmt.Errorf("a change of %d references is half made; finishing it: %w; undoing it: %w", len(e.Changes), failed, err)
+	}
+	return progress{}, nil
+}
+
+// progress is how far a change has come.
+type progress struct {
+	forward []Change // what is still to be made
+	back    []Change // what would undo the rest
+	begun   bool     // whether anything was made
+	done    bool     // whether everything was made, and nothing changed since
+}
+
+// progress compares references with a change. A reference whose content a crash
+// of the machine lost is removed and noted in lost.
+func (r *Refs) progress(changes []Change, lost map[string]bool) (progress, error) {
+	now := progress{done: true}
+	for _, c := range changes {
+		if c.Old == c.New {
+			continue
+		}
+		id, _, err := r.Read(c.Ref)
+		if errors.Is(err, domarkx.ErrCorrupt) {
+			if err := r.dropEmpty(c.Ref); err != nil {
+				return now, err
+			}
+			lost[c.Ref] = true
+			id, _, err = r.Read(c.Ref)
+		}
+		if err != nil {
+			return now, err
+		}
+		now.begun = now.begun || id == c.New || lost[c.Ref]
+		now.done = now.done && id == c.New
+		if id != c.New && (id == c.Old || lost[c.Ref]) {
+			now.forward = append(now.forward, Change{c.Ref, id, c.New})
+		}
+		if id != c.Old && (id == c.New || lost[c.Ref]) {
+			now.back = append(now.back, Change{c.Ref, id, c.Old})
+		}
+	}
+	return now, nil
+}
+
+// dropEmpty removes a loose reference whose content a crash of the machine lost:
+// file systems leave such files empty or full of zeros.
+func (r *Refs) dropEmpty(name string) error {
+	data, err := os.ReadFile(r.path(name))
+	if err != nil {
+		return err
+	}
+	if len(bytes.Trim(data, "\x00")) > 0 {
+		return fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
+	}
+	return os.Remove(r.path(name))
+}

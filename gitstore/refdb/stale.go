@@ -1,0 +1,155 @@
+package refdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// patience is how long a lock file is left that could be a living git's: Git holds
+// its locks on references for milliseconds.
+const patience = 3 * time.Second
+
+// unlockDead removes the lock files that the dead git of an entry left.
+func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
+	for _, c := range e.Changes {
+		ours := func(content string) bool { return content == "" || strings.HasPrefix(c.New+"\n", content) }
+		if err := r.unlockPath(ctx, c.Ref+".lock", e.since, ours); err != nil {
+			return err
+		}
+	}
+	any := func(string) bool { return true }
+	for _, prefix := range e.Prefixes {
+		locks, err := r.locksBelow(prefix)
+		if err != nil {
+			return err
+		}
+		for _, lock := range locks {
+			if err := r.unlockPath(ctx, lock, e.since, any); err != nil {
+				return err
+			}
+		}
+	}
+	for _, file := range e.Files {
+		if err := r.unlockPath(ctx, file, e.since, any); err != nil {
+			return err
+		}
+	}
+	return r.unlockPacked(ctx, e.since)
+}
+
+// unlockOld removes the lock files of references that were written before the
+// machine was started: no journal may have outlived that, and no process has.
+func (r *Refs) unlockOld(changes []Change) error {
+	for _, c := range changes {
+		info, err := os.Lstat(r.path(c.Ref + ".lock"))
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(bootTime()) {
+			continue
+		}
+		if err := ignoreMissing(os.Remove(r.path(c.Ref + ".lock"))); err != nil {
+			return readOnly("removing a lock file from before the machine was started", err)
+		}
+	}
+	return nil
+}
+
+// unlockPacked removes packed-refs.lock and packed-refs.new, which git writes
+// while it holds that lock and makes anew each time.
+func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
+	empty := func(content string) bool { return content == "" }
+	if err := r.unlockPath(ctx, "packed-refs.lock", since, empty); err != nil {
+		return err
+	}
+	info, err := os.Lstat(r.path("packed-refs.new"))
+	if err != nil || info.ModTime().Before(since) {
+		return nil
+	}
+	// Holding the lock proves that the file is nobody's.
+	lock, err := os.OpenFile(r.path("packed-refs.lock"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // a living git has it, and would not have got it beside our dead one
+	}
+	if err != nil {
+		return err
+	}
+	lock.Close()
+	removed := os.Remove(r.path("packed-refs.new"))
+	if errors.Is(removed, fs.ErrNotExist) {
+		removed = nil
+	}
+	return errors.Join(removed, os.Remove(lock.Name()))
+}
+
+// An owner is a living git that could hold a lock file.
+type owner struct {
+	name    string // for people: `"git update-ref" (process 12)`
+	lasting bool   // it may hold locks for longer than it takes to write a file
+}
+
+// unlockPath removes one lock file if it is a dead git's. While a living one may
+// hold it, it waits; files that are certainly somebody else's are left.
+func (r *Refs) unlockPath(ctx context.Context, name string, since time.Time, ours func(content string) bool) error {
+	path := r.path(name)
+	first, err := os.Lstat(path)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	deadline := time.Now().Add(patience)
+	for {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		content, err := readSmall(path)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if !info.Mode().IsRegular() || info.ModTime().Before(since) || !ours(string(content)) || !os.SameFile(first, info) {
+			return nil
+		}
+		holder := r.livingGit(info.ModTime())
+		late := time.Now().After(deadline)
+		if holder == nil || late && !holder.lasting {
+			return ignoreMissing(os.Remove(path))
+		}
+		if late {
+			return fmt.Errorf("%s may hold the lock file %q; wait for it or end it, then try again", holder.name, path)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return nil
+	}
+	return err
+}
+
+// locksBelow names the lock files below a folder of references ("refs/…/").
+func (r *Refs) locksBelow(prefix string) ([]string, error) {
+	var locks []string
+	err := filepath.WalkDir(r.path(prefix), func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() || !strings.HasSuffix(entry.Name(), ".lock"):
+			return nil
+		}
+		name, err := filepath.Rel(r.common, path)
+		locks = append(locks, filepath.ToSlash(name))
+		return err
+	})
+	return locks, err
+}

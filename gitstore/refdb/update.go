@@ -1,0 +1,243 @@
+package refdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A Change moves one reference from one object to another.
+type Change struct {
+	Ref string `json:"ref"`
+	Old string `json:"old"` // "": the reference must not exist
+	New string `json:"new"` // "": the reference is removed, and its reflog with it
+}
+
+// manyRefs is the number of references from which on they are made durable by one
+// sync of the file system instead of one sync each.
+const manyRefs = 8
+
+// Update makes changes, all or none, when every reference has its old value. The
+// lock must be held ([Refs.Lock]). When it returns nil, the references survive a
+// crash of the machine; the objects that they name must have been made durable
+// before. When the process dies meanwhile, the next holder of the lock finishes
+// the change, or undoes it if it cannot be finished.
+//
+// reason goes into the reflogs, whose dates are of the clock, also under
+// GIT_COMMITTER_DATE. The error is [domarkx.ErrConflict] when a reference has
+// another value, [domarkx.ErrExists] when one reference would be a folder of
+// another, [domarkx.ErrInvalid] for names outside refs/domarkx/,
+// refs/domarkx-remotes/ and refs/domarkx-trash/, [domarkx.ErrReadOnly], or what git
+// says, which may be that a hook refused.
+func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if !r.held.Load() {
+		return errors.New("changing references: the repository's lock is not held")
+	}
+	if err := checkChanges(changes); err != nil {
+		return err
+	}
+	if err := r.compare(changes); err != nil {
+		return err
+	}
+	if err := r.unlockOld(changes); err != nil {
+		return err
+	}
+	reason = oneLine(reason)
+	several := len(changes) > 1
+	e, err := r.begin(record{Reason: reason, Changes: changes}, several)
+	if err != nil {
+		return err
+	}
+	if err := r.apply(ctx, e, changes); err != nil {
+		return r.afterFailure(ctx, e, err)
+	}
+	if err := r.makeDurable(changes); err != nil {
+		e.leave()
+		return fmt.Errorf("syncing references: %w", err)
+	}
+	if err := e.end(); err != nil {
+		return fmt.Errorf("changing references: %w", err)
+	}
+	if several {
+		// Else a crash could bring the file back beside later changes.
+		return syncDir(r.journalDir())
+	}
+	return nil
+}
+
+// apply calls git update-ref.
+func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
+	var input strings.Builder
+	for _, c := range changes {
+		switch {
+		case c.New == c.Old:
+			input.WriteString("verify " + c.Ref + "\x00" + c.New + "\x00")
+		case c.Old == "":
+			input.WriteString("create " + c.Ref + "\x00" + c.New + "\x00")
+		case c.New == "":
+			input.WriteString("delete " + c.Ref + "\x00" + c.Old + "\x00")
+		default:
+			input.WriteString("update " + c.Ref + "\x00" + c.New + "\x00" + c.Old + "\x00")
+		}
+	}
+	sync := "core.fsync=committed,loose-object,reference"
+	if oneSync(changes) {
+		sync = "core.fsync=committed,loose-object,-reference"
+	}
+	args := []string{
+		"-c", sync,
+		"-c", "core.filesRefLockTimeout=3000", "-c", "core.packedRefsTimeout=5000", // a live git is waited for
+		"update-ref", "--no-deref", "--create-reflog",
+	}
+	if e.Reason != "" {
+		args = append(args, "-m", e.Reason)
+	}
+	_, err := r.git.Do(ctx, gitcmd.Command{
+		Args:    append(args, "--stdin", "-z"),
+		Stdin:   strings.NewReader(input.String()),
+		Env:     []string{"GIT_COMMITTER_DATE"},
+		Inherit: inherited(e.file),
+	})
+	return err
+}
+
+// afterFailure explains why git did not make a change, and leaves it done or not
+// begun. The journal is left only where that does not work now.
+func (r *Refs) afterFailure(ctx context.Context, e *entry, failed error) error {
+	ctx = context.WithoutCancel(ctx)
+	done, err := r.settle(ctx, e)
+	if err != nil {
+		e.leave()
+		return fmt.Errorf("changing references: %w; mending that: %w", failed, err)
+	}
+	if err := e.end(); err != nil {
+		return fmt.Errorf("changing references: %w", err)
+	}
+	if done {
+		return nil // git was stopped after it had begun, and it is finished now
+	}
+	return r.explain(e.Changes, failed)
+}
+
+// explain finds the reason of git's refusal where it is one that callers branch on.
+func (r *Refs) explain(changes []Change, failed error) error {
+	if err := r.compare(changes); err != nil {
+		return err
+	}
+	if err := r.folders(changes); err != nil {
+		return err
+	}
+	return readOnly("changing references", failed)
+}
+
+// compare reports the first reference that has not its old value.
+func (r *Refs) compare(changes []Change) error {
+	for _, c := range changes {
+		id, _, err := r.Read(c.Ref)
+		if err != nil {
+			return err
+		}
+		if id != c.Old {
+			return fmt.Errorf("the reference %q is at %s, not at %s: %w", c.Ref, orNothing(id), orNothing(c.Old), domarkx.ErrConflict)
+		}
+	}
+	return nil
+}
+
+func orNothing(id string) string {
+	if id == "" {
+		return "nothing"
+	}
+	return id
+}
+
+// folders reports a reference whose name is a folder of another's.
+func (r *Refs) folders(changes []Change) error {
+	added := map[string]bool{}
+	for _, c := range changes {
+		if c.New != "" {
+			added[c.Ref] = true
+		}
+	}
+	for _, c := range changes {
+		if c.Old != "" || c.New == "" {
+			continue
+		}
+		below, err := r.List(c.Ref + "/")
+		if err != nil {
+			return err
+		}
+		if len(below) > 0 {
+			return clash(c.Ref, below[0].Name)
+		}
+		for i := len("refs/"); i < len(c.Ref); i++ {
+			if c.Ref[i] != '/' {
+				continue
+			}
+			above := c.Ref[:i]
+			_, there, err := r.Read(above)
+			if err != nil {
+				return err
+			}
+			if there || added[above] {
+				return clash(c.Ref, above)
+			}
+		}
+	}
+	return nil
+}
+
+func clash(ref, other string) error {
+	return fmt.Errorf("the references %q and %q cannot both be, as one is a folder of the other: %w", ref, other, domarkx.ErrExists)
+}
+
+func oneSync(changes []Change) bool { return canSyncAll && len(changes) > manyRefs }
+
+func checkChanges(changes []Change) error {
+	seen := make(map[string]bool, len(changes))
+	for _, c := range changes {
+		if err := c.check(); err != nil {
+			return err
+		}
+		if seen[c.Ref] {
+			return fmt.Errorf("the reference %q is to be changed twice at once: %w", c.Ref, domarkx.ErrInvalid)
+		}
+		seen[c.Ref] = true
+	}
+	return nil
+}
+
+func (c Change) check() error {
+	if err := checkName(c.Ref); err != nil {
+		return err
+	}
+	if !isOurs(c.Ref) {
+		return fmt.Errorf("the reference %q is not one of refs/domarkx…: %w", c.Ref, domarkx.ErrInvalid)
+	}
+	if c.Old != "" && !isID(c.Old) || c.New != "" && !isID(c.New) || c.Old == "" && c.New == "" {
+		return fmt.Errorf("moving the reference %q from %q to %q: %w", c.Ref, c.Old, c.New, domarkx.ErrInvalid)
+	}
+	return nil
+}
+
+// isOurs reports whether a reference is one that this program may change.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, "refs/domarkx/") || strings.HasPrefix(name, "refs/domarkx-remotes/") || strings.HasPrefix(name, "refs/domarkx-trash/")
+}
+
+// oneLine makes a reason fit for a reflog, where it is one line.
+func oneLine(reason string) string {
+	reason = strings.Join(strings.FieldsFunc(reason, func(c rune) bool { return c < ' ' || c == 0x7f }), " ")
+	const most = 1000
+	if len(reason) > most {
+		reason = strings.ToValidUTF8(reason[:most], "")
+	}
+	return reason
+}
