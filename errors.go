@@ -31,7 +31,11 @@ type SyntaxError struct {
 	Column  int    // from 1, in Unicode code points; 0 when unknown
 	Pointer string // JSON pointer (RFC 6901) of the offending value; "" when none
 	Msg     string // what is wrong and what was expected
+	Err     error  // what callers may branch on with errors.Is, or nil
 }
+
+// Unwrap returns e.Err.
+func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // Error renders PATH:LINE:COLUMN: MESSAGE, leaving out what is unknown.
 func (e *SyntaxError) Error() string {

@@ -44,8 +44,8 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 		return h, err
 	}
 	if version.text != FormatVersion {
-		return h, fmt.Errorf("%w: %w", ErrUnsupported,
-			badValue(version, "/version", fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)))
+		return h, &located{&SyntaxError{Pointer: "/version", Err: ErrUnsupported,
+			Msg: fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)}, version.offset}
 	}
 	text := required
 	if stored {
@@ -55,11 +55,14 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	if err != nil {
 		return h, err
 	}
+	if !stored && id.text == "" {
+		return h, badValue(id, "/snapshot_id", "is empty, expected a unique identifier")
+	}
 	metadata, err := required(v, "", "metadata", Object)
 	if err != nil {
 		return h, err
 	}
-	if err := h.parseMetadata(metadata, text); err != nil {
+	if err := h.parseMetadata(metadata, stored); err != nil {
 		return h, err
 	}
 	if h.ExecutionConfig, err = required(v, "", "execution_config", Object); err != nil {
@@ -79,11 +82,18 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	return h, nil
 }
 
-func (h *Header) parseMetadata(v Value, text func(Value, string, string, Kind) (Value, error)) error {
+func (h *Header) parseMetadata(v Value, stored bool) error {
 	const at = "/metadata"
+	text := required
+	if stored {
+		text = optional
+	}
 	timestamp, err := text(v, at, "import_timestamp", String)
 	if err != nil {
 		return err
+	}
+	if !stored && timestamp.text == "" {
+		return badValue(timestamp, at+"/import_timestamp", "is empty, expected an ISO 8601 timestamp")
 	}
 	source, err := optional(v, at, "source_file", String)
 	if err != nil {

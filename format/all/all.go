@@ -1,0 +1,14 @@
+// Package all lists the codecs.
+package all
+
+import (
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/snapshotjson"
+)
+
+// Codecs returns the codecs of all formats, in the order in which they are asked
+// whether they recognise a file.
+func Codecs() []format.Codec {
+	return []format.Codec{snapshotjson.Codec(), markdown.Codec()}
+}

@@ -1,0 +1,28 @@
+package markdown
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// ParseContent reads Markdown as the content of one message: its top-level fences
+// are code blocks, everything else is text as it stands. No line of it begins a
+// message, includes a file, or configures anything. Text that is not UTF-8 is
+// [domarkx.ErrInvalid].
+func ParseContent(text string) ([]domarkx.Block, error) {
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("reading the content of a message: %w: the text is not UTF-8", domarkx.ErrInvalid)
+	}
+	s := source{text: []byte(text)}
+	var blocks []domarkx.Block
+	err := split(s.text, plain, func(sec section) error {
+		for i := range sec.segments {
+			sec.segments[i].other = true // a quote stays one
+		}
+		blocks = s.blocks(sec.segments)
+		return nil
+	})
+	return blocks, err
+}

@@ -1,0 +1,274 @@
+package markdown
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+const bom = "\ufeff"
+
+// Decode reads a Markdown document. The layouts of the result say how its author
+// wrote it, so that [Encode] gives back the same bytes; those kept verbatim share
+// src.Data. What is wrong with the document is a [*domarkx.SyntaxError].
+func Decode(src format.Source) (*domarkx.Document, error) {
+	d, err := open(src.Data, src.Path, src.Include)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.read(); err != nil {
+		return nil, err
+	}
+	d.layOut()
+	return d.doc, nil
+}
+
+// ParseMessage reads the bytes of one message, from its heading on.
+func ParseMessage(body []byte) (domarkx.Message, error) {
+	d, err := open(body, "", nil)
+	if err != nil {
+		return domarkx.Message{}, err
+	}
+	if err := d.read(); err != nil {
+		return domarkx.Message{}, err
+	}
+	if len(d.doc.Conversation) != 1 || d.starts[0] != 0 {
+		return domarkx.Message{}, &domarkx.SyntaxError{Line: 1, Column: 1,
+			Msg: fmt.Sprintf("%d messages, expected one that begins with its heading", len(d.doc.Conversation))}
+	}
+	return d.doc.Conversation[0].Message, nil
+}
+
+// A decoder reads one document.
+type decoder struct {
+	source
+	raw        []byte // the document
+	directives []int  // where in it something is included, sorted
+	user       *domarkx.Value
+	resources  *domarkx.Value // the workspace
+
+	doc      *domarkx.Document
+	starts   []int  // where in the document each message begins; -1 for one from an include
+	unclosed string // the fence that the end of the document left open
+}
+
+// open reads the front matter and expands the includes.
+func open(raw []byte, name string, include func(string) ([]byte, error)) (*decoder, error) {
+	d := &decoder{raw: raw, doc: &domarkx.Document{}}
+	start := 0
+	if bytes.HasPrefix(raw, []byte(bom)) {
+		start = len(bom)
+	}
+	start, line, err := d.frontMatter(name, start)
+	if err != nil {
+		return nil, err
+	}
+	x := expander{include: include, folder: path.Dir(name), files: map[string]*file{}}
+	if d.source, d.directives, err = x.document(raw, name, start, line); err != nil {
+		return nil, err
+	}
+	d.doc.Includes = x.includes()
+	return d, nil
+}
+
+// frontMatter reads the YAML between two lines --- at the start of the document,
+// and returns where the rest begins, and the number of its first line.
+func (d *decoder) frontMatter(name string, start int) (rest, number int, err error) {
+	line, at := cutLine(d.raw, start)
+	if at == start || string(bytes.TrimRight(line, " \t")) != "---" {
+		return start, 1, nil
+	}
+	body := at
+	for number = 2; at < len(d.raw); number++ {
+		line, next := cutLine(d.raw, at)
+		if end := string(bytes.TrimRight(line, " \t")); end == "---" || end == "..." {
+			err := d.userMetadata(name, d.raw[body:at])
+			return next, number + 1, err
+		}
+		at = next
+	}
+	return 0, 0, &domarkx.SyntaxError{Path: name, Line: 1, Column: 1, Msg: "the front matter is not closed, expected a line --- after it"}
+}
+
+func (d *decoder) userMetadata(name string, front []byte) error {
+	v, err := parseYAML(unixLines(front))
+	if err == nil && v.Kind() == domarkx.Null {
+		v = domarkx.ObjectValue()
+	}
+	if err == nil && v.Kind() != domarkx.Object {
+		err = yamlError(1, 1, "is a YAML %s, expected a mapping", yamlKind(v))
+	}
+	if err == nil && v.Depth() > domarkx.MaxDepth-depthUserMetadata {
+		err = yamlError(1, 1, "is nested too deep")
+	}
+	if err != nil {
+		var e *domarkx.SyntaxError
+		if !errors.As(err, &e) {
+			return fmt.Errorf("front matter of %q: %w", name, err)
+		}
+		return &domarkx.SyntaxError{Path: name, Line: e.Line + 1, Column: e.Column, Msg: "front matter: " + e.Msg}
+	}
+	d.user = &v
+	return nil
+}
+
+// read reads the header and the messages.
+func (d *decoder) read() error {
+	var before preamble
+	first := true
+	err := sections(d.text, func(sec section) (err error) {
+		d.unclosed = sec.unclosed
+		if first {
+			first = false
+			before, err = d.preamble(sec, d.takeWorkspace)
+			return err
+		}
+		m, err := d.message(sec, d.takeWorkspace)
+		if err != nil {
+			return err
+		}
+		start := -1
+		if run := d.origin(sec.start); run.raw >= 0 {
+			start = run.raw + sec.start - run.at
+		}
+		d.starts = append(d.starts, start)
+		d.doc.Conversation = append(d.doc.Conversation, domarkx.WrittenMessage{Message: m})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.doc.Header, err = d.header(d.user, before, d.resources)
+	return err
+}
+
+// takeWorkspace reads a workspace-config block; the first of a document counts.
+func (d *decoder) takeWorkspace(seg segment) error {
+	v, err := d.workspace(seg)
+	if err == nil && d.resources == nil {
+		d.resources = &v
+	}
+	return err
+}
+
+// layOut says how each piece of the document is written.
+func (d *decoder) layOut() {
+	id := IncludesID(d.doc.Includes)
+	messages := d.doc.Conversation
+	at, tight := 0, false
+	var scratch []byte
+	for i := -1; i < len(messages); {
+		next := i + 1
+		for next < len(messages) && d.starts[next] < 0 {
+			next++
+		}
+		end := len(d.raw)
+		if next < len(messages) {
+			end = d.starts[next]
+		}
+		l := domarkx.Layout{Tight: tight, Span: next - i - 1}
+		var piece []byte
+		if piece, l.Tail, tight = cutPiece(d.raw[at:end], next == len(messages)); next == len(messages) {
+			l.Fence = d.unclosed
+		}
+		l.Digest, l.Size = sha256.Sum256(piece), int64(len(piece))
+		if k, _ := slices.BinarySearch(d.directives, at); k < len(d.directives) && d.directives[k] < end {
+			l.Includes = id
+		}
+		written := &d.doc.Preamble
+		if i >= 0 {
+			written = &messages[i].Written
+			scratch = appendPlain(scratch[:0], messages[i].Message)
+			l.Verbatim = !isCanonical(piece, scratch, messages[i].Message)
+		} else {
+			l.Verbatim = !bytes.Equal(piece, RenderHeader(d.doc.Header))
+		}
+		written.Layout = l
+		if l.Verbatim {
+			written.Bytes = piece
+		}
+		for k := i + 1; k < next; k++ {
+			messages[k] = WriteMessage(messages[k].Message)
+			messages[k].Within = k - i
+		}
+		i, at = next, end
+	}
+}
+
+// isCanonical reports whether the bytes that were read as m are its canonical
+// rendering; plain is m as ordinary Markdown. It need not be read again: the bytes
+// just were.
+func isCanonical(piece, plain []byte, m domarkx.Message) bool {
+	if bytes.Equal(piece, plain) {
+		return !hides(piece)
+	}
+	return bytes.Contains(piece, []byte(wholeMessage)) && bytes.Equal(piece, RenderMessage(m))
+}
+
+// cutPiece decides which of the bytes before a heading belong to the piece that
+// ends there: all but one blank line, if a separator gives that back. It returns
+// how the piece ends, and whether the next is tight.
+func cutPiece(raw []byte, last bool) (piece []byte, tail domarkx.Tail, tight bool) {
+	tail = tailOf(raw)
+	if last {
+		return raw, tail, false
+	}
+	for _, blank := range []string{"\r\n", "\n"} {
+		before, ok := bytes.CutSuffix(raw, []byte(blank))
+		if !ok || len(before) == 0 || before[len(before)-1] != '\n' {
+			continue
+		}
+		if t := tailOf(before); domarkx.Separator(domarkx.Layout{Tail: t}, domarkx.Layout{}) == blank {
+			return before, t, false
+		}
+	}
+	return raw, tail, tail != domarkx.TailBlank
+}
+
+// tailOf returns how a piece ends.
+func tailOf(piece []byte) domarkx.Tail {
+	if len(piece) == 0 || string(piece) == bom {
+		return domarkx.TailBlank
+	}
+	if piece[len(piece)-1] != '\n' {
+		return domarkx.TailOpen
+	}
+	body := chomp(piece)
+	switch {
+	case isBlank(body[bytes.LastIndexByte(body, '\n')+1:]):
+		return domarkx.TailBlank
+	case len(piece)-len(body) == 2:
+		return domarkx.TailCRLF
+	}
+	return domarkx.TailLine
+}
+
+// Detect reports whether a file is a session in Markdown: it has a heading that
+// begins a message, or a block that configures a session. A name that is of
+// another kind of file speaks against it: comments look like headings elsewhere.
+func Detect(head []byte, name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case "", ".md", ".markdown", ".mdown", ".mkd", ".txt":
+	default:
+		return false
+	}
+	found := errors.New("found")
+	return sections(bytes.TrimPrefix(head, []byte(bom)), func(sec section) error {
+		if sec.role != "" {
+			return found
+		}
+		for _, seg := range sec.segments {
+			if seg.is(sessionConfig) || seg.is(workspaceConfig) || seg.is(wholeSnapshot) {
+				return found
+			}
+		}
+		return nil
+	}) != nil
+}

@@ -1,0 +1,58 @@
+package markdown
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Encode writes a document: the author's bytes where they are kept and still mean
+// what they meant ([domarkx.Arrange]), the canonical rendering elsewhere, also for
+// what has no layout yet. The error is always nil.
+func Encode(doc *domarkx.Document) ([]byte, error) {
+	layouts := make([]domarkx.Layout, 0, 1+len(doc.Conversation))
+	preamble := doc.Preamble
+	if preamble.Layout == (domarkx.Layout{}) {
+		preamble = WriteHeader(doc.Header)
+	}
+	layouts = append(layouts, preamble.Layout)
+	for _, m := range doc.Conversation {
+		layouts = append(layouts, m.Layout)
+	}
+	var out []byte
+	for i, placed := range domarkx.Arrange(IncludesID(doc.Includes), layouts) {
+		if len(out) > 0 {
+			out = append(out, placed.Separator...)
+		}
+		switch {
+		case placed.Form == domarkx.AsWritten && i == 0:
+			out = append(out, preamble.Bytes...)
+		case placed.Form == domarkx.AsWritten:
+			out = append(out, doc.Conversation[i-1].Bytes...)
+		case placed.Form == domarkx.Canonical && i == 0:
+			out = append(out, RenderHeader(doc.Header)...)
+		case placed.Form == domarkx.Canonical:
+			out = append(out, RenderMessage(doc.Conversation[i-1].Message)...)
+		}
+	}
+	return out, nil
+}
+
+// IncludesID identifies a set of included files, which is sorted by path: 32
+// hexadecimal digits of a SHA-256 over their paths and contents; "" when there are
+// none. It is what [domarkx.Arrange] compares with Layout.Includes.
+func IncludesID(includes []domarkx.Include) string {
+	if len(includes) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, f := range includes {
+		for _, part := range [][]byte{[]byte(f.Path), f.Data} {
+			sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+			sum.Write(part)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}

@@ -1,0 +1,217 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// preambleMember is the member of metadata that holds the Markdown before the
+// first heading.
+const preambleMember = "preamble"
+
+// config reads the content of a block that is JSON or YAML as an object.
+func (s *source) config(seg segment, what string, depth int) (domarkx.Value, error) {
+	code := []byte(s.code(seg))
+	if seg.is("json") || bytes.HasPrefix(bytes.TrimLeft(code, " \t\n\r"), []byte("{")) {
+		return s.object(seg, what, depth)
+	}
+	v, err := parseYAML(code)
+	if err == nil && v.Kind() == domarkx.Null && v.Text() == "" {
+		v = domarkx.ObjectValue()
+	}
+	if err == nil && v.Kind() != domarkx.Object {
+		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is a YAML " + yamlKind(v) + ", expected a mapping"}
+	}
+	if err == nil && v.Depth() > domarkx.MaxDepth-depth {
+		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is nested too deep"}
+	}
+	if err != nil {
+		return v, s.errorIn(seg, what+" block", err)
+	}
+	return v, nil
+}
+
+func yamlKind(v domarkx.Value) string {
+	switch v.Kind() {
+	case domarkx.Array:
+		return "sequence"
+	case domarkx.Object:
+		return "mapping"
+	}
+	return "scalar"
+}
+
+// workspace reads a workspace-config block.
+func (s *source) workspace(seg segment) (domarkx.Value, error) {
+	v, err := s.config(seg, workspaceConfig, depthWorkspace)
+	if err != nil {
+		return v, err
+	}
+	if bad := checkWorkspace(v); bad != nil {
+		bad.Line, bad.Column = 1, 1
+		for i, line := range strings.Split(s.code(seg), "\n") {
+			if strings.HasPrefix(strings.TrimLeft(line, " \t{\"'"), "resources") {
+				bad.Line = i + 1
+				break
+			}
+		}
+		return v, s.errorIn(seg, workspaceConfig+" block", bad)
+	}
+	return v, nil
+}
+
+// checkWorkspace returns what keeps a value from being a workspace-config
+// (domarkx-architecture, section 5.2), or nil.
+func checkWorkspace(v domarkx.Value) *domarkx.SyntaxError {
+	if v.Kind() != domarkx.Object {
+		return &domarkx.SyntaxError{Msg: "is no mapping, expected one with a list of resources"}
+	}
+	resources, ok := v.Get("resources")
+	const at = "/resources"
+	switch {
+	case !ok:
+		return &domarkx.SyntaxError{Pointer: at, Msg: `the key "resources" is missing, expected a list of resources`}
+	case resources.Kind() != domarkx.Array:
+		return &domarkx.SyntaxError{Pointer: at, Msg: "is no list, expected a list of resources"}
+	case len(resources.Items()) == 0:
+		return &domarkx.SyntaxError{Pointer: at, Msg: "is empty, expected at least one resource"}
+	}
+	for i, r := range resources.Items() {
+		item := fmt.Sprintf("%s/%d", at, i)
+		if r.Kind() != domarkx.Object {
+			return &domarkx.SyntaxError{Pointer: item, Msg: `is no mapping, expected one with the key "type"`}
+		}
+		if kind, ok := r.Get("type"); !ok || kind.Kind() != domarkx.String || kind.Text() == "" {
+			return &domarkx.SyntaxError{Pointer: item + "/type", Msg: "is missing or no string, expected the type of the resource"}
+		}
+	}
+	return nil
+}
+
+// A preamble is what the text before the first heading is made of.
+type preamble struct {
+	config, setup, whole segment // present when they are code
+	text                 string
+}
+
+// preamble sorts the blocks before the first heading. workspace is called with
+// each workspace-config block.
+func (s *source) preamble(sec section, workspace func(segment) error) (preamble, error) {
+	var p preamble
+	var text []string
+	var pending *segment // consecutive segments that are text
+	flush := func() {
+		if pending == nil {
+			return
+		}
+		part := unescape(s.text, pending.start, pending.end, pending.slashes)
+		if part = trimBlankLines(part); len(part) > 0 {
+			text = append(text, valid(unixLines(part)))
+		}
+		pending = nil
+	}
+	explicit := slices.ContainsFunc(sec.segments, func(seg segment) bool { return seg.is(setupScript) })
+	next := false // the last block was session-config
+	for _, seg := range sec.segments {
+		follows := next
+		next = next && !seg.code && !seg.other && seg.quotes == 0
+		take := (*segment)(nil)
+		switch {
+		case seg.is(workspaceConfig):
+			flush()
+			if err := workspace(seg); err != nil {
+				return p, err
+			}
+			continue
+		case seg.is(sessionConfig) && !p.config.code:
+			take, next = &p.config, true
+		case seg.is(wholeSnapshot) && !p.whole.code:
+			take = &p.whole
+		case (seg.is(setupScript) || seg.code && follows && !explicit) && !p.setup.code:
+			take = &p.setup
+		}
+		if take != nil {
+			flush()
+			*take = seg
+			continue
+		}
+		if pending == nil {
+			pending = &segment{start: seg.start}
+		}
+		pending.end = seg.end
+		pending.slashes = append(pending.slashes, seg.slashes...)
+	}
+	flush()
+	p.text = strings.Join(text, "\n\n")
+	return p, nil
+}
+
+// header reads the header of a document: its front matter, nil when it has none,
+// what stands before the first heading, and the workspace, nil likewise.
+func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Value) (domarkx.Header, error) {
+	h := domarkx.NewHeader()
+	if p.whole.code {
+		var err error
+		if h, err = s.wholeSnapshot(p.whole); err != nil {
+			return h, err
+		}
+	}
+	if user != nil {
+		h.UserMetadata = user
+		h.MetadataExtra = without(h.MetadataExtra, "user_metadata")
+	}
+	if p.config.code {
+		config, err := s.config(p.config, sessionConfig, depthExecutionConfig)
+		if err != nil {
+			return h, err
+		}
+		h.ExecutionConfig = config
+	}
+	if workspace != nil {
+		h.ExecutionConfig = h.ExecutionConfig.With("workspace", *workspace)
+	}
+	if p.setup.code {
+		h.Setup = &domarkx.Script{Language: p.setup.language(setupScript), Code: s.code(p.setup)}
+		h.Extra = without(h.Extra, "setup_script")
+	}
+	if p.text != "" {
+		h.MetadataExtra = append(without(h.MetadataExtra, preambleMember),
+			domarkx.Member{Name: preambleMember, Value: domarkx.StringValue(p.text)})
+	}
+	return h, nil
+}
+
+// wholeSnapshot reads the block of document fields that have no place in
+// Markdown.
+func (s *source) wholeSnapshot(seg segment) (domarkx.Header, error) {
+	object, err := s.object(seg, wholeSnapshot, 0)
+	if err != nil {
+		return domarkx.Header{}, err
+	}
+	if _, ok := object.Get("conversation"); ok {
+		return domarkx.Header{}, s.errorAt(seg.start, "%s block: has a conversation, expected the messages under headings", wholeSnapshot)
+	}
+	for _, m := range []domarkx.Member{
+		{Name: "version", Value: domarkx.StringValue(domarkx.FormatVersion)},
+		{Name: "metadata", Value: domarkx.ObjectValue()},
+		{Name: "execution_config", Value: domarkx.ObjectValue()},
+	} {
+		if _, ok := object.Get(m.Name); !ok {
+			object = object.With(m.Name, m.Value)
+		}
+	}
+	h, err := domarkx.ParseHeader(object, true)
+	if err != nil {
+		return h, s.errorIn(seg, wholeSnapshot+" block", domarkx.Locate(err, []byte(s.code(seg))))
+	}
+	return h, nil
+}
+
+// without returns the members that have another name.
+func without(members []domarkx.Member, name string) []domarkx.Member {
+	return slices.DeleteFunc(slices.Clone(members), func(m domarkx.Member) bool { return m.Name == name })
+}

@@ -1,0 +1,201 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// systemMessage is the heading of the older dialects for instructions.
+const systemMessage = "system_message"
+
+// cutLine returns the line at offset at, without its line end, and the offset
+// of the next. A line ends with LF or CRLF; nothing else is a line end, not a
+// lone CR nor U+2028.
+func cutLine(text []byte, at int) (line []byte, next int) {
+	end := bytes.IndexByte(text[at:], '\n')
+	if end < 0 {
+		return text[at:], len(text)
+	}
+	line, next = text[at:at+end], at+end+1
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, next
+}
+
+// isBlank reports whether a line holds nothing but spaces and tabs.
+func isBlank(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// leadingSpaces counts the spaces a line begins with, up to limit.
+func leadingSpaces(line []byte, limit int) int {
+	n := 0
+	for n < len(line) && n < limit && line[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+// run counts how often c stands at the beginning of s.
+func run(s []byte, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// A roleHeading is a level 2 ATX heading that names a role, or would, were it
+// not for the backslashes before it.
+type roleHeading struct {
+	role        string // in lower case
+	at          int    // where the backslashes, or else the number signs, begin
+	backslashes int
+}
+
+// matchRole matches a line with a heading that begins a message, which may be
+// escaped; where in the document the line stands is for the caller to consider.
+func matchRole(line []byte) (roleHeading, bool) {
+	h := roleHeading{at: leadingSpaces(line, 3)}
+	s := line[h.at:]
+	h.backslashes = run(s, '\\')
+	s = s[h.backslashes:]
+	if len(s) < 3 || s[0] != '#' || s[1] != '#' || s[2] != ' ' && s[2] != '\t' {
+		return h, false
+	}
+	s = bytes.Trim(s[2:], " \t")
+	if end := len(bytes.TrimRight(s, "#")); end < len(s) && end > 0 && (s[end-1] == ' ' || s[end-1] == '\t') {
+		s = bytes.TrimRight(s[:end], " \t")
+	}
+	if len(s) > len(systemMessage) {
+		return h, false
+	}
+	for _, role := range []string{string(domarkx.User), string(domarkx.Assistant), systemMessage} {
+		if len(s) == len(role) && asciiEqualFold(s, role) {
+			h.role = role
+			return h, true
+		}
+	}
+	return h, false
+}
+
+// asciiEqualFold compares s with lower-case ASCII; s is of the same length.
+func asciiEqualFold(s []byte, lower string) bool {
+	for i, c := range s {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+const includeWord = "[include]("
+
+// A directive is a line that includes a file, or would, were it not for the
+// backslashes in it.
+type directive struct {
+	indent      []byte // the white space before it
+	quoted      bool   // it stands in a blockquote
+	path        string // as written, with any #N
+	at          int    // where the backslashes, or else the bracket, begin
+	backslashes int
+}
+
+// matchDirective matches [include](path) alone on its line, upper or lower case,
+// which may be indented, quoted once, and escaped.
+func matchDirective(line []byte) (directive, bool) {
+	var d directive
+	end := len(line)
+	for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t') {
+		end--
+	}
+	if end == 0 || line[end-1] != ')' {
+		return d, false
+	}
+	i := 0
+	blanks := func() {
+		for i < end && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+	}
+	blanks()
+	d.indent = line[:i]
+	if i < end && line[i] == '>' {
+		d.quoted = true
+		i++
+		blanks()
+	}
+	d.at = i
+	d.backslashes = run(line[i:end], '\\')
+	i += d.backslashes
+	if end-i < len(includeWord)+2 || !asciiEqualFold(line[i:i+len(includeWord)], includeWord) {
+		return d, false
+	}
+	path := line[i+len(includeWord) : end-1]
+	if bytes.IndexByte(path, ')') >= 0 {
+		return d, false
+	}
+	d.path = string(path)
+	return d, true
+}
+
+// mayInclude reports whether any line of text could match [matchDirective].
+func mayInclude(text []byte) bool {
+	for {
+		i := bytes.Index(text, []byte("]("))
+		if i < 0 {
+			return false
+		}
+		if word := len(includeWord) - 2; i >= word && strings.EqualFold(string(text[i-word:i]), includeWord[:word]) {
+			return true
+		}
+		text = text[i+2:]
+	}
+}
+
+// A fence is what a fenced code block begins with.
+type fence struct {
+	char   byte // '`' or '~'
+	length int
+	indent int    // columns before it, at most 3
+	info   []byte // the info string, without blanks around it
+}
+
+// matchFence matches the opening of a fenced code block at the start of s, whose
+// indentation is already removed.
+func matchFence(s []byte) (fence, bool) {
+	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
+		return fence{}, false
+	}
+	f := fence{char: s[0], length: run(s, s[0])}
+	if f.length < 3 {
+		return f, false
+	}
+	info := s[f.length:]
+	if f.char == '`' && bytes.IndexByte(info, '`') >= 0 {
+		return f, false
+	}
+	f.info = bytes.Trim(info, " \t")
+	return f, true
+}
+
+// closedBy reports whether s, whose indentation is already removed, ends the
+// block that f began.
+func (f fence) closedBy(s []byte) bool {
+	n := run(s, f.char)
+	return n >= f.length && isBlank(s[n:])
+}
+
+// String returns the fence that closes f.
+func (f fence) String() string { return strings.Repeat(string(rune(f.char)), f.length) }

@@ -1,0 +1,154 @@
+package markdown
+
+import (
+	"github.com/domarkx/domarkx"
+)
+
+// The words in the info strings of blocks that are more than code.
+const (
+	sessionConfig   = "session-config"
+	setupScript     = "setup-script"
+	workspaceConfig = "workspace-config"
+	messageMetadata = "msg-metadata"
+	wholeMessage    = "domarkx-message"
+	wholeSnapshot   = "domarkx-snapshot"
+)
+
+// How deep the objects of a message and a header lie in the snapshot document; no
+// deeper than that allows may they be nested here.
+const (
+	depthMessage         = 2 // conversation, item
+	depthMessageMetadata = 3
+	depthExecutionConfig = 1
+	depthWorkspace       = 2
+	depthUserMetadata    = 2 // metadata, user_metadata
+)
+
+// message reads one message. workspace is called with each workspace-config
+// block, which is no content; nil when there can be none.
+func (s *source) message(sec section, workspace func(segment) error) (domarkx.Message, error) {
+	m := domarkx.Message{Role: domarkx.Role(sec.role)}
+	if sec.role == systemMessage {
+		m.Role = domarkx.User
+	}
+	segments, err := s.content(sec, workspace)
+	if err != nil {
+		return m, err
+	}
+	if len(segments) > 0 && segments[0].is(messageMetadata) {
+		metadata, err := s.object(segments[0], messageMetadata, depthMessageMetadata)
+		if err != nil {
+			return m, err
+		}
+		m.Metadata = &metadata
+		segments = segments[1:]
+	} else if len(segments) > 0 && segments[0].is(wholeMessage) {
+		if m, err = s.wholeMessage(segments[0], m.Role); err != nil {
+			return m, err
+		}
+		segments = segments[1:]
+	}
+	if sec.role == systemMessage {
+		m.Metadata = systemMetadata(m.Metadata)
+	}
+	m.Content = append(m.Content, s.blocks(segments)...)
+	return m, nil
+}
+
+// systemMetadata marks the metadata of a message that a system_message heading
+// began.
+func systemMetadata(metadata *domarkx.Value) *domarkx.Value {
+	object := domarkx.ObjectValue()
+	if metadata != nil {
+		object = *metadata
+	}
+	if _, ok := object.Get("role"); !ok {
+		object = object.With("role", domarkx.StringValue("system"))
+	}
+	return &object
+}
+
+// content returns the segments that make up a message: without blank ones and
+// without the workspace.
+func (s *source) content(sec section, workspace func(segment) error) ([]segment, error) {
+	segments := make([]segment, 0, len(sec.segments))
+	for _, seg := range sec.segments {
+		switch {
+		case seg.is(workspaceConfig):
+			if err := workspace(seg); err != nil {
+				return nil, err
+			}
+		case seg.code || seg.quotes > 0 || seg.other:
+			segments = append(segments, seg)
+		}
+	}
+	return segments, nil
+}
+
+// wholeMessage reads a block that holds the message object itself.
+func (s *source) wholeMessage(seg segment, role domarkx.Role) (domarkx.Message, error) {
+	object, err := s.object(seg, wholeMessage, depthMessage)
+	if err != nil {
+		return domarkx.Message{}, err
+	}
+	m, err := domarkx.ParseMessage(object, "")
+	if err != nil {
+		return m, s.errorIn(seg, wholeMessage+" block", domarkx.Locate(err, []byte(s.code(seg))))
+	}
+	if m.Role != role {
+		return m, s.errorAt(seg.start, "%s block: role is %q, expected %q as in the heading", wholeMessage, m.Role, role)
+	}
+	return m, nil
+}
+
+// object reads a block that holds a JSON object, which stands so deep in the
+// document.
+func (s *source) object(seg segment, what string, depth int) (domarkx.Value, error) {
+	v, err := domarkx.ParseValue([]byte(s.code(seg)))
+	if err == nil && v.Kind() != domarkx.Object {
+		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is not a JSON object"}
+	}
+	if err == nil && v.Depth() > domarkx.MaxDepth-depth {
+		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is nested too deep"}
+	}
+	if err != nil {
+		return v, s.errorIn(seg, what+" block", err)
+	}
+	return v, nil
+}
+
+// blocks turns segments into content blocks. When all the Markdown is one
+// blockquote (the older spelling), the text is what is quoted.
+func (s *source) blocks(segments []segment) []domarkx.Block {
+	blocks := make([]domarkx.Block, 0, len(segments))
+	quotes, other := 0, false
+	for _, seg := range segments {
+		quotes += seg.quotes
+		other = other || seg.other
+	}
+	for i := 0; i < len(segments); i++ {
+		seg := segments[i]
+		if seg.code {
+			b := domarkx.Block{Type: domarkx.CodeBlock, Language: seg.language(""), Text: s.code(seg)}
+			b.Name, b.HasName = seg.name()
+			blocks = append(blocks, b)
+			continue
+		}
+		text := ""
+		for ; i < len(segments) && !segments[i].code; i++ { // a workspace stood between
+			part := unescape(s.text, segments[i].start, segments[i].end, segments[i].slashes)
+			if quotes == 1 && !other {
+				part = unquote(part)
+			}
+			if part = trimBlankLines(part); text != "" && len(part) > 0 {
+				text += "\n\n"
+			}
+			text += valid(unixLines(part))
+		}
+		i--
+		if text != "" {
+			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: text})
+		}
+	}
+	return blocks
+}

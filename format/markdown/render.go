@@ -1,0 +1,151 @@
+package markdown
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+const indent = "  " // of the JSON in blocks
+
+// RenderMessage returns the canonical rendering of a message (SPEC.md): its
+// heading, its metadata, and its content as ordinary Markdown, or where that
+// would read as anything else, one block that holds the message object. It ends
+// with one LF. [ParseMessage] of it gives the same message, whose strings must be
+// WTF-8.
+func RenderMessage(m domarkx.Message) []byte {
+	if body := appendPlain(nil, m); readsAs(body, m) {
+		return body
+	}
+	return appendWhole(nil, m)
+}
+
+// readsAs reports whether a body reads as exactly that message.
+func readsAs(body []byte, m domarkx.Message) bool {
+	if hides(body) {
+		return false
+	}
+	read, err := ParseMessage(body)
+	return err == nil && read.Equal(m)
+}
+
+// appendPlain appends a message as ordinary Markdown.
+func appendPlain(dst []byte, m domarkx.Message) []byte {
+	dst = append(dst, "## "...)
+	dst = append(dst, m.Role...)
+	dst = append(dst, '\n')
+	if m.Metadata != nil {
+		dst = appendJSONBlock(append(dst, '\n'), messageMetadata, *m.Metadata)
+	}
+	for _, b := range m.Content {
+		dst = appendContent(append(dst, '\n'), b)
+	}
+	return dst
+}
+
+// appendWhole appends a message as one block that holds its object.
+func appendWhole(dst []byte, m domarkx.Message) []byte {
+	dst = append(dst, "## "...)
+	dst = append(dst, m.Role...)
+	dst = append(dst, "\n\n"...)
+	return appendJSONBlock(dst, "json "+wholeMessage, m.Value())
+}
+
+// appendContent appends one block of a message's content.
+func appendContent(dst []byte, b domarkx.Block) []byte {
+	if b.Type == domarkx.TextBlock {
+		return append(appendText(dst, b.Text), '\n')
+	}
+	info := b.Language
+	if b.HasName {
+		info = strings.TrimPrefix(info+" "+nameAttribute+b.Name, " ")
+	}
+	return appendFenced(dst, info, b.Text)
+}
+
+// appendFenced appends a code block.
+func appendFenced(dst []byte, info, code string) []byte {
+	fence := codeFence(code)
+	dst = append(append(append(dst, fence...), info...), '\n')
+	if code != "" {
+		dst = append(append(dst, code...), '\n')
+	}
+	return append(append(dst, fence...), '\n')
+}
+
+// codeFence returns the shortest fence that no line of the code can close.
+func codeFence(code string) string {
+	length := 3
+	if strings.Contains(code, "```") {
+		text := []byte(code)
+		for at := 0; at < len(text); {
+			line, next := cutLine(text, at)
+			s := line[leadingSpaces(line, 3):]
+			if n := run(s, '`'); n >= length && isBlank(s[n:]) {
+				length = n + 1
+			}
+			at = next
+		}
+	}
+	return strings.Repeat("`", length)
+}
+
+// appendJSONBlock appends a block of pretty JSON, no line of which can begin with
+// a backquote.
+func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
+	dst = append(append(append(dst, "```"...), info...), '\n')
+	dst = v.AppendJSON(dst, "", indent)
+	return append(dst, "\n```\n"...)
+}
+
+// appendText appends Markdown, with a backslash in each line that would begin a
+// message or include a file.
+func appendText(dst []byte, text string) []byte {
+	src := []byte(text)
+	if !strings.Contains(text, "##") && !mayInclude(src) {
+		return append(dst, text...)
+	}
+	var sc scanner
+	for at := 0; at < len(src); {
+		line, next := cutLine(src, at)
+		slash := -1
+		if h, ok := matchRole(line); ok && sc.outside(line) {
+			slash = h.at
+		} else if d, ok := matchDirective(line); ok && (len(sc.open) > 0 || sc.leaf != leafFence) {
+			slash = d.at
+		}
+		start := len(dst)
+		if slash >= 0 {
+			dst = append(append(append(dst, line[:slash]...), '\\'), line[slash:]...)
+		} else {
+			dst = append(dst, line...)
+		}
+		sc.feed(dst[start:])
+		dst = append(dst, src[at+len(line):next]...)
+		at = next
+	}
+	return dst
+}
+
+// WriteMessage returns the message with the layout of its canonical rendering.
+func WriteMessage(m domarkx.Message) domarkx.WrittenMessage {
+	return domarkx.WrittenMessage{Message: m, Written: domarkx.Written{Layout: canonicalLayout(RenderMessage(m))}}
+}
+
+// WriteHeader returns the layout of the header's canonical rendering.
+func WriteHeader(h domarkx.Header) domarkx.Written {
+	return domarkx.Written{Layout: canonicalLayout(RenderHeader(h))}
+}
+
+func canonicalLayout(rendering []byte) domarkx.Layout {
+	return domarkx.Layout{Digest: sha256.Sum256(rendering), Size: int64(len(rendering)), Tail: tailOf(rendering)}
+}
+
+// hides reports whether text has what the reader would not give back: a carriage
+// return, which other readers take for a line end, or a NUL, which makes Git and
+// editors take the document for binary.
+func hides(text []byte) bool {
+	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0
+}

@@ -1,0 +1,131 @@
+package markdown
+
+// A section is the text before the first heading, or one message. Its offsets
+// count in the text that was scanned.
+type section struct {
+	role       string // of the heading, in lower case; "" for the text before the first
+	start, end int
+	segments   []segment
+	unclosed   string // the fence that would close the block that the end of the text left open
+}
+
+// A segment is a part of a section: a top-level fenced code block, or Markdown
+// between two of them.
+type segment struct {
+	code       bool
+	start, end int   // with the fences
+	slashes    []int // of Markdown: where a backslash stands that only escapes
+
+	fence     fence // of code: its opening, and the lines between the fences
+	bodyStart int
+	bodyEnd   int
+
+	quotes int  // of Markdown: how many top-level blockquotes it has
+	other  bool // and whether it has anything else
+}
+
+// sections scans text and hands each section to visit, the first being what
+// stands before the first heading.
+func sections(text []byte, visit func(section) error) error {
+	return split(text, document, visit)
+}
+
+// A context says what is split into sections.
+type context uint8
+
+const (
+	document context = iota
+	plain            // the content of one message: nothing begins another, nothing is escaped
+)
+
+func split(text []byte, of context, visit func(section) error) error {
+	var sc scanner
+	sec := section{}
+	seg := segment{}
+	flush := func(at int) { // ends the open segment
+		seg.end = at
+		if seg.end > seg.start {
+			sec.segments = append(sec.segments, seg)
+		}
+		seg = segment{start: at}
+	}
+	for at := 0; at < len(text); {
+		line, next := cutLine(text, at)
+		slash := -1
+		if of == document {
+			slash = findSlash(&sc, line)
+		}
+		switch sc.feed(line) {
+		case eventBoundary:
+			if of == plain {
+				seg.other = true
+				break
+			}
+			flush(at)
+			sec.end = at
+			if err := visit(sec); err != nil {
+				return err
+			}
+			sec = section{role: sc.role, start: at}
+			seg = segment{start: next}
+		case eventFenceBegin:
+			flush(at)
+			seg = segment{code: true, start: at, fence: sc.fence, bodyStart: next, bodyEnd: next}
+		case eventFenceBody:
+			seg.bodyEnd = next
+		case eventFenceEnd:
+			flush(next)
+		case eventText:
+			seg.note(&sc, line)
+			if slash >= 0 {
+				seg.slashes = append(seg.slashes, at+slash)
+			}
+		}
+		at = next
+	}
+	if seg.code {
+		sec.unclosed = seg.fence.String()
+	}
+	flush(len(text))
+	sec.end = len(text)
+	return visit(sec)
+}
+
+// note remembers what a line of Markdown that was just scanned is part of.
+func (seg *segment) note(sc *scanner, line []byte) {
+	switch {
+	case isBlank(line):
+	case len(sc.open) == 0 || sc.open[0].item:
+		seg.other = true
+	case sc.fresh:
+		seg.quotes++
+	}
+}
+
+// findSlash returns where in the next line a backslash stands that only keeps the
+// line from beginning a message or including a file; -1 when there is none.
+func findSlash(sc *scanner, line []byte) int {
+	if !slashed(line) {
+		return -1
+	}
+	if h, ok := matchRole(line); ok && h.backslashes > 0 && sc.outside(line) {
+		return h.at
+	}
+	if d, ok := matchDirective(line); ok && d.backslashes > 0 {
+		return d.at
+	}
+	return -1
+}
+
+// slashed reports whether a line begins with a backslash, after white space and
+// quote markers.
+func slashed(line []byte) bool {
+	for _, c := range line {
+		switch c {
+		case ' ', '\t', '>':
+		default:
+			return c == '\\'
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// valid returns b as a string in which each byte that is not UTF-8 is U+FFFD.
+func valid(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	buf := make([]byte, 0, len(b)+16)
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		buf = utf8.AppendRune(buf, r)
+		b = b[size:]
+	}
+	return string(buf)
+}
+
+// unixLines returns b with LF for each CRLF; b itself when there is none.
+func unixLines(b []byte) []byte {
+	if bytes.IndexByte(b, '\r') < 0 {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+}
+
+// chomp returns b without the line end of its last line.
+func chomp(b []byte) []byte {
+	n := len(b)
+	if n > 0 && b[n-1] == '\n' {
+		n--
+		if n > 0 && b[n-1] == '\r' {
+			n--
+		}
+	}
+	return b[:n]
+}
+
+// trimBlankLines returns b without the blank lines that it begins and ends with,
+// and without the line end of its last line.
+func trimBlankLines(b []byte) []byte {
+	start := 0
+	for start < len(b) {
+		line, next := cutLine(b, start)
+		if !isBlank(line) {
+			break
+		}
+		start = next
+	}
+	b = b[start:]
+	for len(b) > 0 {
+		b = chomp(b)
+		last := b[bytes.LastIndexByte(b, '\n')+1:]
+		if !isBlank(last) {
+			break
+		}
+		b = b[:len(b)-len(last)]
+	}
+	return b
+}
+
+// unescape returns text[start:end] without the bytes at the offsets in slashes,
+// which are sorted.
+func unescape(text []byte, start, end int, slashes []int) []byte {
+	if len(slashes) == 0 {
+		return text[start:end]
+	}
+	buf := make([]byte, 0, end-start)
+	for _, at := range slashes {
+		buf = append(buf, text[start:at]...)
+		start = at + 1
+	}
+	return append(buf, text[start:end]...)
+}
+
+// unquote returns the content of a blockquote: its lines without the marker and
+// the one blank after it. Lines without a marker, which continue a paragraph, stay
+// as they are.
+func unquote(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for at := 0; at < len(b); {
+		line, next := cutLine(b, at)
+		end := b[at+len(line) : next]
+		if rest := line[leadingSpaces(line, 3):]; len(rest) > 0 && rest[0] == '>' {
+			column := len(line) - len(rest) + 1
+			line = rest[1:]
+			switch {
+			case len(line) == 0:
+			case line[0] == ' ':
+				line = line[1:]
+			case line[0] == '\t':
+				out = append(out, "   "[:3-column%4]...)
+				line = line[1:]
+			}
+		}
+		out = append(append(out, line...), end...)
+		at = next
+	}
+	return out
+}
+
+// unindent returns the content of a code block whose fence is indented: up to
+// that many spaces less on each line.
+func unindent(b []byte, indent int) []byte {
+	if indent == 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b))
+	for at := 0; at < len(b); {
+		_, next := cutLine(b, at)
+		line := b[at:next]
+		out = append(out, line[leadingSpaces(line, indent):]...)
+		at = next
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package markdown
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	// maxYAML bounds the YAML that is read: its nodes take some fifty times as much.
+	maxYAML = 8 << 20
+	// maxAliased bounds what the aliases of one YAML text may stand for, in bytes.
+	maxAliased = 16 << 20
+)
+
+// parseYAML reads one YAML document as a JSON value. See SPEC.md for what becomes
+// of what JSON does not have. The error is a [*domarkx.SyntaxError] whose position
+// counts in data.
+func parseYAML(data []byte) (domarkx.Value, error) {
+	if len(data) > maxYAML {
+		return domarkx.Value{}, yamlError(1, 1, "the YAML is larger than %d MiB", maxYAML>>20)
+	}
+	text, breaks, err := hideBreaks(valid(data))
+	if err != nil {
+		return domarkx.Value{}, err
+	}
+	loader, err := yaml.NewLoader(strings.NewReader(text))
+	if err != nil {
+		return domarkx.Value{}, fmt.Errorf("reading YAML: %w", err)
+	}
+	var root yaml.Node
+	if err := loader.Load(&root); errors.Is(err, io.EOF) {
+		return domarkx.Value{}, nil
+	} else if err != nil {
+		return domarkx.Value{}, loadError(err)
+	}
+	var next yaml.Node
+	if err := loader.Load(&next); err == nil {
+		return domarkx.Value{}, yamlError(next.Line, next.Column, "a second YAML document, expected one")
+	} else if !errors.Is(err, io.EOF) {
+		return domarkx.Value{}, loadError(err)
+	}
+	if len(root.Content) != 1 {
+		return domarkx.Value{}, nil
+	}
+	r := yamlReader{breaks: breaks, known: map[*yaml.Node]sized{}}
+	v, err := r.value(root.Content[0])
+	return v.Value, err
+}
+
+func yamlError(line, column int, format string, args ...any) error {
+	return &domarkx.SyntaxError{Line: max(1, line), Column: max(1, column), Msg: fmt.Sprintf(format, args...)}
+}
+
+func loadError(err error) error {
+	var load *yaml.LoadError
+	if !errors.As(err, &load) {
+		return yamlError(1, 1, "%v", err)
+	}
+	msg := load.Message
+	if load.ContextMsg != "" {
+		msg = load.ContextMsg + ": " + msg
+	}
+	return yamlError(load.Mark.Line, load.Mark.Column, "%s", msg)
+}
+
+// hideBreaks replaces NEL, LS and PS, which YAML 1.1 takes for line ends but YAML
+// 1.2 and Markdown do not, by private characters that the text does not have;
+// the replacer puts them back.
+func hideBreaks(text string) (string, *strings.Replacer, error) {
+	line, column := 1, 1
+	hidden := false
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			line, column = line+1, 0
+		case r < ' ' && r != '\t' && r != '\r', r == 0xFFFE, r == 0xFFFF:
+			return "", nil, yamlError(line, column, "the character U+%04X may not stand in YAML, expected an escape in double quotes", r)
+		case r == 0x85, r == 0x2028, r == 0x2029:
+			hidden = true
+		}
+		column++
+	}
+	if !hidden {
+		return text, strings.NewReplacer(), nil
+	}
+	var hide, show []string
+	private := rune(0xF0000)
+	for _, r := range []string{"\u0085", "\u2028", "\u2029"} {
+		for strings.ContainsRune(text, private) {
+			private++
+		}
+		hide, show = append(hide, r, string(private)), append(show, string(private), r)
+		private++
+	}
+	return strings.NewReplacer(hide...).Replace(text), strings.NewReplacer(show...), nil
+}
+
+// A sized is a value and roughly how many bytes it takes as JSON.
+type sized struct {
+	domarkx.Value
+	size int
+}
+
+type yamlReader struct {
+	breaks  *strings.Replacer
+	known   map[*yaml.Node]sized // what anchors stand for, once that is read
+	aliased int
+}
+
+func (r *yamlReader) value(n *yaml.Node) (sized, error) {
+	if n.Kind == yaml.AliasNode {
+		return r.alias(n)
+	}
+	v, err := r.plain(n)
+	if n.Anchor != "" && err == nil {
+		r.known[n] = v
+	}
+	return v, err
+}
+
+func (r *yamlReader) alias(n *yaml.Node) (sized, error) {
+	v, ok := r.known[n.Alias]
+	if !ok && n.Alias.Kind == yaml.ScalarNode { // a key
+		return r.plain(n.Alias)
+	}
+	if !ok {
+		return v, yamlError(n.Line, n.Column, "the alias %q stands inside what it stands for", n.Value)
+	}
+	if r.aliased += v.size; r.aliased > maxAliased {
+		return v, yamlError(n.Line, n.Column, "the aliases stand for more than %d MiB", maxAliased>>20)
+	}
+	return v, nil
+}
+
+func (r *yamlReader) plain(n *yaml.Node) (sized, error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		v := scalar(n)
+		if v.Kind() == domarkx.String {
+			v = domarkx.StringValue(r.breaks.Replace(v.Text()))
+		}
+		return sized{v, len(v.Text()) + 4}, nil
+	case yaml.SequenceNode:
+		items := make([]domarkx.Value, len(n.Content))
+		size := 2
+		for i, item := range n.Content {
+			v, err := r.value(item)
+			if err != nil {
+				return v, err
+			}
+			items[i] = v.Value
+			size += v.size
+		}
+		return sized{domarkx.ArrayValue(items...), size}, nil
+	case yaml.MappingNode:
+		return r.mapping(n)
+	}
+	return sized{}, yamlError(n.Line, n.Column, "unexpected YAML, expected a mapping, a sequence or a scalar")
+}
+
+func (r *yamlReader) mapping(n *yaml.Node) (sized, error) {
+	own := make(map[string]bool, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, err := r.key(n.Content[i])
+		if err != nil {
+			return sized{}, err
+		}
+		if own[name] {
+			return sized{}, yamlError(n.Content[i].Line, n.Content[i].Column, "the key %q is there already", name)
+		}
+		own[name] = true
+	}
+	size := 2
+	members := make([]domarkx.Member, 0, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		v, err := r.value(n.Content[i+1])
+		if err != nil {
+			return sized{}, err
+		}
+		size += v.size
+		if !isMerge(n.Content[i]) {
+			name, _ := r.key(n.Content[i])
+			members = append(members, domarkx.Member{Name: name, Value: v.Value})
+			size += len(name) + 4
+			continue
+		}
+		sources := v.Items()
+		if v.Kind() == domarkx.Object {
+			sources = []domarkx.Value{v.Value}
+		}
+		for _, source := range sources {
+			if source.Kind() != domarkx.Object {
+				sources = nil
+			}
+		}
+		if len(sources) == 0 {
+			return sized{}, yamlError(n.Content[i+1].Line, n.Content[i+1].Column, "a merge key (<<) with no mapping, expected one or a sequence of them")
+		}
+		for _, source := range sources {
+			for _, m := range source.Members() {
+				if !own[m.Name] {
+					own[m.Name] = true
+					members = append(members, m)
+				}
+			}
+		}
+	}
+	return sized{domarkx.ObjectValue(members...), size}, nil
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
+}
+
+// key returns the name that a mapping key gives a member: its spelling.
+func (r *yamlReader) key(n *yaml.Node) (string, error) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		return "", yamlError(n.Line, n.Column, "a mapping key that is no scalar, expected a string")
+	}
+	return r.breaks.Replace(n.Value), nil
+}
+
+// scalar resolves a scalar as the core schema of YAML 1.2.2 does, as far as all
+// readers of YAML agree; what they read differently (dates, 0777, 1_000, yes) or
+// JSON does not have (.inf) stays a string, spelled as it is.
+func scalar(n *yaml.Node) domarkx.Value {
+	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	switch {
+	case n.Style&yaml.TaggedStyle != 0:
+		switch n.ShortTag() {
+		case "!!int", "!!float", "!!bool", "!!null":
+		default:
+			return domarkx.StringValue(n.Value)
+		}
+	case n.Style&quoted != 0:
+		return domarkx.StringValue(n.Value)
+	}
+	switch n.Value {
+	case "", "~", "null", "Null", "NULL":
+		return domarkx.Value{}
+	case "true", "True", "TRUE":
+		return domarkx.BoolValue(true)
+	case "false", "False", "FALSE":
+		return domarkx.BoolValue(false)
+	}
+	if spelling, ok := jsonNumber(n.Value); ok {
+		return domarkx.NumberValue(spelling)
+	}
+	return domarkx.StringValue(n.Value)
+}

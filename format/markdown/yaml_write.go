@@ -1,0 +1,149 @@
+package markdown
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxYAMLKey is the longest key that is written, quoted; YAML ends at 1,024.
+const maxYAMLKey = 1000
+
+// fitsYAML reports whether the value can be written as YAML: its strings are
+// Unicode, its names short and none of them repeated in one object.
+func fitsYAML(v domarkx.Value) bool {
+	if v.Kind() == domarkx.String && !utf8.ValidString(v.Text()) {
+		return false
+	}
+	for _, item := range v.Items() {
+		if !fitsYAML(item) {
+			return false
+		}
+	}
+	names := make(map[string]bool, len(v.Members()))
+	for _, m := range v.Members() {
+		if names[m.Name] || !utf8.ValidString(m.Name) || len(appendYAMLQuoted(nil, m.Name)) > maxYAMLKey || !fitsYAML(m.Value) {
+			return false
+		}
+		names[m.Name] = true
+	}
+	return true
+}
+
+// appendYAMLMembers appends the members of an object as lines of a block mapping;
+// first stands before the first of them, and prefix before the others.
+func appendYAMLMembers(dst []byte, first, prefix string, members []domarkx.Member) []byte {
+	for _, m := range members {
+		dst = append(dst, first...)
+		first = prefix
+		if isPlainKey(m.Name) {
+			dst = append(dst, m.Name...)
+		} else {
+			dst = appendYAMLQuoted(dst, m.Name)
+		}
+		dst = append(dst, ": "...)
+		if m.Value.Kind() == domarkx.String && isPlainYAML(m.Value.Text()) {
+			dst = append(dst, m.Value.Text()...)
+		} else {
+			dst = appendYAMLFlow(dst, m.Value)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// appendYAMLFlow appends a value in flow style, which is JSON on one line.
+func appendYAMLFlow(dst []byte, v domarkx.Value) []byte {
+	switch v.Kind() {
+	case domarkx.String:
+		return appendYAMLQuoted(dst, v.Text())
+	case domarkx.Array:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = appendYAMLFlow(dst, item)
+		}
+		return append(dst, ']')
+	case domarkx.Object:
+		dst = append(dst, '{')
+		for i, m := range v.Members() {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = appendYAMLFlow(append(appendYAMLQuoted(dst, m.Name), ": "...), m.Value)
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst, "", "")
+}
+
+// appendYAMLQuoted appends a string in double quotes, escaped as in JSON, and also
+// what YAML 1.1 takes for a line end and characters that are not printable.
+func appendYAMLQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	for _, r := range domarkx.StringValue(s).JSON() {
+		if r >= 0x7F && r <= 0x9F || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
+			dst = append(dst, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// isReservedYAML reports whether a plain scalar of that spelling is something else
+// than a string to some reader of YAML.
+func isReservedYAML(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return true
+	}
+	return false
+}
+
+// isPlainKey reports whether a name is written without quotes.
+func isPlainKey(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isYAMLLetter(rune(c)) && c != '_' && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != "" && !isReservedYAML(name) && len(name) <= maxYAMLKey
+}
+
+func isYAMLLetter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// isPlainYAML reports whether a string is written without quotes: when it surely
+// reads as that string everywhere.
+func isPlainYAML(s string) bool {
+	if s == "" || strings.HasSuffix(s, " ") || isReservedYAML(s) {
+		return false
+	}
+	for i, r := range s {
+		switch {
+		case isYAMLLetter(r), r == '_', r == '/', isYAMLWord(r):
+		case i == 0:
+			return false
+		case r == ':':
+			if i+1 == len(s) || s[i+1] == ' ' {
+				return false
+			}
+		case '0' <= r && r <= '9', strings.ContainsRune(" -.,()+=@'!?&;", r):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isYAMLWord reports whether a character beyond ASCII is surely printable, and no
+// kind of space.
+func isYAMLWord(r rune) bool {
+	return r > 0xA0 && r != 0xAD && r < 0xD800 && r != utf8.RuneError &&
+		r != 0x1680 && r != 0x3000 && (r < 0x2000 || r > 0x206F)
+}

@@ -1,0 +1,113 @@
+// Package snapshotjson reads and writes the session snapshot format of the
+// domarkx specification, a JSON document. SPEC.md beside this code says how
+// strictly it is read and how it is written; snapshot.schema.json is the same as a
+// JSON Schema.
+package snapshotjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+const bom = "\ufeff"
+
+// Codec returns the codec for snapshot documents.
+func Codec() format.Codec {
+	return format.Codec{
+		Name:       "json",
+		Extensions: []string{".json"},
+		Detect:     Detect,
+		Decode:     Decode,
+		Encode:     Encode,
+	}
+}
+
+// Decode reads a snapshot document. Members that the specification does not know
+// are kept, and nothing has a layout yet. What is wrong with the document is a
+// [*domarkx.SyntaxError] with its JSON pointer; an unknown version is
+// [domarkx.ErrUnsupported] too.
+func Decode(src format.Source) (*domarkx.Document, error) {
+	data := bytes.TrimPrefix(src.Data, []byte(bom))
+	doc, err := decode(data)
+	if err == nil {
+		return doc, nil
+	}
+	var at *domarkx.SyntaxError
+	if err = domarkx.Locate(err, data); !errors.As(err, &at) {
+		return nil, fmt.Errorf("reading %q: %w", src.Path, err)
+	}
+	located := *at
+	located.Path = src.Path
+	return nil, &located
+}
+
+func decode(data []byte) (*domarkx.Document, error) {
+	v, err := domarkx.ParseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	doc := &domarkx.Document{}
+	if doc.Header, err = domarkx.ParseHeader(v, false); err != nil {
+		return nil, err
+	}
+	messages, ok := v.Get("conversation")
+	if !ok {
+		return nil, wrong(data, v, `required member "conversation" is missing, expected an array`)
+	}
+	if messages.Kind() != domarkx.Array {
+		return nil, wrong(data, messages, fmt.Sprintf("is of the JSON type %s, expected an array", messages.Kind()))
+	}
+	doc.Conversation = make([]domarkx.WrittenMessage, len(messages.Items()))
+	for i, item := range messages.Items() {
+		if doc.Conversation[i].Message, err = domarkx.ParseMessage(item, fmt.Sprintf("/conversation/%d", i)); err != nil {
+			return nil, err
+		}
+	}
+	return doc, nil
+}
+
+func wrong(data []byte, v domarkx.Value, msg string) error {
+	e := &domarkx.SyntaxError{Pointer: "/conversation", Msg: msg}
+	e.Line, e.Column = domarkx.Position(data, v.Offset())
+	return e
+}
+
+// Detect reports whether a file is a snapshot document: a JSON object that has a
+// member snapshot_id or conversation among those that head shows.
+func Detect(head []byte, _ string) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(bom)), " \t\r\n")
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(head); i++ {
+		switch head[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return false
+			}
+		case '"':
+			start := i + 1
+			for i++; i < len(head) && head[i] != '"'; i++ {
+				if head[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(head) {
+				return false
+			}
+			rest := bytes.TrimLeft(head[i+1:min(len(head), i+64)], " \t\r\n")
+			name := string(head[start:i])
+			if depth == 1 && len(rest) > 0 && rest[0] == ':' && (name == "snapshot_id" || name == "conversation") {
+				return true
+			}
+		}
+	}
+	return false
+}
