@@ -1,6 +1,11 @@
 package gitstore
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
 
 // The fan-out of a conversation: a leaf folder holds leafWidth messages, the two
 // levels above it nodeWidth folders each, and the top any number.
@@ -34,4 +39,34 @@ func topName(i int) string { return fmt.Sprintf("%04d", i) }
 func leafPath(leaf int) string {
 	n := leafNames(leaf)
 	return "conversation/" + n[0] + "/" + n[1] + "/" + n[2]
+}
+
+func folderName(level, i int) string {
+	if level == 0 {
+		return topName(i)
+	}
+	return twoDigits(i)
+}
+
+func messageFile(i int, role domarkx.Role) string { return twoDigits(i) + "-" + string(role) + ".json" }
+func sourceFile(i int) string                     { return twoDigits(i) + ".md" }
+
+// parseMessageFile reads what messageFile wrote.
+func parseMessageFile(name string) (i int, role domarkx.Role, ok bool) {
+	middle, ok := strings.CutSuffix(name, ".json")
+	if !ok || len(middle) < 4 || middle[2] != '-' {
+		return 0, "", false
+	}
+	i, ok = parseTwoDigits(middle[:2])
+	role, err := domarkx.ParseRole(middle[3:])
+	return i, role, ok && err == nil && i < leafWidth
+}
+
+func twoDigits(i int) string { return fmt.Sprintf("%02d", i) }
+
+func parseTwoDigits(s string) (int, bool) {
+	if len(s) != 2 || s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
+		return 0, false
+	}
+	return int(s[0]-'0')*10 + int(s[1]-'0'), true
 }

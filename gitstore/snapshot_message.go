@@ -61,7 +61,7 @@ func decodeMessage(message []byte) (domarkx.Info, error) {
 	var info domarkx.Info
 	subject, rest, ok := strings.Cut(string(message), "\n\n")
 	if !ok {
-		return info, fmt.Errorf("%w: commit message without trailers, so no session snapshot", domarkx.ErrCorrupt)
+		return info, fmt.Errorf("%w: no trailers", errNoSnapshot)
 	}
 	info.Subject = strings.ReplaceAll(subject, "\n", " ")
 	trailers := map[string]string{}
@@ -74,7 +74,7 @@ func decodeMessage(message []byte) (domarkx.Info, error) {
 	}
 	switch format, ok := trailers[trailerFormat]; {
 	case !ok:
-		return info, fmt.Errorf("%w: no trailer %s, so no session snapshot", domarkx.ErrCorrupt, trailerFormat)
+		return info, fmt.Errorf("%w: no trailer %s", errNoSnapshot, trailerFormat)
 	case format != formatVersion:
 		return info, fmt.Errorf("storage format %q: %w, this program knows %s; a newer one may know it", format, domarkx.ErrUnsupported, formatVersion)
 	}

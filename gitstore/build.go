@@ -1,0 +1,87 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A builder writes the objects of a running update.
+type builder struct {
+	reader
+	batch *odb.Batch
+}
+
+// keep stores an object that later steps of the same update may read.
+func (b *builder) keep(kind odb.Type, data []byte) (odb.ID, error) {
+	id, err := b.batch.Add(kind, data)
+	if err == nil {
+		b.fresh[id] = freshObject{kind, data}
+	}
+	return id, err
+}
+
+// makeTree stores a tree of the entries, in any order, unless one of the known trees
+// is the same; no entries make no tree.
+func (b *builder) makeTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+	if len(entries) == 0 {
+		return odb.ID{}, nil
+	}
+	data, err := odb.EncodeTree(entries)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	if id := odb.Sum(odb.Tree, data); slices.Contains(known, id) {
+		return id, nil
+	}
+	return b.keep(odb.Tree, data)
+}
+
+// storeBlob stores content that is not stored yet, and gives it its ids.
+func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
+	if blob.ID != "" {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(blob.Data) > odb.LargeThreshold || odb.IsPointer(blob.Data) {
+		large, err := b.large(bytes.NewReader(blob.Data))
+		if err == nil {
+			blob.ID, blob.Chunks = large.ID, large.Chunks
+		}
+		return err
+	}
+	id, err := b.batch.Add(odb.Blob, blob.Data)
+	if err == nil {
+		blob.ID = id.String()
+	}
+	return err
+}
+
+// large stores content in chunks.
+func (b *builder) large(content io.Reader) (domarkx.Blob, error) {
+	pointer, chunks, _, err := b.batch.AddLarge(content)
+	return domarkx.Blob{ID: pointer.String(), Chunks: chunks.String()}, err
+}
+
+// file appends the tree entries of a stored blob under a name.
+func file(entries []odb.TreeEntry, name string, blob domarkx.Blob) ([]odb.TreeEntry, error) {
+	id, err := odb.ParseID(blob.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: id})
+	if blob.Chunks != "" {
+		if id, err = odb.ParseID(blob.Chunks); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name + chunksSuffix, ID: id})
+	}
+	return entries, nil
+}

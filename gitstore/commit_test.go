@@ -1,0 +1,119 @@
+package gitstore_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// stored compares states of which one was read back: contents by their ids.
+var storedEqual = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domarkx.Blob{}, "Data")}
+
+func drawState(t *rapid.T, most int) *domarkx.State {
+	state := &domarkx.State{Thread: *drawThread(t, most)}
+	for i := range rapid.IntRange(1, 3).Draw(t, "headers") {
+		h := header()
+		h.Rev = domarkx.Rev{byte(i), rapid.Byte().Draw(t, "rev")}
+		if rapid.Bool().Draw(t, "past") {
+			h.Past = []domarkx.Rev{{0xf0}, {0xf1}}
+		}
+		if rapid.Bool().Draw(t, "preamble") {
+			h.Layout = domarkx.Layout{Verbatim: true, Size: 5, Tail: domarkx.TailBlank, Fence: "~~~"}
+			h.Source = domarkx.Blob{Data: []byte(rapid.String().Draw(t, "preamble bytes"))}
+		}
+		state.Headers = append(state.Headers, h)
+	}
+	return state
+}
+
+func TestLoadGivesWhatCommitTook(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	var tip string
+	rapid.Check(t, func(rt *rapid.T) {
+		state := drawState(rt, 60)
+		inTx := &domarkx.State{}
+		update(t, s, func(tx *gitstore.Tx) error {
+			var parents []string
+			if tip != "" {
+				parents = []string{tip}
+			}
+			info, err := tx.Commit(ctx, commitOf(state, parents...))
+			if err != nil {
+				return err
+			}
+			tip = info.ID
+			if inTx, err = tx.Load(ctx, tip); err != nil {
+				return err
+			}
+			return tx.Set(ctx, "s", tip)
+		})
+		if diff := cmp.Diff(state, inTx, storedEqual); diff != "" {
+			rt.Fatalf("within the update: %s", diff)
+		}
+		loaded, err := s.Load(ctx, tip)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(state, loaded, storedEqual); diff != "" {
+			rt.Fatal(diff)
+		}
+		roles, err := s.Roles(ctx, tip)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for k, want := range state.Thread.Live {
+			got, err := s.Entry(ctx, tip, k)
+			if diff := cmp.Diff(want, got, storedEqual); diff != "" || err != nil {
+				rt.Fatalf("message %d: %v %s", k, err, diff)
+			}
+			data, err := s.Read(ctx, got.JSON)
+			if string(data) != string(want.JSON.Data) || err != nil || roles[k] != want.Role {
+				rt.Fatalf("message %d: %q, %v, %s", k, data, err, roles[k])
+			}
+		}
+	})
+	git(t, dir, "fsck", "--strict")
+}
+
+func TestAppendMakesTheTreesOfCommit(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(500, 540)).Draw(rt, "messages")
+		more := rapid.IntRange(0, 40).Draw(rt, "more")
+		whole := conversation(n + more)
+		start := &domarkx.State{Headers: whole.Headers, Thread: domarkx.Thread{Live: slices.Clone(whole.Thread.Live[:n])}}
+		var appended, committed domarkx.Info
+		err := s.Update(ctx, "test", func(tx *gitstore.Tx) error {
+			first, err := tx.Commit(ctx, commitOf(start))
+			if err != nil {
+				return err
+			}
+			c := commitOf(&domarkx.State{Thread: domarkx.Thread{Live: slices.Clone(whole.Thread.Live[n:])}}, first.ID)
+			if appended, err = tx.Append(ctx, c); err != nil {
+				return err
+			}
+			c.State = whole
+			if committed, err = tx.Commit(ctx, c); err != nil {
+				return err
+			}
+			name := rapid.StringMatching(`[a-z]{20}`).Draw(rt, "name")
+			return tx.Set(ctx, name, appended.ID)
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if appended.ID != committed.ID {
+			rt.Fatalf("%d and %d more: appending made %+v, committing %+v", n, more, appended, committed)
+		}
+	})
+	git(t, dir, "fsck", "--strict")
+}

@@ -1,0 +1,158 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// walk calls visit with each leaf of a conversation of so many messages, in order.
+func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
+	if messages == 0 && conversation.IsZero() {
+		return nil
+	}
+	if conversation.IsZero() {
+		return fmt.Errorf("conversation: %w: it is missing", domarkx.ErrCorrupt)
+	}
+	var level func(level, first int, id odb.ID) error
+	level = func(depth, first int, id odb.ID) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if depth == len(spans)-1 {
+			return visit(leafOf(first), id)
+		}
+		folders, err := r.folders(depth, first, messages, id)
+		if err != nil {
+			return err
+		}
+		for i, e := range folders {
+			if err := level(depth+1, first+i*spans[depth], e.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return level(0, 0, conversation)
+}
+
+// folders reads the folders of a folder of a level whose first message is first,
+// in order, in a conversation of so many messages.
+func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
+	entries, err := r.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	where := func() string { return above(level, first) }
+	want := (messages - first + spans[level] - 1) / spans[level]
+	if level > 0 {
+		want = min(want, nodeWidth)
+	}
+	if len(entries) != want {
+		return nil, fmt.Errorf("%s: %w: %d folders, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
+	}
+	for i := range entries {
+		if entries[i].Name == folderName(level, i) && entries[i].IsTree() {
+			continue
+		}
+		if e := find(entries, folderName(level, i)); e.IsTree() { // more than 9,999 sort by digits
+			ordered := make([]odb.TreeEntry, len(entries))
+			for i := range ordered {
+				if ordered[i] = find(entries, folderName(level, i)); !ordered[i].IsTree() {
+					return nil, fmt.Errorf("%s: %w: no folder %s", where(), domarkx.ErrCorrupt, folderName(level, i))
+				}
+			}
+			return ordered, nil
+		}
+		return nil, fmt.Errorf("%s: %w: no folder %s", where(), domarkx.ErrCorrupt, folderName(level, i))
+	}
+	return entries, nil
+}
+
+// above returns the path of the folder of a level whose first message is first.
+func above(level, first int) string {
+	names := leafNames(leafOf(first))
+	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
+}
+
+// leaf reads the messages of a leaf folder.
+func (r reader) leaf(number int, id odb.ID) ([]domarkx.Entry, error) {
+	leaf, err := r.readLeaf(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", leafPath(number), err)
+	}
+	return leaf, nil
+}
+
+func (r reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
+	files, err := r.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := r.small(files, "entries")
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := decodeEntries(lines)
+	if err != nil {
+		return nil, fmt.Errorf("entries: %w", err)
+	}
+	named := 1
+	for _, f := range files {
+		i, role, ok := parseMessageFile(f.Name)
+		if !ok || i >= len(leaf) || leaf[i].Role != "" {
+			continue
+		}
+		e := &leaf[i]
+		e.Role = role
+		if e.JSON, err = stored(files, f.Name); err != nil {
+			return nil, err
+		}
+		if e.Source, err = stored(files, sourceFile(i)); err != nil {
+			return nil, err
+		}
+		e.Layout.Verbatim = e.Source.ID != ""
+		for _, b := range []domarkx.Blob{e.JSON, e.Source} {
+			if b.ID != "" {
+				named++
+			}
+			if b.Chunks != "" {
+				named++
+			}
+		}
+	}
+	for i, e := range leaf {
+		if e.Role == "" {
+			return nil, fmt.Errorf("%w: no file of message %02d", domarkx.ErrCorrupt, i)
+		}
+	}
+	if named != len(files) || len(leaf) == 0 {
+		return nil, fmt.Errorf("%w: %d files, expected %d for %d messages", domarkx.ErrCorrupt, len(files), named, len(leaf))
+	}
+	return leaf, nil
+}
+
+// leafBelow finds the leaf that holds file k in folders fanned out like those of a
+// conversation, reading one folder a level.
+func (r reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
+	id := top
+	for _, name := range leafNames(leafOf(k)) {
+		if id.IsZero() {
+			break
+		}
+		entries, err := r.tree(id)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		if id, err = folder(entries, name); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	if id.IsZero() {
+		return odb.ID{}, fmt.Errorf("folder of number %d: %w: it is missing", k, domarkx.ErrCorrupt)
+	}
+	return id, nil
+}

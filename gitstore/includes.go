@@ -1,0 +1,81 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// StoreIncludes stores included files and returns the tree that holds them, for
+// [domarkx.HeaderEntry]; no files make "". Two files of one path, and a path that
+// leads outside, are [domarkx.ErrInvalid].
+func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
+	var entries []odb.TreeEntry
+	for _, f := range files {
+		name, err := includeName(f.Path)
+		if err != nil {
+			return "", err
+		}
+		blob := domarkx.Blob{Data: f.Data}
+		if err := tx.storeBlob(ctx, &blob); err != nil {
+			return "", fmt.Errorf("included file %q: %w", f.Path, err)
+		}
+		if entries, err = file(entries, name, blob); err != nil {
+			return "", err
+		}
+	}
+	id, err := tx.makeTree(entries)
+	if err != nil || id.IsZero() {
+		return "", err
+	}
+	return id.String(), nil
+}
+
+// Includes reads the included files of a header's tree, in the order of their
+// stored names; "" holds none.
+func (r reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, error) {
+	blobs, paths, err := r.includes(tree)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]domarkx.Include, len(blobs))
+	for i, b := range blobs {
+		data, err := r.Read(ctx, b)
+		if err != nil {
+			return nil, fmt.Errorf("included file %q: %w", paths[i], err)
+		}
+		files[i] = domarkx.Include{Path: paths[i], Data: data}
+	}
+	return files, nil
+}
+
+func (r reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err error) {
+	if tree == "" {
+		return nil, nil, nil
+	}
+	id, err := odb.ParseID(tree)
+	if err != nil {
+		return nil, nil, fmt.Errorf("includes: %w", err)
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		if e.IsTree() {
+			continue // the chunks of a large file
+		}
+		path, err := includePath(e.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := stored(entries, e.Name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("included file %q: %w", path, err)
+		}
+		blobs, paths = append(blobs, b), append(paths, path)
+	}
+	return blobs, paths, nil
+}

@@ -1,0 +1,100 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// List says what the newest snapshot of each session is, in order of name. A
+// session that cannot be read is left out, and its error is joined to those of
+// others beside the rest of the list.
+func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
+	refs, err := s.refs.List(sessionPrefix)
+	if err != nil {
+		return nil, err
+	}
+	cache := readListCache(s.StateDir())
+	infos := make([]domarkx.Info, 0, len(refs))
+	var errs []error
+	missed := 0
+	for _, ref := range refs {
+		info, ok := cache[ref.ID]
+		if !ok {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			missed++
+			if info, err = s.Info(ctx, ref.ID); err != nil {
+				errs = append(errs, fmt.Errorf("session %q: %w", sessionName(ref.Name), err))
+				continue
+			}
+		}
+		info.Name = sessionName(ref.Name)
+		infos = append(infos, info)
+	}
+	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
+	if missed-len(errs) > len(refs)/50+cacheAfter {
+		writeListCache(s.StateDir(), infos)
+	}
+	return infos, errors.Join(errs...)
+}
+
+// A Removed is a session in the trash.
+type Removed struct {
+	domarkx.Info // of the tip it had
+	Ref          string
+	At           time.Time // when it was removed
+}
+
+// Trash lists what was removed, in order of name and then of time. What cannot be
+// read is left out, as in [Store.List].
+func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
+	refs, err := s.refs.List(trashPrefix)
+	if err != nil {
+		return nil, err
+	}
+	removed := make([]Removed, 0, len(refs))
+	var errs []error
+	for _, ref := range refs {
+		name, at, err := parseTrashRef(ref.Name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		info, err := s.named(ctx, name, ref.ID)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("in the trash: %w", err))
+			continue
+		}
+		removed = append(removed, Removed{Info: info, Ref: ref.Name, At: at})
+	}
+	slices.SortFunc(removed, func(a, b Removed) int {
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return a.At.Compare(b.At)
+	})
+	return removed, errors.Join(errs...)
+}
+
+// Trashed returns the ids of the snapshots that were removed under a name, the
+// earliest first.
+func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
+	refs, err := s.refs.List(trashPrefix + name + "@")
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, ref := range refs { // sorted by name, and so by time
+		if n, _, err := parseTrashRef(ref.Name); err == nil && n == name {
+			ids = append(ids, ref.ID)
+		}
+	}
+	return ids, nil
+}

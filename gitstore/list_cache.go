@@ -1,0 +1,130 @@
+package gitstore
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The list cache holds what the commits of session tips say, so that listing many
+// sessions need not read as many objects. It is only a cache: keyed by commit,
+// whose content never changes, and ignored when it is damaged.
+//
+// The file is a magic line, a CRC-32 (Castagnoli) of the rest in four bytes, big
+// endian, and a record per commit: the 20 bytes of its id; number, messages,
+// bytes and date as varints; subject, preview and operation as a length (uvarint)
+// and that many bytes.
+const (
+	listCacheName  = "list-cache"
+	listCacheMagic = "domarkx list cache 1\n"
+	cacheAfter     = 64 // commits that were not in the cache before it is written again
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// readListCache returns what is cached, by commit id; nothing when there is no
+// sound cache.
+func readListCache(dir string) map[string]domarkx.Info {
+	data, err := os.ReadFile(filepath.Join(dir, listCacheName))
+	if err != nil {
+		return nil
+	}
+	return decodeListCache(data)
+}
+
+func encodeListCache(infos []domarkx.Info) []byte {
+	data := make([]byte, 0, len(infos)*160)
+	data = append(data, listCacheMagic...)
+	data = append(data, 0, 0, 0, 0)
+	for _, info := range infos {
+		data, _ = hex.AppendDecode(data, []byte(info.ID)) // is an object id
+		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
+			data = binary.AppendVarint(data, n)
+		}
+		for _, text := range []string{info.Subject, info.Preview, info.Operation} {
+			data = append(binary.AppendUvarint(data, uint64(len(text))), text...)
+		}
+	}
+	records := data[len(listCacheMagic)+4:]
+	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, castagnoli))
+	return data
+}
+
+func decodeListCache(data []byte) map[string]domarkx.Info {
+	start := len(listCacheMagic) + 4
+	if len(data) < start || string(data[:len(listCacheMagic)]) != listCacheMagic ||
+		binary.BigEndian.Uint32(data[len(listCacheMagic):]) != crc32.Checksum(data[start:], castagnoli) {
+		return nil
+	}
+	cache := map[string]domarkx.Info{}
+	d := cacheDecoder{rest: string(data[start:])}
+	for len(d.rest) > 0 && !d.bad {
+		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.take(20)))}
+		info.Number, info.Messages, info.Bytes, info.Date = int(d.varint()), int(d.varint()), d.varint(), d.varint()
+		info.Subject, info.Preview, info.Operation = d.text(), d.text(), d.text()
+		cache[info.ID] = info
+	}
+	if d.bad {
+		return nil
+	}
+	return cache
+}
+
+type cacheDecoder struct {
+	rest string
+	bad  bool
+}
+
+func (d *cacheDecoder) take(n uint64) string {
+	if n > uint64(len(d.rest)) {
+		d.bad, d.rest = true, ""
+		return ""
+	}
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *cacheDecoder) varint() int64 {
+	n, size := binary.Varint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
+	d.skip(size)
+	return n
+}
+
+func (d *cacheDecoder) text() string {
+	n, size := binary.Uvarint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
+	d.skip(size)
+	return d.take(n)
+}
+
+func (d *cacheDecoder) skip(size int) {
+	if size <= 0 {
+		d.bad, d.rest = true, ""
+		return
+	}
+	d.rest = d.rest[size:]
+}
+
+// writeListCache replaces the cache. It is no error when it cannot: in a
+// repository that takes no writes there is no cache.
+func writeListCache(dir string, infos []domarkx.Info) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return // reading makes no state directory
+	}
+	f, err := os.CreateTemp(dir, listCacheName+".*.tmp")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(encodeListCache(infos))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, listCacheName))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+}

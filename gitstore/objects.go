@@ -1,0 +1,139 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A reader reads objects: those of the repository and, within an update, those
+// that it made already.
+type reader struct {
+	db      *odb.Database
+	shallow string                 // the file that lists where a shallow clone ends
+	fresh   map[odb.ID]freshObject // nil outside an update
+}
+
+type freshObject struct {
+	kind odb.Type
+	data []byte
+}
+
+// typed returns an object's content, which the caller must not change.
+func (r reader) typed(id odb.ID, kind odb.Type) ([]byte, error) {
+	got, data := odb.Type(0), []byte(nil)
+	if o, ok := r.fresh[id]; ok {
+		got, data = o.kind, o.data
+	} else {
+		var err error
+		if got, data, err = r.db.Read(id); err != nil {
+			return nil, err
+		}
+	}
+	if got != kind {
+		return nil, fmt.Errorf("read object %s: %w: it is a %s, expected a %s", id, domarkx.ErrCorrupt, got, kind)
+	}
+	return data, nil
+}
+
+func (r reader) tree(id odb.ID) ([]odb.TreeEntry, error) {
+	data, err := r.typed(id, odb.Tree)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := odb.DecodeTree(data)
+	if err != nil {
+		return nil, fmt.Errorf("read object %s: %w", id, err)
+	}
+	return entries, nil
+}
+
+func (r reader) blob(id odb.ID) ([]byte, error) { return r.typed(id, odb.Blob) }
+
+func (r reader) commit(id odb.ID) (*commitObject, error) {
+	data, err := r.typed(id, odb.Commit)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decodeCommit(data)
+	if err != nil {
+		return nil, fmt.Errorf("read object %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// find returns the entry of that name, or a zero one.
+func find(entries []odb.TreeEntry, name string) odb.TreeEntry {
+	for _, e := range entries {
+		if e.Name == name {
+			return e
+		}
+	}
+	return odb.TreeEntry{}
+}
+
+// folder returns the tree of that name, or a zero id when there is none.
+func folder(entries []odb.TreeEntry, name string) (odb.ID, error) {
+	e := find(entries, name)
+	if e.Name != "" && !e.IsTree() {
+		return odb.ID{}, fmt.Errorf("%s: %w: mode %o, expected a folder", name, domarkx.ErrCorrupt, e.Mode)
+	}
+	return e.ID, nil
+}
+
+// stored returns the file of that name, or a zero blob when there is none.
+func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
+	e := find(entries, name)
+	if e.Name == "" {
+		return domarkx.Blob{}, nil
+	}
+	if e.Mode != odb.ModeFile {
+		return domarkx.Blob{}, fmt.Errorf("%s: %w: mode %o, expected an ordinary file", name, domarkx.ErrCorrupt, e.Mode)
+	}
+	b := domarkx.Blob{ID: e.ID.String()}
+	chunks, err := folder(entries, name+chunksSuffix)
+	if err == nil && !chunks.IsZero() {
+		b.Chunks = chunks.String()
+	}
+	return b, err
+}
+
+// small returns the content of the file of that name, nil when there is none.
+func (r reader) small(entries []odb.TreeEntry, name string) ([]byte, error) {
+	b, err := stored(entries, name)
+	if err != nil || b.ID == "" {
+		return nil, err
+	}
+	id, err := odb.ParseID(b.ID)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.blob(id)
+	if err == nil && data == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// open returns a reader of a blob's real bytes and their number.
+func (r reader) open(b domarkx.Blob) (io.ReadCloser, int64, error) {
+	if b.ID == "" {
+		return io.NopCloser(bytes.NewReader(b.Data)), int64(len(b.Data)), nil
+	}
+	id, err := odb.ParseID(b.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if b.Chunks == "" {
+		data, err := r.blob(id)
+		return io.NopCloser(bytes.NewReader(data)), int64(len(data)), err
+	}
+	chunks, err := odb.ParseID(b.Chunks)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.db.OpenLarge(id, chunks)
+}

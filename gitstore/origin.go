@@ -1,0 +1,140 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// An Origin is the foreign document that a snapshot was made from.
+type Origin struct {
+	Format       string
+	Size         int64
+	SHA256       [32]byte
+	Conversation string // what [Store.Conversation] says of the snapshot that was made from it
+
+	reader   reader
+	segments odb.ID
+	count    int
+}
+
+// StoreOrigin stores a foreign document and returns its tree, for
+// [domarkx.HeaderEntry]. What it was made into is noted by the [Tx.Commit] that
+// is given the tree. A document that grew shares all but its end with the old one.
+func (tx *Tx) StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error) {
+	if !isFormatName(format) {
+		return "", fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
+	}
+	o := Origin{Format: format}
+	if err := o.store(ctx, &tx.builder, content); err != nil {
+		return "", fmt.Errorf("original document: %w", err)
+	}
+	id, err := tx.keep(odb.Blob, o.encode())
+	if err != nil {
+		return "", err
+	}
+	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: "original", ID: id}}
+	source, err := tx.makeTree(withFolder(entries, "segments", o.segments))
+	return source.String(), err
+}
+
+// noteSnapshot completes the tree of an original with the snapshot that is made
+// from it, unless it belongs to one already.
+func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) error {
+	if h.Origin == "" {
+		return nil
+	}
+	id, err := odb.ParseID(h.Origin)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	entries, err := b.reader.tree(id)
+	if err != nil || find(entries, "snapshot").Name != "" {
+		return err
+	}
+	note, err := b.keep(odb.Blob, []byte(conversation+"\n"))
+	if err != nil {
+		return err
+	}
+	tree, err := b.makeTree(append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "snapshot", ID: note}))
+	if err == nil {
+		h.Origin = tree.String()
+	}
+	return err
+}
+
+// Conversation identifies what a snapshot's document says: its messages and its
+// header. Two snapshots that say the same have the same.
+func (r reader) Conversation(_ context.Context, id string) (string, error) {
+	root, _, err := r.root(id)
+	if err != nil {
+		return "", err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return "", err
+	}
+	return conversationName(conversation, find(root, "snapshot.json").ID.String()), nil
+}
+
+func conversationName(conversation odb.ID, header string) string {
+	if conversation.IsZero() {
+		return "- " + header
+	}
+	return conversation.String() + " " + header
+}
+
+// Origin reads what is known of a foreign original, but not its bytes.
+func (r reader) Origin(_ context.Context, tree string) (*Origin, error) {
+	id, err := odb.ParseID(tree)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	original, err := r.small(entries, "original")
+	if err != nil {
+		return nil, err
+	}
+	o, err := decodeOriginal(original)
+	if err != nil {
+		return nil, fmt.Errorf("source/original: %w", err)
+	}
+	note, err := r.small(entries, "snapshot")
+	if err != nil {
+		return nil, err
+	}
+	o.reader, o.Conversation = r, strings.TrimSuffix(string(note), "\n")
+	o.segments, err = folder(entries, "segments")
+	return o, err
+}
+
+// encode writes the file original.
+func (o *Origin) encode() []byte {
+	return fmt.Appendf(nil, "format %s\nsize %d\nsegments %d\nsha256 %x\n", o.Format, o.Size, o.count, o.SHA256)
+}
+
+// decodeOriginal reads what encode wrote, and nothing else.
+func decodeOriginal(data []byte) (*Origin, error) {
+	var o Origin
+	var digest []byte
+	if n, err := fmt.Sscanf(string(data), "format %s\nsize %d\nsegments %d\nsha256 %x\n", &o.Format, &o.Size, &o.count, &digest); err != nil || n != 4 {
+		return nil, fmt.Errorf("%w: expected lines with format, size, segments and sha256", domarkx.ErrCorrupt)
+	}
+	copy(o.SHA256[:], digest)
+	if !bytes.Equal(o.encode(), data) || o.Size < 0 || o.count < 0 || !isFormatName(o.Format) {
+		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
+	}
+	return &o, nil
+}
+
+func isFormatName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}

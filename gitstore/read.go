@@ -1,0 +1,211 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// snapshot reads a commit and what its message says.
+func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	c, err := r.commit(oid)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	info, err := decodeMessage(c.message)
+	if err != nil {
+		return nil, domarkx.Info{}, fmt.Errorf("snapshot %s: %w", oid, err)
+	}
+	info.ID, info.Date = oid.String(), c.committer.When.Unix()
+	return c, info, nil
+}
+
+// root reads the tree of a snapshot.
+func (r reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
+	c, info, err := r.snapshot(id)
+	if err != nil {
+		return nil, info, err
+	}
+	entries, err := r.tree(c.tree)
+	return entries, info, err
+}
+
+// Info says what a snapshot's commit says of it, all but the session's name. A
+// commit that is no snapshot is [domarkx.ErrCorrupt], one of a later format
+// [domarkx.ErrUnsupported].
+func (r reader) Info(_ context.Context, id string) (domarkx.Info, error) {
+	_, info, err := r.snapshot(id)
+	return info, err
+}
+
+// Parents returns the ids of a snapshot's parents, in order: the snapshots it
+// continues, then the workspace versions that it links to.
+func (r reader) Parents(_ context.Context, id string) ([]string, error) {
+	c, _, err := r.snapshot(id)
+	if err != nil {
+		return nil, err
+	}
+	return idStrings(c.parents), nil
+}
+
+func idStrings(ids []odb.ID) []string {
+	s := make([]string, len(ids))
+	for i, id := range ids {
+		s[i] = id.String()
+	}
+	return s
+}
+
+// Load reads all of a snapshot but the contents of its blobs.
+func (r reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
+	entries, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	state, err := r.state(ctx, entries, info.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return state, nil
+}
+
+func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
+	state := &domarkx.State{}
+	var err error
+	if state.Headers, err = r.headers(root); err != nil {
+		return nil, err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return nil, err
+	}
+	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, 1<<20))
+	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
+		entries, err := r.leaf(number, leaf)
+		state.Thread.Live = append(state.Thread.Live, entries...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(state.Thread.Live) != messages {
+		return nil, fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, len(state.Thread.Live), messages)
+	}
+	state.Thread.Dead, err = r.tombstones(root)
+	return state, err
+}
+
+// Entry returns message k, counted from 0, of a snapshot. It reads neither the
+// other messages nor the contents of this one. There being no such message is
+// [domarkx.ErrNotFound].
+func (r reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	if k < 0 || k >= info.Messages {
+		return domarkx.Entry{}, fmt.Errorf("message %d: %w, the snapshot has %d, counted from 0", k, domarkx.ErrNotFound, info.Messages)
+	}
+	e, err := r.entry(root, k)
+	if err != nil {
+		return e, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return e, nil
+}
+
+func (r reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	leafID, err := r.leafBelow(conversation, k)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	leaf, err := r.leaf(leafOf(k), leafID)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	if k%leafWidth >= len(leaf) {
+		return domarkx.Entry{}, fmt.Errorf("%s: %w: no message %02d", leafPath(leafOf(k)), domarkx.ErrCorrupt, k%leafWidth)
+	}
+	return leaf[k%leafWidth], nil
+}
+
+// LastEntry returns the last message of a snapshot; an empty one is
+// [domarkx.ErrNotFound].
+func (r reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {
+	info, err := r.Info(ctx, id)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	return r.Entry(ctx, id, info.Messages-1)
+}
+
+// Roles returns the roles of all messages in order, from the names of files alone.
+func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	roles := make([]domarkx.Role, 0, min(info.Messages, 1<<20))
+	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+		files, err := r.tree(leaf)
+		for _, f := range files {
+			if i, role, ok := parseMessageFile(f.Name); ok && number*leafWidth+i == len(roles) {
+				roles = append(roles, role)
+			}
+		}
+		return err
+	})
+	if err == nil && len(roles) != info.Messages {
+		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, len(roles), info.Messages)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return roles, nil
+}
+
+// Read returns a blob's real bytes, also those of a large one.
+func (r reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
+	if b.ID == "" {
+		return b.Data, nil
+	}
+	if b.Chunks == "" {
+		id, err := odb.ParseID(b.ID)
+		if err != nil {
+			return nil, err
+		}
+		return r.blob(id)
+	}
+	content, size, err := r.open(b)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	var data bytes.Buffer
+	data.Grow(int(min(size, 64<<20)) + bytes.MinRead)
+	if _, err := data.ReadFrom(content); err != nil {
+		return nil, err
+	}
+	return data.Bytes(), nil
+}
+
+// Open returns a blob's real bytes as a stream, which the caller closes, and
+// their number.
+func (r reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, error) {
+	return r.open(b)
+}

@@ -1,0 +1,129 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+)
+
+// A Store is the sessions of one repository. Any number of goroutines may read
+// from one; updates exclude each other, also between processes.
+type Store struct {
+	reader
+	git  *gitcmd.Git
+	refs *refdb.Refs
+}
+
+// Open opens the sessions of a repository. It writes nothing, except that it ends
+// what a killed process left half done.
+func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
+	db, err := odb.Open(g.GitDir, g.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{reader: reader{db: db, shallow: filepath.Join(g.CommonDir, "shallow")}, git: g, refs: refdb.Open(g)}
+	if err := s.mend(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// mend ends what a killed process left half done, where the repository takes
+// writes and there is anything of this program in it at all.
+func (s *Store) mend(ctx context.Context) error {
+	if _, err := os.Stat(s.StateDir()); err != nil {
+		return nil // nothing was ever written
+	}
+	err := s.refs.Recover(ctx)
+	if err == nil {
+		err = s.db.ReleaseKeeps()
+	}
+	if errors.Is(err, domarkx.ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil
+	}
+	return err
+}
+
+// Close gives back memory and files. The store must not be used any more.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Git returns how to run git on the repository.
+func (s *Store) Git() *gitcmd.Git { return s.git }
+
+// WorkTree returns the top of the work tree; "" in a bare repository.
+func (s *Store) WorkTree() string { return s.git.WorkTree }
+
+// StateDir returns the folder of what is local to this machine. It may not exist
+// yet; whoever makes it gives it the mode 0700.
+func (s *Store) StateDir() string { return s.git.StateDir() }
+
+// MapName is [MapName].
+func (s *Store) MapName(name string) string { return MapName(name) }
+
+// Update runs fn with a transaction and makes what fn did durable and visible, all
+// of it or nothing. reason is for the reflogs. An error of fn is returned as it is, and
+// nothing is changed.
+//
+// Other updates wait meanwhile, in this process and others; plain git commands
+// do not: when one moved a ref that fn looked at, the error is
+// [domarkx.ErrConflict], and the caller may try again. In a repository that takes no
+// writes it is [domarkx.ErrReadOnly].
+func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (err error) {
+	release, err := s.refs.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	batch := s.db.Begin()
+	defer batch.Abort()
+	tx := newTx(s, batch)
+	if err := fn(tx); err != nil {
+		return err
+	}
+	changes := tx.refChanges()
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := batch.Sync(); err != nil {
+		return fmt.Errorf("store objects: %w", err)
+	}
+	if err := s.refs.Update(ctx, reason, changes...); err != nil {
+		return err
+	}
+	if err := batch.Settle(); err != nil {
+		return fmt.Errorf("store objects: %w", err)
+	}
+	return nil
+}
+
+// Tip says what the newest snapshot of a session is. There being no such session
+// is [domarkx.ErrNotFound], with names that are like it.
+func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
+	id, ok, err := s.refs.Read(SessionRef(name))
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if !ok {
+		return domarkx.Info{}, s.notFound(name)
+	}
+	return s.named(ctx, name, id)
+}
+
+// named is Info with the session's name, also in errors.
+func (r reader) named(ctx context.Context, name, id string) (domarkx.Info, error) {
+	info, err := r.Info(ctx, id)
+	if err != nil {
+		return info, fmt.Errorf("session %q: %w", name, err)
+	}
+	info.Name = name
+	return info, nil
+}
