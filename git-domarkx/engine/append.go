@@ -52,7 +52,7 @@ func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	commit, err := m.commitOf(ctx, state, c, appendSubject(msg))
+	commit, err := m.commitOf(ctx, tx, state, c, appendSubject(msg))
 	if err != nil {
 		return domarkx.Info{}, err
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -251,14 +250,5 @@ func normalHeader(h domarkx.Header) []byte {
 
 func sameIncludes(ctx context.Context, base *view, files []domarkx.Include) bool {
 	old, err := base.includes(ctx)
-	if err != nil || len(old) != len(files) {
-		return false
-	}
-	for _, f := range files {
-		data, ok := old[f.Path]
-		if !ok || sha256.Sum256(data) != sha256.Sum256(f.Data) {
-			return false
-		}
-	}
-	return true
+	return err == nil && markdown.IncludesID(old) == markdown.IncludesID(files)
 }

@@ -80,6 +80,7 @@ type Updater interface {
 type Tx interface {
 	Objects
 	Names
+	Blobs
 }
 
 // Objects stores snapshots.

@@ -300,7 +300,7 @@ type includeReader struct {
 }
 
 // maxInclude bounds an included file.
-const maxInclude = 64 << 20
+const maxInclude = 16 << 20
 
 func (r *includeReader) read(path string) ([]byte, error) {
 	if r.opened == nil {

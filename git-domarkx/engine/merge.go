@@ -16,7 +16,7 @@ type side struct {
 
 // merge commits the merge of two snapshots. The commit follows from the two
 // alone, so that everybody who merges them makes the same one.
-func (m *SessionManager) merge(ctx context.Context, tx Objects, a, b side) (domarkx.Info, error) {
+func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.Info, error) {
 	if b.info.ID < a.info.ID {
 		a, b = b, a
 	}
@@ -30,7 +30,7 @@ func (m *SessionManager) merge(ctx context.Context, tx Objects, a, b side) (doma
 	if owned != nil {
 		merged.Headers = owned
 	}
-	c, err := m.commitOf(ctx, merged,
+	c, err := m.commitOf(ctx, tx, merged,
 		change{operation: "merge", author: merger, committer: merger},
 		fmt.Sprintf("merge %.12s and %.12s", a.info.ID, b.info.ID))
 	if err != nil {

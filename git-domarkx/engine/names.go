@@ -41,7 +41,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (dom
 }
 
 // continueWith commits a state that continues a snapshot.
-func (m *SessionManager) continueWith(ctx context.Context, tx Objects, parent domarkx.Info, state *domarkx.State, c change, subject string) (domarkx.Info, error) {
+func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx.Info, state *domarkx.State, c change, subject string) (domarkx.Info, error) {
 	owned, err := m.ownedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -49,7 +49,7 @@ func (m *SessionManager) continueWith(ctx context.Context, tx Objects, parent do
 	if owned != nil {
 		state.Headers = owned
 	}
-	commit, err := m.commitOf(ctx, state, c, subject)
+	commit, err := m.commitOf(ctx, tx, state, c, subject)
 	if err != nil {
 		return domarkx.Info{}, err
 	}

@@ -68,11 +68,12 @@ func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view) (
 			return nil, err
 		}
 		src.Include = func(path string) ([]byte, error) {
-			data, ok := files[path]
-			if !ok {
-				return nil, fmt.Errorf("%w in the snapshot; import the document again to include it", domarkx.ErrNotFound)
+			for _, f := range files {
+				if f.Path == path {
+					return f.Data, nil
+				}
 			}
-			return data, nil
+			return nil, fmt.Errorf("%w in the snapshot; import the document again to include it", domarkx.ErrNotFound)
 		}
 	}
 	return markdown.Decode(src)
@@ -127,7 +128,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if !changed && tip.ID != "" {
 		return Saved{Info: tip, own: c.base}, nil
 	}
-	commit, err := m.commitOf(ctx, state, c, subject(c, e))
+	commit, err := m.commitOf(ctx, tx, state, c, subject(c, e))
 	if err != nil {
 		return Saved{}, err
 	}
@@ -154,8 +155,8 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 }
 
 // commitOf returns the commit of a state, without parents.
-func (m *SessionManager) commitOf(ctx context.Context, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
-	v, err := newView(ctx, m.store, state)
+func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
+	v, err := newView(ctx, tx, state)
 	if err != nil {
 		return domarkx.Commit{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -40,7 +42,11 @@ func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, err
 			}
 		}
 	}
-	v.placed = domarkx.Arrange(state.Headers[0].Includes, v.pieces)
+	includes, err := v.includes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.placed = domarkx.Arrange(markdown.IncludesID(includes), v.pieces)
 	for i, p := range v.placed {
 		if p.Form == domarkx.Canonical && (v.pieces[i].Verbatim || v.pieces[i].Within > 0) {
 			if err := v.render(ctx, i); err != nil {
@@ -221,19 +227,15 @@ func (v *view) write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// includes returns the included files of the state by path.
-func (v *view) includes(ctx context.Context) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	if tree := v.state.Headers[0].Includes; tree != "" {
-		list, err := v.blobs.Includes(ctx, tree)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range list {
-			files[f.Path] = f.Data
-		}
+// includes returns the files that the document includes.
+func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
+	tree := v.state.Headers[0].Includes
+	if tree == "" {
+		return nil, nil
 	}
-	return files, nil
+	files, err := v.blobs.Includes(ctx, tree)
+	slices.SortFunc(files, func(a, b domarkx.Include) int { return strings.Compare(a.Path, b.Path) })
+	return files, err
 }
 
 // key identifies a piece as shown: equal keys, equal bytes and meaning.
