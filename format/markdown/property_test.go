@@ -1,0 +1,130 @@
+package markdown_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// TestMessageIsIdentity: every message object survives Markdown.
+func TestMessageIsIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := message().Draw(t, "message")
+		body := markdown.RenderMessage(m)
+		read, err := markdown.ParseMessage(body)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, body)
+		}
+		if !read.Equal(m) {
+			t.Fatalf("got  %s\nwant %s\nfrom\n%s", read.Value().JSON(), m.Value().JSON(), body)
+		}
+		if !bytes.HasSuffix(body, []byte("\n")) || bytes.HasSuffix(body, []byte("\n\n")) {
+			t.Fatalf("ends with %q, want one line end", body[max(0, len(body)-3):])
+		}
+		checkBytes(t, body)
+	})
+}
+
+// TestDocumentIsIdentity: JSON to Markdown to JSON is the identity.
+func TestDocumentIsIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		doc := &domarkx.Document{Header: header().Draw(t, "header")}
+		for _, m := range rapid.SliceOfN(message(), 0, 3).Draw(t, "messages") {
+			doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: m})
+		}
+		text, err := markdown.Encode(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := markdown.Decode(format.Source{Data: text})
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if got, want := read.Header.Value(), doc.Header.Value(); !got.Equal(want) {
+			t.Fatalf("got  %s\nwant %s\nfrom\n%s", got.JSON(), want.JSON(), text)
+		}
+		if len(read.Conversation) != len(doc.Conversation) {
+			t.Fatalf("got %d messages, want %d, from\n%s", len(read.Conversation), len(doc.Conversation), text)
+		}
+		for i, m := range read.Conversation {
+			if !m.Equal(doc.Conversation[i].Message) {
+				t.Fatalf("message %d: got %s\nwant %s", i, m.Value().JSON(), doc.Conversation[i].Value().JSON())
+			}
+			if m.Verbatim {
+				t.Fatalf("message %d is canonical, but its bytes are kept:\n%s", i, m.Bytes)
+			}
+		}
+		if read.Preamble.Verbatim {
+			t.Fatalf("the preamble is canonical, but its bytes are kept:\n%s", read.Preamble.Bytes)
+		}
+		checkBytes(t, text)
+	})
+}
+
+// TestBytesAreKept: what decodes, encodes to the same bytes, and means the same in
+// canonical form.
+func TestBytesAreKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkBytes(t, []byte(document().Draw(t, "document"))) })
+}
+
+// checkBytes checks a document that decodes: the bytes come back, layouts tell the
+// truth, and the canonical form means the same.
+func checkBytes(t interface {
+	Fatalf(format string, args ...any)
+	Helper()
+}, data []byte) {
+	t.Helper()
+	include := func(string) ([]byte, error) { return []byte("included\n\n## assistant\n\nanswer\n"), nil }
+	doc, err := markdown.Decode(format.Source{Data: data, Include: include})
+	if err != nil {
+		return
+	}
+	text, err := markdown.Encode(doc)
+	if err != nil || !bytes.Equal(text, data) {
+		t.Fatalf("encoded (%v)\n%q\nwant\n%q", err, text, data)
+	}
+	pieces := [][]byte{doc.Preamble.Bytes}
+	layouts := []domarkx.Layout{doc.Preamble.Layout}
+	if !doc.Preamble.Verbatim {
+		pieces[0] = markdown.RenderHeader(doc.Header)
+	}
+	canonical := &domarkx.Document{Header: doc.Header}
+	for _, m := range doc.Conversation {
+		piece := m.Bytes
+		if !m.Verbatim {
+			piece = markdown.RenderMessage(m.Message)
+		}
+		pieces, layouts = append(pieces, piece), append(layouts, m.Layout)
+		canonical.Conversation = append(canonical.Conversation, domarkx.WrittenMessage{Message: m.Message})
+	}
+	for i, l := range layouts {
+		if l.Size != int64(len(pieces[i])) || l.Digest != sha256.Sum256(pieces[i]) {
+			t.Fatalf("piece %d: the layout is of %d bytes, the piece has %d", i, l.Size, len(pieces[i]))
+		}
+	}
+	rendered, err := markdown.Encode(canonical)
+	if err != nil {
+		t.Fatalf("canonical form: %v", err)
+	}
+	again, err := markdown.Decode(format.Source{Data: rendered})
+	if err != nil {
+		t.Fatalf("canonical form: %v in\n%s", err, rendered)
+	}
+	if got, want := again.Header.Value(), doc.Header.Value(); !got.Equal(want) {
+		t.Fatalf("canonical form: got header %s\nwant %s\nfrom\n%s", got.JSON(), want.JSON(), rendered)
+	}
+	if len(again.Conversation) != len(doc.Conversation) {
+		t.Fatalf("canonical form: got %d messages, want %d", len(again.Conversation), len(doc.Conversation))
+	}
+	for i, m := range again.Conversation {
+		if !m.Equal(doc.Conversation[i].Message) {
+			t.Fatalf("canonical form: message %d: got %s\nwant %s", i, m.Value().JSON(), doc.Conversation[i].Value().JSON())
+		}
+	}
+}
