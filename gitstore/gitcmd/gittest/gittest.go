@@ -61,8 +61,14 @@ func Fails(t testing.TB, dir string, args ...string) string {
 	return stderr
 }
 
-// Commits makes n commits of the empty tree that no reference names, each without
-// parents, and returns their names.
+// Try calls git, which may refuse.
+func Try(dir string, args ...string) error {
+	_, _, err := run(dir, "", args...)
+	return err
+}
+
+// Commits makes n commits of the empty tree and returns their names. They have no
+// parents, and no reference names them; git gc keeps them all the same.
 func Commits(t testing.TB, dir string, n int) []string {
 	t.Helper()
 	var script strings.Builder
@@ -70,9 +76,11 @@ func Commits(t testing.TB, dir string, n int) []string {
 		script.WriteString("commit refs/heads/fixture\nmark :" + strconv.Itoa(i+1) + "\ncommitter Carl <carl@example.com> " + strconv.Itoa(1_600_000_000+i) + " +0000\ndata 0\n\nreset refs/heads/fixture\n\n")
 	}
 	marks := filepath.Join(t.TempDir(), "marks")
-	if _, stderr, err := run(dir, script.String(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
+	if _, stderr, err := run(dir, script.String(), "-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
 		t.Fatalf("git fast-import: %v\n%s", err, stderr)
 	}
+	keep(t, Run(t, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects/pack"))
+	Run(t, dir, "update-ref", "-d", "refs/heads/fixture")
 	data, err := os.ReadFile(marks)
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +95,20 @@ func Commits(t testing.TB, dir string, n int) []string {
 		ids[n-1] = id
 	}
 	return ids
+}
+
+// keep marks the packs of a folder so that git gc leaves them.
+func keep(t testing.TB, folder string) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(folder, "*.pack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pack := range packs {
+		if err := os.WriteFile(strings.TrimSuffix(pack, "pack")+"keep", nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func run(dir, stdin string, args ...string) (stdout, stderr string, err error) {
