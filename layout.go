@@ -1,6 +1,10 @@
 package domarkx
 
-import "strings"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
 
 // A Tail tells how the bytes of a piece of Markdown end.
 type Tail uint8
@@ -37,8 +41,15 @@ type Layout struct {
 	Within int
 
 	// Includes identifies the included files that these bytes were read with; ""
-	// when they include nothing.
+	// when they include nothing. For a piece within another it is that one's SpanID.
 	Includes string
+}
+
+// SpanID identifies the bytes of a piece and what they include, for the pieces
+// within it: 32 hexadecimal digits.
+func (l Layout) SpanID() string {
+	sum := sha256.Sum256(append(l.Digest[:], l.Includes...))
+	return hex.EncodeToString(sum[:16])
 }
 
 // A Form tells which bytes of a piece stand in the document.
@@ -91,8 +102,12 @@ func spanIntact(pieces []Layout) bool {
 	if span >= len(pieces) {
 		return false
 	}
+	if span == 0 {
+		return true
+	}
+	id := pieces[0].SpanID()
 	for i := 1; i <= span; i++ {
-		if pieces[i].Within != i {
+		if pieces[i].Within != i || pieces[i].Includes != id {
 			return false
 		}
 	}

@@ -196,7 +196,7 @@ func (d *decoder) layOut() {
 		}
 		for k := i + 1; k < next; k++ {
 			messages[k] = WriteMessage(messages[k].Message)
-			messages[k].Within = k - i
+			messages[k].Within, messages[k].Includes = k-i, l.SpanID()
 		}
 		i, at = next, end
 	}

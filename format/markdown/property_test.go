@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"io/fs"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -73,6 +74,52 @@ func TestBytesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkBytes(t, []byte(document().Draw(t, "document"))) })
 }
 
+// TestPiecesMove: the pieces of documents mean the same in any other order, with
+// others between them, and after a document that was left open.
+func TestPiecesMove(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mixed := &domarkx.Document{Header: domarkx.NewHeader()}
+		for i := range rapid.IntRange(1, 3).Draw(t, "documents") {
+			doc, err := markdown.Decode(format.Source{Data: []byte(document().Draw(t, "document")), Include: included})
+			if err != nil {
+				continue
+			}
+			if i == 0 {
+				mixed.Header, mixed.Preamble, mixed.Includes = doc.Header, doc.Preamble, doc.Includes
+			}
+			mixed.Conversation = append(mixed.Conversation, doc.Conversation...)
+			mixed.Conversation = append(mixed.Conversation, markdown.WriteMessage(message().Draw(t, "message")))
+		}
+		mixed.Conversation = rapid.Permutation(mixed.Conversation).Draw(t, "order")
+		drop := rapid.IntRange(0, len(mixed.Conversation)).Draw(t, "drop")
+		mixed.Conversation = mixed.Conversation[drop:]
+
+		text, err := markdown.Encode(mixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := markdown.Decode(format.Source{Data: text, Include: included})
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if len(read.Conversation) != len(mixed.Conversation) {
+			t.Fatalf("got %d messages, want %d, from\n%q", len(read.Conversation), len(mixed.Conversation), text)
+		}
+		for i, m := range read.Conversation {
+			if want := mixed.Conversation[i].Message; !m.Equal(want) {
+				t.Fatalf("message %d: got %s\nwant %s, from\n%q", i, m.Value().JSON(), want.Value().JSON(), text)
+			}
+		}
+	})
+}
+
+func included(name string) ([]byte, error) {
+	if name == "x" {
+		return nil, fs.ErrNotExist
+	}
+	return []byte("included\n\n## assistant\n\nanswer\n\n## user\n> quoted\n"), nil
+}
+
 // checkBytes checks a document that decodes: the bytes come back, layouts tell the
 // truth, and the canonical form means the same.
 func checkBytes(t interface {
@@ -80,8 +127,7 @@ func checkBytes(t interface {
 	Helper()
 }, data []byte) {
 	t.Helper()
-	include := func(string) ([]byte, error) { return []byte("included\n\n## assistant\n\nanswer\n"), nil }
-	doc, err := markdown.Decode(format.Source{Data: data, Include: include})
+	doc, err := markdown.Decode(format.Source{Data: data, Include: included})
 	if err != nil {
 		return
 	}
@@ -99,6 +145,11 @@ func checkBytes(t interface {
 		piece := m.Bytes
 		if !m.Verbatim {
 			piece = markdown.RenderMessage(m.Message)
+		}
+		if len(doc.Includes) == 0 {
+			if alone, err := markdown.ParseMessage(piece); err != nil || !alone.Equal(m.Message) {
+				t.Fatalf("alone: got %s, %v\nwant %s\nfrom\n%q", alone.Value().JSON(), err, m.Value().JSON(), piece)
+			}
 		}
 		pieces, layouts = append(pieces, piece), append(layouts, m.Layout)
 		canonical.Conversation = append(canonical.Conversation, domarkx.WrittenMessage{Message: m.Message})
