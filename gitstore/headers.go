@@ -142,7 +142,7 @@ func (b *builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 	if err != nil {
 		return nil, err
 	}
-	if err := b.noteSnapshot(h, conversationName(conversation, entries[0].ID.String())); err != nil {
+	if err := b.noteSnapshot(h, conversationName(conversation, h.Rev)); err != nil {
 		return nil, err
 	}
 	if h.Layout.Verbatim {

@@ -68,8 +68,9 @@ func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) erro
 	return err
 }
 
-// Conversation identifies what a snapshot's document says: its messages and its
-// header. Two snapshots that say the same have the same.
+// Conversation identifies what a snapshot's document says: its messages and the
+// revision of its header, so that a snapshot_id of its own makes no difference.
+// Two snapshots that say the same have the same.
 func (r reader) Conversation(_ context.Context, id string) (string, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -79,14 +80,18 @@ func (r reader) Conversation(_ context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return conversationName(conversation, find(root, "snapshot.json").ID.String()), nil
+	headers, err := r.headers(root)
+	if err != nil {
+		return "", err
+	}
+	return conversationName(conversation, headers[0].Rev), nil
 }
 
-func conversationName(conversation odb.ID, header string) string {
+func conversationName(conversation odb.ID, header domarkx.Rev) string {
 	if conversation.IsZero() {
-		return "- " + header
+		return "- " + header.String()
 	}
-	return conversation.String() + " " + header
+	return conversation.String() + " " + header.String()
 }
 
 // Origin reads what is known of a foreign original, but not its bytes.

@@ -19,6 +19,8 @@ type edition struct {
 	// same file imported twice is the same session; else they are new to the world.
 	derived bool
 	newID   func(clock uint32) domarkx.ID
+
+	keys []domarkx.Key // of the base's pieces
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
 	origin string
@@ -27,6 +29,12 @@ type edition struct {
 // apply returns the next state, and whether it differs from the base.
 func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, bool, error) {
 	complete(e.doc)
+	if e.base != nil {
+		var err error
+		if e.keys, err = e.base.keys(ctx); err != nil {
+			return nil, false, err
+		}
+	}
 	next := &domarkx.State{}
 	thread, changed, err := e.thread(ctx)
 	if err != nil {
@@ -80,9 +88,7 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 	var oldKeys []domarkx.Key
 	if e.base != nil {
 		base = &e.base.state.Thread
-		for i := range base.Live {
-			oldKeys = append(oldKeys, e.base.key(i+1))
-		}
+		oldKeys = e.keys[1:]
 	}
 	newKeys := make([]domarkx.Key, len(e.doc.Conversation))
 	for j, msg := range e.doc.Conversation {
@@ -210,12 +216,18 @@ func (l *likeness) bag(at int) map[string]int {
 	return bag
 }
 
+// keepPreamble keeps the preamble's bytes, for the header is to hold what they do
+// not say: the canonical rendering would show it.
+func keepPreamble(doc *domarkx.Document) {
+	if !doc.Preamble.Verbatim {
+		doc.Preamble.Bytes = markdown.RenderHeader(doc.Header)
+		doc.Preamble.Verbatim = true
+	}
+}
+
 // headers returns the headers after the edit.
 func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.HeaderEntry, bool, error) {
-	next := domarkx.HeaderEntry{Layout: e.doc.Preamble.Layout, Origin: e.origin}
-	if next.Layout.Verbatim {
-		next.Source = domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
-	}
+	next := domarkx.HeaderEntry{Origin: e.origin}
 	header := e.doc.Header
 	var old []domarkx.HeaderEntry
 	if e.base != nil {
@@ -224,15 +236,19 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 		if err != nil {
 			return nil, false, err
 		}
-		if !header.HasSourceFile {
-			header.SourceFile, header.HasSourceFile = was.SourceFile, was.HasSourceFile
+		if !header.HasSourceFile && was.HasSourceFile {
+			keepPreamble(e.doc)
+			header.SourceFile, header.HasSourceFile = was.SourceFile, true
 		}
-		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.base.key(0) == layoutKey(next.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
+		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.keys[0] == layoutKey(e.doc.Preamble.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
 		if same && header.Value().Equal(was.Value()) {
 			return old, false, nil
 		}
 	}
-	next.JSON = domarkx.Blob{Data: prettyJSON(header.Value())}
+	next.JSON, next.Layout = domarkx.Blob{Data: prettyJSON(header.Value())}, e.doc.Preamble.Layout
+	if next.Layout.Verbatim {
+		next.Source = domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
+	}
 	if len(e.doc.Includes) > 0 {
 		var err error
 		if next.Includes, err = objects.StoreIncludes(ctx, e.doc.Includes); err != nil {

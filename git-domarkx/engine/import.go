@@ -14,7 +14,6 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/markdown"
 )
 
 // An ImportRequest names documents to import.
@@ -199,17 +198,13 @@ func (imp *importer) known(in input) (source, bool) {
 	return src, ok
 }
 
-// nameSource records where a Markdown document came from. Its own bytes are kept
-// then: the canonical header would show the source too.
+// nameSource records where a Markdown document came from.
 func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	if in.codec.Name != string(Markdown) || in.path == "-" || doc.Header.HasSourceFile {
 		return
 	}
 	complete(doc)
-	if !doc.Preamble.Verbatim {
-		doc.Preamble.Bytes = markdown.RenderHeader(doc.Header)
-		doc.Preamble.Verbatim = true
-	}
+	keepPreamble(doc)
 	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
 }
 

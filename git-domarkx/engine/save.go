@@ -42,6 +42,13 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 			return Saved{}, err
 		}
 	}
+	if same, err := base.reads(ctx, r.Data); err != nil || same {
+		if err != nil {
+			return Saved{}, err
+		}
+		tip, err := m.store.Tip(ctx, r.Name)
+		return Saved{Info: tip, own: r.Base}, err
+	}
 	doc, err := m.parse(ctx, r, base)
 	if err != nil {
 		return Saved{}, err
@@ -67,14 +74,7 @@ func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view) (
 		if err != nil {
 			return nil, err
 		}
-		src.Include = func(path string) ([]byte, error) {
-			for _, f := range files {
-				if f.Path == path {
-					return f.Data, nil
-				}
-			}
-			return nil, fmt.Errorf("%w in the snapshot; import the document again to include it", domarkx.ErrNotFound)
-		}
+		src.Include = storedInclude(files)
 	}
 	return markdown.Decode(src)
 }

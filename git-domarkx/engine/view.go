@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -227,6 +229,17 @@ func (v *view) write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+// reads reports whether the document has these bytes; without a view it has none.
+func (v *view) reads(ctx context.Context, data []byte) (bool, error) {
+	if v == nil || v.size() != int64(len(data)) {
+		return false, nil
+	}
+	var b bytes.Buffer
+	b.Grow(len(data))
+	err := v.write(ctx, &b)
+	return bytes.Equal(b.Bytes(), data), err
+}
+
 // includes returns the files that the document includes.
 func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
 	tree := v.state.Headers[0].Includes
@@ -238,8 +251,64 @@ func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
 	return files, err
 }
 
-// key identifies a piece as shown: equal keys, equal bytes and meaning.
-func (v *view) key(i int) domarkx.Key { return layoutKey(v.pieces[i]) }
+// keys identify the pieces as somebody reads them who reads the document: equal
+// keys, equal bytes and meaning. A piece that had no end when it was written
+// has one as soon as another follows.
+func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
+	keys := make([]domarkx.Key, len(v.pieces))
+	for i, piece := range v.pieces {
+		ended := piece.Tail == domarkx.TailOpen || piece.Fence != ""
+		if v.placed[i].Form == domarkx.AsWritten && ended && i+1+piece.Span < len(v.pieces) {
+			read, err := v.reread(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			piece = read
+		}
+		keys[i] = layoutKey(piece)
+	}
+	return keys, nil
+}
+
+// reread returns the layout of a piece with the end that what follows gives it.
+func (v *view) reread(ctx context.Context, i int) (domarkx.Layout, error) {
+	data, err := v.bytes(ctx, i)
+	if err != nil {
+		return domarkx.Layout{}, err
+	}
+	files, err := v.includes(ctx)
+	if err != nil {
+		return domarkx.Layout{}, err
+	}
+	layout := v.pieces[i]
+	data = append(slices.Clip(data), domarkx.Separator(layout, domarkx.Layout{Tight: true})...)
+	doc, err := markdown.Decode(format.Source{Data: data, Include: storedInclude(files)})
+	messages := layout.Span
+	if i > 0 {
+		messages++
+	}
+	if err != nil || len(doc.Conversation) != messages {
+		return layout, nil // alone it reads as something else; it counts as changed
+	}
+	read := doc.Preamble.Layout
+	if i > 0 {
+		read = doc.Conversation[0].Layout
+	}
+	read.Tight, read.Includes = layout.Tight, layout.Includes
+	return read, nil
+}
+
+// storedInclude reads included files that are stored with a snapshot.
+func storedInclude(files []domarkx.Include) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		for _, f := range files {
+			if f.Path == path {
+				return f.Data, nil
+			}
+		}
+		return nil, fmt.Errorf("%w in the snapshot; import the document again to include it", domarkx.ErrNotFound)
+	}
+}
 
 func layoutKey(l domarkx.Layout) domarkx.Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%x %t %d %d %s", l.Digest, l.Tight, l.Span, l.Within, l.Includes))

@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// documents are texts that must come back as they are, whatever is done around
+// them.
+var documents = map[string]string{
+	"empty":          "",
+	"plain":          "## user\n\nhi\n\n## assistant\n\nhello\n",
+	"tight":          "## user\nhi\n## assistant\nhello\n",
+	"no line end":    "## user\n\nhi",
+	"crlf":           "## user\r\n\r\nhi\r\n\r\n## assistant\r\n\r\nhello\r\n",
+	"open fence":     "## user\n\n```sh\nls",
+	"front matter":   "---\ntitle: T\nauthor: A\n---\n\n# Title\n\n## user\n\nhi\n",
+	"blank lines":    "\n\n## user\n\n\n\nhi\n\n\n\n## assistant\n\n\n",
+	"empty message":  "## user\n\n## assistant\n",
+	"code":           "## assistant\n\nSee:\n\n```sh name=x\nls\n```\n\ndone\n",
+	"quoted":         "## User\n\n```json msg-metadata\n{\"a\": 1}\n```\n\n> hi\n> there\n",
+	"bad bytes":      "## user\n\n\xff\xfe\x00 \u2028 x\n",
+	"open preamble":  "just words",
+	"preamble fence": "```sh\nls",
+	"escaped":        "## user\n\n\\## user\n",
+}
+
+func TestImportShowsTheSameBytes(t *testing.T) {
+	for name, text := range documents {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			first := c.importFile(c.write("a.md", text))
+			if got := c.show("a"); got != text {
+				t.Fatalf("got %q, want %q", got, text)
+			}
+			if again := c.importFile(c.dir + "/a.md"); again.ID != first.ID || again.Changed {
+				t.Errorf("importing it again made %s, was %s", again.ID, first.ID)
+			}
+			c.fsck()
+		})
+	}
+}
+
+func TestAppendKeepsWhatWasThere(t *testing.T) {
+	for name, text := range documents {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			before := c.importFile(c.write("a.md", text))
+			c.append("a", "one")
+			after := c.append("a", "two")
+			got := c.show("a")
+			if !strings.HasPrefix(got, text) {
+				t.Errorf("got %q, want it to begin with %q", got, text)
+			}
+			if !strings.HasSuffix(got, "\n## user\n\none\n\n## user\n\ntwo\n") && got != "## user\n\none\n\n## user\n\ntwo\n" {
+				t.Errorf("got %q, want both messages at its end", got)
+			}
+			if after.Messages != before.Messages+2 {
+				t.Errorf("%d messages, want %d", after.Messages, before.Messages+2)
+			}
+			if got := c.shown("a#0", engine.JSON); before.Messages > 0 && got == "" {
+				t.Error("message 0 is gone")
+			}
+			saved := c.save("a", after.ID, got)
+			if saved.Changed {
+				t.Errorf("saving what is there made snapshot %s", saved.ID)
+			}
+			c.fsck()
+		})
+	}
+}
+
+func TestSaveMergesWithWhatHappenedMeanwhile(t *testing.T) {
+	c := newClone(t)
+	base := c.importFile(c.write("a.md", "## user\n\none\n\n## assistant\n\ntwo\n"))
+	c.append("a", "from elsewhere")
+	saved := c.save("a", base.ID, "## user\n\nONE\n\n## assistant\n\ntwo\n")
+	if !saved.Merged {
+		t.Error("the save was not merged")
+	}
+	if got, want := c.show("a"), "## user\n\nONE\n\n## assistant\n\ntwo\n\n## user\n\nfrom elsewhere\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.fsck()
+}
+
+func TestBothTextsOfAConflictStay(t *testing.T) {
+	c := newClone(t)
+	base := c.importFile(c.write("a.md", "## user\n\none\n"))
+	c.save("a", base.ID, "## user\n\nthis\n")
+	c.save("a", base.ID, "## user\n\nthat\n")
+	tip := c.tip("a")
+	got := c.show("a")
+	if tip.Messages != 2 || !strings.Contains(got, "this") || !strings.Contains(got, "that") || strings.Count(got, `"conflict"`) != 2 {
+		t.Fatalf("%d messages: %s", tip.Messages, got)
+	}
+	if again := c.save("a", tip.ID, got); again.Changed {
+		t.Error("saving a conflict as it is changed it")
+	}
+	c.append("a", "next")
+	c.fsck()
+	solved := c.save("a", c.tip("a").ID, "## user\n\nboth\n\n## user\n\nnext\n")
+	if got := c.show("a"); got != "## user\n\nboth\n\n## user\n\nnext\n" || solved.Messages != 2 {
+		t.Errorf("solved to %q", got)
+	}
+	c.fsck()
+}
+
+func TestRewindCanBeUndone(t *testing.T) {
+	for name, text := range documents {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.importFile(c.write("a.md", text))
+			c.append("a", "one")
+			c.append("a", "two")
+			full := c.show("a")
+			k := c.tip("a").Messages - 2
+			now, before, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: k})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.show("a"); now.Messages != k+1 || !strings.HasPrefix(full, got) {
+				t.Errorf("rewound to %d messages %q, want %d of %q", now.Messages, got, k+1, full)
+			}
+			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: before.ID, Message: -1}); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.show("a"); got != full {
+				t.Errorf("undone to %q, want %q", got, full)
+			}
+			c.fsck()
+		})
+	}
+}
+
+func TestForkEndsWithTheMessage(t *testing.T) {
+	c := newClone(t)
+	c.importFile(c.write("a.md", documents["plain"]))
+	if _, err := c.Fork(t.Context(), engine.Revision{Name: "a", Message: 0}, "b"); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.show("b"); got != "## user\n\nhi\n" {
+		t.Errorf("forked %q", got)
+	}
+	c.append("b", "on")
+	if got := c.show("a"); got != documents["plain"] {
+		t.Errorf("the fork changed what it was made from: %q", got)
+	}
+	c.fsck()
+}
+
+func TestImportGoesOnFromTheSameSource(t *testing.T) {
+	c := newClone(t)
+	path := c.write("a.md", "## user\n\none\n")
+	c.importFile(path)
+	c.append("a", "mine")
+	c.write("a.md", "## user\n\none\n\n## assistant\n\nyours\n")
+	saved := c.importFile(path)
+	if saved.Name != "a" || !saved.Merged || saved.Messages != 3 {
+		t.Errorf("imported as %+v", saved)
+	}
+	if other := c.importFile(c.write("sub/a.md", "## user\n\nother\n")); other.Name != "a-2" {
+		t.Errorf("another source became %q", other.Name)
+	}
+	c.fsck()
+}
+
+func TestIncludesAreStored(t *testing.T) {
+	c := newClone(t)
+	c.write("part.md", "## assistant\n\nA\n\n## user\n\nB\n")
+	c.write("words.txt", "some words\n")
+	text := "## user\n\nhi\n\n[include](words.txt)\n\n[include](part.md)\n\n## assistant\n\nbye\n"
+	c.importFile(c.write("a.md", text))
+	tip := c.tip("a")
+	if got := c.show("a"); got != text || tip.Messages != 4 {
+		t.Fatalf("%d messages, got %q", tip.Messages, got)
+	}
+	edited := strings.Replace(text, "bye", "BYE", 1)
+	c.save("a", tip.ID, edited)
+	if got := c.show("a"); got != edited {
+		t.Errorf("saved %q, got %q", edited, got)
+	}
+	c.append("a", "more")
+	if got := c.show("a"); got != edited+"\n## user\n\nmore\n" {
+		t.Errorf("appended to %q", got)
+	}
+	c.fsck()
+	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.show("a"); strings.Contains(got, "B\n") || !strings.Contains(got, "some words") {
+		t.Errorf("rewound to %q", got)
+	}
+	c.fsck()
+}
+
+func TestExportGivesBackTheOriginal(t *testing.T) {
+	c := newClone(t)
+	original := "{ \"version\":\"1.0\",\"snapshot_id\":\"x\",\n\"metadata\":{\"import_timestamp\":\"2025-11-14T10:45:00Z\"},\"execution_config\":{},\"conversation\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"value\":\"a\\ud83d\"}]}]}"
+	c.importFile(c.write("s.json", original))
+	export := func() string {
+		var b strings.Builder
+		if err := c.Export(t.Context(), engine.Revision{Name: "s", Message: -1}, "json", &b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got := export(); got != original {
+		t.Errorf("got %s", got)
+	}
+	before := c.tip("s")
+	if got := c.shown("s", engine.JSON); !strings.Contains(got, `"snapshot_id": "x"`) || !strings.Contains(got, `a\ud83d`) {
+		t.Errorf("shown as %s", got)
+	}
+	c.append("s", "more")
+	if got := export(); got == original || strings.Contains(got, `"snapshot_id": "x"`) {
+		t.Errorf("changed, but exported as %s", got)
+	}
+	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "s", ID: before.ID, Message: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := export(); got != original {
+		t.Errorf("rewound, but exported as %s", got)
+	}
+	c.fsck()
+}

@@ -1,0 +1,194 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// TestMain keeps the user's Git configuration out of the tests.
+func TestMain(m *testing.M) {
+	for key, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "TZ": "UTC",
+	} {
+		os.Setenv(key, value)
+	}
+	os.Exit(m.Run())
+}
+
+// clone is a repository with its manager, and a clock that goes on by a second
+// each time it is looked at.
+type clone struct {
+	*engine.SessionManager
+	t      *testing.T
+	dir    string
+	now    time.Time
+	drafts drafts
+}
+
+func newClone(t *testing.T) *clone {
+	t.Helper()
+	c := &clone{t: t, dir: t.TempDir(), now: time.Unix(1_700_000_000, 0).UTC()}
+	if out, err := exec.Command("git", "init", "-q", c.dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	git, err := gitcmd.Discover(t.Context(), c.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gitstore.Open(t.Context(), git)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c.drafts = drafts{}
+	c.SessionManager = engine.New(store{s, nil}, all.Codecs(), engine.Surroundings{
+		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
+		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
+			c.now = c.now.Add(time.Second)
+			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: c.now}
+			return who, who, nil
+		},
+		Ignored: func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+	})
+	return c
+}
+
+// drafts keeps drafts in memory.
+type drafts map[string]engine.Draft
+
+func (d drafts) Put(_ context.Context, draft engine.Draft) error { d[draft.Name] = draft; return nil }
+func (d drafts) Delete(_ context.Context, name string) error     { delete(d, name); return nil }
+func (d drafts) List(context.Context) (list []engine.Draft, err error) {
+	for _, draft := range d {
+		list = append(list, draft)
+	}
+	return list, nil
+}
+
+// store is the repository as the engine wants it, without remotes.
+type store struct {
+	*gitstore.Store
+	engine.Remotes
+}
+
+func (s store) Update(ctx context.Context, reason string, fn func(engine.Tx) error) error {
+	return s.Store.Update(ctx, reason, func(tx *gitstore.Tx) error { return fn(transaction{tx}) })
+}
+
+func (s store) Origin(ctx context.Context, tree string) (engine.Origin, error) {
+	o, err := s.Store.Origin(ctx, tree)
+	if err != nil {
+		return engine.Origin{}, err
+	}
+	return engine.Origin{Format: o.Format, Conversation: o.Conversation, Size: o.Size, Open: o.Open}, nil
+}
+
+type transaction struct{ *gitstore.Tx }
+
+func (tx transaction) Origin(context.Context, string) (engine.Origin, error) {
+	return engine.Origin{}, fmt.Errorf("reading an original within a change: %w", domarkx.ErrUnsupported)
+}
+
+func (c *clone) write(name, content string) string {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	return path
+}
+
+func (c *clone) importFile(path string) engine.Saved {
+	c.t.Helper()
+	result, err := c.Import(c.t.Context(), engine.ImportRequest{Paths: []string{path}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, bad := range result.Bad {
+		c.t.Fatal(bad)
+	}
+	return result.Sessions[0]
+}
+
+func (c *clone) show(revision string) string { return c.shown(revision, engine.Markdown) }
+
+func (c *clone) shown(revision string, form engine.Form) string {
+	c.t.Helper()
+	r, err := engine.ParseRevision(revision)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := c.Show(c.t.Context(), r, form, &b); err != nil {
+		c.t.Fatal(err)
+	}
+	info, err := c.Resolve(c.t.Context(), r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if form == engine.Markdown && r.Message < 0 && info.Bytes != int64(b.Len()) {
+		c.t.Fatalf("%s has %d bytes, recorded are %d:\n%s", revision, b.Len(), info.Bytes, b.String())
+	}
+	return b.String()
+}
+
+func (c *clone) append(name, text string) domarkx.Info {
+	c.t.Helper()
+	info, err := c.Append(c.t.Context(), name, domarkx.User, text)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return info
+}
+
+func (c *clone) save(name, base, data string) engine.Saved {
+	c.t.Helper()
+	saved, err := c.Save(c.t.Context(), engine.SaveRequest{Name: name, Base: base, Data: []byte(data), Operation: "edit"})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return saved
+}
+
+func (c *clone) tip(name string) domarkx.Info {
+	c.t.Helper()
+	info, err := c.Resolve(c.t.Context(), engine.Revision{Name: name, Message: -1})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return info
+}
+
+// fsck fails the test when Git or the engine finds damage.
+func (c *clone) fsck() {
+	c.t.Helper()
+	if out, err := exec.Command("git", "-C", c.dir, "fsck", "--strict").CombinedOutput(); err != nil || strings.Contains(string(out), "error") {
+		c.t.Fatalf("git fsck: %v\n%s", err, out)
+	}
+	list, err := c.List(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, info := range list {
+		found, err := c.CheckSnapshot(c.t.Context(), info)
+		if err != nil || len(found) > 0 {
+			c.t.Fatalf("checking %s: %v %v", info.Name, found, err)
+		}
+	}
+}
