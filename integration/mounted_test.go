@@ -1,0 +1,125 @@
+package integration_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A mounted is a mount whose serving process belongs to the test.
+type mounted struct {
+	tb     testing.TB
+	dir    string
+	repo   *site
+	serve  *exec.Cmd
+	stderr *lockedBuffer
+	ended  chan struct{} // closed when the process has ended
+}
+
+// lockedBuffer is written by a process and read by the test.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// mountAt mounts a repository's sessions and waits until they can be used.
+func mountAt(tb testing.TB, repo *site, dir string) *mounted {
+	tb.Helper()
+	m := &mounted{tb: tb, dir: dir, repo: repo, stderr: &lockedBuffer{}}
+	m.serve = repo.command(tb.Context(), "git-domarkx", "mount", "--foreground", dir)
+	m.serve.Cancel = func() error { return m.serve.Process.Signal(syscall.SIGTERM) }
+	m.serve.Stderr = m.stderr
+	m.serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := m.serve.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	m.ended = make(chan struct{})
+	go func() {
+		m.serve.Wait()
+		close(m.ended)
+	}()
+	tb.Cleanup(func() {
+		exec.Command("fusermount3", "-uqz", dir).Run()
+		m.serve.Process.Kill()
+		<-m.ended
+		if errors.Is(probe(dir), syscall.ENOTCONN) {
+			syscall.Unmount(dir, syscall.MNT_DETACH)
+		}
+	})
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		select {
+		case <-m.ended:
+			tb.Fatalf("mount %s ended: %s", dir, m.stderr)
+		default:
+		}
+		if _, err := os.Stat(filepath.Join(dir, "README.md")); err == nil {
+			return m
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("mount %s is not usable after 30 s: %s", dir, m.stderr)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func probe(dir string) error {
+	_, err := os.ReadDir(dir)
+	return err
+}
+
+func (m *mounted) path(name string) string { return filepath.Join(m.dir, name) }
+
+func (m *mounted) read(name string) string {
+	m.tb.Helper()
+	data, err := os.ReadFile(m.path(name))
+	if err != nil {
+		m.tb.Fatalf("%v\nthe mount says: %s", err, m.stderr)
+	}
+	return string(data)
+}
+
+// save truncates and writes; when it returns, the bytes must be durable.
+func (m *mounted) save(name, content string) {
+	m.tb.Helper()
+	if err := os.WriteFile(m.path(name), []byte(content), 0o666); err != nil {
+		m.tb.Fatalf("%v\nthe mount says: %s", err, m.stderr)
+	}
+}
+
+// kill ends the serving process as the kernel's out-of-memory killer does.
+func (m *mounted) kill() {
+	m.tb.Helper()
+	if err := m.serve.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		m.tb.Fatal(err)
+	}
+	<-m.ended
+}
+
+// end unmounts as a user does.
+func (m *mounted) end() {
+	m.tb.Helper()
+	m.repo.domarkx("unmount", m.dir)
+	eventually(m.tb, "the folder is an ordinary one again", func() bool {
+		_, err := os.Stat(m.path("README.md"))
+		return errors.Is(err, os.ErrNotExist)
+	})
+}
