@@ -142,7 +142,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		imp.made[c.name] = true
 	}
 	imp.here[c.name] = saved.Info
-	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.own, Digest: files.sum()})
+	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.Document, Digest: files.sum()})
 	return saved, nil
 }
 

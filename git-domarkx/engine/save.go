@@ -25,11 +25,12 @@ type Saved struct {
 	Changed bool // a snapshot was made
 	Merged  bool // the session had moved on, and holds both changes now
 
-	own string // the snapshot of the saved document itself, before any merge
+	// Document is the snapshot that holds exactly what was saved: Info.ID unless merged.
+	Document string
 }
 
 // Save makes a snapshot of a saved document. When the session moved on since the
-// base, both changes are merged. A document that does not parse is a
+// base, both changes are merged; when it is gone, it goes on from the base. A document that does not parse is a
 // *domarkx.SyntaxError, and nothing changes.
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
 	var base *view
@@ -42,12 +43,14 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 			return Saved{}, err
 		}
 	}
-	if same, err := base.reads(ctx, r.Data); err != nil || same {
-		if err != nil {
-			return Saved{}, err
+	same, err := base.reads(ctx, r.Data)
+	if err != nil {
+		return Saved{}, err
+	}
+	if same {
+		if tip, err := m.store.Tip(ctx, r.Name); !errors.Is(err, domarkx.ErrNotFound) {
+			return Saved{Info: tip, Document: r.Base}, err
 		}
-		tip, err := m.store.Tip(ctx, r.Name)
-		return Saved{Info: tip, own: r.Base}, err
 	}
 	doc, err := m.parse(ctx, r, base)
 	if err != nil {
@@ -126,7 +129,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 		return Saved{}, err
 	}
 	if !changed && tip.ID != "" {
-		return Saved{Info: tip, own: c.base}, nil
+		return Saved{Info: tip, Document: c.base}, nil
 	}
 	commit, err := m.commitOf(ctx, tx, state, c, subject(c, e))
 	if err != nil {
@@ -139,7 +142,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if err != nil {
 		return Saved{}, err
 	}
-	saved := Saved{Info: info, Changed: true, own: info.ID}
+	saved := Saved{Info: info, Changed: true, Document: info.ID}
 	if tip.ID != "" && tip.ID != c.base {
 		theirs, err := m.store.Load(ctx, tip.ID)
 		if err != nil {
