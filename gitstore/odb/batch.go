@@ -125,6 +125,19 @@ func (d *Database) packed(objects []object) (*packWriter, error) {
 	return w, nil
 }
 
+// finished returns the writer of a pack of these objects that is in its place.
+func (d *Database) finished(objects []object) (*packWriter, error) {
+	w, err := d.packed(objects)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.finish(); err != nil {
+		w.abort()
+		return nil, err
+	}
+	return w, nil
+}
+
 // Stats returns the number of different objects added and the size of their
 // content in bytes.
 func (b *Batch) Stats() (objects int, bytes int64) {
@@ -136,28 +149,29 @@ func (b *Batch) Stats() (objects int, bytes int64) {
 // Sync writes the batch. When it returns without error, every object is complete,
 // in its place and durable: refs may be moved to them. A small batch is written as
 // loose objects; a large one, or one that meets a `git gc`, as one pack that is
-// kept from collections until [Batch.Settle]. After an error the batch can only be
-// aborted; a repository that takes no writes is [domarkx.ErrReadOnly].
+// kept from collections until [Batch.Settle]. A repository that takes no writes is
+// [domarkx.ErrReadOnly]; after an error the batch can only be aborted.
+//
+// When refs cannot be moved because an object is missing, a collection was at work
+// in between. Sync can be called again then, and brings back what was removed.
 func (b *Batch) Sync() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.state == synced:
-		return nil
+		return b.mend()
 	case b.state == ended:
 		return errors.New("sync objects: the batch has ended")
 	case b.err != nil:
 		return b.err
 	}
-	// A collection that runs has perhaps listed what it will delete.
-	if b.pack == nil && len(b.objects) > 0 && b.d.collecting() {
-		if b.pack, b.err = b.d.packed(b.objects); b.err != nil {
-			return b.err
-		}
-	}
-	if b.pack != nil {
+	switch {
+	case b.pack != nil:
 		b.err = b.pack.finish()
-	} else {
+	case len(b.objects) > 0 && b.d.collecting():
+		// The collection has perhaps decided already what it will delete.
+		b.pack, b.err = b.d.finished(b.objects)
+	default:
 		b.err = b.d.writeLoose(b.objects)
 	}
 	if b.err == nil {
@@ -168,9 +182,9 @@ func (b *Batch) Sync() error {
 
 // Settle is called after refs reach the objects. When it returns without error, no
 // collection that began earlier can take them any more: loose objects are there
-// or, where a `git gc` may be running or somebody removed some, in a small pack that
-// [Database.ReleaseKeeps] gives free later; a large batch's pack is in place and
-// free. It ends the batch.
+// or, where a `git gc` may be running or somebody removed some, in a small pack.
+// Packs are given free for collections or, while one may be running, left to
+// [Database.ReleaseKeeps]. It ends the batch.
 func (b *Batch) Settle() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,28 +194,29 @@ func (b *Batch) Settle() error {
 	if b.state == open {
 		return errors.New("settle objects: the batch is not synced")
 	}
-	if b.pack != nil {
-		if err := b.pack.place(); err != nil {
-			return err
-		}
-		b.state = ended
-		return errors.Join(b.pack.keep.release(), b.pack.close())
-	}
-	if b.d.collecting() || !b.there() {
-		w, err := b.d.packed(b.objects)
-		if err != nil {
-			return err
-		}
-		if err := w.finish(); err != nil {
-			w.abort()
-			return err
-		}
-		if err := errors.Join(w.keep.leave(), w.close()); err != nil {
-			return err
-		}
+	if err := b.mend(); err != nil {
+		return err
 	}
 	b.state = ended
-	return nil
+	if b.pack == nil {
+		return nil
+	}
+	if b.d.collecting() {
+		return errors.Join(b.pack.keep.leave(), b.pack.close())
+	}
+	return errors.Join(b.pack.keep.release(), b.pack.close())
+}
+
+// mend makes sure of objects that were in their place once. Loose ones go into a
+// pack when a collection may be about to remove them, or has begun to.
+func (b *Batch) mend() (err error) {
+	if b.pack != nil {
+		return b.pack.place()
+	}
+	if len(b.objects) > 0 && (b.d.collecting() || !b.there()) {
+		b.pack, err = b.d.finished(b.objects)
+	}
+	return err
 }
 
 // there reports whether each object is where Sync put it. A copy in a pack does not
@@ -223,11 +238,10 @@ func (b *Batch) Abort() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state != ended && b.pack != nil {
-		switch {
-		case b.state == synced:
+		if b.state == synced {
 			b.pack.keep.release()
 			b.pack.close()
-		default:
+		} else {
 			b.pack.abort()
 		}
 	}

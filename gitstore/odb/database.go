@@ -23,6 +23,7 @@ type Database struct {
 	// changes, so that no mapping goes away under a reader.
 	mu       sync.RWMutex
 	packs    []*pack
+	listed   int    // how often packs was changed
 	scans    []scan // one per directory, once scanned
 	promisor bool   // some pack is that of a partial clone
 	recent   atomic.Pointer[pack]
@@ -180,16 +181,17 @@ const maxRescans = 8
 // copy elsewhere to the report of a damaged one.
 func (d *Database) lookup(id ID, packed func(*pack, int64) error, loose func(path string) error) error {
 	for try := 0; ; try++ {
-		err := d.lookupOnce(id, packed, loose)
+		searched, err := d.lookupOnce(id, packed, loose)
 		if err == nil {
 			return nil
 		}
 		gone := errors.Is(err, errGone)
-		changed, scanErr := d.rescan(gone)
+		listed, scanErr := d.rescan(gone)
 		if scanErr != nil {
 			return scanErr
 		}
-		if try < maxRescans && (gone || changed) {
+		// Another goroutine may have brought the list up to date.
+		if try < maxRescans && (gone || listed != searched) {
 			continue
 		}
 		if gone {
@@ -208,15 +210,16 @@ func (d *Database) isPartial() bool {
 	return d.promisor
 }
 
-func (d *Database) lookupOnce(id ID, packed func(*pack, int64) error, loose func(path string) error) error {
-	found, err := d.lookupPacks(id, packed)
+// lookupOnce searches once, and returns which list of packs it searched.
+func (d *Database) lookupOnce(id ID, packed func(*pack, int64) error, loose func(path string) error) (listed int, err error) {
+	found, listed, err := d.lookupPacks(id, packed)
 	if found {
-		return err
+		return listed, nil
 	}
 	for _, dir := range d.dirs {
 		looseErr := loose(loosePath(dir, id))
 		if looseErr == nil {
-			return nil
+			return listed, nil
 		}
 		if !errors.Is(looseErr, fs.ErrNotExist) && err == nil {
 			err = looseErr
@@ -225,34 +228,31 @@ func (d *Database) lookupOnce(id ID, packed func(*pack, int64) error, loose func
 	if err == nil {
 		err = domarkx.ErrNotFound
 	}
-	return err
+	return listed, err
 }
 
-// lookupPacks reports whether some pack had the object, sound or with a lasting
-// error; a damaged copy is reported as not found, with the error.
-func (d *Database) lookupPacks(id ID, packed func(*pack, int64) error) (found bool, err error) {
+// lookupPacks reports whether the function succeeded on a pack's copy of the
+// object; a damaged one is not found, with an error.
+func (d *Database) lookupPacks(id ID, packed func(*pack, int64) error) (found bool, listed int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	recent := d.recent.Load()
-	if recent != nil {
-		if ok, e := recent.lookup(id, packed); ok && e == nil {
-			return true, nil
-		} else if e != nil {
-			err = e
+	for i := -1; i < len(d.packs); i++ {
+		p := recent
+		if i >= 0 {
+			p = d.packs[i]
 		}
-	}
-	for _, p := range d.packs {
-		if p == recent {
+		if p == nil || i >= 0 && p == recent {
 			continue
 		}
 		ok, e := p.lookup(id, packed)
 		if ok && e == nil {
 			d.recent.Store(p)
-			return true, nil
+			return true, d.listed, nil
 		}
 		if e != nil && (err == nil || errors.Is(err, errGone)) {
 			err = e
 		}
 	}
-	return false, err
+	return false, d.listed, err
 }

@@ -195,11 +195,16 @@ func (w *packWriter) stop() {
 	}
 }
 
-// abort removes what was written, unless it is in place already.
+// abort removes what was written.
 func (w *packWriter) abort() {
 	w.stop()
 	w.pack.discard()
 	w.idx.discard()
+	if w.keep != nil {
+		os.Remove(w.base + ".idx")
+		os.Remove(w.base + ".pack")
+		w.keep.release()
+	}
 }
 
 // finish makes the pack durable and gives it its name, with a .keep file that was

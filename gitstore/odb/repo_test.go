@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(name, value)
 	}
+	if dir := os.Getenv("ODB_TEST_CHILD"); dir != "" {
+		child(dir, os.Getenv("ODB_TEST_NAME"))
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -24,12 +24,20 @@ func (s scan) current(modified time.Time) bool {
 	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
 }
 
-// rescan brings the list of packs up to date and reports whether it changed, which
-// it always did the first time. Directories that did not change are not read
-// again, unless forced.
-func (d *Database) rescan(force bool) (changed bool, err error) {
+// rescan brings the list of packs up to date and returns its number, which is
+// another whenever the list is, and after the first scan. Directories that did not
+// change are not read again, unless forced.
+func (d *Database) rescan(force bool) (listed int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	changed := false
+	defer func() {
+		if changed {
+			d.listed++
+			listed = d.listed
+		}
+	}()
+	listed = d.listed
 	if d.scans == nil {
 		d.scans = make([]scan, len(d.dirs))
 		changed = true
@@ -41,20 +49,20 @@ func (d *Database) rescan(force bool) (changed bool, err error) {
 		if err == nil {
 			modified = info.ModTime()
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return changed, fmt.Errorf("look for packs: %w", err)
+			return listed, fmt.Errorf("look for packs: %w", err)
 		}
 		if !force && d.scans[i].current(modified) {
 			continue
 		}
 		now := time.Now()
 		dirChanged, err := d.scanPacks(dir)
-		if err != nil {
-			return changed, err
-		}
 		changed = changed || dirChanged
+		if err != nil {
+			return listed, err
+		}
 		d.scans[i] = scan{modified, now}
 	}
-	return changed, nil
+	return listed, nil
 }
 
 // scanPacks makes the packs of one directory those that are in it now.

@@ -1,0 +1,360 @@
+package odb_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// write makes a batch of a commit with that many new blobs, moves a ref to it and
+// settles it.
+func write(d *odb.Database, dir, ref string, blobs int, salt string) (odb.ID, error) {
+	b := d.Begin()
+	defer b.Abort()
+	var entries []odb.TreeEntry
+	for i := range blobs {
+		blob, err := b.Add(odb.Blob, fmt.Appendf(nil, "%s %d", salt, i))
+		if err != nil {
+			return odb.ID{}, err
+		}
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: fmt.Sprint(i), ID: blob})
+	}
+	tree, err := b.AddTree(entries)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	tip, err := b.Add(odb.Commit, fmt.Appendf(nil, "tree %s\nauthor A <a@b> 1700000000 +0000\ncommitter A <a@b> 1700000000 +0000\n\nm\n", tree))
+	if err != nil {
+		return odb.ID{}, err
+	}
+	for try := 0; ; try++ {
+		if err := b.Sync(); err != nil {
+			return odb.ID{}, err
+		}
+		out, err := exec.Command("git", "-C", dir, "update-ref", ref, tip.String()).CombinedOutput()
+		if err == nil {
+			break
+		}
+		if try == 3 {
+			return odb.ID{}, fmt.Errorf("update-ref: %w: %s", err, out)
+		}
+	}
+	return tip, b.Settle()
+}
+
+func TestWritersMeetCollections(t *testing.T) {
+	for name, loop := range map[string][][]string{
+		"gc":     {{"gc", "-q", "--prune=now"}},
+		"repack": {{"repack", "-adq"}},
+		"both":   {{"gc", "-q", "--prune=now"}, {"repack", "-adfq"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := bare(t)
+			d := open(t, dir)
+			done := make(chan struct{})
+			var collectors, writers sync.WaitGroup
+			collectors.Go(func() {
+				for {
+					for _, args := range loop {
+						cmd := exec.Command("git", args...)
+						cmd.Dir = dir
+						if out, err := cmd.CombinedOutput(); err != nil {
+							t.Errorf("git %s: %v: %s", args, err, out)
+						}
+					}
+					select {
+					case <-done:
+						return
+					default:
+					}
+				}
+			})
+			for w := range 2 {
+				writers.Go(func() {
+					for i := range 25 {
+						blobs := []int{2, 100}[i%2]
+						// Each ref is replaced: what it had is garbage, as is a tip before its ref.
+						tip, err := write(d, dir, fmt.Sprintf("refs/heads/w%d-%d", w, i%3), blobs, fmt.Sprint(w, " ", i))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if _, err := d.Commit(tip); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			writers.Wait()
+			close(done)
+			collectors.Wait()
+			git(t, dir, "fsck", "--strict", "--full")
+			must(t, d.ReleaseKeeps())
+			noKeeps(t, dir)
+		})
+	}
+}
+
+func noKeeps(t *testing.T, dir string) {
+	t.Helper()
+	keeps, _ := filepath.Glob(dir + "/objects/pack/*.keep")
+	listed, _ := filepath.Glob(dir + "/domarkx/keeps/*")
+	if len(keeps)+len(listed) > 0 {
+		t.Errorf("kept: %q, listed: %q", keeps, listed)
+	}
+}
+
+// pretendGC makes a repository look as if a `git gc` ran, of this process.
+func pretendGC(t *testing.T, dir string) (end func()) {
+	t.Helper()
+	host, err := os.Hostname()
+	must(t, err)
+	name := filepath.Join(dir, "gc.pid")
+	must(t, os.WriteFile(name, fmt.Appendf(nil, "%d %s", os.Getpid(), host), 0o644))
+	return func() { must(t, os.Remove(name)) }
+}
+
+func TestCollectionInTheMiddle(t *testing.T) {
+	tests := []struct {
+		name    string
+		gc      func(t *testing.T, dir string) // before Sync
+		between []string                       // a command before the ref moves
+		lost    bool                           // the loose objects are deleted after it moved
+		kept    int                            // packs after Settle
+		packs   int
+	}{
+		{name: "quiet"},
+		{name: "prune before the ref", between: []string{"prune", "--expire=now"}, packs: 1},
+		{name: "repack before the ref", between: []string{"repack", "-adq"}},
+		{name: "gc before the ref", between: []string{"gc", "-q", "--prune=now"}, packs: 1},
+		{name: "gc that runs on", gc: func(t *testing.T, dir string) { pretendGC(t, dir) }, kept: 1, packs: 1},
+		{name: "gc that died", gc: func(t *testing.T, dir string) {
+			dead := exec.Command("true")
+			must(t, dead.Run())
+			host, _ := os.Hostname()
+			must(t, os.WriteFile(dir+"/gc.pid", fmt.Appendf(nil, "%d %s", dead.Process.Pid, host), 0o644))
+		}},
+		{name: "gc long ago", gc: func(t *testing.T, dir string) {
+			must(t, os.WriteFile(dir+"/gc.pid", []byte("1 elsewhere"), 0o644))
+			old := time.Now().Add(-13 * time.Hour)
+			must(t, os.Chtimes(dir+"/gc.pid", old, old))
+		}},
+		{name: "gc elsewhere", gc: func(t *testing.T, dir string) {
+			must(t, os.WriteFile(dir+"/gc.pid", []byte("1 elsewhere"), 0o644))
+		}, kept: 1, packs: 1},
+		{name: "loose objects deleted after the ref", lost: true, packs: 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := bare(t)
+			d := open(t, dir)
+			if test.gc != nil {
+				test.gc(t, dir)
+			}
+			b := d.Begin()
+			blob := add(t, b, odb.Blob, []byte("content"))
+			tip := commit(t, b, odb.ID{}, blob)
+			must(t, b.Sync())
+			if test.between != nil {
+				git(t, dir, test.between...)
+				must(t, b.Sync())
+			}
+			git(t, dir, "update-ref", "refs/heads/main", tip.String())
+			if test.lost {
+				loose, _ := filepath.Glob(dir + "/objects/[0-9a-f][0-9a-f]/*")
+				for _, name := range loose {
+					must(t, os.Remove(name))
+				}
+			}
+			must(t, b.Settle())
+			if packs, _ := filepath.Glob(dir + "/objects/pack/*.pack"); len(packs) != test.packs {
+				t.Errorf("packs: %q, want %d", packs, test.packs)
+			}
+			if keeps, _ := filepath.Glob(dir + "/objects/pack/*.keep"); len(keeps) != test.kept {
+				t.Errorf("kept: %q, want %d", keeps, test.kept)
+			}
+			git(t, dir, "prune", "--expire=now")
+			git(t, dir, "fsck", "--strict", "--full")
+			must(t, d.ReleaseKeeps())
+			if keeps, _ := filepath.Glob(dir + "/objects/pack/*.keep"); len(keeps) != test.kept {
+				t.Errorf("released while a collection runs: %q", keeps)
+			}
+			os.Remove(dir + "/gc.pid")
+			must(t, d.ReleaseKeeps())
+			noKeeps(t, dir)
+			if data, err := d.Blob(blob); err != nil || string(data) != "content" {
+				t.Errorf("%q, %v", data, err)
+			}
+		})
+	}
+}
+
+func TestReleaseKeepsLeavesOthers(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	b := d.Begin()
+	for i := range 100 {
+		add(t, b, odb.Blob, fmt.Append(nil, i))
+	}
+	must(t, b.Sync()) // held by this process
+	foreign := filepath.Join(dir, "objects/pack/pack-"+strings.Repeat("0", 40)+".keep")
+	must(t, os.WriteFile(foreign, []byte("mine\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "domarkx/keeps/pack-"+strings.Repeat("0", 40)), nil, 0o600))
+	must(t, d.ReleaseKeeps())
+	if keeps, _ := filepath.Glob(dir + "/objects/pack/*.keep"); len(keeps) != 2 {
+		t.Errorf("kept: %q, want two", keeps)
+	}
+	b.Abort()
+	must(t, os.Remove(foreign))
+	noKeeps(t, dir)
+}
+
+// A bulk pack whose files somebody takes is written again.
+func TestPackIsPutBack(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	b := d.Begin()
+	var blobs []odb.ID
+	for i := range 100 {
+		blobs = append(blobs, add(t, b, odb.Blob, fmt.Append(nil, i)))
+	}
+	tip := commit(t, b, odb.ID{}, blobs...)
+	// While the pack is being written, a prune takes its temporary file.
+	git(t, dir, "prune", "--expire=now")
+	must(t, b.Sync())
+	git(t, dir, "update-ref", "refs/heads/main", tip.String())
+	for _, pattern := range []string{"pack", "idx"} {
+		names, _ := filepath.Glob(dir + "/objects/pack/*." + pattern)
+		for _, name := range names {
+			must(t, os.Remove(name))
+		}
+		must(t, b.Sync())
+		git(t, dir, "fsck", "--strict", "--full")
+	}
+	must(t, b.Settle())
+	noKeeps(t, dir)
+}
+
+// child is what the test binary does when it is started to be killed: it writes
+// until then, and prints each ref and its commit once they are acknowledged.
+func child(dir, name string) {
+	d, err := odb.Open(dir, "")
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	for i := 0; ; i++ {
+		ref := fmt.Sprintf("refs/heads/%s-%d", name, i)
+		tip, err := write(d, dir, ref, []int{3, 90, 1200}[i%3], ref)
+		if err != nil {
+			fmt.Println("error", err)
+			return
+		}
+		fmt.Println(ref, tip)
+	}
+}
+
+func TestKilledWriters(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	acknowledged := map[string]string{}
+	for round := range 25 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "ODB_TEST_CHILD="+dir, fmt.Sprint("ODB_TEST_NAME=k", round))
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		timer := time.AfterFunc(time.Duration(round*round)*200*time.Microsecond+time.Millisecond, func() { cmd.Process.Kill() })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			ref, tip, ok := strings.Cut(lines.Text(), " ")
+			if !ok || ref == "error" {
+				t.Errorf("child: %s", lines.Text())
+				cmd.Process.Kill()
+				break
+			}
+			acknowledged[ref] = tip
+		}
+		cmd.Wait()
+		timer.Stop()
+	}
+	must(t, d.ReleaseKeeps())
+	if keeps, _ := filepath.Glob(dir + "/objects/pack/*.keep"); len(keeps) > 0 {
+		t.Errorf("kept: %q", keeps)
+	}
+	git(t, dir, "gc", "-q", "--prune=now")
+	git(t, dir, "fsck", "--strict", "--full")
+	for _, name := range files(t, dir) {
+		if strings.Contains(name, "tmp_") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	refs := git(t, dir, "for-each-ref", "--format=%(refname) %(objectname)")
+	for ref, tip := range acknowledged {
+		if !strings.Contains(refs, ref+" "+tip) {
+			t.Errorf("%s %s is lost", ref, tip)
+		}
+	}
+	if len(acknowledged) < 5 {
+		t.Errorf("only %d writes were acknowledged", len(acknowledged))
+	}
+}
+
+func TestReadOnlyRepository(t *testing.T) {
+	for _, blobs := range []int{2, 100} {
+		dir := bare(t)
+		d := open(t, dir)
+		objects := filepath.Join(dir, "objects")
+		before := files(t, dir)
+		asOrdinaryUser(t, func() {
+			must(t, filepath.WalkDir(objects, func(path string, e os.DirEntry, err error) error {
+				return errors.Join(err, os.Chmod(path, 0o555))
+			}))
+		}, func() {
+			b := d.Begin()
+			defer b.Abort()
+			var err error
+			for i := 0; i < blobs && err == nil; i++ {
+				_, err = b.Add(odb.Blob, fmt.Append(nil, i))
+			}
+			if err == nil {
+				err = b.Sync()
+			}
+			if !errors.Is(err, domarkx.ErrReadOnly) || !strings.Contains(err.Error(), objects) {
+				t.Errorf("%d blobs: %v", blobs, err)
+			}
+		})
+		if after := files(t, dir); len(after) != len(before) {
+			t.Errorf("%d blobs: left %q", blobs, after)
+		}
+	}
+}
+
+func TestSharedRepositoryModes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shared.git")
+	git(t, ".", "init", "-q", "--bare", "--shared=group", dir)
+	d := open(t, dir)
+	b := d.Begin()
+	blob := add(t, b, odb.Blob, []byte("x"))
+	must(t, b.Sync())
+	must(t, b.Settle())
+	want := os.FileMode(0o2775)&^0o2000 | os.ModeSetgid
+	info, err := os.Stat(filepath.Join(dir, "objects", blob.String()[:2]))
+	must(t, err)
+	if got := info.Mode() & (os.ModePerm | os.ModeSetgid); got != want {
+		t.Errorf("fan-out directory: %v, want %v", got, want)
+	}
+	if !bytes.Contains([]byte(git(t, dir, "cat-file", "blob", blob.String())), []byte("x")) {
+		t.Error("git does not read it")
+	}
+}
