@@ -33,20 +33,15 @@ type History interface {
 	Info(ctx context.Context, id string) (domarkx.Info, error)
 	// History returns a snapshot and what it continues, newest first.
 	History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error]
-	// Ancestors returns a snapshot and all that led to it, also what was merged into
-	// it, children before parents.
-	Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error]
 	// Find returns the snapshot of a session whose id begins so.
 	Find(ctx context.Context, tip, prefix string) (domarkx.Info, error)
 }
 
-// Contents reads what snapshots hold. Entry costs the same for every message, and
-// Roles reads no message.
+// Contents reads what snapshots hold. Entry costs the same for every message.
 type Contents interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
 	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
 	Entry(ctx context.Context, id string, k int) (domarkx.Entry, error)
-	Roles(ctx context.Context, id string) ([]domarkx.Role, error)
 }
 
 // Blobs reads stored content.

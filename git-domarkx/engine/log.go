@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/rogpeppe/go-internal/diff"
@@ -13,35 +12,6 @@ import (
 
 // List returns all sessions by name.
 func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
-
-// Tip returns the newest snapshot of a session.
-func (m *SessionManager) Tip(ctx context.Context, name string) (domarkx.Info, error) {
-	return m.store.Tip(ctx, name)
-}
-
-// Ancestors returns the newest snapshot of a session and all that led to it, also
-// what was merged into it, parents before children.
-func (m *SessionManager) Ancestors(ctx context.Context, name string) ([]domarkx.Info, error) {
-	tip, err := m.store.Tip(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	var all []domarkx.Info
-	for info, err := range m.store.Ancestors(ctx, tip.ID) {
-		if err != nil {
-			return nil, err
-		}
-		info.Name = name
-		all = append(all, info)
-	}
-	slices.Reverse(all)
-	return all, nil
-}
-
-// Roles returns who speaks in each message of a snapshot, reading none of them.
-func (m *SessionManager) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
-	return m.store.Roles(ctx, id)
-}
 
 // Log returns the snapshots of a revision, newest first.
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {

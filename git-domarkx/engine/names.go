@@ -161,9 +161,3 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 	info.Name = name
 	return info, err
 }
-
-// CheckName says whether a new session can have a name: domarkx.ErrInvalid for
-// its spelling, domarkx.ErrExists for a clash with another session.
-func (m *SessionManager) CheckName(ctx context.Context, name string) error {
-	return m.store.Update(ctx, "check a name", func(tx Tx) error { return tx.CheckName(ctx, name) })
-}
