@@ -22,6 +22,9 @@ func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (strin
 		if err := tx.storeBlob(ctx, &blob); err != nil {
 			return "", fmt.Errorf("included file %q: %w", f.Path, err)
 		}
+		if id, err := odb.ParseID(blob.ID); err == nil && blob.Chunks == "" {
+			tx.fresh[id] = freshObject{odb.Blob, f.Data} // a later step of the update shows the document
+		}
 		if entries, err = file(entries, name, blob); err != nil {
 			return "", err
 		}

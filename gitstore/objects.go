@@ -120,7 +120,7 @@ func (r reader) small(entries []odb.TreeEntry, name string) ([]byte, error) {
 
 // open returns a reader of a blob's real bytes and their number.
 func (r reader) open(b domarkx.Blob) (io.ReadCloser, int64, error) {
-	if b.ID == "" {
+	if b.Data != nil || b.ID == "" {
 		return io.NopCloser(bytes.NewReader(b.Data)), int64(len(b.Data)), nil
 	}
 	id, err := odb.ParseID(b.ID)

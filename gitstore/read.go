@@ -179,9 +179,10 @@ func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	return roles, nil
 }
 
-// Read returns a blob's real bytes, also those of a large one.
+// Read returns a blob's real bytes, also those of a large one; those at hand are
+// returned as they are.
 func (r reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
-	if b.ID == "" {
+	if b.Data != nil || b.ID == "" {
 		return b.Data, nil
 	}
 	if b.Chunks == "" {

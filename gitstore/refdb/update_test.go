@@ -51,7 +51,6 @@ func TestUpdate(t *testing.T) {
 		{"below", []refdb.Change{{session("a/b"), "", ids[2]}}, domarkx.ErrExists, session("a") + `"`},
 		{"above", []refdb.Change{{"refs/domarkx/sessions", "", ids[2]}}, domarkx.ErrExists, session("a")},
 		{"both new", []refdb.Change{{session("n"), "", ids[2]}, {session("n/m"), "", ids[2]}}, domarkx.ErrExists, session("n/m")},
-		{"moved below itself", []refdb.Change{{session("a"), ids[0], ""}, {session("a/b"), "", ids[0]}}, domarkx.ErrExists, session("a/b")},
 		{"twice", []refdb.Change{{session("a"), ids[0], ids[1]}, {session("a"), ids[0], ids[2]}}, domarkx.ErrInvalid, "twice"},
 		{"outside", []refdb.Change{{"refs/heads/main", "", ids[0]}}, domarkx.ErrInvalid, "refs/heads/main"},
 		{"bad id", []refdb.Change{{session("x"), "", "HEAD"}}, domarkx.ErrInvalid, "HEAD"},
@@ -87,6 +86,26 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("reflog: %q", log)
 	}
 	none(t, filepath.Join(dir, ".git"))
+}
+
+// A name and a folder of that name take each other's place in one change.
+func TestUpdateMakesRoom(t *testing.T) {
+	dir := gittest.Init(t)
+	refs := open(t, dir)
+	ids := gittest.Commits(t, dir, 1)
+	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range [][2]string{{"a", "a/b/c"}, {"a/b/c", "a/b"}, {"a/b", "a"}} {
+		if err := update(t, refs, refdb.Change{session(step[0]), ids[0], ""}, refdb.Change{session(step[1]), "", ids[0]}); err != nil {
+			t.Fatal(err)
+		}
+		want := ids[0] + " commit\t" + session(step[1])
+		if got := gittest.Run(t, dir, "for-each-ref", "refs/domarkx"); got != want {
+			t.Errorf("references:\n%s\nwant\n%s", got, want)
+		}
+		none(t, filepath.Join(dir, ".git"))
+	}
 }
 
 func TestUpdateMany(t *testing.T) {

@@ -1,0 +1,74 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// staleAfter is the age from which on a temporary file belongs to no running
+// process.
+const staleAfter = 24 * time.Hour
+
+// GC removes from the trash what is older than gc.reflogExpireUnreachable
+// (git-config(1); 30 days unless set), removes temporary files that killed
+// processes left, and lets Git collect what was kept from it. It reports what it
+// removed.
+func (s *Store) GC(ctx context.Context) ([]Finding, error) {
+	expiry, err := s.git.ExpiryDate(ctx, "gc.reflogExpireUnreachable", "30.days.ago")
+	if err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	err = s.Update(ctx, "gc", func(tx *Tx) error {
+		refs, err := s.refs.List(trashPrefix)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			name, at, err := parseTrashRef(ref.Name)
+			if err != nil || !at.Before(expiry) {
+				continue // fsck reports the former
+			}
+			if err := tx.move(ref.Name, ""); err != nil {
+				return err
+			}
+			findings = append(findings, Finding{"info", "removed from the trash: session " + name + ", there since " + at.Format(time.RFC3339),
+				ref.Name, "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	stale, err := s.removeStale(time.Now().Add(-staleAfter))
+	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps())
+}
+
+// removeStale removes temporary files of the list cache.
+func (s *Store) removeStale(before time.Time) ([]Finding, error) {
+	entries, err := os.ReadDir(s.StateDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var findings []Finding
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), listCacheName+".") || !strings.HasSuffix(entry.Name(), ".tmp") {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil || info.ModTime().After(before) {
+			continue
+		}
+		name := filepath.Join(s.StateDir(), entry.Name())
+		if err := os.Remove(name); err != nil {
+			return findings, err
+		}
+		findings = append(findings, Finding{"info", "removed a temporary file", name, ""})
+	}
+	return findings, nil
+}

@@ -1,0 +1,477 @@
+package gitstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// golden compares with a file of testdata; UPDATE_GOLDEN=1 writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+}
+
+func TestGoldenSnapshot(t *testing.T) {
+	s, dir := newStore(t)
+	state := conversation(18)
+	state.Thread.Dead = []domarkx.Tombstone{{ID: mustID(t, id1), Past: []domarkx.Rev{{}}}}
+	state.Thread.Live[3].Layout.Verbatim = true
+	state.Thread.Live[3].Source = domarkx.Blob{Data: []byte("## assistant\n\nmessage 3  \n")}
+	state.Headers[0].Layout = domarkx.Layout{Verbatim: true, Size: 4, Tail: domarkx.TailBlank}
+	state.Headers[0].Source = domarkx.Blob{Data: []byte("# T\n")}
+	other := header()
+	other.Rev = domarkx.Rev{1}
+	state.Headers = append(state.Headers, other)
+	ctx := context.Background()
+	var info domarkx.Info
+	update(t, s, func(tx *gitstore.Tx) (err error) {
+		if state.Headers[0].Includes, err = tx.StoreIncludes(ctx, []domarkx.Include{{Path: "a/.git", Data: []byte("x")}, {Path: "big", Data: []byte("y")}}); err != nil {
+			return err
+		}
+		if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "json", strings.NewReader("{}\n")); err != nil {
+			return err
+		}
+		if info, err = tx.Commit(ctx, commitOf(state)); err != nil {
+			return err
+		}
+		return tx.Set(ctx, "golden", info.ID)
+	})
+	var listing strings.Builder
+	listing.WriteString(git(t, dir, "cat-file", "commit", "refs/domarkx/sessions/golden") + "\n\n")
+	listing.WriteString(git(t, dir, "ls-tree", "-r", "-t", info.ID) + "\n")
+	for _, path := range []string{"snapshot.json", "header", "conversation/0000/00/00/03-assistant.json", "conversation/0000/00/00/entries",
+		"conversation/0000/00/01/entries", "deleted/08", "source/original", "source/snapshot"} {
+		listing.WriteString("\n" + path + ":\n" + git(t, dir, "cat-file", "blob", info.ID+":"+path) + "\n")
+	}
+	golden(t, "snapshot.golden", listing.String())
+	git(t, dir, "fsck", "--strict")
+	if out := git(t, dir, "log", "--format=%s|%an|%ce|%(trailers:key=Domarkx-Number,valueonly)", info.ID); out != "test|A U Thor|author@example.com|1\n" {
+		t.Errorf("git log says %q", out)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	var ids []string
+	for n := range 5 {
+		ids = append(ids, save(t, s, "s", conversation(n)).ID)
+	}
+	var got []string
+	for info, err := range s.History(ctx, ids[4]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, info.ID)
+		if info.Number != 6-len(got) || info.Messages != 5-len(got) || info.Subject != "test" || info.Date != testTime.Unix() {
+			t.Errorf("%+v", info)
+		}
+	}
+	slices.Reverse(got)
+	if diff := cmp.Diff(ids, got); diff != "" {
+		t.Error(diff)
+	}
+	var merge domarkx.Info
+	update(t, s, func(tx *gitstore.Tx) (err error) {
+		side, err := tx.Commit(ctx, commitOf(conversation(9), ids[1]))
+		if err != nil {
+			return err
+		}
+		if merge, err = tx.Commit(ctx, commitOf(conversation(9), ids[4], side.ID)); err != nil {
+			return err
+		}
+		return tx.Set(ctx, "s", merge.ID)
+	})
+	if merge.Number != 6 {
+		t.Errorf("the merge has number %d", merge.Number)
+	}
+	var numbers []int
+	for info, err := range s.Ancestors(ctx, merge.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, info.Number)
+	}
+	if !slices.Equal(numbers, []int{6, 5, 4, 3, 3, 2, 1}) {
+		t.Errorf("ancestors have numbers %v", numbers)
+	}
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{{ids[0], merge.ID, true}, {merge.ID, merge.ID, true}, {ids[4], ids[3], false}, {merge.ID, ids[0], false}, {ids[3], ids[4], true}} {
+		if got, err := s.IsAncestor(ctx, tt.a, tt.b); got != tt.want || err != nil {
+			t.Errorf("%s ancestor of %s: %v, %v", tt.a, tt.b, got, err)
+		}
+	}
+	for _, tt := range []struct {
+		prefix string
+		want   error
+	}{{ids[2], nil}, {strings.ToUpper(ids[2][:12]), nil}, {"123", domarkx.ErrInvalid}, {"xyzu", domarkx.ErrInvalid}, {strings.Repeat("0", 40), domarkx.ErrNotFound}} {
+		info, err := s.Find(ctx, merge.ID, tt.prefix)
+		if !errors.Is(err, tt.want) || err == nil && info.ID != ids[2] {
+			t.Errorf("%s: %s, %v, want %v", tt.prefix, info.ID, err, tt.want)
+		}
+	}
+	if _, err := s.Find(ctx, ids[1], ids[2][:12]); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("found a snapshot that is no ancestor: %v", err)
+	}
+	clone := t.TempDir()
+	git(t, clone, "init", "-q", "--bare")
+	git(t, clone, "fetch", "-q", "--depth=2", "file://"+dir, "refs/domarkx/sessions/s:refs/domarkx/sessions/s")
+	shallow := open(t, clone)
+	count := 0
+	for _, err := range shallow.Ancestors(ctx, merge.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		count++
+	}
+	if _, err := shallow.Load(ctx, merge.ID); err != nil || count != 3 {
+		t.Errorf("a shallow clone has %d snapshots, %v", count, err)
+	}
+	if again := save(t, shallow, "s", conversation(10)); again.Number != 7 {
+		t.Errorf("the next snapshot has number %d", again.Number)
+	}
+	git(t, clone, "fsck", "--strict")
+}
+
+func TestTipHints(t *testing.T) {
+	s, _ := newStore(t)
+	save(t, s, "work/planning", conversation(1))
+	for _, name := range []string{"work/planing", "planning", "WORK/planning"} {
+		_, err := s.Tip(context.Background(), name)
+		if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `"work/planning"`) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := s.Tip(context.Background(), "other"); !errors.Is(err, domarkx.ErrNotFound) || strings.Contains(err.Error(), "planning") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNamesInUpdates(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	first := save(t, s, "plan", conversation(1))
+	for _, tt := range []struct {
+		name string
+		want error
+	}{{"Plan", domarkx.ErrExists}, {"plan/x", domarkx.ErrExists}, {"a b", domarkx.ErrInvalid}, {"pläne/日本", nil}} {
+		err := s.Update(ctx, "test", func(tx *gitstore.Tx) error { return tx.Set(ctx, tt.name, first.ID) })
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%q: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	second := save(t, s, "plan", conversation(2))
+	err := s.Update(ctx, "test", func(tx *gitstore.Tx) error { return tx.Set(ctx, "plan", first.ID) })
+	if !errors.Is(err, domarkx.ErrConflict) {
+		t.Errorf("moving back: %v, want a conflict", err)
+	}
+	update(t, s, func(tx *gitstore.Tx) error { return tx.Rename(ctx, "plan", "PLAN") })
+	update(t, s, func(tx *gitstore.Tx) error { return tx.Rename(ctx, "PLAN", "old/plan") })
+	if tip, err := s.Tip(ctx, "old/plan"); err != nil || tip.ID != second.ID || tip.Name != "old/plan" {
+		t.Errorf("%+v, %v", tip, err)
+	}
+	if err := s.Update(ctx, "test", func(tx *gitstore.Tx) error { return tx.Rename(ctx, "old/plan", "pläne") }); !errors.Is(err, domarkx.ErrExists) {
+		t.Errorf("%v, want exists", err)
+	}
+	if err := s.Update(ctx, "test", func(tx *gitstore.Tx) error { return tx.Rename(ctx, "gone", "x") }); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("%v, want not found", err)
+	}
+	if got := git(t, dir, "for-each-ref", "--format=%(refname)"); got != "refs/domarkx/sessions/old/plan\nrefs/domarkx/sessions/pläne/日本" {
+		t.Errorf("refs are\n%s", got)
+	}
+}
+
+func TestRenameIntoAndOutOfAFolderOfItself(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	tip := save(t, s, "plan", conversation(1))
+	for _, step := range [][2]string{{"plan", "plan/first"}, {"plan/first", "plan"}} {
+		update(t, s, func(tx *gitstore.Tx) error { return tx.Rename(ctx, step[0], step[1]) })
+		want := tip.ID + " refs/domarkx/sessions/" + step[1]
+		if got := git(t, dir, "for-each-ref", "--format=%(objectname) %(refname)"); got != want {
+			t.Errorf("refs are\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+func TestTrash(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	remove := func(name string) { update(t, s, func(tx *gitstore.Tx) error { return tx.ToTrash(ctx, name) }) }
+	first := save(t, s, "a", conversation(1))
+	remove("a")
+	below := save(t, s, "a/b", conversation(2))
+	remove("a/b")
+	second := save(t, s, "a", conversation(3))
+	remove("a")
+	ids, err := s.Trashed(ctx, "a")
+	if !slices.Equal(ids, []string{first.ID, second.ID}) || err != nil {
+		t.Errorf("in the trash are %v, %v", ids, err)
+	}
+	removed, err := s.Trash(ctx)
+	if err != nil || len(removed) != 3 || removed[0].ID != first.ID || removed[0].Name != "a" || removed[2].Name != "a/b" || removed[0].At.IsZero() {
+		t.Errorf("the trash is %+v, %v", removed, err)
+	}
+	if list, err := s.List(ctx); len(list) != 0 || err != nil {
+		t.Errorf("sessions are %v, %v", list, err)
+	}
+	update(t, s, func(tx *gitstore.Tx) error {
+		info, err := tx.FromTrash(ctx, "a")
+		if info.ID != second.ID || info.Name != "a" {
+			t.Errorf("restored %+v", info)
+		}
+		return err
+	})
+	err = s.Update(ctx, "test", func(tx *gitstore.Tx) error { _, err := tx.FromTrash(ctx, "a"); return err })
+	if !errors.Is(err, domarkx.ErrExists) {
+		t.Errorf("restoring over a session: %v", err)
+	}
+	err = s.Update(ctx, "test", func(tx *gitstore.Tx) error { _, err := tx.FromTrash(ctx, "none"); return err })
+	if !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("restoring nothing: %v", err)
+	}
+	git(t, dir, "update-ref", "refs/domarkx-trash/sessions/old@20010101T000000Z", below.ID)
+	git(t, dir, "update-ref", "refs/domarkx-trash/sessions/strange", below.ID)
+	found, err := s.GC(ctx)
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].What, "old") {
+		t.Errorf("gc: %+v, %v", found, err)
+	}
+	if got := strings.Count(git(t, dir, "for-each-ref", "refs/domarkx-trash"), "\n") + 1; got != 3 {
+		t.Errorf("%d refs are left in the trash, want 3", got)
+	}
+	git(t, dir, "update-ref", "-d", "refs/domarkx-trash/sessions/strange")
+	git(t, dir, "config", "gc.reflogExpireUnreachable", "never")
+	git(t, dir, "update-ref", "refs/domarkx-trash/sessions/old@20010101T000000Z", below.ID)
+	if found, err := open(t, dir).GC(ctx); err != nil || len(found) != 0 {
+		t.Errorf("gc that keeps for ever: %+v, %v", found, err)
+	}
+}
+
+func TestFailedUpdateLeavesNothing(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	wrong := errors.New("wrong")
+	err := s.Update(ctx, "test", func(tx *gitstore.Tx) error {
+		info, err := tx.Commit(ctx, commitOf(conversation(20)))
+		if err != nil {
+			return err
+		}
+		if err := tx.Set(ctx, "s", info.ID); err != nil {
+			return err
+		}
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Errorf("%v, want the function's error", err)
+	}
+	if got := git(t, dir, "count-objects"); got != "0 objects, 0 kilobytes" {
+		t.Error(got)
+	}
+	for name, state := range map[string]*domarkx.State{
+		"no header": {},
+		"headers in disorder": {Headers: func() []domarkx.HeaderEntry {
+			a, b := header(), header()
+			a.Rev = domarkx.Rev{2}
+			return []domarkx.HeaderEntry{a, b}
+		}()},
+		"no content":            {Headers: []domarkx.HeaderEntry{header()}, Thread: domarkx.Thread{Live: []domarkx.Entry{{ID: domarkx.ID{1}, Role: "user"}}}},
+		"tombstones in reverse": {Headers: []domarkx.HeaderEntry{header()}, Thread: domarkx.Thread{Dead: []domarkx.Tombstone{{ID: domarkx.ID{2}}, {ID: domarkx.ID{1}}}}},
+	} {
+		err := s.Update(ctx, "test", func(tx *gitstore.Tx) error { _, err := tx.Commit(ctx, commitOf(state)); return err })
+		if !errors.Is(err, domarkx.ErrInvalid) {
+			t.Errorf("%s: %v, want invalid", name, err)
+		}
+	}
+}
+
+func TestPlainGitMovesTheRef(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	first := save(t, s, "s", conversation(1))
+	second := save(t, s, "s", conversation(2))
+	err := s.Update(ctx, "test", func(tx *gitstore.Tx) error {
+		tip, err := tx.Tip(ctx, "s")
+		if err != nil {
+			return err
+		}
+		git(t, dir, "update-ref", "refs/domarkx/sessions/s", first.ID)
+		next, err := tx.Commit(ctx, commitOf(conversation(3), tip.ID))
+		if err != nil {
+			return err
+		}
+		return tx.Set(ctx, "s", next.ID)
+	})
+	if !errors.Is(err, domarkx.ErrConflict) {
+		t.Errorf("%v, want a conflict", err)
+	}
+	if tip, err := s.Tip(ctx, "s"); tip.ID != first.ID || err != nil {
+		t.Errorf("the tip is %s, %v, want what git said: %s (not %s)", tip.ID, err, first.ID, second.ID)
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	info := save(t, s, "s", conversation(1))
+	raw := strings.Replace(git(t, dir, "cat-file", "commit", info.ID)+"\n", "Domarkx-Format: 1", "Domarkx-Format: 2", 1)
+	file := filepath.Join(t.TempDir(), "commit")
+	if err := os.WriteFile(file, []byte(raw), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	later := git(t, dir, "hash-object", "-t", "commit", "-w", file)
+	git(t, dir, "update-ref", "refs/domarkx/sessions/s", later)
+	save(t, s, "sound", conversation(1))
+	if _, err := s.Tip(ctx, "s"); !errors.Is(err, domarkx.ErrUnsupported) || !strings.Contains(err.Error(), `"s"`) {
+		t.Errorf("Tip: %v", err)
+	}
+	if _, err := s.Load(ctx, later); !errors.Is(err, domarkx.ErrUnsupported) {
+		t.Errorf("Load: %v", err)
+	}
+	before := git(t, dir, "count-objects", "-v")
+	for name, fn := range map[string]func(*gitstore.Tx) error{
+		"Commit": func(tx *gitstore.Tx) error { _, err := tx.Commit(ctx, commitOf(conversation(2), later)); return err },
+		"Append": func(tx *gitstore.Tx) error { _, err := tx.Append(ctx, commitOf(conversation(2), later)); return err },
+		"Set":    func(tx *gitstore.Tx) error { return tx.Set(ctx, "s", info.ID) },
+	} {
+		if err := s.Update(ctx, "test", fn); !errors.Is(err, domarkx.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := git(t, dir, "count-objects", "-v"); after != before {
+		t.Errorf("objects were\n%s, are\n%s", before, after)
+	}
+	list, err := s.List(ctx)
+	if !errors.Is(err, domarkx.ErrUnsupported) || len(list) != 1 || list[0].Name != "sound" {
+		t.Errorf("List: %v, %v", list, err)
+	}
+	found, err := s.Fsck(ctx, nil)
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].Fix, "newer") {
+		t.Errorf("Fsck: %+v, %v", found, err)
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	var log bytes.Buffer
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 40000 {
+		fmt.Fprintf(&log, "{\"n\":%d,\"x\":\"%s\"}\n", i, strings.Repeat("x", rng.IntN(200)))
+	}
+	long := bytes.Repeat([]byte("0123456789abcdef"), 17<<16) // 17 MiB in one line
+	for name, content := range map[string][]byte{
+		"empty": {}, "short": []byte("{}"), "log": log.Bytes(), "long line": slices.Concat([]byte("a\n"), long, []byte("\nend\n")), "no end": long,
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := conversation(3)
+			var info domarkx.Info
+			update(t, s, func(tx *gitstore.Tx) (err error) {
+				if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "zeus", bytes.NewReader(content)); err != nil {
+					return err
+				}
+				if info, err = tx.Commit(ctx, commitOf(state)); err != nil {
+					return err
+				}
+				return tx.Set(ctx, strings.ReplaceAll(name, " ", "-"), info.ID)
+			})
+			headers, err := s.Header(ctx, info.ID)
+			if err != nil || headers[0].Origin != state.Headers[0].Origin {
+				t.Fatalf("%v, %+v", err, headers)
+			}
+			origin, err := s.Origin(ctx, headers[0].Origin)
+			if err != nil || origin.Format != "zeus" || origin.Size != int64(len(content)) {
+				t.Fatalf("%+v, %v", origin, err)
+			}
+			if now, err := s.Conversation(ctx, info.ID); now != origin.Conversation || err != nil {
+				t.Errorf("the snapshot says %q, %v, the original was for %q", now, err, origin.Conversation)
+			}
+			r, err := origin.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, content) || r.Close() != nil {
+				t.Errorf("read %d bytes, %v, want %d", len(got), err, len(content))
+			}
+		})
+	}
+	changed := save(t, s, "log", conversation(4))
+	headers, err := s.Header(ctx, changed.ID)
+	if err != nil || headers[0].Origin != "" {
+		t.Errorf("%+v, %v", headers, err)
+	}
+	if found, err := s.Fsck(ctx, nil); err != nil || len(found) != 0 {
+		t.Errorf("Fsck: %+v, %v", found, err)
+	}
+	git(t, dir, "fsck", "--strict")
+}
+
+func TestLargeContent(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	big := append([]byte(`{"role":"user","content":[{"type":"text","value":"`), bytes.Repeat([]byte("0123456789abcdef"), 17<<16)...)
+	big = append(big, "\"}]}\n"...)
+	state := conversation(2)
+	state.Thread.Live[0].JSON = domarkx.Blob{Data: big}
+	var info domarkx.Info
+	update(t, s, func(tx *gitstore.Tx) (err error) {
+		if state.Headers[0].Includes, err = tx.StoreIncludes(ctx, []domarkx.Include{{Path: "big.bin", Data: big}, {Path: "big.bin.chunks", Data: []byte("x")}}); err != nil {
+			return err
+		}
+		if info, err = tx.Commit(ctx, commitOf(state)); err != nil {
+			return err
+		}
+		return tx.Set(ctx, "s", info.ID)
+	})
+	loaded, err := s.Load(ctx, info.ID)
+	if diff := cmp.Diff(state, loaded, storedEqual); diff != "" || err != nil {
+		t.Fatalf("%v %s", err, diff)
+	}
+	e := loaded.Thread.Live[0]
+	if data, err := s.Read(ctx, e.JSON); !bytes.Equal(data, big) || err != nil || e.JSON.Chunks == "" {
+		t.Errorf("read %d bytes, %v, want %d", len(data), err, len(big))
+	}
+	r, size, err := s.Open(ctx, e.JSON)
+	if err != nil || size != int64(len(big)) {
+		t.Fatalf("%d bytes, %v", size, err)
+	}
+	if data, err := io.ReadAll(r); !bytes.Equal(data, big) || err != nil || r.Close() != nil {
+		t.Errorf("streamed %d bytes, %v", len(data), err)
+	}
+	files, err := s.Includes(ctx, loaded.Headers[0].Includes)
+	if err != nil || len(files) != 2 || files[0].Path != "big.bin" || files[1].Path != "big.bin.chunks" || !bytes.Equal(files[0].Data, big) {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	if found, err := s.Fsck(ctx, nil); err != nil || len(found) != 0 {
+		t.Errorf("Fsck: %+v, %v", found, err)
+	}
+	git(t, dir, "fsck", "--strict")
+}
