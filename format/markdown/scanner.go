@@ -74,24 +74,27 @@ func (s *scanner) feed(line []byte) event {
 // match returns how many of the open containers the line continues, and moves
 // past what belongs to them.
 func (s *scanner) match(c *cursor) int {
+	blank := c.blank()
 	for i := range s.open {
 		o := &s.open[i]
-		indent := c.indent()
 		switch {
-		case !o.item:
-			if rest := c.rest(); indent > 3 || len(rest) == 0 || rest[0] != '>' {
-				return i
-			}
-			c.quote(indent)
-		case c.blank():
+		case o.item && blank:
 			if o.empty {
 				return i
 			}
-		case indent >= o.width:
+		case o.item:
+			if c.indent() < o.width {
+				return i
+			}
 			c.advance(o.width)
 			o.empty = false
 		default:
-			return i
+			indent := c.indent()
+			if blank || indent > 3 || c.rest()[0] != '>' {
+				return i
+			}
+			c.quote(indent)
+			blank = c.blank()
 		}
 	}
 	return len(s.open)

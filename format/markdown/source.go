@@ -67,8 +67,8 @@ func (s *source) errorIn(seg segment, what string, err error) error {
 
 // code returns the content of a code block: its lines joined by LF.
 func (s *source) code(seg segment) string {
-	body := unindent(s.text[seg.bodyStart:seg.bodyEnd], seg.fence.indent)
-	return valid(unixLines(chomp(body)))
+	body := unindent(chomp(s.text[seg.bodyStart:seg.bodyEnd]), seg.fence.indent)
+	return valid(unixLines(body))
 }
 
 // words returns the words of a code block's info string.

@@ -102,17 +102,22 @@ func unquote(b []byte) []byte {
 	return out
 }
 
-// unindent returns the content of a code block whose fence is indented: up to
-// that many spaces less on each line.
+// unindent returns the content of a code block whose fence is indented: each of its
+// lines with up to that many columns of white space less. A tab that is cut leaves
+// spaces.
 func unindent(b []byte, indent int) []byte {
 	if indent == 0 {
 		return b
 	}
 	out := make([]byte, 0, len(b))
 	for at := 0; at < len(b); {
-		_, next := cutLine(b, at)
-		line := b[at:next]
-		out = append(out, line[leadingSpaces(line, indent):]...)
+		line, next := cutLine(b, at)
+		spaces := leadingSpaces(line, indent)
+		if spaces < indent && spaces < len(line) && line[spaces] == '\t' {
+			out = append(out, "    "[:4-indent]...)
+			spaces++
+		}
+		out = append(out, b[at+spaces:next]...)
 		at = next
 	}
 	return out
