@@ -102,7 +102,9 @@ func (c call) file() string {
 	return ""
 }
 
-func (c call) moves() bool { return strings.HasPrefix(c.name, "rename") || strings.HasPrefix(c.name, "link") }
+func (c call) moves() bool {
+	return strings.HasPrefix(c.name, "rename") || strings.HasPrefix(c.name, "link")
+}
 func (c call) syncs() bool {
 	return (c.name == "fsync" || c.name == "fdatasync" || c.name == "sync_file_range") && !c.failed
 }

@@ -1,0 +1,270 @@
+package integration_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// waysToSave are those of editors and shells. When one returns without an error,
+// what it saved has to be durable.
+var waysToSave = []struct {
+	name string
+	save func(path, content string) error
+}{
+	{"truncate", func(path, content string) error { return os.WriteFile(path, []byte(content), 0o666) }},
+	{"truncate and fsync", func(path, content string) error {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o666)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := file.WriteString(content); err != nil {
+			return err
+		}
+		return file.Sync()
+	}},
+	{"rename", func(path, content string) error {
+		temporary := path + ".tmp~"
+		if err := os.WriteFile(temporary, []byte(content), 0o666); err != nil {
+			return err
+		}
+		return os.Rename(temporary, path)
+	}},
+	{"in pieces", func(path, content string) error {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o666)
+		if err != nil {
+			return err
+		}
+		for len(content) > 0 {
+			n := min(len(content), 100)
+			if _, err := file.WriteString(content[:n]); err != nil {
+				file.Close()
+				return err
+			}
+			content = content[n:]
+		}
+		return file.Close()
+	}},
+}
+
+// TestMountFaultKill kills the mount at random moments of saves, and mounts again
+// on the same folder.
+func TestMountFaultKill(t *testing.T) {
+	needFUSE(t)
+	for _, way := range waysToSave {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			r, random := newRepository(t), newRandom(t)
+			r.write("s.md", document("s", 3))
+			r.domarkx("import", "s.md")
+			dir := filepath.Join(t.TempDir(), "mnt")
+			acknowledged, tried := r.read("s.md"), ""
+			number := 0
+			for i := range rounds(t, 12) {
+				m := mountAt(t, r, dir)
+				if got := m.read("sessions/s.md"); got != acknowledged && got != tried {
+					t.Fatalf("round %d: after the kill the file reads %.300q, expected what was acknowledged, %.300q, or tried, %.300q", i, got, acknowledged, tried)
+				} else {
+					acknowledged = got
+				}
+				var killed sync.WaitGroup
+				killed.Go(func() {
+					time.Sleep(time.Duration(random.Int64N(int64(40 * time.Millisecond)))) // the moment of the kill
+					m.kill()
+				})
+				for {
+					number++
+					tried = document(fmt.Sprintf("%s %d", way.name, number), 3+number%3)
+					if err := way.save(m.path("sessions/s.md"), tried); err != nil {
+						break
+					}
+					acknowledged = tried
+				}
+				killed.Wait()
+				if i%4 == 3 { // the last save is there without a mount as well, once one ran
+					m := mountAt(t, r, dir)
+					content := m.read("sessions/s.md")
+					eventually(t, "the recovered save is a snapshot", func() bool { return r.domarkx("show", "s") == content })
+					m.end()
+				}
+				r.sound("round", i)
+			}
+			m := mountAt(t, r, dir)
+			m.save("sessions/s.md", "## user\n\nat the end\n")
+			eventually(t, "a save is a snapshot", func() bool { return r.domarkx("show", "s") == "## user\n\nat the end\n" })
+			m.end()
+			noLocks(t, r.path(".git"), "at the end")
+			r.sound()
+		})
+	}
+}
+
+// TestMountFaultAcknowledged kills the mount right after a save was acknowledged,
+// before it can have become a snapshot.
+func TestMountFaultAcknowledged(t *testing.T) {
+	needFUSE(t)
+	t.Parallel()
+	r := newRepository(t)
+	r.write("s.md", document("s", 3))
+	r.domarkx("import", "s.md")
+	dir := filepath.Join(t.TempDir(), "mnt")
+	for i := range 5 {
+		for _, way := range waysToSave {
+			m := mountAt(t, r, dir)
+			changed := document(fmt.Sprintf("%s %d", way.name, i), 4)
+			broken := fmt.Sprintf("---\nunclosed: [%d\n", i)
+			fresh := document(fmt.Sprintf("fresh %d", i), 1)
+			for path, text := range map[string]string{"sessions/s.md": changed, "sessions/new/fresh.md": fresh, "sessions/broken.md": broken} {
+				if err := os.MkdirAll(filepath.Dir(m.path(path)), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := way.save(m.path(path), text); err != nil {
+					t.Fatalf("%s: %v: %s", way.name, err, m.stderr)
+				}
+			}
+			m.kill()
+			if err := probe(dir); !errors.Is(err, syscall.ENOTCONN) {
+				t.Fatalf("the dead mount answers %v", err)
+			}
+			r.domarkx("list") // works beside a dead mount
+			m = mountAt(t, r, dir)
+			for path, want := range map[string]string{"sessions/s.md": changed, "sessions/new/fresh.md": fresh, "sessions/broken.md": broken} {
+				if got := m.read(path); got != want {
+					t.Errorf("%s, round %d: %s reads %q after the kill, expected %q", way.name, i, path, got, want)
+				}
+			}
+			if got := m.read("errors/broken.md"); !strings.Contains(got, fmt.Sprintf("unclosed: [%d", i)) {
+				t.Errorf("errors/broken.md does not hold what was saved: %q", got)
+			}
+			eventually(t, "the saves are snapshots", func() bool {
+				return r.try("", "git-domarkx", "show", "s").out == changed && r.try("", "git-domarkx", "show", "new/fresh").out == fresh
+			})
+			m.end()
+		}
+	}
+	noLocks(t, r.path(".git"), "at the end")
+	r.sound()
+}
+
+// TestMountFaultOneMount shows that a dead mount does not stay below a new one,
+// and that a killed background mount is cleaned up too.
+func TestMountFaultOneMount(t *testing.T) {
+	needFUSE(t)
+	t.Parallel()
+	r := newRepository(t)
+	r.domarkx("append", "-m", "text", "s")
+	dir := filepath.Join(t.TempDir(), "mnt")
+	mounts := func() (n int) {
+		data, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if fields := strings.Fields(line); len(fields) > 4 && (fields[4] == dir || strings.HasPrefix(fields[4], dir+"/")) {
+				n++
+			}
+		}
+		return n
+	}
+	m := mountAt(t, r, dir)
+	once := mounts()
+	for range 3 {
+		m.kill()
+		m = mountAt(t, r, dir)
+		if n := mounts(); n != once {
+			t.Errorf("%d mounts are on the folder, expected %d", n, once)
+		}
+	}
+	m.kill()
+	if got := r.domarkx("mount", dir); got != dir+"\n" {
+		t.Errorf("mount printed %q", got)
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "sessions/s.md")); err != nil {
+		t.Error(err)
+	}
+	if n := mounts(); n != once {
+		t.Errorf("%d mounts are on the folder, expected %d", n, once)
+	}
+	if status := r.domarkx("status"); !strings.Contains(status, dir) {
+		t.Errorf("status does not name the mount: %q", status)
+	}
+	r.domarkx("unmount", dir)
+	if n := mounts(); n != 0 {
+		t.Errorf("after unmount %d mounts are on the folder", n)
+	}
+}
+
+// TestMountFaultBusy unmounts while somebody works in the mount: it stays whole.
+func TestMountFaultBusy(t *testing.T) {
+	needFUSE(t)
+	t.Parallel()
+	r := newRepository(t)
+	r.domarkx("append", "-m", "text", "s")
+	m := mountAt(t, r, filepath.Join(t.TempDir(), "mnt"))
+	user := r.command(t.Context(), "sleep", "1000")
+	user.Dir = m.path("sessions")
+	if err := user.Start(); err != nil {
+		t.Fatal(err)
+	}
+	o := r.try("", "git-domarkx", "unmount", m.dir)
+	if o.code != 128 || !strings.Contains(o.err, fmt.Sprint(user.Process.Pid)) {
+		t.Errorf("unmounting a busy mount: expected exit 128 and the process %d: %s", user.Process.Pid, o)
+	}
+	if got := m.read("sessions/s.md"); !strings.Contains(got, "text") {
+		t.Errorf("after the refused unmount the file reads %q", got)
+	}
+	user.Process.Kill()
+	user.Wait()
+	m.end()
+}
+
+// TestMountFaultGit runs commands that change sessions while others are saved in
+// the mount, and kills none of it: everything is there.
+func TestMountFaultWriters(t *testing.T) {
+	needFUSE(t)
+	t.Parallel()
+	r := newRepository(t)
+	m := mountAt(t, r, filepath.Join(t.TempDir(), "mnt"))
+	random := rand.New(rand.NewPCG(1, 2))
+	delays := make([]time.Duration, 4)
+	for i := range delays {
+		delays[i] = time.Duration(random.IntN(5)) * time.Millisecond
+	}
+	const each = 15
+	inParallel(4, func(i int) {
+		name := fmt.Sprintf("s%d", i)
+		for n := range each {
+			time.Sleep(delays[i]) // so that the writers drift
+			if i%2 == 0 {
+				r.domarkx("append", "-m", fmt.Sprintf("writer 0 message %d", n), name)
+				continue
+			}
+			file, err := os.OpenFile(m.path("sessions/"+name+".md"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = fmt.Fprintf(file, "## user\n\nwriter 0 message %d\n", n)
+			if err := errors.Join(err, file.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	m.end()
+	for i := range 4 {
+		texts := r.texts(fmt.Sprintf("s%d", i))
+		for k := range texts {
+			texts[k] = strings.TrimSpace(texts[k])
+		}
+		expectWriters(t, texts, 1, each)
+	}
+	r.sound()
+}
