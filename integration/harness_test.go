@@ -43,6 +43,7 @@ func program(tb testing.TB) string {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	printScores()
 	if underTest.dir != "" {
 		os.RemoveAll(underTest.dir)
 	}
