@@ -1,0 +1,105 @@
+package fusefs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const maxUses = 8 // of one process that are told
+
+// Busy returns who uses a mounted folder, as far as this user may see: by working
+// directory, root, open files, program or mapped files. This process is left out.
+func Busy(dir string) ([]User, error) {
+	dir, err := canonical(dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for users of %q: %w", dir, err)
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("looking for users of %q: %w", dir, err)
+	}
+	var users []User
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if uses := usesOf(filepath.Join("/proc", e.Name()), dir); len(uses) > 0 {
+			users = append(users, User{PID: pid, Command: commandOf(pid), Uses: uses})
+		}
+	}
+	slices.SortFunc(users, func(a, b User) int { return a.PID - b.PID })
+	return users, nil
+}
+
+// usesOf returns what a process uses below a folder. Only links are read: nothing
+// is asked of the mount.
+func usesOf(proc, dir string) []string {
+	var uses []string
+	add := func(kind, path string) {
+		below, ok := under(path, dir)
+		if !ok || len(uses) >= maxUses {
+			return
+		}
+		use := strings.TrimSpace(kind + " " + below)
+		if !slices.Contains(uses, use) {
+			uses = append(uses, use)
+		}
+	}
+	for link, kind := range map[string]string{"cwd": "working directory", "root": "root directory", "exe": "program"} {
+		if path, err := os.Readlink(filepath.Join(proc, link)); err == nil {
+			add(kind, path)
+		}
+	}
+	if fds, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
+		for _, fd := range fds {
+			if path, err := os.Readlink(filepath.Join(proc, "fd", fd.Name())); err == nil {
+				add("open file", path)
+			}
+		}
+	}
+	if maps, err := os.ReadFile(filepath.Join(proc, "maps")); err == nil {
+		for line := range bytes.Lines(maps) {
+			if i := bytes.IndexByte(line, '/'); i >= 0 {
+				add("mapped file", unescape(string(bytes.TrimRight(line[i:], "\n"))))
+			}
+		}
+	}
+	slices.Sort(uses)
+	return uses
+}
+
+// under returns the part of a path below a folder.
+func under(path, dir string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, dir)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(rest, "/"), true
+}
+
+func commandOf(pid int) string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(line) == 0 {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err != nil {
+			return "unknown"
+		}
+		return string(bytes.TrimSpace(name))
+	}
+	command := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
+	if r := []rune(command); len(r) > 80 {
+		command = string(r[:77]) + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, command)
+}

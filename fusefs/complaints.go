@@ -1,0 +1,84 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// An errorsNode is errors/ or a folder in it.
+type errorsNode struct {
+	node
+	path string // "" for errors/
+}
+
+var (
+	_ fs.NodeLookuper  = (*errorsNode)(nil)
+	_ fs.NodeReaddirer = (*errorsNode)(nil)
+	_ fs.NodeGetattrer = (*errorsNode)(nil)
+	_ fs.NodeUnlinker  = (*errorsNode)(nil)
+	_ fs.NodeStatfser  = (*errorsNode)(nil)
+)
+
+func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	p := joined(n.path, spelled(name))
+	if session, ok := overlay.SessionOf(p); ok {
+		if data, at, err := n.tree.Trouble(session); err == nil {
+			child := &bytesNode{node: node{view: n.view}, data: data, at: at}
+			child.attr(&out.Attr, fileMode, int64(len(data)), at)
+			// Another text is another inode: what is open stays as it is.
+			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: number(string(data))}), 0
+		}
+	}
+	if !slices.ContainsFunc(n.tree.Troubled(), func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
+		return nil, syscall.ENOENT
+	}
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	return n.NewInode(ctx, &errorsNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("errors", p+"/"), Gen: 1}), 0
+}
+
+func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+	prefix := joined(n.path, "")
+	names := n.tree.Troubled()
+	for i := range names {
+		names[i] += overlay.Extension
+	}
+	var entries []fuse.DirEntry
+	for _, name := range firstComponents(prefix, names) {
+		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFREG, Ino: number("errors", prefix+name)}
+		if !strings.HasSuffix(name, overlay.Extension) {
+			e.Mode, e.Ino = syscall.S_IFDIR, number("errors", prefix+name+"/")
+		}
+		entries = append(entries, e)
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	mode := uint32(dirMode)
+	if !n.ReadOnly {
+		mode |= 0o200
+	}
+	n.attr(&out.Attr, mode, 0, n.started)
+	return 0
+}
+
+// Unlink forgets a save that need not be mended any more.
+func (n *errorsNode) Unlink(_ context.Context, name string) syscall.Errno {
+	if n.ReadOnly {
+		return syscall.EROFS
+	}
+	session, ok := overlay.SessionOf(joined(n.path, spelled(name)))
+	if !ok {
+		return syscall.EPERM
+	}
+	return n.fail("forgetting a save", session, n.tree.Dismiss(session))
+}

@@ -1,0 +1,78 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A place is what a path of components stands for in snapshots/ and messages/: a
+// session, or a folder of sessions.
+type place struct {
+	session domarkx.Info // its newest snapshot; no ID for a folder
+}
+
+// place returns what a path stands for; [domarkx.ErrNotFound] when nothing.
+func (v *view) place(ctx context.Context, p string) (place, error) {
+	if p == "" {
+		return place{}, nil
+	}
+	info, err := v.Sessions.Info(ctx, p)
+	if err == nil {
+		return place{info}, nil
+	}
+	if !errors.Is(err, domarkx.ErrNotFound) && !errors.Is(err, domarkx.ErrInvalid) {
+		return place{}, err
+	}
+	below, err := v.Sessions.List(ctx, p+"/")
+	if err == nil && len(below) == 0 {
+		err = domarkx.ErrNotFound
+	}
+	return place{}, err
+}
+
+// folders returns the names below a folder, by name.
+func (v *view) folders(ctx context.Context, p string) ([]string, error) {
+	if p != "" {
+		p += "/"
+	}
+	below, err := v.Sessions.List(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(below))
+	for i, info := range below {
+		names[i] = info.Name
+	}
+	return firstComponents(p, names), nil
+}
+
+// firstComponents returns the components that follow a prefix in names that are
+// sorted, each once.
+func firstComponents(prefix string, names []string) []string {
+	var found []string
+	seen := map[string]bool{}
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		component, _, _ := strings.Cut(rest, "/")
+		if !seen[component] {
+			seen[component] = true
+			found = append(found, component)
+		}
+	}
+	return found
+}
+
+func joined(p, name string) string {
+	if p == "" {
+		return name
+	}
+	return p + "/" + name
+}

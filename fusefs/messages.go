@@ -1,0 +1,137 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A messagesNode is messages/, a folder in it, or the folder of a session's
+// messages.
+type messagesNode struct {
+	node
+	path string // "" for messages/
+}
+
+var (
+	_ fs.NodeLookuper  = (*messagesNode)(nil)
+	_ fs.NodeReaddirer = (*messagesNode)(nil)
+	_ fs.NodeGetattrer = (*messagesNode)(nil)
+	_ fs.NodeStatfser  = (*messagesNode)(nil)
+)
+
+func (n *messagesNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	name = spelled(name)
+	here, err := n.place(ctx, n.path)
+	if err != nil {
+		return nil, n.fail("looking up messages", n.path, err)
+	}
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetAttrTimeout(moment)
+	if here.session.ID != "" {
+		return n.message(ctx, here.session, name, out)
+	}
+	p := joined(n.path, name)
+	if _, err := n.place(ctx, p); err != nil {
+		return nil, n.fail("looking up messages", p, err)
+	}
+	return n.NewInode(ctx, &messagesNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("messages", p), Gen: 1}), 0
+}
+
+func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	k, role, ok := parseMessageName(name)
+	if !ok {
+		return nil, syscall.ENOENT
+	}
+	roles, err := n.roles.get(ctx, tip.ID)
+	if err != nil {
+		return nil, n.fail("reading the roles of a session", n.path, err)
+	}
+	if k >= len(roles) || roles[k] != role {
+		return nil, syscall.ENOENT
+	}
+	child := &messageNode{node: node{view: n.view}, tip: tip, k: k}
+	child.attr(&out.Attr, dirMode, 0, child.at())
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: messageNumber(tip.ID, k), Gen: 1}), 0
+}
+
+func messageNumber(id string, k int) uint64 { return number("message", id, strconv.Itoa(k)) }
+
+func (n *messagesNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	here, err := n.place(ctx, n.path)
+	if err != nil {
+		return nil, n.fail("listing messages", n.path, err)
+	}
+	if here.session.ID == "" {
+		return n.listFolders(ctx, "messages", n.path)
+	}
+	roles, err := n.roles.get(ctx, here.session.ID)
+	if err != nil {
+		return nil, n.fail("reading the roles of a session", n.path, err)
+	}
+	entries := make([]fuse.DirEntry, len(roles))
+	for k, role := range roles {
+		entries[k] = fuse.DirEntry{Name: messageName(k, role), Ino: messageNumber(here.session.ID, k), Mode: syscall.S_IFDIR}
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+func (n *messagesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetTimeout(moment)
+	return 0
+}
+
+// A messageNode is the folder of one message of one snapshot.
+type messageNode struct {
+	node
+	tip domarkx.Info
+	k   int
+}
+
+var (
+	_ fs.NodeLookuper  = (*messageNode)(nil)
+	_ fs.NodeReaddirer = (*messageNode)(nil)
+	_ fs.NodeGetattrer = (*messageNode)(nil)
+	_ fs.NodeStatfser  = (*messageNode)(nil)
+)
+
+const messageFile = "message"
+
+func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
+
+func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	for _, form := range []Form{Markdown, JSON} {
+		if name == messageFile+form.extension() {
+			child := &documentNode{node: node{view: n.view}, render: render{n.tip.ID, n.k, form}, at: n.at(), size: -1}
+			return child.entry(ctx, &n.node, n.number(form), out), 0
+		}
+	}
+	return nil, syscall.ENOENT
+}
+
+func (n *messageNode) number(form Form) uint64 {
+	return number("message", n.tip.ID, strconv.Itoa(n.k), form.extension())
+}
+
+func (n *messageNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+	var entries []fuse.DirEntry
+	for _, form := range []Form{Markdown, JSON} {
+		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form), Mode: syscall.S_IFREG})
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+func (n *messageNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.at())
+	out.SetTimeout(forever)
+	return 0
+}

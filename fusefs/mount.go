@@ -1,0 +1,181 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// A Server is a mount that this process serves.
+type Server struct {
+	dir     string
+	fuse    *fuse.Server
+	tree    *overlay.Tree
+	journal *drafts.Journal // nil when read-only
+
+	ended func() error // ends what is behind the mount, once
+}
+
+// Mount mounts the sessions, and serves them until they are unmounted. What an
+// earlier mount acknowledged and did not get to is done first. When it returns the
+// mount is usable.
+//
+// A mount whose process died is cleared away. A folder that something else is
+// mounted on is domarkx.ErrExists.
+func Mount(ctx context.Context, o Options) (*Server, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("mounting on %q: %w", o.Dir, err)
+	}
+	o.Dir = dir
+	if err := Recover(ctx, dir); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("mounting on %q: %w: it is not a folder", dir, domarkx.ErrInvalid)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{dir: dir}
+	v, err := s.view(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.ended = sync.OnceValue(s.end)
+	for try := 0; ; try++ {
+		s.fuse, err = serve(v)
+		if err == nil {
+			return s, nil
+		}
+		// Right after a dead mount was cleared away the first one may fail.
+		if try > 0 || Recover(ctx, dir) != nil {
+			break
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("mounting on %q: %w", dir, err), s.ended())
+}
+
+// view makes what is behind the mount, and takes up what was left.
+func (s *Server) view(ctx context.Context, o Options) (*view, error) {
+	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts}
+	v.uid, v.gid = ownerOf()
+	v.documents = newRenders(v.rendered)
+	v.histories = newRecent(32, v.history)
+	v.roles = newRecent(8, o.Messages.Roles)
+	c := overlay.Config{Sessions: o.Sessions, Snapshots: store{v}, Logger: o.Logger, Pace: o.Pace, UID: v.uid, GID: v.gid}
+	if o.ReadOnly {
+		v.statfs = filepath.Dir(o.Dir)
+		s.tree = overlay.New(c)
+		v.tree = s.tree
+		return v, nil
+	}
+	journal, err := drafts.Open(o.Drafts)
+	if err != nil {
+		return nil, err
+	}
+	s.journal = journal
+	c.Names, c.Saver, c.Journal, c.Scratch = o.Names, o.Saver, journal, o.Drafts
+	s.tree = overlay.New(c)
+	v.tree = s.tree
+	found, err := journal.Adopt()
+	if err != nil {
+		o.Logger.Error("reading what an earlier mount kept", "err", err)
+	}
+	if err := s.tree.Adopt(ctx, found); err != nil {
+		o.Logger.Error("taking up what an earlier mount kept", "err", err)
+	}
+	return v, nil
+}
+
+// rendered makes what is not in memory.
+func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
+	if r.message >= 0 {
+		return v.Messages.Message(ctx, r.id, r.message, r.form)
+	}
+	return v.Snapshots.Render(ctx, r.id, r.form)
+}
+
+// A store is the snapshots as package overlay wants them.
+type store struct{ *view }
+
+func (s store) History(ctx context.Context, name string) ([]domarkx.Info, error) {
+	return s.view.Snapshots.History(ctx, name)
+}
+
+func (s store) Markdown(ctx context.Context, id string) ([]byte, error) {
+	return s.documents.get(ctx, render{id, -1, Markdown})
+}
+
+func serve(v *view) (*fuse.Server, error) {
+	none := time.Duration(0)
+	options := &fs.Options{
+		EntryTimeout:    &none, // names above an object id are looked up each time
+		NullPermissions: true,
+		RootStableAttr:  &fs.StableAttr{Ino: number("/"), Gen: 1},
+		MountOptions: fuse.MountOptions{
+			Name:   "domarkx",
+			FsName: v.Label,
+			// Each write would ask for security.capability.
+			DisableXAttrs: true,
+			// A file's content changes only through the kernel.
+			ExplicitDataCacheControl: true,
+			DirectMount:              true,
+			MaxWrite:                 1 << 20,
+			MaxReadAhead:             1 << 20,
+			Options:                  []string{"default_permissions"},
+		},
+	}
+	if options.FsName == "" {
+		options.FsName = "domarkx"
+	}
+	if v.ReadOnly {
+		options.Options = append(options.Options, "ro")
+	}
+	return fs.Mount(v.Dir, &rootNode{node{view: v}}, options)
+}
+
+// Dir returns the folder that is mounted on, as an absolute path.
+func (s *Server) Dir() string { return s.dir }
+
+// Wait waits until the folder is unmounted, by whomever, and all that was
+// acknowledged has become snapshots. The error says what has not, and waits for
+// the next mount.
+func (s *Server) Wait() error {
+	s.fuse.Wait()
+	return s.ended()
+}
+
+// Unmount unmounts the folder, as [Wait] goes on to describe. While somebody uses
+// it, it stays whole; the error is a [*BusyError].
+func (s *Server) Unmount(ctx context.Context) error {
+	if err := Unmount(ctx, s.dir); err != nil {
+		return err
+	}
+	return s.Wait()
+}
+
+// end makes snapshots of what was acknowledged, and closes the journal.
+func (s *Server) end() error {
+	err := s.tree.Close(context.Background())
+	if s.journal != nil {
+		err = errors.Join(err, s.journal.Close())
+	}
+	return err
+}

@@ -1,0 +1,39 @@
+//go:build !linux && !darwin
+
+package fusefs
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Server is a mount that this process serves. There is none on this system.
+type Server struct{}
+
+func unsupported() error {
+	return fmt.Errorf("mounting on %s: %w", runtime.GOOS, domarkx.ErrUnsupported)
+}
+
+// Mount is not possible on this system: domarkx.ErrUnsupported.
+func Mount(context.Context, Options) (*Server, error) { return nil, unsupported() }
+
+// Recover is not possible on this system: domarkx.ErrUnsupported.
+func Recover(context.Context, string) error { return unsupported() }
+
+// Unmount is not possible on this system: domarkx.ErrUnsupported.
+func Unmount(context.Context, string) error { return unsupported() }
+
+// Busy is not possible on this system: domarkx.ErrUnsupported.
+func Busy(string) ([]User, error) { return nil, unsupported() }
+
+// Dir returns the folder that is mounted on.
+func (*Server) Dir() string { return "" }
+
+// Wait waits until the folder is unmounted.
+func (*Server) Wait() error { return unsupported() }
+
+// Unmount unmounts the folder.
+func (*Server) Unmount(context.Context) error { return unsupported() }

@@ -1,0 +1,160 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"hash/fnv"
+	"log/slog"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// How long the kernel may keep what cannot change (attributes of a file, what is
+// below an object id) and what it refreshes at every lookup anyway.
+const (
+	forever = 24 * time.Hour
+	moment  = time.Second
+)
+
+// A view is what all nodes of one mount share.
+type view struct {
+	Options
+	tree      *overlay.Tree
+	documents *renders
+	histories *recent[history]
+	roles     *recent[[]domarkx.Role]
+	uid, gid  uint32
+	started   time.Time
+	statfs    string // the folder whose file system statfs tells about
+	log       *slog.Logger
+}
+
+// A node is what every file and folder of the mount is made of.
+type node struct {
+	fs.Inode
+	*view
+}
+
+// Statfs tells about the file system that drafts are kept on.
+func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(n.view.statfs, &st); err != nil {
+		return Errno(err)
+	}
+	out.FromStatfsT(&st)
+	out.NameLen = 255
+	return 0
+}
+
+// fail logs an error that is the mount's fault and returns its number.
+func (v *view) fail(doing, what string, err error) syscall.Errno {
+	errno := Errno(err)
+	if errno == syscall.EIO {
+		v.log.Error(doing, "what", what, "err", err)
+	}
+	return errno
+}
+
+// number returns an inode number that something has in every mount.
+func number(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return h.Sum64() | 1<<63 // those of package overlay begin with 0
+}
+
+func (v *view) attr(out *fuse.Attr, mode uint32, size int64, at time.Time) {
+	out.Mode, out.Nlink = mode, 1
+	if mode&syscall.S_IFMT == syscall.S_IFDIR {
+		out.Nlink = 2
+	}
+	out.Uid, out.Gid = v.uid, v.gid
+	setSize(out, size)
+	out.SetTimes(&at, &at, &at)
+}
+
+func setSize(out *fuse.Attr, size int64) {
+	out.Size = uint64(size)
+	out.Blocks = (out.Size + 511) / 512
+	setBlockSize(out)
+}
+
+func callerFrom(ctx context.Context) overlay.Caller {
+	if c, ok := fuse.FromContext(ctx); ok {
+		return callerOf(c.Pid)
+	}
+	return overlay.Caller{}
+}
+
+const (
+	dirMode  = syscall.S_IFDIR | 0o555
+	fileMode = syscall.S_IFREG | 0o444
+	linkMode = syscall.S_IFLNK | 0o777
+)
+
+func ownerOf() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) }
+
+// A bytesNode is a small read-only file.
+type bytesNode struct {
+	node
+	data []byte
+	at   time.Time
+}
+
+var (
+	_ fs.NodeGetattrer = (*bytesNode)(nil)
+	_ fs.NodeOpener    = (*bytesNode)(nil)
+	_ fs.NodeReader    = (*bytesNode)(nil)
+	_ fs.NodeStatfser  = (*bytesNode)(nil)
+)
+
+func (n *bytesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, fileMode, int64(len(n.data)), n.at)
+	out.SetTimeout(forever)
+	return 0
+}
+
+func (n *bytesNode) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return nil, fuse.FOPEN_KEEP_CACHE, 0
+}
+
+func (n *bytesNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	return fuse.ReadResultData(part(n.data, dest, off)), 0
+}
+
+// part returns what a read of len(dest) bytes gets.
+func part(data, dest []byte, off int64) []byte {
+	size := int64(len(data))
+	off = min(off, size)
+	return data[off:min(off+int64(len(dest)), size)]
+}
+
+// A linkNode is a symbolic link that never changes.
+type linkNode struct {
+	node
+	target string
+	at     time.Time
+}
+
+var (
+	_ fs.NodeGetattrer  = (*linkNode)(nil)
+	_ fs.NodeReadlinker = (*linkNode)(nil)
+)
+
+func (n *linkNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, linkMode, int64(len(n.target)), n.at)
+	out.SetTimeout(forever)
+	return 0
+}
+
+func (n *linkNode) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(n.target), 0 }

@@ -1,0 +1,44 @@
+package fusefs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// snapshotName returns the name of a snapshot's file.
+func snapshotName(info domarkx.Info, form Form) string {
+	return fmt.Sprintf("%04d-%s%s", info.Number, info.ID, form.extension())
+}
+
+// parseSnapshotName returns what snapshotName made the name of.
+func parseSnapshotName(name string) (number int, id string, form Form, ok bool) {
+	stem, isJSON := strings.CutSuffix(name, JSON.extension())
+	if isJSON {
+		form = JSON
+	} else if stem, ok = strings.CutSuffix(name, Markdown.extension()); !ok {
+		return 0, "", 0, false
+	}
+	digits, id, _ := strings.Cut(stem, "-")
+	number, ok = parseNumber(digits)
+	return number, id, form, ok && id != ""
+}
+
+// messageName returns the name of a message's folder.
+func messageName(k int, role domarkx.Role) string { return fmt.Sprintf("%04d-%s", k, role) }
+
+// parseMessageName returns what messageName made the name of.
+func parseMessageName(name string) (k int, role domarkx.Role, ok bool) {
+	digits, rest, _ := strings.Cut(name, "-")
+	k, ok = parseNumber(digits)
+	return k, domarkx.Role(rest), ok && rest != ""
+}
+
+// parseNumber reads a number of at least four digits, without more zeros than
+// that needs.
+func parseNumber(digits string) (int, bool) {
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int(n), err == nil && fmt.Sprintf("%04d", n) == digits
+}

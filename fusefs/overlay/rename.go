@@ -1,0 +1,268 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+)
+
+// How a rename treats a name that is taken.
+type Replacing int
+
+// The ways of renaming (renameat2(2)).
+const (
+	Replace   Replacing = iota // what has the name loses it
+	NoReplace                  // domarkx.ErrExists
+	Exchange                   // both swap names; only for scratch files
+)
+
+// Rename gives a file or folder another name. A session that is renamed to another
+// session's name becomes its next snapshot; one that is renamed to a scratch name
+// stays in the store as long as the scratch file is there.
+func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Folder, newName string, how Replacing, c Caller) error {
+	if t.Saver == nil {
+		return syscall.EROFS
+	}
+	oldPath, err := t.path(from, oldName)
+	if err != nil {
+		return err
+	}
+	newPath, err := t.path(to, newName)
+	if err != nil {
+		return err
+	}
+	f, sub, err := t.Lookup(ctx, from, oldName)
+	if err != nil {
+		return err
+	}
+	target, targetFolder, err := t.Lookup(ctx, to, newName)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return err
+	}
+	taken := target != nil || targetFolder != nil
+	switch {
+	case how == Exchange:
+		return t.exchange(oldPath, newPath, taken)
+	case how == NoReplace && taken:
+		return domarkx.ErrExists
+	case oldPath == newPath:
+		return nil
+	case sub != nil && target != nil:
+		return syscall.ENOTDIR
+	case sub != nil:
+		return t.renameFolder(ctx, sub, newPath, targetFolder, c)
+	case targetFolder != nil:
+		return syscall.EISDIR
+	case target == f:
+		return nil // POSIX: two names of one file stay
+	}
+	return t.renameFile(ctx, f, oldPath, newPath, c)
+}
+
+func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c Caller) error {
+	oldSession, wasSession := SessionOf(oldPath)
+	newSession, isSession := SessionOf(newPath)
+	switch {
+	case f.link && isSession:
+		return syscall.EPERM
+	case wasSession && isSession:
+		return t.renameSession(ctx, oldSession, newSession, c)
+	case wasSession:
+		return t.carryAway(ctx, oldSession, newPath)
+	case isSession:
+		if err := t.adoptAs(ctx, f, newSession, c); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.files[oldPath] == f {
+			delete(t.files, oldPath)
+			f.links--
+		}
+		t.changedIn(oldPath, true)
+		t.changedIn(newPath, false)
+		return nil
+	}
+	return t.renameScratch(ctx, oldPath, newPath)
+}
+
+func (t *Tree) renameScratch(ctx context.Context, oldPath, newPath string) error {
+	t.mu.Lock()
+	f := t.files[oldPath]
+	if f == nil {
+		t.mu.Unlock()
+		return domarkx.ErrNotFound
+	}
+	displaced, s := t.displace(newPath)
+	delete(t.files, oldPath)
+	t.files[newPath] = f
+	t.changedIn(oldPath, true)
+	t.changedIn(newPath, false)
+	t.mu.Unlock()
+	if s != nil {
+		return t.removeCarried(ctx, s, displaced)
+	}
+	return nil
+}
+
+// displace takes a scratch name from the file that has it, if any.
+func (t *Tree) displace(p string) (*File, *slot) {
+	f := t.files[p]
+	if f == nil {
+		return nil, nil
+	}
+	return f, t.unbind(p)
+}
+
+// exchange swaps the names of two scratch files.
+func (t *Tree) exchange(a, b string, both bool) error {
+	if !both {
+		return domarkx.ErrNotFound
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.files[a] == nil || t.files[b] == nil {
+		return syscall.EINVAL
+	}
+	t.files[a], t.files[b] = t.files[b], t.files[a]
+	t.changedIn(a, false)
+	t.changedIn(b, false)
+	return nil
+}
+
+// carryAway renames a session's file to a scratch name: the first half of many
+// editors' saves. The session stays, but its name shows nothing.
+func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
+	s, info, err := t.holdSession(ctx, session)
+	if err != nil {
+		return err
+	}
+	f := t.shown(session, info)
+	if f == nil {
+		t.letGo(s)
+		t.mu.Unlock()
+		return domarkx.ErrNotFound
+	}
+	displaced, other := t.displace(newPath)
+	t.show(s, f)
+	t.hide(s, &gone{tip: info.ID, ed: f.ed, carrier: f})
+	f.dirty = false
+	t.files[newPath] = f
+	t.changedIn(pathOf(session), true)
+	t.changedIn(newPath, false)
+	t.letGo(s)
+	t.mu.Unlock()
+	if other != nil {
+		return t.removeCarried(ctx, other, displaced)
+	}
+	return nil
+}
+
+// holdSession holds a session's slot and takes the lock, and returns its newest
+// snapshot. On an error neither is held.
+func (t *Tree) holdSession(ctx context.Context, session string) (*slot, domarkx.Info, error) {
+	t.mu.Lock()
+	s := t.slot(session)
+	t.hold(s)
+	t.mu.Unlock()
+	info, err := t.Sessions.Info(ctx, session)
+	t.mu.Lock()
+	if err == nil {
+		return s, info, nil
+	}
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return s, domarkx.Info{}, nil
+	}
+	t.letGo(s)
+	t.mu.Unlock()
+	return nil, info, err
+}
+
+// adoptAs makes a scratch file the next content of a session, or a new one.
+func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c Caller) error {
+	if err := t.checkReplacing(ctx, session); err != nil {
+		return err
+	}
+	if err := t.pin(ctx, f); err != nil {
+		return err
+	}
+	s, info, err := t.holdSession(ctx, session)
+	if err != nil {
+		t.unpin(f)
+		return err
+	}
+	err = t.become(s, f, info, c)
+	t.letGo(s)
+	t.mu.Unlock()
+	t.unpin(f)
+	return err
+}
+
+// checkReplacing returns an error when a file cannot be renamed to a session's name.
+func (t *Tree) checkReplacing(ctx context.Context, session string) error {
+	tips, err := t.lockWithTips(ctx, session)
+	if err != nil {
+		return err
+	}
+	there := t.shown(session, tips[0]) != nil
+	t.mu.Unlock()
+	if there {
+		return nil
+	}
+	return t.checkNew(ctx, session)
+}
+
+// pin keeps the content of a file in memory until unpin.
+func (t *Tree) pin(ctx context.Context, f *File) error {
+	if err := t.load(ctx, f); err != nil {
+		return err
+	}
+	defer t.mu.Unlock()
+	if f.length() > maxDocument {
+		return syscall.EFBIG
+	}
+	f.opens++
+	return nil
+}
+
+func (t *Tree) unpin(f *File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.opens--
+	f.shed()
+	t.release(f)
+}
+
+// become lets a session's name show a file that is pinned and is no session's, and
+// saves it. The slot and the lock are held.
+func (t *Tree) become(s *slot, f *File, tip domarkx.Info, c Caller) error {
+	displaced := t.shown(s.name, tip)
+	back := s.gone != nil && s.gone.carrier == f && f.id != "" && f.id == s.gone.tip
+	if displaced != nil {
+		t.show(s, displaced)
+	}
+	if !back {
+		was, wasName := f.ed, f.name
+		f.ed = &edition{prev: t.replaces(s, c)}
+		f.id, f.dirty, f.name = "", true, s.name
+		if err := t.keep(s, f, c, true); err != nil {
+			f.ed, f.name = was, wasName
+			return err
+		}
+	}
+	if s.gone != nil {
+		t.takeBack(s)
+	}
+	if displaced != nil && displaced != f {
+		t.hide(s, nil)
+		displaced.links--
+		t.release(displaced)
+	}
+	f.name = s.name
+	f.links++
+	t.show(s, f)
+	t.changedIn(pathOf(s.name), false)
+	return nil
+}

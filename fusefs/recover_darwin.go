@@ -1,0 +1,48 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Recover clears away what a dead mount left on a folder.
+func Recover(_ context.Context, dir string) error {
+	_, err := os.Stat(dir)
+	if !errors.Is(err, syscall.ENXIO) && !errors.Is(err, syscall.ENOTCONN) {
+		return nil
+	}
+	if err := unix.Unmount(dir, unix.MNT_FORCE); err != nil {
+		return fmt.Errorf("clearing away a dead mount on %q: %w", dir, err)
+	}
+	return nil
+}
+
+// Unmount unmounts a folder that sessions are mounted on. While somebody uses it,
+// it stays whole; the error is a [*BusyError].
+func Unmount(_ context.Context, dir string) error {
+	err := unix.Unmount(dir, 0)
+	switch {
+	case errors.Is(err, syscall.EBUSY):
+		users, err := Busy(dir)
+		if err != nil {
+			return err
+		}
+		return &BusyError{Dir: dir, Users: users}
+	case errors.Is(err, syscall.EINVAL):
+		return fmt.Errorf("unmounting %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
+	case err != nil:
+		return fmt.Errorf("unmounting %q: %w", dir, err)
+	}
+	return nil
+}
+
+// Busy returns who uses a mounted folder. macOS tells it to lsof(8) only: nobody is
+// found.
+func Busy(string) ([]User, error) { return nil, nil }

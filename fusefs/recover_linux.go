@@ -1,0 +1,150 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Recover clears away what dead mounts of this package left on a folder. A living
+// mount, or one of another kind, is domarkx.ErrExists.
+func Recover(ctx context.Context, dir string) error {
+	dir, err := canonical(dir)
+	if err != nil {
+		return fmt.Errorf("looking at %q: %w", dir, err)
+	}
+	for range 64 { // they stack
+		all, err := mounts()
+		if err != nil {
+			return err
+		}
+		top, ok := topmost(all, dir)
+		if !ok {
+			return nil
+		}
+		if !dead(dir) {
+			return fmt.Errorf("%q: %w: %s is mounted there", dir, domarkx.ErrExists, top.kind)
+		}
+		if top.kind != FileSystem {
+			return fmt.Errorf("%q: %w: a dead %s is mounted there, unmount it first", dir, domarkx.ErrExists, top.kind)
+		}
+		if err := detach(ctx, dir); err != nil {
+			return fmt.Errorf("clearing away a dead mount on %q: %w", dir, err)
+		}
+	}
+	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
+}
+
+// canonical returns the absolute path without symbolic links, as the mount table
+// has it. The folder itself is not touched: a dead mount may be on it.
+func canonical(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return dir, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real, nil
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if err != nil {
+		return dir, nil // it is not there
+	}
+	return filepath.Join(parent, filepath.Base(dir)), nil
+}
+
+// topmost returns the mount on a folder that covers the others.
+func topmost(all []mounted, dir string) (mounted, bool) {
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].dir == dir {
+			return all[i], true
+		}
+	}
+	return mounted{}, false
+}
+
+// dead reports whether the process that served a mount is gone.
+func dead(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.ECONNABORTED)
+}
+
+// detach unmounts lazily: who still uses it gets errors, but the folder is free.
+func detach(ctx context.Context, dir string) error {
+	if err := unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != unix.EPERM {
+		return err
+	}
+	return fusermount(ctx, "-u", "-z", "--", dir)
+}
+
+// Unmount unmounts a folder that sessions are mounted on, also by another process.
+// While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
+// that no sessions are mounted on is domarkx.ErrNotFound.
+func Unmount(ctx context.Context, dir string) error {
+	dir, err := canonical(dir)
+	if err != nil {
+		return fmt.Errorf("unmounting %q: %w", dir, err)
+	}
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	top, ok := topmost(all, dir)
+	if !ok || top.kind != FileSystem {
+		return fmt.Errorf("unmounting %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
+	}
+	if dead(dir) {
+		return detach(ctx, dir)
+	}
+	// Who has just closed its last file counts as a user for a moment longer.
+	for wait := 5 * time.Millisecond; ; wait *= 2 {
+		err = unmount(ctx, dir)
+		if err == nil || wait > 100*time.Millisecond {
+			break
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	users, uerr := Busy(dir)
+	if uerr == nil && (len(users) > 0 || errors.Is(err, syscall.EBUSY)) {
+		return &BusyError{Dir: dir, Users: users}
+	}
+	return fmt.Errorf("unmounting %q: %w", dir, err)
+}
+
+func unmount(ctx context.Context, dir string) error {
+	if err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW); err != unix.EPERM {
+		return err
+	}
+	return fusermount(ctx, "-u", "--", dir)
+}
+
+// fusermount does what only root may do otherwise.
+func fusermount(ctx context.Context, args ...string) error {
+	program, err := exec.LookPath("fusermount3")
+	if err != nil {
+		if program, err = exec.LookPath("fusermount"); err != nil {
+			return fmt.Errorf("unmounting needs fusermount3 (Debian: apt-get install fuse3): %w", err)
+		}
+	}
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

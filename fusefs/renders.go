@@ -1,0 +1,108 @@
+package fusefs
+
+import (
+	"container/list"
+	"context"
+	"sync"
+)
+
+const (
+	maxRenders = 64 << 20 // bytes kept of what was rendered
+	maxSizes   = 1 << 17  // sizes kept
+)
+
+// A render names something that never changes.
+type render struct {
+	id      string // of a snapshot
+	message int    // -1 for the whole document
+	form    Form
+}
+
+// renders keeps what was rendered last, and the sizes of more. Of several readers
+// that want the same at once, one renders it.
+type renders struct {
+	make func(context.Context, render) ([]byte, error)
+
+	mu    sync.Mutex
+	kept  map[render]*list.Element // of *rendered, the last used first
+	order *list.List
+	bytes int
+	under map[render]*rendering
+	sizes [2]map[render]int64 // young and old
+}
+
+type rendered struct {
+	render
+	data []byte
+}
+
+type rendering struct {
+	done chan struct{}
+	data []byte
+	err  error
+}
+
+func newRenders(make_ func(context.Context, render) ([]byte, error)) *renders {
+	return &renders{make: make_, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
+}
+
+// get returns what r names; the caller does not change it.
+func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
+	c.mu.Lock()
+	if e := c.kept[r]; e != nil {
+		c.order.MoveToFront(e)
+		data := e.Value.(*rendered).data
+		c.mu.Unlock()
+		return data, nil
+	}
+	if u := c.under[r]; u != nil {
+		c.mu.Unlock()
+		select {
+		case <-u.done:
+			return u.data, u.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	u := &rendering{done: make(chan struct{})}
+	c.under[r] = u
+	c.mu.Unlock()
+
+	// Others may wait for it: one reader's interrupt does not end it.
+	u.data, u.err = c.make(context.WithoutCancel(ctx), r)
+	c.mu.Lock()
+	delete(c.under, r)
+	if u.err == nil {
+		c.keep(r, u.data)
+	}
+	c.mu.Unlock()
+	close(u.done)
+	return u.data, u.err
+}
+
+func (c *renders) keep(r render, data []byte) {
+	if len(c.sizes[0]) >= maxSizes {
+		c.sizes[0], c.sizes[1] = map[render]int64{}, c.sizes[0]
+	}
+	c.sizes[0][r] = int64(len(data))
+	if len(data) > maxRenders/2 {
+		return
+	}
+	c.kept[r] = c.order.PushFront(&rendered{r, data})
+	for c.bytes += len(data); c.bytes > maxRenders; {
+		last := c.order.Remove(c.order.Back()).(*rendered)
+		delete(c.kept, last.render)
+		c.bytes -= len(last.data)
+	}
+}
+
+// size returns how long something is, when that is known without rendering it.
+func (c *renders) size(r render) (int64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n, ok := c.sizes[0][r]; ok {
+		return n, true
+	}
+	n, ok := c.sizes[1][r]
+	return n, ok
+}

@@ -1,0 +1,58 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// readme is MNT/README.md.
+const readme = `# Sessions as files
+
+sessions/<name>.md                    a session. Edit it with anything; each save is
+                                      a new snapshot. A new .md file is a new session,
+                                      rm moves a session to the trash
+                                      (git domarkx restore NAME), mv renames it.
+snapshots/<name>/<NNNN>-<oid>.md      every snapshot, read-only; also as .json.
+                                      latest.md and latest.json are the newest.
+messages/<name>/<NNNN>-<role>/        each message of a session as message.md and
+                                      message.json; NNNN counts from 0000.
+errors/<name>.md                      a save that is not in the session as it was
+                                      saved: why, and the saved bytes. It is gone when
+                                      the session was mended.
+
+A save is safe when the program that saved has closed the file; the snapshot
+follows within a second. What does not end in .md, or begins with a dot, is for
+editors: it is gone when this folder is unmounted.
+`
+
+// A rootNode is the top of the mount.
+type rootNode struct{ node }
+
+var (
+	_ fs.NodeOnAdder   = (*rootNode)(nil)
+	_ fs.NodeGetattrer = (*rootNode)(nil)
+	_ fs.NodeStatfser  = (*rootNode)(nil)
+)
+
+// OnAdd makes what is always there.
+func (n *rootNode) OnAdd(ctx context.Context) {
+	add := func(name string, child fs.InodeEmbedder, mode uint32, ino uint64) {
+		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: ino, Gen: 1}), true)
+	}
+	add("README.md", &bytesNode{node: node{view: n.view}, data: []byte(readme), at: n.started}, syscall.S_IFREG, number("README.md"))
+	add("sessions", &folderNode{node: node{view: n.view}, folder: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
+	add("snapshots", &snapshotsNode{node: node{view: n.view}}, syscall.S_IFDIR, number("snapshots"))
+	add("messages", &messagesNode{node: node{view: n.view}}, syscall.S_IFDIR, number("messages"))
+	add("errors", &errorsNode{node: node{view: n.view}}, syscall.S_IFDIR, number("errors"))
+}
+
+func (n *rootNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetTimeout(moment)
+	return 0
+}

@@ -1,0 +1,172 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// A fileNode is a file or symbolic link in sessions/. Its content changes only
+// through the kernel, which may therefore keep all of it.
+type fileNode struct {
+	node
+	file *overlay.File
+}
+
+var (
+	_ fs.NodeGetattrer  = (*fileNode)(nil)
+	_ fs.NodeSetattrer  = (*fileNode)(nil)
+	_ fs.NodeOpener     = (*fileNode)(nil)
+	_ fs.NodeReader     = (*fileNode)(nil)
+	_ fs.NodeWriter     = (*fileNode)(nil)
+	_ fs.NodeAllocater  = (*fileNode)(nil)
+	_ fs.NodeFlusher    = (*fileNode)(nil)
+	_ fs.NodeFsyncer    = (*fileNode)(nil)
+	_ fs.NodeReleaser   = (*fileNode)(nil)
+	_ fs.NodeReadlinker = (*fileNode)(nil)
+	_ fs.NodeStatfser   = (*fileNode)(nil)
+)
+
+func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	fillFile(&out.Attr, n.tree.Attr(n.file))
+	out.SetTimeout(moment)
+	return 0
+}
+
+func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if n.ReadOnly {
+		return syscall.EROFS
+	}
+	if size, ok := in.GetSize(); ok {
+		if size > math.MaxInt64 {
+			return syscall.EFBIG
+		}
+		h, _ := fh.(*overlay.Handle)
+		if err := n.tree.Truncate(ctx, n.file, h, int64(size), callerFrom(ctx)); err != nil {
+			return n.fail("truncating a file", "", err)
+		}
+	}
+	if c := changeOf(in); c != (overlay.Change{}) {
+		n.tree.SetAttr(n.file, c)
+	}
+	return n.Getattr(ctx, fh, out)
+}
+
+// changeOf returns what else a request to set attributes asks for.
+func changeOf(in *fuse.SetAttrIn) overlay.Change {
+	var c overlay.Change
+	if mode, ok := in.GetMode(); ok {
+		mode &= 0o7777
+		c.Mode = &mode
+	}
+	if uid, ok := in.GetUID(); ok {
+		c.UID = &uid
+	}
+	if gid, ok := in.GetGID(); ok {
+		c.GID = &gid
+	}
+	c.Accessed = timeOf(in.GetATime())
+	c.Modified = timeOf(in.GetMTime())
+	return c
+}
+
+func timeOf(at time.Time, ok bool) *time.Time {
+	if !ok {
+		return nil
+	}
+	return &at
+}
+
+func modeOf(flags uint32) overlay.Mode {
+	access := flags & syscall.O_ACCMODE
+	return overlay.Mode{
+		Read:     access != syscall.O_WRONLY,
+		Write:    access != syscall.O_RDONLY,
+		Truncate: flags&syscall.O_TRUNC != 0 && access != syscall.O_RDONLY,
+	}
+}
+
+func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	h, err := n.tree.Open(ctx, n.file, modeOf(flags), callerFrom(ctx))
+	if err != nil {
+		return nil, 0, n.fail("opening a file", "", err)
+	}
+	return h, fuse.FOPEN_KEEP_CACHE, 0
+}
+
+func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	got, err := n.tree.Read(ctx, n.file, dest, off)
+	if err != nil {
+		return nil, n.fail("reading a session", "", err)
+	}
+	return fuse.ReadResultData(dest[:got]), 0
+}
+
+func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	// Who writes does not matter, unless it empties the file.
+	if err := n.tree.Write(ctx, n.file, nil, data, off, overlay.Caller{}); err != nil {
+		return 0, n.fail("writing to a session", "", err)
+	}
+	return uint32(len(data)), 0
+}
+
+// modes of fallocate(2)
+const (
+	allocateKeepSize  = 1
+	allocatePunchHole = 2
+)
+
+func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
+	if off > math.MaxInt64 || size > math.MaxInt64-off {
+		return syscall.EFBIG
+	}
+	var err error
+	switch mode {
+	case allocateKeepSize:
+	case 0:
+		if end := int64(off + size); end > n.tree.Attr(n.file).Size {
+			err = n.tree.Truncate(ctx, n.file, nil, end, callerFrom(ctx))
+		}
+	case allocatePunchHole | allocateKeepSize:
+		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), overlay.Caller{})
+	default:
+		return syscall.ENOTSUP
+	}
+	return n.fail("allocating a file", "", err)
+}
+
+func (n *fileNode) Flush(ctx context.Context, fh fs.FileHandle) syscall.Errno {
+	h, ok := fh.(*overlay.Handle)
+	if !ok || !h.Writes() {
+		return 0
+	}
+	return n.fail("keeping what was saved", "", n.tree.Flush(h, callerFrom(ctx)))
+}
+
+func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscall.Errno {
+	h, ok := fh.(*overlay.Handle)
+	if !ok || !h.Writes() {
+		return 0
+	}
+	return n.fail("keeping what was saved", "", n.tree.Sync(h, callerFrom(ctx)))
+}
+
+func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
+	h, ok := fh.(*overlay.Handle)
+	if !ok {
+		return 0
+	}
+	return n.fail("keeping what was saved", "", n.tree.Release(h, overlay.Caller{}))
+}
+
+func (n *fileNode) Readlink(context.Context) ([]byte, syscall.Errno) {
+	return []byte(n.file.Target()), 0
+}

@@ -1,0 +1,204 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A snapshotsNode is snapshots/, a folder in it, or the folder of a session's
+// snapshots.
+type snapshotsNode struct {
+	node
+	path string // "" for snapshots/
+}
+
+var (
+	_ fs.NodeLookuper  = (*snapshotsNode)(nil)
+	_ fs.NodeReaddirer = (*snapshotsNode)(nil)
+	_ fs.NodeGetattrer = (*snapshotsNode)(nil)
+	_ fs.NodeStatfser  = (*snapshotsNode)(nil)
+)
+
+const latest = "latest"
+
+func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	name = spelled(name)
+	here, err := n.place(ctx, n.path)
+	if err != nil {
+		return nil, n.fail("looking up snapshots", n.path, err)
+	}
+	if here.session.ID != "" {
+		return n.snapshot(ctx, here.session, name, out)
+	}
+	p := joined(n.path, name)
+	if _, err := n.place(ctx, p); err != nil {
+		return nil, n.fail("looking up snapshots", p, err)
+	}
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetAttrTimeout(moment)
+	return n.NewInode(ctx, &snapshotsNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("snapshots", p), Gen: 1}), 0
+}
+
+// snapshot returns the inode of a file among the snapshots of a session.
+func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	for _, form := range []Form{Markdown, JSON} {
+		if name == latest+form.extension() {
+			target := snapshotName(tip, form)
+			child := &linkNode{node: node{view: n.view}, target: target, at: time.Unix(tip.Date, 0)}
+			child.attr(&out.Attr, linkMode, int64(len(target)), child.at)
+			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: number("latest", n.path, target), Gen: 1}), 0
+		}
+	}
+	of, id, form, ok := parseSnapshotName(name)
+	if !ok {
+		return nil, syscall.ENOENT
+	}
+	history, err := n.histories.get(ctx, historyKey(n.path, tip.ID))
+	if err != nil {
+		return nil, n.fail("reading the history of a session", n.path, err)
+	}
+	info, ok := history.byID[id]
+	if !ok || info.Number != of {
+		return nil, syscall.ENOENT
+	}
+	child := &documentNode{node: node{view: n.view}, render: render{id, -1, form}, at: time.Unix(info.Date, 0), size: -1}
+	if form == Markdown {
+		child.size = info.Bytes
+	}
+	return child.entry(ctx, &n.node, number("snapshot", n.path, name), out), 0
+}
+
+// A history is the snapshots of a session as of one of them.
+type history struct {
+	all  []domarkx.Info
+	byID map[string]domarkx.Info
+}
+
+func historyKey(name, tip string) string { return name + "\x00" + tip }
+
+func (v *view) history(ctx context.Context, key string) (history, error) {
+	name, _, _ := strings.Cut(key, "\x00")
+	all, err := v.Snapshots.History(ctx, name)
+	if err != nil {
+		return history{}, err
+	}
+	h := history{all, make(map[string]domarkx.Info, len(all))}
+	for _, info := range all {
+		h.byID[info.ID] = info
+	}
+	return h, nil
+}
+
+func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	here, err := n.place(ctx, n.path)
+	if err != nil {
+		return nil, n.fail("listing snapshots", n.path, err)
+	}
+	if here.session.ID == "" {
+		return n.listFolders(ctx, "snapshots", n.path)
+	}
+	h, err := n.histories.get(ctx, historyKey(n.path, here.session.ID))
+	if err != nil {
+		return nil, n.fail("reading the history of a session", n.path, err)
+	}
+	entries := make([]fuse.DirEntry, 0, 2*len(h.all)+2)
+	for _, info := range h.all {
+		for _, form := range []Form{Markdown, JSON} {
+			name := snapshotName(info, form)
+			entries = append(entries, fuse.DirEntry{Name: name, Ino: number("snapshot", n.path, name), Mode: syscall.S_IFREG})
+		}
+	}
+	for _, form := range []Form{Markdown, JSON} {
+		entries = append(entries, fuse.DirEntry{Name: latest + form.extension(), Mode: syscall.S_IFLNK,
+			Ino: number("latest", n.path, snapshotName(here.session, form))})
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+// listFolders lists the folders and sessions below a path of folders.
+func (v *view) listFolders(ctx context.Context, kind, p string) (fs.DirStream, syscall.Errno) {
+	names, err := v.folders(ctx, p)
+	if err != nil {
+		return nil, v.fail("listing sessions", p, err)
+	}
+	entries := make([]fuse.DirEntry, len(names))
+	for i, name := range names {
+		entries[i] = fuse.DirEntry{Name: name, Ino: number(kind, joined(p, name)), Mode: syscall.S_IFDIR}
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+func (n *snapshotsNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetTimeout(moment)
+	return 0
+}
+
+// A documentNode is a document or message that never changes.
+type documentNode struct {
+	node
+	render render
+	at     time.Time
+	size   int64 // -1 until it is known
+}
+
+var (
+	_ fs.NodeGetattrer = (*documentNode)(nil)
+	_ fs.NodeOpener    = (*documentNode)(nil)
+	_ fs.NodeStatfser  = (*documentNode)(nil)
+)
+
+// entry returns the inode of a document below a folder. When its size is not known
+// yet, the kernel has to ask for it with Getattr before it uses it.
+func (n *documentNode) entry(ctx context.Context, parent *node, ino uint64, out *fuse.EntryOut) *fs.Inode {
+	if n.size < 0 {
+		if size, ok := n.documents.size(n.render); ok {
+			n.size = size
+		}
+	}
+	n.attr(&out.Attr, fileMode, max(n.size, 0), n.at)
+	if n.size >= 0 {
+		out.SetAttrTimeout(forever)
+	}
+	out.SetEntryTimeout(forever)
+	return parent.NewInode(ctx, n, fs.StableAttr{Mode: syscall.S_IFREG, Ino: ino, Gen: 1})
+}
+
+func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	size, known := n.size, n.size >= 0
+	if !known {
+		size, known = n.documents.size(n.render)
+	}
+	if !known {
+		data, err := n.documents.get(ctx, n.render)
+		if err != nil {
+			return n.fail("rendering", n.render.String(), err)
+		}
+		size = int64(len(data))
+	}
+	n.attr(&out.Attr, fileMode, size, n.at)
+	out.SetTimeout(forever)
+	return 0
+}
+
+func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &documentHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// String names it in the log.
+func (r render) String() string {
+	if r.message < 0 {
+		return r.id + r.form.extension()
+	}
+	return r.id + "#" + strconv.Itoa(r.message) + r.form.extension()
+}

@@ -1,0 +1,77 @@
+package fusefs
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// A Form is how a document is written.
+type Form int
+
+// The forms that the mount shows.
+const (
+	Markdown Form = iota
+	JSON
+)
+
+func (f Form) extension() string {
+	if f == JSON {
+		return ".json"
+	}
+	return ".md"
+}
+
+// Sessions tells what sessions there are.
+type Sessions = overlay.Sessions
+
+// Names says what names new sessions can have.
+type Names = overlay.Names
+
+// Saver changes sessions.
+type Saver = overlay.Saver
+
+// A SaveResult says what became of a save.
+type SaveResult = overlay.Result
+
+// A Pace says how long the mount waits for what belongs to one save.
+type Pace = overlay.Pace
+
+// Snapshots reads what sessions held.
+type Snapshots interface {
+	// History returns all snapshots that led to a session's newest one, also those
+	// that were merged into it, parents before children.
+	History(ctx context.Context, name string) ([]domarkx.Info, error)
+	// Render returns a snapshot as a document: as Markdown the bytes that its author
+	// saved, Info.Bytes long. The caller does not change them.
+	Render(ctx context.Context, id string, form Form) ([]byte, error)
+}
+
+// Messages reads single messages of a snapshot.
+type Messages interface {
+	// Roles returns the role of each message, without reading the messages.
+	Roles(ctx context.Context, id string) ([]domarkx.Role, error)
+	// Message returns message k, counted from 0. The caller does not change it.
+	Message(ctx context.Context, id string, k int, form Form) ([]byte, error)
+}
+
+// Options is what is mounted where.
+type Options struct {
+	Dir       string // the folder to mount on; it is there
+	Sessions  Sessions
+	Snapshots Snapshots
+	Messages  Messages
+	Names     Names        // not needed when ReadOnly
+	Saver     Saver        // not needed when ReadOnly
+	Drafts    string       // folder of the journal of drafts; not needed when ReadOnly
+	ReadOnly  bool         // refuse all changes
+	Label     string       // what mount(8) shows as the source, such as the repository's folder
+	Logger    *slog.Logger // nil logs nothing
+	Pace      Pace         // zero for the default
+}
+
+// FileSystem is the type under which mounts of this package stand in the mount
+// table.
+const FileSystem = "fuse.domarkx"
