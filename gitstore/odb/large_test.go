@@ -3,6 +3,7 @@ package odb_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -65,34 +66,56 @@ func TestLargeRoundTrip(t *testing.T) {
 // A change in large content must cost some chunks and nodes, not a copy.
 func TestLargeChangeIsSmall(t *testing.T) {
 	d := open(t, bare(t))
-	data := noise(1, 64<<20)
-	first := d.Begin()
-	_, _, _, err := first.AddLarge(bytes.NewReader(data))
+	data := noise(1, 32<<20)
+	b := d.Begin() // which shares what is equal
+	defer b.Abort()
+	_, _, _, err := b.AddLarge(bytes.NewReader(data))
 	must(t, err)
-	objects, total := first.Stats()
+	objects, total := b.Stats()
 	if mean := total / int64(objects); mean < 56<<10 || mean > 72<<10 {
 		t.Errorf("%d objects, %d bytes each; want about 64 KiB", objects, mean)
 	}
-	for _, changed := range [][]byte{
-		append([]byte("inserted"), data...),
-		append(append(bytes.Clone(data[:30<<20]), "inserted"...), data[30<<20:]...),
-		append(bytes.Clone(data[:30<<20]), data[30<<20+1:]...),
-		append(bytes.Clone(data), "appended"...),
+	const middle = 15 << 20
+	for name, changed := range map[string][]byte{
+		"prepend": append([]byte("inserted"), data...),
+		"insert":  append(append(bytes.Clone(data[:middle]), "inserted"...), data[middle:]...),
+		"delete":  append(bytes.Clone(data[:middle]), data[middle+1:]...),
+		"append":  append(bytes.Clone(data), "appended"...),
 	} {
-		// One batch for both shares what is equal.
-		b := d.Begin()
-		_, _, _, err := b.AddLarge(bytes.NewReader(data))
-		must(t, err)
-		n0, bytes0 := b.Stats()
+		objects, total := b.Stats()
 		_, _, _, err = b.AddLarge(bytes.NewReader(changed))
 		must(t, err)
-		n, bytes1 := b.Stats()
-		if n-n0 > 12 || bytes1-bytes0 > 1<<20 {
-			t.Errorf("a change costs %d objects, %d bytes", n-n0, bytes1-bytes0)
+		more, moreBytes := b.Stats()
+		if more-objects > 12 || moreBytes-total > 1<<20 {
+			t.Errorf("%s costs %d objects, %d bytes", name, more-objects, moreBytes-total)
 		}
-		b.Abort()
 	}
-	first.Abort()
+}
+
+// The format is frozen: these ids must never change.
+func TestLargeFormat(t *testing.T) {
+	d := open(t, bare(t))
+	b := d.Begin()
+	defer b.Abort()
+	var text bytes.Buffer
+	for i := range 400_000 {
+		fmt.Fprintf(&text, "%d %x\n", i, uint32(i)*2654435761)
+	}
+	for _, test := range []struct {
+		name            string
+		content         []byte
+		pointer, chunks string
+	}{
+		{"empty", nil, "41966ea307729d677b2686752419ef0549b75b17", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"},
+		{"zeros", make([]byte, 80<<20), "03f7123e7bd6ae9f3b4cdf5a2395b2578c434928", "35be595b7635afb77f37aefa3f9be4262b8d5205"},
+		{"text", text.Bytes(), "07d6ed89c78df9783c33a374489428c328c1cf01", "c2a1b12ac3df8a35fc2401a565be0c731182d2ed"},
+	} {
+		pointer, chunks, _, err := b.AddLarge(bytes.NewReader(test.content))
+		must(t, err)
+		if pointer.String() != test.pointer || chunks.String() != test.chunks {
+			t.Errorf("%s: pointer %s, chunks %s; want %s, %s", test.name, pointer, chunks, test.pointer, test.chunks)
+		}
+	}
 }
 
 func TestOpenLargeRefuses(t *testing.T) {
