@@ -2,11 +2,16 @@ package domarkx
 
 import "unicode/utf8"
 
+// maxIndented is the depth from which on a value is written on one line, so that
+// what is written of a deep value is not a thousand times as large.
+const maxIndented = 20
+
 // AppendJSON appends the value as JSON. With an indent, objects and arrays that
 // are not empty stand on lines of their own, each level indented by one more
-// indent after the prefix, as encoding/json does it; without one, the value is
-// one line without blanks. A lone surrogate is written as its escape; no other
-// character above U+001F is escaped but the quote and the backslash.
+// indent after the prefix, as encoding/json does it, down to the twentieth level;
+// without one, the value is one line without blanks. A lone surrogate is written
+// as its escape; no other character above U+001F is escaped but the quote and the
+// backslash.
 func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
 	w := jsonWriter{buf: dst, prefix: prefix, indent: indent}
 	w.value(v, 0)
@@ -33,6 +38,12 @@ func (w *jsonWriter) line(depth int) {
 }
 
 func (w *jsonWriter) value(v Value, depth int) {
+	if depth == maxIndented && w.indent != "" {
+		line := jsonWriter{buf: w.buf}
+		line.value(v, 0)
+		w.buf = line.buf
+		return
+	}
 	switch v.kind {
 	case Null:
 		w.buf = append(w.buf, "null"...)

@@ -1,0 +1,42 @@
+package domarkx_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+)
+
+func FuzzParseValue(f *testing.F) {
+	for _, seed := range []string{
+		`{"a": [1, -0.5e+3, true, null, "\ud83d\u0041\n"], "a": {}}`, `[[[[]]]]`, `"\u0000` + "\xff\"", ` 01`, `{"a":1,}`, `"\ud800\udc00"`, "\ufeff1",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := domarkx.ParseValue(data)
+		if ours, theirs := err == nil, json.Valid(data); ours != theirs && v.Depth() < domarkx.MaxDepth && !tooDeep(data) {
+			t.Fatalf("valid: %t, but to encoding/json %t", ours, theirs)
+		}
+		if err != nil {
+			return
+		}
+		for _, text := range [][]byte{[]byte(v.JSON()), v.AppendJSON(nil, " ", "\t")} {
+			again, err := domarkx.ParseValue(text)
+			if err != nil || !again.Equal(v) {
+				t.Fatalf("%q was written as %q, which reads as %q, %v", data, text, again.JSON(), err)
+			}
+		}
+	})
+}
+
+// tooDeep reports whether data may be nested deeper than is read.
+func tooDeep(data []byte) bool {
+	n := 0
+	for _, c := range data {
+		if c == '[' || c == '{' {
+			n++
+		}
+	}
+	return n > domarkx.MaxDepth
+}
