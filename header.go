@@ -82,6 +82,13 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	return h, nil
 }
 
+// Conversation returns the messages of a snapshot document, for [ParseMessage].
+// Errors are as those of ParseMessage.
+func Conversation(v Value) ([]Value, error) {
+	conversation, err := required(v, "", "conversation", Array)
+	return conversation.items, err
+}
+
 func (h *Header) parseMetadata(v Value, stored bool) error {
 	const at = "/metadata"
 	text := required

@@ -54,26 +54,17 @@ func decode(data []byte) (*domarkx.Document, error) {
 	if doc.Header, err = domarkx.ParseHeader(v, false); err != nil {
 		return nil, err
 	}
-	messages, ok := v.Get("conversation")
-	if !ok {
-		return nil, wrong(data, v, `required member "conversation" is missing, expected an array`)
+	messages, err := domarkx.Conversation(v)
+	if err != nil {
+		return nil, err
 	}
-	if messages.Kind() != domarkx.Array {
-		return nil, wrong(data, messages, fmt.Sprintf("is of the JSON type %s, expected an array", messages.Kind()))
-	}
-	doc.Conversation = make([]domarkx.WrittenMessage, len(messages.Items()))
-	for i, item := range messages.Items() {
-		if doc.Conversation[i].Message, err = domarkx.ParseMessage(item, fmt.Sprintf("/conversation/%d", i)); err != nil {
+	doc.Conversation = make([]domarkx.WrittenMessage, len(messages))
+	for i, message := range messages {
+		if doc.Conversation[i].Message, err = domarkx.ParseMessage(message, fmt.Sprintf("/conversation/%d", i)); err != nil {
 			return nil, err
 		}
 	}
 	return doc, nil
-}
-
-func wrong(data []byte, v domarkx.Value, msg string) error {
-	e := &domarkx.SyntaxError{Pointer: "/conversation", Msg: msg}
-	e.Line, e.Column = domarkx.Position(data, v.Offset())
-	return e
 }
 
 // Detect reports whether a file is a snapshot document: a JSON object that has a
