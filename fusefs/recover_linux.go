@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -74,7 +73,9 @@ func topmost(all []mounted, dir string) (mounted, bool) {
 
 // dead reports whether the process that served a mount is gone.
 func dead(dir string) bool {
-	_, err := os.Stat(dir)
+	// Not stat(2): the kernel answers that from its cache for a while.
+	var st unix.Statfs_t
+	err := unix.Statfs(dir, &st)
 	return errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.ECONNABORTED)
 }
 
