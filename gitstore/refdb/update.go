@@ -124,7 +124,10 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	args := []string{
 		"-c", sync,
 		"-c", "core.filesRefLockTimeout=3000", "-c", "core.packedRefsTimeout=5000", // a live git is waited for
-		"update-ref", "--no-deref", "--create-reflog",
+		"update-ref", "--no-deref",
+	}
+	if !manyNew(changes) {
+		args = append(args, "--create-reflog")
 	}
 	if e.Reason != "" {
 		args = append(args, "-m", e.Reason)
@@ -226,6 +229,13 @@ func (r *Refs) folders(changes []Change) error {
 
 func clash(ref, other string) error {
 	return fmt.Errorf("the references %q and %q cannot both be, as one is a folder of the other: %w", ref, other, domarkx.ErrExists)
+}
+
+// manyNew reports a bulk of new references. Their reflogs are left to their first
+// move, which names the object that they began with too: making them now would
+// double the time of a large import.
+func manyNew(changes []Change) bool {
+	return len(changes) > manyRefs && !slices.ContainsFunc(changes, func(c Change) bool { return c.Old != "" })
 }
 
 func oneSync(changes []Change) bool { return canSyncAll && len(changes) > manyRefs }
