@@ -52,23 +52,32 @@ func FuzzApplyDelta(f *testing.F) {
 	})
 }
 
-// seedPack returns a pack that Git wrote, with deltas, and its index.
-func seedPack(f *testing.F) (pack, idx []byte) {
-	dir := bare(f)
-	history(f, dir, 4)
-	git(f, dir, "repack", "-adfq")
-	names, err := filepath.Glob(dir + "/objects/pack/*.pack")
-	must(f, err)
-	pack, err = os.ReadFile(names[0])
-	must(f, err)
-	idx, err = os.ReadFile(strings.TrimSuffix(names[0], "pack") + "idx")
-	must(f, err)
-	return pack, idx
+// seedPack makes a repository with a pack that has every kind of entry, and returns
+// the pack, its index and where both are, without extension.
+func seedPack(f *testing.F) (pack, idx []byte, base string, ids []odb.ID) {
+	dir := f.TempDir()
+	must(f, os.MkdirAll(filepath.Join(dir, "objects/pack"), 0o755))
+	first := odb.ID{0, 1}
+	blob := compressed([]byte("0123456789"))
+	delta := compressed([]byte{10, 5, 0x90, 4, 1, 'x'})
+	ids = writePack(f, dir, []packed{
+		{kind: 3, size: 10, data: blob},
+		{kind: 6, size: 6, extra: []byte{byte(1 + len(blob))}, data: delta},
+		{kind: 7, size: 6, extra: first[:], data: delta},
+		{kind: 1, size: 10, data: blob},
+	})
+	base = filepath.Join(dir, "objects/pack/pack-"+strings.Repeat("1", 40))
+	for extension, content := range map[string]*[]byte{".pack": &pack, ".idx": &idx} {
+		var err error
+		*content, err = os.ReadFile(base + extension)
+		must(f, err)
+	}
+	return pack, idx, base, ids
 }
 
 func FuzzIndex(f *testing.F) {
-	_, idx := seedPack(f)
-	f.Add(idx, []byte(idx[1032:1052]))
+	_, idx, _, _ := seedPack(f)
+	f.Add(idx, bytes.Clone(idx[1032:1052]))
 	f.Fuzz(func(t *testing.T, raw, name []byte) {
 		var id odb.ID
 		copy(id[:], name)
@@ -83,19 +92,14 @@ func FuzzIndex(f *testing.F) {
 }
 
 func FuzzPack(f *testing.F) {
-	pack, idx := seedPack(f)
+	pack, _, base, ids := seedPack(f)
 	f.Add(pack[12 : len(pack)-20])
-	ids, err := odb.IndexedIDs(idx)
-	must(f, err)
-	dir := bare(f)
-	name := filepath.Join(dir, "objects/pack/pack-"+strings.Repeat("1", 40))
-	must(f, os.WriteFile(name+".idx", idx, 0o644))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		// The checksum stands as the index has it, so that the body is looked at.
 		whole := append(append(bytes.Clone(pack[:12]), body...), pack[len(pack)-20:]...)
-		os.Remove(name + ".pack")
-		must(t, os.WriteFile(name+".pack", whole, 0o644))
-		d, err := odb.Open(dir, "")
+		os.Remove(base + ".pack")
+		must(t, os.WriteFile(base+".pack", whole, 0o644))
+		d, err := odb.Open(filepath.Dir(filepath.Dir(filepath.Dir(base))), "")
 		must(t, err)
 		defer d.Close()
 		for _, id := range ids {
