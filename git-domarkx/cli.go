@@ -28,6 +28,34 @@ type globals struct {
 type commandLine struct {
 	globals
 
+	Import   importCmd   `cmd:"" group:"read" help:"Make sessions from documents."`
+	Validate validateCmd `cmd:"" group:"read" help:"Say whether documents are well formed."`
+	List     listCmd     `cmd:"" group:"read" help:"List the sessions."`
+	Status   statusCmd   `cmd:"" group:"read" help:"Say what is mounted, unsaved, ahead or behind."`
+	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
+	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
+	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
+	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
+
+	Append  appendCmd  `cmd:"" group:"change" help:"Add a message to a session."`
+	Edit    editCmd    `cmd:"" group:"change" help:"Change a session in your editor."`
+	Fork    forkCmd    `cmd:"" group:"change" help:"Make a new session from a snapshot or message."`
+	Rename  renameCmd  `cmd:"" group:"change" help:"Give a session another name."`
+	Rm      rmCmd      `cmd:"" group:"change" help:"Move a session to the trash."`
+	Restore restoreCmd `cmd:"" group:"change" help:"Bring a session back from the trash."`
+	Rewind  rewindCmd  `cmd:"" group:"change" help:"Take a session back to an earlier message or snapshot."`
+
+	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
+	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`
+
+	Push  pushCmd  `cmd:"" group:"share" help:"Send sessions to a remote."`
+	Fetch fetchCmd `cmd:"" group:"share" help:"Get what a remote has, without merging it."`
+	Pull  pullCmd  `cmd:"" group:"share" help:"Get what a remote has and merge it."`
+
+	Fsck   fsckCmd   `cmd:"" group:"care" help:"Verify that every stored byte is what was written."`
+	Doctor doctorCmd `cmd:"" group:"care" help:"Find out what keeps git-domarkx from working here."`
+	Gc     gcCmd     `cmd:"" group:"care" help:"Tidy up, and empty the trash of what is old."`
+
 	Version    versionCmd    `cmd:"" group:"tool" help:"Print the version."`
 	Completion completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`
 	Man        manCmd        `cmd:"" group:"tool" help:"Print or write the manual pages."`

@@ -21,10 +21,6 @@ func writeBash(w io.Writer, commands []completed) error {
 			fmt.Fprintf(&arguments, "    %s) git remote 2>/dev/null; __git_domarkx_sessions ;;\n", c.verb)
 		case argWord:
 			fmt.Fprintf(&arguments, "    %s) echo '%s' ;;\n", c.verb, strings.Join(c.words, " "))
-		case argDirectory:
-			fmt.Fprintf(&arguments, "    %s) compgen -d -- \"$2\" ;;\n", c.verb)
-		case argFile:
-			fmt.Fprintf(&arguments, "    %s) compgen -f -- \"$2\" ;;\n", c.verb)
 		}
 	}
 	for _, c := range commands {
@@ -87,31 +83,30 @@ __git_domarkx_arguments() {
 
 # Completes the words after "domarkx": $1 is the word at the cursor, the others are those before it.
 __git_domarkx_complete() {
-    local cur=$1 verb= prev= word values
+    local cur=$1 verb='' prev='' word values IFS=$' \t\n'
     shift
+    [ "$cur" != = ] || cur=
     for word in "$@"; do
+        [ "$word" != = ] || continue
         prev=$word
         case "$word" in
         -*) ;;
         *) if [ -z "$verb" ]; then verb=$word; fi ;;
         esac
     done
-    local IFS=$'\n'
     if [ -n "$prev" ] && values=$(__git_domarkx_values "$verb:$prev"); then
-        if [ -n "$values" ]; then
-            COMPREPLY=($(compgen -W "$(printf '%%s' "$values" | tr ' ' '\n')" -- "$cur"))
-        else
-            COMPREPLY=($(compgen -f -- "$cur"))
-        fi
+        : # nothing is a file name, which bash completes by itself
     elif [ "${cur#-}" != "$cur" ]; then
-        COMPREPLY=($(compgen -W "$(printf '%%s %%s' "$(__git_domarkx_options "$verb")" "$__git_domarkx_globals" | tr ' ' '\n')" -- "$cur"))
+        values="$(__git_domarkx_options "$verb") $__git_domarkx_globals"
     elif [ -z "$verb" ]; then
-        COMPREPLY=($(compgen -W "$(printf '%%s' "$__git_domarkx_verbs" | tr ' ' '\n')" -- "$cur"))
+        values=$__git_domarkx_verbs
     else
-        COMPREPLY=($(__git_domarkx_arguments "$verb" "$cur" | tr ' ' '\n' | while IFS= read -r word; do
-            case "$word" in "$cur"*) printf '%%s\n' "$word" ;; esac
-        done))
+        values=$(__git_domarkx_arguments "$verb")
     fi
+    COMPREPLY=()
+    for word in ${values//$'\n'/ }; do
+        case "$word" in "$cur"*) COMPREPLY+=("$word") ;; esac
+    done
 }
 
 # Called by Git's completion for "git domarkx", and below for "git-domarkx".
@@ -124,6 +119,8 @@ _git_domarkx() {
         fi
     done
     __git_domarkx_complete "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[@]:first:COMP_CWORD-first}"
+    # Git's completion adds no blank behind a word by itself.
+    [ "${COMP_WORDS[0]##*/}" = git-domarkx ] || COMPREPLY=("${COMPREPLY[@]/%%/ }")
 }
 
 complete -o bashdefault -o default -F _git_domarkx git-domarkx

@@ -75,7 +75,11 @@ func printError(w io.Writer, err error) {
 	}
 	var syntax *domarkx.SyntaxError
 	if errors.As(err, &syntax) && syntax.Path != "" {
-		fmt.Fprintln(w, visible(syntax.Error()))
+		text := syntax.Error()
+		if strings.HasPrefix(err.Error(), text) {
+			text = err.Error() // with what to do about it
+		}
+		fmt.Fprintln(w, visible(text))
 		return
 	}
 	fmt.Fprintf(w, "git-domarkx: %s\n", visible(err.Error()))

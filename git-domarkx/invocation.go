@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/alecthomas/kong"
@@ -21,6 +22,7 @@ type invocation struct {
 	model   *kong.Application
 
 	repository *gitcmd.Git // nil until asked for
+	opened     source      // empty until asked for
 }
 
 func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
@@ -29,8 +31,14 @@ func newInvocation(ctx context.Context, getenv func(string) string, std stdio, o
 	return inv
 }
 
-// close writes out what is buffered and waits for the pager.
-func (inv *invocation) close(err error) error { return inv.out.close() }
+// close writes out what is buffered, waits for the pager and closes the store.
+func (inv *invocation) close() error {
+	err := inv.out.close()
+	if inv.opened.store != nil {
+		err = errors.Join(err, inv.opened.store.Close())
+	}
+	return err
+}
 
 // readInput reads standard input to its end, or until the command is ended.
 func (inv *invocation) readInput() ([]byte, error) {
@@ -59,4 +67,11 @@ func (inv *invocation) command(verb string) *kong.Node {
 		}
 	}
 	return nil
+}
+
+// warn tells of what went wrong without ending the command.
+func (inv *invocation) warn(err error) {
+	if !inv.opts.Quiet {
+		printError(inv.err, err)
+	}
 }

@@ -30,7 +30,10 @@ func (p *page) writeMan(w io.Writer) error {
 		case heading:
 			fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(bl.text)))
 		case literal:
-			fmt.Fprintf(&b, ".PP\n.RS 4\n.nf\n%s\n.fi\n.RE\n", roff(bl.text))
+			if i > 0 && p.body[i-1].kind != heading {
+				b.WriteString(".PP\n")
+			}
+			fmt.Fprintf(&b, ".RS 4\n.nf\n%s\n.fi\n.RE\n", roff(bl.text))
 		case listItem:
 			fmt.Fprintf(&b, ".IP \\(bu 2\n%s\n", roffText(bl.text))
 		default:
@@ -56,14 +59,11 @@ func (p *page) writeMan(w io.Writer) error {
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`, "…", "...", "→", "->")
 
 // roff escapes text so that troff prints it as it is.
-func roff(s string) string {
-	lines := strings.Split(roffEscapes.Replace(s), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
+func roff(s string) string { return guarded(roffEscapes.Replace(s)) }
+
+// guarded keeps lines that begin with a dot from being requests.
+func guarded(s string) string {
+	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n.", "\n\\&."), "\n")
 }
 
 // roffText is [roff] with what stands in backquotes in bold.
@@ -76,5 +76,7 @@ func roffText(s string) string {
 			b.WriteString(roff(part))
 		}
 	}
-	return b.String()
+	var wrapped strings.Builder
+	wrap(&wrapped, "", "", b.String())
+	return guarded(strings.TrimSuffix(wrapped.String(), "\n"))
 }

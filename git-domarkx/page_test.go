@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,6 +85,33 @@ func TestGenerated(t *testing.T) {
 				t.Errorf("%s belongs to no command", path)
 			}
 		}
+	}
+}
+
+// TestReadme holds the table of commands in README.md against the model.
+func TestReadme(t *testing.T) {
+	const path, begin, end = "../README.md", "make generate -->\n", "<!-- /commands -->"
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(readme), begin)
+	table, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("README.md has no place for the table of commands")
+	}
+	var want strings.Builder
+	want.WriteString("| command | |\n|---|---|\n")
+	for _, p := range allPages(model(t))[1:] {
+		usage := strings.ReplaceAll(strings.TrimPrefix(p.usage, "git domarkx "), "|", "\\|")
+		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.markdownName(), p.summary)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(head+begin+want.String()+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want.String(), table); diff != "" {
+		t.Errorf("README.md is not current; run make generate (-model +file):\n%s", diff)
 	}
 }
 

@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 		args = []string{"--usage"}
 	}
 	err = runCommand(parser, inv, args)
-	err = errors.Join(err, inv.close(err))
+	err = errors.Join(err, inv.close())
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause // what broke off did so because of the signal
 	}

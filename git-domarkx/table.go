@@ -9,8 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A table is a list of results. On a terminal it is aligned, with a head, short
-// object ids and local dates; elsewhere it is tab-separated lines with full ids
+// A table is a list of results. On a terminal it is aligned, with a head if it has
+// one, short object ids and local dates; elsewhere it is tab-separated lines with full ids
 // and UTC dates (see [field]).
 type table struct {
 	head []string
@@ -61,7 +61,7 @@ func (t *table) writeAligned(inv *invocation) error {
 	if len(t.rows) == 0 {
 		return nil
 	}
-	widths := make([]int, len(t.head))
+	widths := make([]int, len(t.rows[0]))
 	for i, h := range t.head {
 		widths[i] = uniseg.StringWidth(h)
 	}
@@ -89,8 +89,10 @@ func (t *table) writeAligned(inv *invocation) error {
 		_, err := fmt.Fprintln(inv.out, paint(style, strings.TrimRight(b.String(), " ")))
 		return err
 	}
-	if err := line(t.head, bold); err != nil {
-		return err
+	if len(t.head) > 0 {
+		if err := line(t.head, bold); err != nil {
+			return err
+		}
 	}
 	for _, row := range shown {
 		if err := line(row, plain); err != nil {

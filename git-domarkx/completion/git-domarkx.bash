@@ -1,6 +1,6 @@
 # bash completion of git-domarkx, also as "git domarkx". Made from the command model by go generate.
 
-__git_domarkx_verbs='version completion man help'
+__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help'
 __git_domarkx_globals='--quiet --color --no-progress --help'
 
 __git_domarkx_sessions() {
@@ -9,6 +9,29 @@ __git_domarkx_sessions() {
 
 __git_domarkx_options() {
     case "$1" in
+    import) echo '--as --format' ;;
+    validate) echo '--format' ;;
+    list) echo '--json' ;;
+    status) echo '' ;;
+    show) echo '--format' ;;
+    log) echo '--json --messages' ;;
+    diff) echo '' ;;
+    export) echo '--format --output' ;;
+    append) echo '--role --message' ;;
+    edit) echo '' ;;
+    fork) echo '' ;;
+    rename) echo '' ;;
+    rm) echo '' ;;
+    restore) echo '' ;;
+    rewind) echo '' ;;
+    mount) echo '--foreground' ;;
+    unmount) echo '' ;;
+    push) echo '--all' ;;
+    fetch) echo '' ;;
+    pull) echo '' ;;
+    fsck) echo '--json' ;;
+    doctor) echo '--json' ;;
+    gc) echo '--json' ;;
     version) echo '' ;;
     completion) echo '' ;;
     man) echo '--write' ;;
@@ -20,6 +43,14 @@ __git_domarkx_options() {
 __git_domarkx_values() {
     case "$1" in
     *:--color) echo 'auto always never' ;;
+    import:--as) return 0 ;;
+    import:--format) return 0 ;;
+    validate:--format) return 0 ;;
+    show:--format) return 0 ;;
+    export:--format) return 0 ;;
+    export:--output|export:-o) return 0 ;;
+    append:--role) echo 'user assistant' ;;
+    append:--message|append:-m) return 0 ;;
     man:--write) return 0 ;;
     *) return 1 ;;
     esac
@@ -27,39 +58,52 @@ __git_domarkx_values() {
 
 __git_domarkx_arguments() {
     case "$1" in
+    show) __git_domarkx_sessions ;;
+    log) __git_domarkx_sessions ;;
+    diff) __git_domarkx_sessions ;;
+    export) __git_domarkx_sessions ;;
+    append) __git_domarkx_sessions ;;
+    edit) __git_domarkx_sessions ;;
+    fork) __git_domarkx_sessions ;;
+    rename) __git_domarkx_sessions ;;
+    rm) __git_domarkx_sessions ;;
+    restore) __git_domarkx_sessions ;;
+    rewind) __git_domarkx_sessions ;;
+    push) git remote 2>/dev/null; __git_domarkx_sessions ;;
+    fetch) git remote 2>/dev/null; __git_domarkx_sessions ;;
+    pull) git remote 2>/dev/null; __git_domarkx_sessions ;;
     completion) echo 'bash zsh fish' ;;
-    man) echo 'version completion man help' ;;
-    help) echo 'version completion man help' ;;
+    man) echo 'import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    help) echo 'import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help' ;;
     esac
 }
 
 # Completes the words after "domarkx": $1 is the word at the cursor, the others are those before it.
 __git_domarkx_complete() {
-    local cur=$1 verb= prev= word values
+    local cur=$1 verb='' prev='' word values IFS=$' \t\n'
     shift
+    [ "$cur" != = ] || cur=
     for word in "$@"; do
+        [ "$word" != = ] || continue
         prev=$word
         case "$word" in
         -*) ;;
         *) if [ -z "$verb" ]; then verb=$word; fi ;;
         esac
     done
-    local IFS=$'\n'
     if [ -n "$prev" ] && values=$(__git_domarkx_values "$verb:$prev"); then
-        if [ -n "$values" ]; then
-            COMPREPLY=($(compgen -W "$(printf '%s' "$values" | tr ' ' '\n')" -- "$cur"))
-        else
-            COMPREPLY=($(compgen -f -- "$cur"))
-        fi
+        : # nothing is a file name, which bash completes by itself
     elif [ "${cur#-}" != "$cur" ]; then
-        COMPREPLY=($(compgen -W "$(printf '%s %s' "$(__git_domarkx_options "$verb")" "$__git_domarkx_globals" | tr ' ' '\n')" -- "$cur"))
+        values="$(__git_domarkx_options "$verb") $__git_domarkx_globals"
     elif [ -z "$verb" ]; then
-        COMPREPLY=($(compgen -W "$(printf '%s' "$__git_domarkx_verbs" | tr ' ' '\n')" -- "$cur"))
+        values=$__git_domarkx_verbs
     else
-        COMPREPLY=($(__git_domarkx_arguments "$verb" "$cur" | tr ' ' '\n' | while IFS= read -r word; do
-            case "$word" in "$cur"*) printf '%s\n' "$word" ;; esac
-        done))
+        values=$(__git_domarkx_arguments "$verb")
     fi
+    COMPREPLY=()
+    for word in ${values//$'\n'/ }; do
+        case "$word" in "$cur"*) COMPREPLY+=("$word") ;; esac
+    done
 }
 
 # Called by Git's completion for "git domarkx", and below for "git-domarkx".
@@ -72,6 +116,8 @@ _git_domarkx() {
         fi
     done
     __git_domarkx_complete "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[@]:first:COMP_CWORD-first}"
+    # Git's completion adds no blank behind a word by itself.
+    [ "${COMP_WORDS[0]##*/}" = git-domarkx ] || COMPREPLY=("${COMPREPLY[@]/%/ }")
 }
 
 complete -o bashdefault -o default -F _git_domarkx git-domarkx

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type diffCmd struct {
+	A string `arg:"" name:"A" help:"A session, snapshot or message: the old side."`
+	B string `arg:"" name:"B" help:"The new side."`
+}
+
+func (diffCmd) Help() string {
+	return `
+Prints a unified diff of two sessions, snapshots or messages as Markdown.
+
+## Examples
+
+    git domarkx diff talk~1 talk
+    git domarkx diff talk other
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (diffCmd) ExitOne() string {
+	return "The two differ."
+}
+
+// Run prints the difference.
+func (c *diffCmd) Run(inv *invocation) error {
+	a, err := engine.ParseRevision(c.A)
+	if err != nil {
+		return err
+	}
+	b, err := engine.ParseRevision(c.B)
+	if err != nil {
+		return err
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	diff, err := sessions.Diff(inv.ctx, a, b, c.A, c.B)
+	if err != nil {
+		return err
+	}
+	if len(diff) == 0 {
+		return nil
+	}
+	if err := inv.page(); err != nil {
+		return err
+	}
+	if err := writeDiff(inv, diff); err != nil {
+		return err
+	}
+	return errNo
+}
+
+// writeDiff writes a unified diff; coloured, a line at a time, as Git does it.
+func writeDiff(inv *invocation, diff []byte) error {
+	paint := inv.color()
+	for line := range bytes.Lines(diff) {
+		text := string(line)
+		if inv.out.tty {
+			text = visible(text)
+		}
+		style := plain
+		switch {
+		case strings.HasPrefix(text, "diff ") || strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ "):
+			style = bold
+		case strings.HasPrefix(text, "@@"):
+			style = cyan
+		case strings.HasPrefix(text, "-"):
+			style = red
+		case strings.HasPrefix(text, "+"):
+			style = green
+		}
+		body := strings.TrimSuffix(text, "\n")
+		if _, err := inv.out.WriteString(paint(style, body) + text[len(body):]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

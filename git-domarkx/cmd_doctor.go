@@ -1,0 +1,35 @@
+package main
+
+type doctorCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+func (doctorCmd) Help() string {
+	return `
+Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
+FUSE, mounts that died, journals and locks that were left behind, and configuration that
+does not fit.
+
+## Output
+
+    SEVERITY  WHAT  WHERE  FIX
+
+A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
+what to do. The objects of --json have the members severity, what, where and fix.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (doctorCmd) ExitOne() string { return "There is a finding of severity error." }
+
+// Run looks for what does not fit.
+func (c *doctorCmd) Run(inv *invocation) error {
+	d := doctor{inv: inv}
+	for _, check := range []func(){d.git, d.fuse, d.mounts, d.state, d.config, d.refspecs} {
+		check()
+		if err := inv.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return printFindings(inv, append(d.found, inv.draftFindings()...), c.JSON)
+}

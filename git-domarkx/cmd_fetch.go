@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+)
+
+type fetchCmd struct {
+	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
+	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
+}
+
+func (fetchCmd) Help() string {
+	return `
+Gets what a remote has into refs/domarkx-remotes/ without touching your sessions. The
+remote's configured refspecs are not used and not changed.
+
+## Output
+
+    NAME  STATUS
+
+One line for each session. STATUS is new, updated, removed there or up to
+date.
+`
+}
+
+// Run exchanges sessions with the remote.
+func (c *fetchCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	told, err := sessions.Fetch(inv.ctx, c.Remote, c.Names, inv.gitProgress())
+	return errors.Join(printExchange(inv, told), err)
+}

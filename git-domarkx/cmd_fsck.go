@@ -1,0 +1,74 @@
+package main
+
+import "github.com/domarkx/domarkx/git-domarkx/engine"
+
+type fsckCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+func (fsckCmd) Help() string {
+	return `
+Reads every object of every session and verifies that it is what was written: trees,
+entries, messages, the SHA-256 of the bytes of each message, large files, refs, the trash
+and the drafts of mounts. Nothing is changed. "git fsck" checks what Git itself knows of
+the same objects.
+
+## Output
+
+    SEVERITY  WHAT  WHERE  FIX
+
+A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
+what to do. The objects of --json have the members severity, what, where and fix.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (fsckCmd) ExitOne() string { return "There is a finding of severity error." }
+
+// Run verifies what is stored.
+func (c *fsckCmd) Run(inv *invocation) error {
+	source, err := inv.open()
+	if err != nil {
+		return err
+	}
+	progress := inv.progress()
+	stored, err := source.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
+	if err != nil {
+		return err
+	}
+	found := findings(stored)
+	list, err := source.store.List(inv.ctx)
+	if err != nil {
+		return err
+	}
+	for i, info := range list {
+		progress.report("rendering sessions", int64(i), int64(len(list)))
+		rendered, err := source.sessions.CheckSnapshot(inv.ctx, info)
+		if err != nil {
+			return err
+		}
+		found = append(found, rendered...)
+	}
+	progress.finish()
+	return printFindings(inv, append(found, inv.draftFindings()...), c.JSON)
+}
+
+// draftFindings says which saves are not in their sessions, and which cannot be
+// read.
+func (inv *invocation) draftFindings() []engine.Finding {
+	git, err := inv.git()
+	if err != nil {
+		return nil
+	}
+	var found []engine.Finding
+	list, err := draftJournal{draftsDir(git)}.List(inv.ctx)
+	if err != nil {
+		found = append(found, engine.Finding{Severity: severityError, What: err.Error(), Where: draftsDir(git),
+			Fix: "copy what you need out of the file, and remove it"})
+	}
+	for _, d := range list {
+		found = append(found, engine.Finding{Severity: severityInfo, What: "a save that is not in the session: " + d.Problem,
+			Where: d.Name, Fix: "git domarkx edit " + d.Name})
+	}
+	return found
+}

@@ -1,0 +1,36 @@
+package main
+
+type gcCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+func (gcCmd) Help() string {
+	return `
+Tidies up: removes from the trash what is older than gc.reflogExpireUnreachable (30 days
+unless set), and files of its own that nobody needs any more. Objects are collected by
+"git gc".
+
+## Output
+
+    SEVERITY  WHAT  WHERE  FIX
+
+A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
+what to do. The objects of --json have the members severity, what, where and fix.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
+
+// Run tidies up.
+func (c *gcCmd) Run(inv *invocation) error {
+	source, err := inv.open()
+	if err != nil {
+		return err
+	}
+	found, err := source.store.GC(inv.ctx)
+	if err != nil {
+		return err
+	}
+	return printFindings(inv, findings(found), c.JSON)
+}

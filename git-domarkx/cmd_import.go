@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type importCmd struct {
+	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported."`
+	Format string   `placeholder:"F" help:"The documents' format: md or json. Recognised by content unless given."`
+	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
+}
+
+func (importCmd) Help() string {
+	return `
+Makes a session of each document. Formats are domarkx Markdown (md) and the domarkx
+snapshot (json).
+
+A session is named by --as, else by the file's name without its extension; inside an
+imported folder, by its path below that folder. Characters that a name cannot have
+become "-". When a session from another source has the name already, the new one gets
+"-2"; --as refuses such a name instead.
+
+Importing the same source again continues its session: an unchanged document makes no
+snapshot, a changed one makes the next. When the session was changed here as well, the
+two are merged, as pull does it.
+
+In a folder only documents that are recognised as sessions are taken; hidden files and
+those that Git ignores are passed over, and a line says how many others there were. A
+file that is named is always tried. When one of several documents is bad, the others
+are imported.
+
+` + "`" + `[include](path)` + "`" + ` and ` + "`" + `[include](path#N)` + "`" + ` in a document read only inside its own
+folder. What they include is stored with the snapshot.
+
+The setup script, configuration and tool calls in a document are stored; nothing of
+them is run.
+
+## Output
+
+    NAME  OID  MESSAGES
+
+One line for each session, with its newest snapshot and how many messages it has.
+
+## Examples
+
+    git domarkx import session.md notes/
+    curl -s https://example.org/talk.md | git domarkx import --as talk -
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (importCmd) ExitOne() string {
+	return "A document could not be imported; the others were."
+}
+
+// Run imports the documents.
+func (c *importCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
+	if slices.Contains(c.Paths, "-") {
+		if c.As == "" {
+			return usagef("standard input has no name; give it one with --as NAME")
+		}
+		data, err := inv.readInput()
+		if err != nil {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		request.Stdin = bytes.NewReader(data)
+	}
+	progress := inv.progress()
+	request.Progress = func(done int) { progress.report("importing documents", int64(done), 0) }
+	result, err := sessions.Import(inv.ctx, request)
+	progress.finish()
+	if err != nil {
+		return err
+	}
+	if err := c.print(inv, result); err != nil {
+		return err
+	}
+	return badInput(inv, result.Bad)
+}
+
+func (c *importCmd) print(inv *invocation, result engine.Import) error {
+	t := newTable("NAME", "SNAPSHOT", "MESSAGES")
+	for _, s := range result.Sessions {
+		t.add(text(s.Name), oid(s.ID), number(s.Messages))
+	}
+	if err := t.write(inv); err != nil {
+		return err
+	}
+	if result.Others > 0 && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "%d other files are no sessions; name one to import it all the same\n", result.Others)
+	}
+	return nil
+}
+
+// badInput prints what is wrong with documents, and ends a command that read bad
+// ones.
+func badInput(inv *invocation, bad []error) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	for _, err := range bad {
+		printError(inv.err, err)
+	}
+	return errNo
+}

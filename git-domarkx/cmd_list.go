@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/domarkx/domarkx"
+)
+
+type listCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+func (listCmd) Help() string {
+	return `
+Lists all sessions by name.
+
+## Output
+
+    NAME  MESSAGES  UPDATED  SUMMARY
+
+The summary is the number of messages and the beginning of the first. With --json the
+objects have the members name, messages, updated, summary, oid and draft. A draft, a
+save in a mount that did not parse, is mentioned on standard error.
+`
+}
+
+// Run lists the sessions.
+func (c *listCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	list, err := sessions.List(inv.ctx)
+	if err != nil {
+		return err
+	}
+	inv.mentionDrafts()
+	if c.JSON {
+		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
+			return []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),
+				jsonDate("updated", i.Date), jsonText("summary", i.Summary()), jsonText("oid", i.ID), jsonNumber("bytes", i.Bytes)}
+		})
+	}
+	t := newTable("NAME", "MESSAGES", "UPDATED", "SUMMARY")
+	for _, i := range list {
+		t.add(text(i.Name), number(i.Messages), date(i.Date), text(i.Summary()))
+	}
+	return t.write(inv)
+}

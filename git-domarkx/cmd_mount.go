@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+)
+
+type mountCmd struct {
+	Foreground bool   `help:"Stay in the foreground until the mount ends."`
+	Dir        string `arg:"" optional:"" name:"DIR" help:"The folder; made when it is not there."`
+}
+
+func (mountCmd) Help() string {
+	return `
+Shows the repository's sessions as files:
+
+    README.md                     what is what
+    sessions/NAME.md              read-write; a save is a new snapshot
+    snapshots/NAME/               every snapshot, as .md and .json; read-only
+    messages/NAME/                every message; read-only
+    errors/NAME.md                a save that did not parse or had to be merged, and why
+
+Without DIR it is domarkx.mount.dir, else a folder under your runtime directory
+($XDG_RUNTIME_DIR). The command returns when the mount is usable; a process of its own
+serves it until "git domarkx unmount". A mount that died is cleaned up by the next one on
+its folder.
+
+When an editor's save returns, the bytes are on the disk; the snapshot follows within a
+second. Saving what is there already makes none. A save that does not parse loses
+nothing: the file keeps it, errors/ says what is wrong, and the session stays on its
+last good snapshot.
+
+FUSE is needed: the package fuse3 on Debian and Ubuntu, macFUSE on macOS.
+
+## Output
+
+The folder.
+
+## Files
+
+- ` + "`" + `.git/domarkx/mount.log` + "`" + `: what the process that serves a mount has to say.
+`
+}
+
+// Run mounts.
+func (c *mountCmd) Run(inv *invocation) error {
+	dir, err := inv.mountDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	mounts, err := inv.mounts()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(mounts, func(m mountState) bool { return m.dir == dir && !m.dead }) {
+		return printLine(inv, dir) // it is there already
+	}
+	if err := makeMountPoint(dir); err != nil {
+		return err
+	}
+	if c.Foreground {
+		return inv.serve(dir)
+	}
+	if err := inv.startServer(dir); err != nil {
+		return err
+	}
+	return printLine(inv, dir)
+}
+
+// makeMountPoint makes the folder. One whose mount died cannot be looked at, and
+// is there.
+func makeMountPoint(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil && !errors.Is(err, syscall.ENOTCONN) && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("making the folder to mount on: %w", err)
+	}
+	return nil
+}
+
+func printLine(inv *invocation, line string) error {
+	if inv.out.tty {
+		line = visible(line)
+	}
+	if _, err := inv.out.WriteString(line + "\n"); err != nil {
+		return err
+	}
+	return inv.out.Flush()
+}

@@ -1,0 +1,29 @@
+package main
+
+type renameCmd struct {
+	From string `arg:"" name:"A" help:"The session."`
+	To   string `arg:"" name:"B" help:"Its new name."`
+}
+
+func (renameCmd) Help() string {
+	return `
+Gives a session another name. Its history goes along.
+
+## Output
+
+    NAME  OID
+`
+}
+
+// Run renames the session.
+func (c *renameCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	info, err := sessions.Rename(inv.ctx, c.From, c.To)
+	if err != nil {
+		return err
+	}
+	return printSession(inv, info)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type showCmd struct {
+	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default) or json."`
+	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
+}
+
+func (showCmd) Help() string {
+	return `
+Prints a session, or one message of it. Markdown is given back byte for byte as its
+author saved it; json is the domarkx snapshot.
+
+An imported document's own snapshot_id and import_timestamp are shown for the snapshot
+that the import made; any other snapshot's are derived from its commit. A message that
+was changed on two sides stands there twice, and message_metadata.conflict names the
+side.
+
+On a terminal, characters that would control the terminal are shown as escapes.
+
+## Examples
+
+    git domarkx show talk
+    git domarkx show talk#3
+    git domarkx show --format json talk~1 | jq .conversation
+`
+}
+
+// Run prints a session or message.
+func (c *showCmd) Run(inv *invocation) error {
+	form, err := formOf(c.Format)
+	if err != nil {
+		return err
+	}
+	revision, err := engine.ParseRevision(c.Revision)
+	if err != nil {
+		return err
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	inv.mentionDrafts(revision.Name)
+	if err := inv.page(); err != nil {
+		return err
+	}
+	w := inv.out.document()
+	if err := sessions.Show(inv.ctx, revision, form, w); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func formOf(name string) (engine.Form, error) {
+	switch form := engine.Form(name); form {
+	case engine.Markdown, engine.JSON:
+		return form, nil
+	}
+	return "", usagef("format %q is not known, expected md or json", name)
+}

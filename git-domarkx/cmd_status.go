@@ -1,0 +1,52 @@
+package main
+
+type statusCmd struct{}
+
+func (statusCmd) Help() string {
+	return `
+Says what the repository's sessions are up to: mounts, saves that did not parse, and
+sessions that remotes do not have yet or have more of, as of the last fetch.
+
+## Output
+
+    KIND  NAME  DETAIL
+
+- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL whether it is alive.
+- ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
+- ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: DETAIL is the remote.
+- ` + "`" + `conflict` + "`" + `: the session has messages that were changed on two sides.
+
+Nothing is printed when there is nothing to say.
+`
+}
+
+// Run says what deserves attention.
+func (c *statusCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	remotes, err := inv.remotes()
+	if err != nil {
+		return err
+	}
+	status, err := sessions.Status(inv.ctx, remotes)
+	if err != nil {
+		return err
+	}
+	t := newTable("WHAT", "NAME", "DETAIL")
+	mounts, err := inv.mounts()
+	if err != nil {
+		return err
+	}
+	for _, m := range mounts {
+		t.add(text("mount"), text(m.dir), text(m.describe()))
+	}
+	for _, d := range status.Drafts {
+		t.add(text("draft"), text(d.Name), text(d.Problem))
+	}
+	for _, d := range status.Remotes {
+		t.add(text(d.State), text(d.Name), text(d.Remote))
+	}
+	return t.write(inv)
+}

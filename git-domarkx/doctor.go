@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// doctor looks for what keeps the program from working here. Its checks do not
+// depend on each other, and none ends the others.
+type doctor struct {
+	inv   *invocation
+	found []engine.Finding
+}
+
+func (d *doctor) find(severity, what, where, fix string) {
+	d.found = append(d.found, engine.Finding{Severity: severity, What: what, Where: where, Fix: fix})
+}
+
+// git checks the program and the repository's formats.
+func (d *doctor) git() {
+	git, err := d.inv.git()
+	if err != nil {
+		d.find(severityError, err.Error(), ".", "run git domarkx in a repository that it can use")
+		return
+	}
+	version, err := git.Version(d.inv.ctx)
+	if err == nil {
+		err = git.RequireVersion(d.inv.ctx)
+	}
+	if err != nil {
+		d.find(severityError, err.Error(), "git", "install a newer Git")
+		return
+	}
+	d.find(severityInfo, "Git "+version.String()+", "+git.ObjectFormat+" objects, "+git.RefFormat+" refs", git.CommonDir, "")
+	if _, err := d.inv.open(); err != nil {
+		d.find(severityError, err.Error(), git.CommonDir, "git fsck tells more")
+	}
+}
+
+// fuse checks what a mount needs.
+func (d *doctor) fuse() {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		d.find(severityWarning, "mounting is impossible: there is no /dev/fuse", "/dev/fuse", "modprobe fuse, or give the container --device /dev/fuse")
+	}
+	if os.Geteuid() == 0 {
+		return
+	}
+	if _, err := exec.LookPath("fusermount3"); err != nil {
+		if _, err := exec.LookPath("fusermount"); err != nil {
+			d.find(severityWarning, "mounting is impossible: fusermount3 is not installed", "PATH", "apt-get install fuse3")
+		}
+	}
+}
+
+// mounts reports the repository's mounts that died.
+func (d *doctor) mounts() {
+	mounts, err := d.inv.mounts()
+	if err != nil {
+		return // without a repository there are none
+	}
+	for _, m := range mounts {
+		if m.dead {
+			d.find(severityWarning, "the process that served this mount died", m.dir, "git domarkx mount "+m.dir)
+		}
+	}
+}
+
+// state checks the folder of what belongs to this machine.
+func (d *doctor) state() {
+	git, err := d.inv.git()
+	if err != nil {
+		return
+	}
+	info, err := os.Stat(git.StateDir())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		d.find(severityError, err.Error(), git.StateDir(), "give yourself access to it")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		d.find(severityWarning, fmt.Sprintf("others can read unsaved sessions: its mode is %04o, expected 0700", info.Mode().Perm()), git.StateDir(), "chmod 700 "+git.StateDir())
+	}
+	if left, err := os.ReadDir(git.StateDir()); err == nil {
+		for _, e := range left {
+			if strings.HasPrefix(e.Name(), "edit-") {
+				d.find(severityInfo, "a text that an editor left behind", git.StateDir()+"/"+e.Name(), "take what you need, and remove it")
+			}
+		}
+	}
+}
+
+// config checks the settings that the program reads.
+func (d *doctor) config() {
+	git, err := d.inv.git()
+	if err != nil {
+		return
+	}
+	config, err := git.Config(d.inv.ctx)
+	if err != nil {
+		d.find(severityError, err.Error(), "git config", "git config --list --show-origin tells where")
+		return
+	}
+	if remote, ok := config.Get("domarkx.remote"); ok && !slices.Contains(config.Subsections("remote"), remote) && !strings.ContainsAny(remote, "/:") {
+		d.find(severityWarning, fmt.Sprintf("there is no remote %q", remote), "git config domarkx.remote", "git remote add "+remote+" URL")
+	}
+	for _, key := range []string{"user.name", "user.email"} {
+		if value, _ := config.Get(key); value == "" && d.inv.getenv("GIT_AUTHOR_"+strings.ToUpper(key[5:])) == "" {
+			d.find(severityInfo, "snapshots have no author of yours", "git config "+key, "git config --global "+key+" …")
+		}
+	}
+}
+
+// refspecs warns of settings with which plain Git would move or remove sessions.
+func (d *doctor) refspecs() {
+	git, err := d.inv.git()
+	if err != nil {
+		return
+	}
+	config, err := git.Config(d.inv.ctx)
+	if err != nil {
+		return
+	}
+	for _, remote := range config.Subsections("remote") {
+		for _, spec := range config.GetAll("remote." + remote + ".fetch") {
+			_, target, _ := strings.Cut(spec, ":")
+			if target == "refs/*" || strings.HasPrefix(target, "refs/domarkx/") {
+				d.find(severityWarning, fmt.Sprintf("git fetch overwrites sessions, and with --prune removes those that were never pushed: %s", spec),
+					"git config remote."+remote+".fetch", "git config --unset remote."+remote+".fetch '"+spec+"'; git domarkx fetch needs no refspec")
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// serve mounts on a folder and serves the mount until it is unmounted, by
+// whomever, or this process is asked to end.
+func (inv *invocation) serve(dir string) error {
+	waiter := inv.waiter()
+	server, note, err := inv.startServing(dir, waiter != nil)
+	if waiter != nil {
+		answer := usable
+		if err != nil {
+			answer = err.Error()
+		}
+		_, told := io.WriteString(waiter, answer)
+		err = errors.Join(err, told, waiter.Close())
+	}
+	if err != nil {
+		return err
+	}
+	if waiter == nil {
+		if err := printLine(inv, dir); err != nil {
+			return err
+		}
+	}
+	return errors.Join(inv.untilUnmounted(server), note.end())
+}
+
+func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server, *registration, error) {
+	source, err := inv.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	git := inv.repository
+	if background {
+		if err := os.Chdir("/"); err != nil { // keep no folder of the user's busy
+			return nil, nil, err
+		}
+	}
+	note, err := register(inv.ctx, git, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := fusefs.Mount(inv.ctx, fusefs.Options{
+		Dir: dir, Sessions: source, Snapshots: source, Messages: source, Names: source, Saver: source,
+		Drafts: draftsDir(git), ReadOnly: !writableRepository(git), Label: git.CommonDir,
+		Logger: slog.New(slog.NewTextHandler(inv.err, nil)),
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, note.end())
+	}
+	return server, note, nil
+}
+
+// untilUnmounted waits for the end of a mount. Asked to end, it unmounts; while
+// somebody uses the mount it stays whole, and is tried again.
+func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-inv.ctx.Done():
+	}
+	told := ""
+	for {
+		err := fusefs.Unmount(context.WithoutCancel(inv.ctx), server.Dir())
+		var busy *fusefs.BusyError
+		if err != nil && !errors.As(err, &busy) {
+			return err
+		}
+		if busy != nil && busy.Error() != told {
+			told = busy.Error()
+			fmt.Fprintf(inv.err, "git-domarkx: %s; the mount ends when nobody uses it any more\n", visible(told))
+		}
+		select {
+		case err := <-ended:
+			return errors.Join(err, context.Cause(inv.ctx))
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// writableRepository reports whether sessions can be changed.
+func writableRepository(git *gitcmd.Git) bool {
+	for _, dir := range []string{git.CommonDir, git.ObjectDir} {
+		if !mayWrite(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// unmount ends a mount, and waits until its server has made snapshots of all that
+// was saved.
+func (inv *invocation) unmount(dir string) error {
+	err := fusefs.Unmount(inv.ctx, dir)
+	var busy *fusefs.BusyError
+	switch {
+	case errors.As(err, &busy):
+		printError(inv.err, err)
+		return errNo
+	case err != nil:
+		return err
+	}
+	git, err := inv.git()
+	if err != nil {
+		return nil // a mount of another repository, and no repository here
+	}
+	return awaitServer(inv.ctx, git, dir)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// readyVariable tells a server of a mount that somebody waits for it: on file 3
+// it says that the mount is usable, or why it cannot be.
+const readyVariable = "GIT_DOMARKX_MOUNT_READY"
+
+// usable is what a server says when programs can use its mount.
+const usable = "usable\n"
+
+// mountLog is where a server in the background writes what it has to say.
+func mountLog(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "mount.log") }
+
+// startServer starts this program again, in a session of its own, to serve a
+// mount, and waits until the mount is usable.
+func (inv *invocation) startServer(dir string) error {
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("mounting on %q: finding this program: %w", dir, err)
+	}
+	log, err := openLog(git)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	answer, ready, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("mounting on %q: %w", dir, err)
+	}
+	defer answer.Close()
+	cmd := exec.Command(self, "mount", "--foreground", "--", dir)
+	cmd.Env = append(os.Environ(), readyVariable+"=1")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{ready}
+	detach(cmd)
+	err = cmd.Start()
+	ready.Close()
+	if err != nil {
+		return fmt.Errorf("mounting on %q: %w", dir, err)
+	}
+	said, err := inv.await(answer, cmd.Process)
+	switch {
+	case err != nil:
+		return err
+	case said == usable:
+		return cmd.Process.Release()
+	case said == "":
+		return fmt.Errorf("mounting on %q: the process that serves it ended (%v); see %s", dir, cmd.Wait(), log.Name())
+	}
+	return errors.Join(errors.New(strings.TrimSpace(said)), ignoreExit(cmd.Wait()))
+}
+
+// await returns what a server said; it is stopped when the command is.
+func (inv *invocation) await(answer io.Reader, server *os.Process) (string, error) {
+	said := make(chan string, 1)
+	go func() {
+		data, _ := io.ReadAll(answer) // whatever came counts
+		said <- string(data)
+	}()
+	select {
+	case s := <-said:
+		return s, nil
+	case <-inv.ctx.Done():
+		return "", errors.Join(context.Cause(inv.ctx), server.Signal(os.Interrupt))
+	}
+}
+
+// ignoreExit drops the news that a server that said why it cannot serve ended.
+func ignoreExit(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil
+	}
+	return err
+}
+
+// openLog opens the log of the server in the background. It begins anew when it
+// has become long.
+func openLog(git *gitcmd.Git) (*os.File, error) {
+	const long = 1 << 20
+	path := mountLog(git)
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if info, err := os.Stat(path); err == nil && info.Size() > long {
+		flags |= os.O_TRUNC
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		var log *os.File
+		if log, err = os.OpenFile(path, flags, 0o600); err == nil {
+			return log, nil
+		}
+	}
+	if ignoreReadOnly(err) != nil {
+		return nil, fmt.Errorf("opening the log of mounts: %w", err)
+	}
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0) // the repository takes no writes
+}
+
+// waiter returns the file on which somebody waits for this process to serve a
+// mount; nil when nobody does.
+func (inv *invocation) waiter() *os.File {
+	if inv.getenv(readyVariable) == "" {
+		return nil
+	}
+	os.Unsetenv(readyVariable)
+	return os.NewFile(3, "ready")
+}

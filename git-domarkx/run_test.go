@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// invoke runs a command line in the process.
+func invoke(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(context.Background(), args, os.Getenv, stdio{strings.NewReader(stdin), &out, &errs})
+	return status, out.String(), errs.String()
+}
+
+func TestUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		status int
+		stdout string // begins so
+		stderr string
+	}{
+		"nothing":          {nil, 129, "usage: git domarkx ", ""},
+		"-h":               {[]string{"-h"}, 129, "usage: git domarkx ", ""},
+		"command -h":       {[]string{"log", "-h"}, 129, "usage: git domarkx log ", ""},
+		"--help":           {[]string{"log", "--help"}, 0, "NAME\n    git domarkx log - ", ""},
+		"help":             {[]string{"help"}, 0, "NAME\n    git domarkx - ", ""},
+		"help command":     {[]string{"help", "rm"}, 0, "NAME\n    git domarkx rm - ", ""},
+		"help on nothing":  {[]string{"help", "fly"}, 129, "", "git-domarkx: \"fly\" is no command of git-domarkx\nSee 'git domarkx help'.\n"},
+		"unknown command":  {[]string{"improt"}, 129, "", "git-domarkx: unexpected argument \"improt\"; did you mean \"import\"?\nSee 'git domarkx help'.\n"},
+		"unknown option":   {[]string{"rm", "--force", "a"}, 129, "", "git-domarkx: unknown flag --force\nusage: git domarkx rm NAME\nSee 'git domarkx help rm'.\n"},
+		"argument missing": {[]string{"rename", "a"}, 129, "", "git-domarkx: missing B\nusage: git domarkx rename A B\nSee 'git domarkx help rename'.\n"},
+		"argument over":    {[]string{"rm", "a", "b"}, 129, "", "git-domarkx: unexpected argument \"b\"\nusage: git domarkx rm NAME\nSee 'git domarkx help rm'.\n"},
+		"bad choice":       {[]string{"completion", "tcsh"}, 129, "", "git-domarkx: SHELL must be one of \"bash\",\"zsh\",\"fish\" but got \"tcsh\"\nusage: git domarkx completion SHELL\nSee 'git domarkx help completion'.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, stdout, stderr := invoke(t, "", test.args...)
+			if status != test.status {
+				t.Errorf("status %d, expected %d", status, test.status)
+			}
+			if !strings.HasPrefix(stdout, test.stdout) || test.stdout == "" && stdout != "" {
+				t.Errorf("stdout %q, expected %q", stdout, test.stdout)
+			}
+			if stderr != test.stderr {
+				t.Errorf("stderr %q, expected %q", stderr, test.stderr)
+			}
+		})
+	}
+}
+
+func TestAbsentCommandsAreAbsent(t *testing.T) {
+	for _, verb := range []string{"workspace", "run", "exec", "checkout", "trust", "replay", "zeus", "plugin"} {
+		if status, _, _ := invoke(t, "", verb); status != exitUsage {
+			t.Errorf("%s: status %d, expected %d", verb, status, exitUsage)
+		}
+		if _, stdout, _ := invoke(t, "", "-h"); strings.Contains(stdout, "    "+verb+" ") {
+			t.Errorf("-h speaks of %s", verb)
+		}
+	}
+}
+
+func TestManualPagesAreWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man1")
+	if status, _, stderr := invoke(t, "", "man", "--write", dir); status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "git-domarkx*.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(model(t).Children) + 1; len(pages) != want {
+		t.Errorf("%d pages, expected %d", len(pages), want)
+	}
+	_, stdout, _ := invoke(t, "", "man", "log")
+	written, err := os.ReadFile(filepath.Join(dir, "git-domarkx-log.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stdout != string(written) {
+		t.Error("man log prints another page than man --write writes")
+	}
+}

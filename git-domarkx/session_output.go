@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// printSession prints where a session is now.
+func printSession(inv *invocation, info domarkx.Info) error {
+	t := newTable()
+	t.add(text(info.Name), oid(info.ID))
+	return t.write(inv)
+}
+
+// printExchange prints what became of each session; one that failed ends the
+// command with the answer no.
+func printExchange(inv *invocation, told []engine.Exchange) error {
+	t := newTable()
+	var failed error
+	for _, e := range told {
+		t.add(text(e.Name), text(e.Status))
+		if e.Failed {
+			failed = errNo
+		}
+	}
+	return errors.Join(t.write(inv), failed)
+}
+
+// gitProgress is where Git shows how far it is; nil when nobody wants to know.
+func (inv *invocation) gitProgress() io.Writer {
+	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
+		return inv.err
+	}
+	return nil
+}
+
+// mentionDrafts says which sessions, of all or of those named, have a save that is
+// not in them. It is a hint: drafts that cannot be read are for fsck to tell.
+func (inv *invocation) mentionDrafts(names ...string) {
+	git, err := inv.git()
+	if err != nil || inv.opts.Quiet {
+		return
+	}
+	list, _ := draftJournal{draftsDir(git)}.List(inv.ctx)
+	for _, d := range list {
+		if len(names) == 0 || slices.Contains(names, d.Name) {
+			fmt.Fprintf(inv.err, "%s has a save that is not in it: %s\nMend it in the mount or with: git domarkx edit %s\n",
+				visible(d.Name), visible(d.Problem), visible(d.Name))
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// source is the repository's sessions as the mount wants them.
+type source struct {
+	store    *gitstore.Store
+	sessions *engine.SessionManager
+}
+
+// Info returns the newest snapshot of a session.
+func (s source) Info(ctx context.Context, name string) (domarkx.Info, error) {
+	info, err := s.store.Tip(ctx, name)
+	if errors.Is(err, domarkx.ErrInvalid) {
+		err = fmt.Errorf("session %q: %w", name, domarkx.ErrNotFound)
+	}
+	return info, err
+}
+
+// List returns the sessions whose names begin with prefix.
+func (s source) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
+	list, err := s.store.List(ctx)
+	if err != nil || prefix == "" {
+		return list, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(i domarkx.Info) bool { return !strings.HasPrefix(i.Name, prefix) }), nil
+}
+
+// History returns all that led to a session's newest snapshot, parents first.
+func (s source) History(ctx context.Context, name string) ([]domarkx.Info, error) {
+	tip, err := s.Info(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := collect(s.store.Ancestors(ctx, tip.ID))
+	slices.Reverse(list)
+	return list, err
+}
+
+// Render returns a snapshot as a document.
+func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte, error) {
+	var b bytes.Buffer
+	err := s.sessions.Write(ctx, id, engineForm(form), &b)
+	return b.Bytes(), err
+}
+
+// Roles returns the roles of a snapshot's messages.
+func (s source) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
+	return s.store.Roles(ctx, id)
+}
+
+// Message returns one message of a snapshot.
+func (s source) Message(ctx context.Context, id string, k int, form fusefs.Form) ([]byte, error) {
+	var b bytes.Buffer
+	err := s.sessions.WriteMessage(ctx, id, k, engineForm(form), &b)
+	return b.Bytes(), err
+}
+
+func engineForm(form fusefs.Form) engine.Form {
+	if form == fusefs.JSON {
+		return engine.JSON
+	}
+	return engine.Markdown
+}
+
+// CheckName says what is wrong with a name for a new session.
+func (s source) CheckName(ctx context.Context, name string) error {
+	return s.store.Update(ctx, "", func(tx *gitstore.Tx) error { return tx.CheckName(ctx, name) })
+}
+
+// Save makes a snapshot of what was saved.
+func (s source) Save(ctx context.Context, name, base string, data []byte) (fusefs.SaveResult, error) {
+	saved, err := s.sessions.Save(ctx, engine.SaveRequest{Name: name, Base: base, Data: data, Operation: "save"})
+	return fusefs.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
+}
+
+// Remove moves a session to the trash.
+func (s source) Remove(ctx context.Context, name string) error {
+	_, err := s.sessions.Remove(ctx, name)
+	return err
+}
+
+// Rename gives a session another name.
+func (s source) Rename(ctx context.Context, from, to string) error {
+	_, err := s.sessions.Rename(ctx, from, to)
+	return err
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// sessions returns the manager of the repository's sessions.
+func (inv *invocation) sessions() (*engine.SessionManager, error) {
+	opened, err := inv.open()
+	return opened.sessions, err
+}
+
+// open opens the repository's sessions; they are closed when the command ends.
+func (inv *invocation) open() (source, error) {
+	if inv.opened.store != nil {
+		return inv.opened, nil
+	}
+	git, err := inv.git()
+	if err != nil {
+		return source{}, err
+	}
+	store, err := gitstore.Open(inv.ctx, git)
+	if err != nil {
+		return source{}, err
+	}
+	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), surroundings(git))}
+	return inv.opened, nil
+}
+
+// draftsDir is where a repository's saves are kept that are no snapshots yet.
+func draftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "drafts") }
+
+func surroundings(git *gitcmd.Git) engine.Surroundings {
+	return engine.Surroundings{
+		StateDir: git.StateDir(),
+		WorkTree: git.WorkTree,
+		Now:      time.Now,
+		Identity: func(ctx context.Context) (author, committer domarkx.Signature, err error) {
+			a, err := git.Author(ctx)
+			if err != nil {
+				return author, committer, err
+			}
+			c, err := git.Committer(ctx)
+			return domarkx.Signature(a), domarkx.Signature(c), err
+		},
+		Ignored: func(ctx context.Context, paths []string) ([]bool, error) { return ignored(ctx, git, paths) },
+		Drafts:  draftJournal{draftsDir(git)},
+	}
+}
+
+func ignored(ctx context.Context, git *gitcmd.Git, paths []string) ([]bool, error) {
+	absolute := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if absolute[i], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	found, err := git.Ignored(ctx, absolute)
+	if err != nil {
+		return nil, err
+	}
+	answer := make([]bool, len(paths))
+	for i, path := range absolute {
+		answer[i] = found[path]
+	}
+	return answer, nil
+}
+
+// validator returns a manager without a store, for documents alone.
+func validator() *engine.SessionManager {
+	return engine.New(nil, all.Codecs(), engine.Surroundings{
+		Ignored: func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+	})
+}
