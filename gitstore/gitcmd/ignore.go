@@ -34,7 +34,7 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 		if dir == "" || err != nil || name == "." || !filepath.IsLocal(name) {
 			continue
 		}
-		name = filepath.ToSlash(name)
+		name = "./" + filepath.ToSlash(name)
 		if asked[name] == nil {
 			names = append(names, name)
 		}
@@ -52,7 +52,11 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 	return ignored, nil
 }
 
-// checkIgnore asks git about names below the work tree. One name that git refuses
+// plainPaths takes away settings that check-ignore refuses to work with.
+var plainPaths = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"}
+
+// checkIgnore asks git about names below the work tree. They begin with "./", so
+// that none of them means something else to git than a name. One name that git refuses
 // to look at fails the whole question, so that is then asked in halves.
 func (g *Git) checkIgnore(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
@@ -61,7 +65,7 @@ func (g *Git) checkIgnore(ctx context.Context, names []string) ([]string, error)
 	out, err := g.Do(ctx, Command{
 		Args:  []string{"-C", g.WorkTree, "check-ignore", "-z", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(names, "\x00") + "\x00"),
-		Env:   []string{"GIT_LITERAL_PATHSPECS=1"},
+		Env:   plainPaths,
 	})
 	var failed *Error
 	switch {

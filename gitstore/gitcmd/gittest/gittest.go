@@ -121,3 +121,13 @@ func run(dir, stdin string, args ...string) (stdout, stderr string, err error) {
 	err = cmd.Run()
 	return strings.TrimSuffix(out.String(), "\n"), errs.String(), err
 }
+
+// Path is the git that tests run.
+func Path(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
