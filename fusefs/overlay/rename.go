@@ -264,5 +264,10 @@ func (t *Tree) become(s *slot, f *File, tip domarkx.Info, c Caller) error {
 	f.links++
 	t.show(s, f)
 	t.changedIn(pathOf(s.name), false)
-	return nil
+	stale := s.stale
+	s.stale = nil
+	t.mu.Unlock()
+	err := t.deleteDrafts(stale...)
+	t.mu.Lock()
+	return err
 }

@@ -1,0 +1,327 @@
+//go:build linux
+
+package fusefs_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
+)
+
+// The mount is served by a process of its own: a test that starts programs inside
+// a mount that it serves itself can wait for itself (fork and exec stop its
+// threads).
+const serveVariable = "FUSEFS_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(serveVariable); dir != "" {
+		if err := serve(dir, os.Getenv(serveVariable+"_READONLY") != ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// serve mounts dir/mnt, says so on stdout, and serves until it is unmounted or
+// stdin ends.
+func serve(dir string, readOnly bool) error {
+	s, err := mountHere(dir, readOnly)
+	if err != nil {
+		return err
+	}
+	fmt.Println("mounted")
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		s.Unmount(context.Background())
+	}()
+	return s.Wait()
+}
+
+func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
+	store, err := storetest.New(filepath.Join(dir, "store"))
+	if err != nil {
+		return nil, err
+	}
+	return fusefs.Mount(context.Background(), fusefs.Options{
+		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
+		Sessions: store, Snapshots: source{store}, Messages: source{store}, Names: store, Saver: store,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+}
+
+// source is the store in the forms that the mount shows.
+type source struct{ *storetest.Store }
+
+func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte, error) {
+	data, err := s.Markdown(ctx, id)
+	return inForm(data, form, err)
+}
+
+func (s source) Message(ctx context.Context, id string, k int, form fusefs.Form) ([]byte, error) {
+	data, err := s.Store.Message(ctx, id, k)
+	return inForm(data, form, err)
+}
+
+func inForm(data []byte, form fusefs.Form, err error) ([]byte, error) {
+	if err != nil || form == fusefs.Markdown {
+		return data, err
+	}
+	return json.Marshal(map[string]string{"text": string(data)})
+}
+
+// A mount is a mount that another process serves.
+type mount struct {
+	*testing.T
+	dir    string // holds mnt, store and drafts
+	mnt    string
+	store  *storetest.Store
+	server *exec.Cmd
+	stdin  io.Closer
+	stderr *bytes.Buffer
+}
+
+// mounted starts a mount that ends with the test.
+func mounted(t *testing.T, environ ...string) *mount {
+	t.Helper()
+	// Not below the folder of temporary files: vim treats that otherwise.
+	base := "/var/tmp"
+	dir, err := os.MkdirTemp(base, "fusefs-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	store, err := storetest.New(filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "mnt"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := &mount{T: t, dir: dir, mnt: filepath.Join(dir, "mnt"), store: store}
+	m.start(environ...)
+	t.Cleanup(m.stop)
+	return m
+}
+
+func (m *mount) start(environ ...string) {
+	m.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.server = exec.Command(self)
+	m.server.Env = append(append(os.Environ(), serveVariable+"="+m.dir), environ...)
+	m.stderr = &bytes.Buffer{}
+	m.server.Stderr = m.stderr
+	if m.stdin, err = m.server.StdinPipe(); err != nil {
+		m.Fatal(err)
+	}
+	out, err := m.server.StdoutPipe()
+	if err != nil {
+		m.Fatal(err)
+	}
+	if err := m.server.Start(); err != nil {
+		m.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "mounted\n" {
+		m.server.Wait()
+		m.Fatalf("mounting: %q, %v\n%s", line, err, m.stderr)
+	}
+}
+
+// stop unmounts, and waits until all is saved.
+func (m *mount) stop() {
+	m.Helper()
+	if m.server == nil {
+		return
+	}
+	m.stdin.Close()
+	err := m.server.Wait()
+	m.server = nil
+	if err != nil {
+		m.Errorf("serving the mount: %v", err)
+		syscall.Unmount(m.mnt, syscall.MNT_FORCE|2)
+	}
+	if m.stderr.Len() > 0 && m.Failed() {
+		m.Logf("the mount says: %s", m.stderr)
+	}
+}
+
+// kill ends the serving process as kill -9 does.
+func (m *mount) kill() {
+	m.Helper()
+	if err := m.server.Process.Kill(); err != nil {
+		m.Fatal(err)
+	}
+	m.server.Wait()
+	m.server = nil
+}
+
+func (m *mount) path(name string) string { return filepath.Join(m.mnt, name) }
+
+// sh runs a script in sessions/ and returns what it prints.
+func (m *mount) sh(script string) string {
+	m.Helper()
+	out, err := m.trySh(script)
+	if err != nil {
+		m.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return out
+}
+
+func (m *mount) trySh(script string) (string, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = m.path("sessions")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = append(os.Environ(), "M="+m.mnt, "T="+m.dir, "HOME="+m.dir, "TERM=xterm", "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (m *mount) read(name string) string {
+	m.Helper()
+	data, err := os.ReadFile(m.path(name))
+	if err != nil {
+		m.Fatal(err)
+	}
+	return string(data)
+}
+
+func (m *mount) save(name, content string) {
+	m.Helper()
+	if err := os.WriteFile(m.path(name), []byte(content), 0o644); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// outside makes a snapshot as another process would.
+func (m *mount) outside(name, content string) domarkx.Info {
+	m.Helper()
+	info, err := m.store.Write(m.Context(), name, content)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return info
+}
+
+// stored returns the texts of a session's snapshots, the newest last; nil when
+// there is none.
+func (m *mount) stored(name string) []string {
+	m.Helper()
+	history, err := m.store.History(m.Context(), name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+	var all []string
+	for _, info := range history {
+		data, err := m.store.Markdown(m.Context(), info.ID)
+		if err != nil {
+			m.Fatal(err)
+		}
+		all = append(all, string(data))
+	}
+	return all
+}
+
+// eventually waits until a condition holds, for longer than any save may take.
+func (m *mount) eventually(what string, holds func() bool) {
+	m.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !holds() {
+		if time.Now().After(deadline) {
+			m.Fatalf("it does not come about: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// settle waits until nothing is in the journal that is to become a snapshot.
+func (m *mount) settle() {
+	m.Helper()
+	m.eventually("all saves are snapshots", func() bool {
+		var waiting int
+		filepath.WalkDir(filepath.Join(m.dir, "drafts"), func(p string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(p, ".draft") {
+				if data, err := os.ReadFile(p); err == nil && (bytes.Contains(data, []byte(`"state":"saved"`)) || bytes.Contains(data, []byte(`"state":"removed"`))) {
+					waiting++
+				}
+			}
+			return nil
+		})
+		return waiting == 0
+	})
+}
+
+// expect checks the snapshots of a session after what was saved has settled.
+func (m *mount) expect(name string, want ...string) {
+	m.Helper()
+	m.settle()
+	got := m.stored(name)
+	if len(got) != len(want) {
+		m.Fatalf("%s has %d snapshots, want %d: %q", name, len(got), len(want), got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			m.Errorf("snapshot %d of %s is %q, want %q", i+1, name, got[i], want[i])
+		}
+	}
+}
+
+// sessions returns the names of all stored sessions.
+func (m *mount) sessions() string {
+	m.Helper()
+	m.settle()
+	all, err := m.store.List(m.Context(), "")
+	if err != nil {
+		m.Fatal(err)
+	}
+	var names []string
+	for _, info := range all {
+		names = append(names, info.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// background starts a script in sessions/ that the test ends.
+func (m *mount) background(script string) *exec.Cmd {
+	m.Helper()
+	cmd := exec.Command("sh", "-c", "exec "+script)
+	if strings.Contains(script, ";") {
+		cmd = exec.Command("sh", "-c", script)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			m.Fatal(err)
+		}
+		m.Cleanup(func() { in.Close() })
+	}
+	cmd.Dir = m.path("sessions")
+	cmd.Env = append(os.Environ(), "M="+m.mnt)
+	if err := cmd.Start(); err != nil {
+		m.Fatal(err)
+	}
+	return cmd
+}
