@@ -56,7 +56,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 			return err
 		}
 		bad := func(err error) { imp.result.Bad = append(imp.result.Bad, err) }
-		return found.collect(ctx, r.Paths, func(in input) error {
+		err := found.collect(ctx, r.Paths, func(in input) error {
 			saved, err := imp.document(ctx, in)
 			if isBadDocument(err) {
 				bad(err)
@@ -71,12 +71,16 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 			}
 			return nil
 		}, bad)
+		if err != nil {
+			return err
+		}
+		return imp.sources.save()
 	})
 	if err != nil {
 		return Import{}, err
 	}
 	imp.result.Others = found.others
-	return imp.result, imp.sources.save()
+	return imp.result, nil
 }
 
 // isBadDocument reports whether an error is about one document, so that the
@@ -114,7 +118,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
 	files.digest.Write(in.data)
-	known, isKnown := imp.known(in)
+	known, isKnown := imp.known(ctx, in)
 	if isKnown && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
@@ -142,7 +146,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		imp.made[c.name] = true
 	}
 	imp.here[c.name] = saved.Info
-	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.Document, Digest: files.sum()})
+	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.Document, Digest: files.sum()}, known)
 	return saved, nil
 }
 
@@ -188,14 +192,32 @@ func (imp *importer) key(in input) string {
 	return in.key
 }
 
-// known returns what is remembered of a document whose session is still there.
-func (imp *importer) known(in input) (source, bool) {
-	src, ok := imp.sources.byPath[imp.key(in)]
+// known returns what is remembered of a document whose session is still there and
+// has the snapshot that is remembered. Without the snapshot, the document may be
+// another by now.
+func (imp *importer) known(ctx context.Context, in input) (source, bool) {
+	entry, ok := imp.sources.byPath[imp.key(in)]
 	if !ok {
 		return source{}, false
 	}
-	_, ok = imp.here[src.Session]
-	return src, ok
+	for src := &entry; src != nil; src = src.Before {
+		if imp.inHistory(ctx, *src) {
+			return *src, true
+		}
+	}
+	entry.Digest = ""
+	_, ok = imp.here[entry.Session]
+	return entry, ok
+}
+
+// inHistory reports whether a session has the snapshot that is remembered of it.
+func (imp *importer) inHistory(ctx context.Context, src source) bool {
+	tip, ok := imp.here[src.Session]
+	if !ok || tip.ID == src.Snapshot {
+		return ok
+	}
+	found, err := imp.manager.store.IsAncestor(ctx, src.Snapshot, tip.ID)
+	return err == nil && found
 }
 
 // nameSource records where a Markdown document came from.
@@ -223,7 +245,7 @@ func (m *SessionManager) sourceFile(in input) string {
 // document was last.
 func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
 	if tip, ok := imp.here[known.Session]; ok {
-		if inHistory, err := imp.manager.store.IsAncestor(ctx, known.Snapshot, tip.ID); err == nil && inHistory {
+		if imp.inHistory(ctx, known) {
 			return known.Session, known.Snapshot, nil
 		}
 		base, err = imp.lastImport(ctx, tip.ID)

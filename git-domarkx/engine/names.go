@@ -127,13 +127,13 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
-		return tx.Rename(ctx, from, to)
+		if err := tx.Rename(ctx, from, to); err != nil {
+			return err
+		}
+		return m.sourceRenamed(from, to)
 	})
-	if err != nil {
-		return info, err
-	}
 	info.Name = to
-	return info, m.sourceRenamed(from, to)
+	return info, err
 }
 
 // Remove moves a session to the trash.

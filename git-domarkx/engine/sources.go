@@ -14,6 +14,9 @@ type source struct {
 	Session  string `json:"session"`
 	Snapshot string `json:"snapshot"` // the one that its last import made
 	Digest   string `json:"digest"`   // SHA-256 of the document and what it includes, in hexadecimal
+	// Before is what was remembered before. It still holds when the sessions were
+	// not moved after this was written, because somebody killed the import.
+	Before *source `json:"before,omitempty"`
 }
 
 // sources remembers, on this machine, which session which file became: by the
@@ -41,13 +44,21 @@ func openSources(stateDir string) (*sources, error) {
 	return s, nil
 }
 
-func (s *sources) set(path string, now source) {
-	if s.byPath[path] != now {
-		s.byPath[path], s.dirty = now, true
+// set remembers a document instead of before, which is what held until now.
+func (s *sources) set(path string, now, before source) {
+	now.Before, before.Before = nil, nil
+	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest {
+		return
 	}
+	if before.Session != "" {
+		now.Before = &before
+	}
+	s.byPath[path], s.dirty = now, true
 }
 
-// save writes to the side and swaps, so that a reader sees the old or the new.
+// save writes to the side and swaps, so that a reader sees the old or the new. It
+// belongs into the update that it tells of, before the sessions move: what is
+// remembered of a move that did not happen is recognised, one that is missing not.
 func (s *sources) save() error {
 	if !s.dirty {
 		return nil
@@ -89,8 +100,9 @@ func (m *SessionManager) sourceRenamed(from, to string) error {
 	}
 	for path, src := range s.byPath {
 		if src.Session == from {
-			src.Session = to
-			s.set(path, src)
+			moved := src
+			moved.Session = to
+			s.set(path, moved, src)
 		}
 	}
 	return s.save()
