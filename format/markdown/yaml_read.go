@@ -37,13 +37,13 @@ func parseYAML(data []byte) (domarkx.Value, error) {
 	if err := loader.Load(&root); errors.Is(err, io.EOF) {
 		return domarkx.Value{}, nil
 	} else if err != nil {
-		return domarkx.Value{}, loadError(err)
+		return domarkx.Value{}, loadError(err, text)
 	}
 	var next yaml.Node
 	if err := loader.Load(&next); err == nil {
 		return domarkx.Value{}, yamlError(next.Line, next.Column, "a second YAML document, expected one")
 	} else if !errors.Is(err, io.EOF) {
-		return domarkx.Value{}, loadError(err)
+		return domarkx.Value{}, loadError(err, text)
 	}
 	if len(root.Content) != 1 {
 		return domarkx.Value{}, nil
@@ -57,16 +57,21 @@ func yamlError(line, column int, format string, args ...any) error {
 	return &domarkx.SyntaxError{Line: max(1, line), Column: max(1, column), Msg: fmt.Sprintf(format, args...)}
 }
 
-func loadError(err error) error {
+// loadError says where the YAML is broken: where the parser gave up, or when that
+// is the end of the text, where what it was at began.
+func loadError(err error, text string) error {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
 		return yamlError(1, 1, "%v", err)
 	}
-	msg := load.Message
+	msg, mark := load.Message, load.Mark
 	if load.ContextMsg != "" {
 		msg = load.ContextMsg + ": " + msg
+		if mark.Line > strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1 && load.ContextMark.Line > 0 {
+			mark = load.ContextMark
+		}
 	}
-	return yamlError(load.Mark.Line, load.Mark.Column, "%s", msg)
+	return yamlError(mark.Line, mark.Column, "%s", msg)
 }
 
 // hideBreaks replaces NEL, LS and PS, which YAML 1.1 takes for line ends but YAML
