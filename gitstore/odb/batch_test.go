@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
@@ -102,6 +104,7 @@ func TestBatchIsReadByGit(t *testing.T) {
 }
 
 func TestAbortLeavesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, blobs := range []int{3, 1000} {
 		dir := bare(t)
 		d := open(t, dir)

@@ -97,7 +97,7 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 // when it returns.
 func (w *packWriter) add(id ID, t Type, data []byte) error {
 	if w.group == nil {
-		w.group = &group{done: make(chan struct{})}
+		w.group = &group{raw: make([]byte, 0, groupSize), done: make(chan struct{})}
 	}
 	g := w.group
 	g.raw = append(g.raw, data...)
