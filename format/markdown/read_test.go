@@ -41,6 +41,8 @@ func TestDecodeMessages(t *testing.T) {
 		{"a message", "## user\n\nhi\n", hi},
 		{"no blank line", "## user\nhi", hi},
 		{"blank lines", "## user\n\n \n\t\nhi\n\n  \n", hi},
+		{"trailing blanks", "## user\nhi \t \n\n  \n\t", hi},
+		{"blanks elsewhere", "## user\n  a  \nb\n", `{"role":"user","content":[{"type":"text","value":"  a  \nb"}]}`},
 		{"empty messages", "## user\n\n## user\n## user", empty + "\n" + empty + "\n" + empty},
 		{"roles in any case", "## User\n## ASSISTANT ##\n   ##\tuser \t# \n", empty + "\n" + `{"role":"assistant","content":[]}` + "\n" + empty},
 		{"other headings are content", "## user\n## users\n# user\n##user\n### user\n## user x\n", `{"role":"user","content":[{"type":"text","value":"## users\n# user\n##user\n### user\n## user x"}]}`},

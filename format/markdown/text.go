@@ -40,7 +40,7 @@ func chomp(b []byte) []byte {
 }
 
 // trimBlankLines returns b without the blank lines that it begins and ends with,
-// and without the line end of its last line.
+// and without the blanks and the line end that its last line ends with.
 func trimBlankLines(b []byte) []byte {
 	start := 0
 	for start < len(b) {
@@ -51,15 +51,13 @@ func trimBlankLines(b []byte) []byte {
 		start = next
 	}
 	b = b[start:]
-	for len(b) > 0 {
-		b = chomp(b)
-		last := b[bytes.LastIndexByte(b, '\n')+1:]
-		if !isBlank(last) {
-			break
+	for {
+		trimmed := bytes.TrimRight(chomp(b), " \t")
+		if len(trimmed) == len(b) {
+			return b
 		}
-		b = b[:len(b)-len(last)]
+		b = trimmed
 	}
-	return b
 }
 
 // unescape returns text[start:end] without the bytes at the offsets in slashes,
