@@ -29,6 +29,10 @@ func (c *fetchCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Fetch(inv.ctx, c.Remote, c.Names, inv.gitProgress())
+	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
+	if err != nil {
+		return err
+	}
+	told, err := sessions.Fetch(inv.ctx, remote, names, inv.gitProgress())
 	return errors.Join(printExchange(inv, told), err)
 }

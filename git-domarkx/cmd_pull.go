@@ -34,6 +34,10 @@ func (c *pullCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Pull(inv.ctx, c.Remote, c.Names, inv.gitProgress())
+	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
+	if err != nil {
+		return err
+	}
+	told, err := sessions.Pull(inv.ctx, remote, names, inv.gitProgress())
 	return errors.Join(printExchange(inv, told), err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 )
 
 type pushCmd struct {
@@ -41,6 +42,13 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Push(inv.ctx, c.Remote, c.Names, c.All, inv.gitProgress())
+	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
+	if err != nil {
+		return err
+	}
+	told, err := sessions.Push(inv.ctx, remote, names, c.All, inv.gitProgress())
+	if err == nil && len(told) == 0 && !inv.opts.Quiet {
+		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
+	}
 	return errors.Join(printExchange(inv, told), err)
 }

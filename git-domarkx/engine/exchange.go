@@ -43,7 +43,7 @@ func (m *SessionManager) Fetch(ctx context.Context, remote string, names []strin
 		}
 		told = append(told, Exchange{Name: name, Status: status})
 	}
-	return told, nil
+	return told, m.rememberRemoved(remote, before, after)
 }
 
 // chosen returns the names, or, without any, all those of the maps, sorted.
@@ -68,6 +68,9 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 	if err != nil {
 		return nil, err
 	}
+	if err := m.recallRemoved(remote, before); err != nil {
+		return nil, err
+	}
 	var told []Exchange
 	for _, name := range chosen(names, before, after) {
 		var status string
@@ -84,7 +87,11 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 		}
 		told = append(told, Exchange{name, status, status == "not there"})
 	}
-	return told, nil
+	if len(names) > 0 { // what was removed of the others is for the next pull
+		maps.DeleteFunc(before, func(name, _ string) bool { return slices.Contains(names, name) })
+		return told, m.rememberRemoved(remote, before, after)
+	}
+	return told, m.rememberRemoved(remote, nil, after)
 }
 
 // pullOne brings one session up to what the remote has now; before is what it
@@ -217,16 +224,14 @@ func (m *SessionManager) Push(ctx context.Context, remote string, names []string
 			told = append(told, Exchange{name, "not sent: another session was rejected", true})
 		}
 	} else if len(tips) > 0 {
-		statuses, err := m.store.Push(ctx, remote, tips, progress)
-		if err != nil {
-			return nil, err
-		}
+		var statuses map[string]string
+		statuses, err = m.store.Push(ctx, remote, tips, progress) // what is known of a push that broke off is told too
 		for name, status := range statuses {
 			told = append(told, Exchange{name, status, strings.HasPrefix(status, "rejected")})
 		}
 	}
 	slices.SortFunc(told, func(a, b Exchange) int { return strings.Compare(a.Name, b.Name) })
-	return told, nil
+	return told, err
 }
 
 // tips returns the ids of the newest snapshots by session.

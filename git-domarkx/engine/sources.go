@@ -56,8 +56,7 @@ func (s *sources) set(path string, now, before source) {
 	s.byPath[path], s.dirty = now, true
 }
 
-// save writes to the side and swaps, so that a reader sees the old or the new. It
-// belongs into the update that it tells of, before the sessions move: what is
+// save belongs into the update that it tells of, before the sessions move: what is
 // remembered of a move that did not happen is recognised, one that is missing not.
 func (s *sources) save() error {
 	if !s.dirty {
@@ -67,25 +66,7 @@ func (s *sources) save() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return fmt.Errorf("remembering what was imported: %w", err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(s.path), "sources-*.tmp")
-	if err != nil {
-		return fmt.Errorf("remembering what was imported: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), s.path)
-	}
-	if err != nil {
+	if err := replaceFile(s.path, data); err != nil {
 		return fmt.Errorf("remembering what was imported: %w", err)
 	}
 	s.dirty = false
