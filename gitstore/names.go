@@ -1,6 +1,8 @@
 package gitstore
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -28,6 +30,14 @@ func CheckName(name string) error {
 		return nil
 	}
 	return fmt.Errorf("session name %q: %w, try %q", name, domarkx.ErrInvalid, mapped)
+}
+
+// misspelled is what [CheckName] says of a name that no reference can have.
+func misspelled(name string, err error) error {
+	if errors.Is(err, domarkx.ErrInvalid) {
+		return cmp.Or(CheckName(name), err)
+	}
+	return err
 }
 
 // MapName returns the name nearest to the given one that [CheckName] accepts:

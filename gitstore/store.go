@@ -110,7 +110,7 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	id, ok, err := s.refs.Read(SessionRef(name))
 	if err != nil {
-		return domarkx.Info{}, err
+		return domarkx.Info{}, misspelled(name, err)
 	}
 	if !ok {
 		return domarkx.Info{}, s.notFound(name)

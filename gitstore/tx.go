@@ -77,7 +77,7 @@ func (tx *Tx) refChanges() []refdb.Change {
 func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	id, err := tx.ref(SessionRef(name))
 	if err != nil {
-		return domarkx.Info{}, err
+		return domarkx.Info{}, misspelled(name, err)
 	}
 	if id == "" {
 		return domarkx.Info{}, tx.store.notFound(name)
