@@ -1,5 +1,10 @@
 package gitstore
 
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
 // What the external tests of the codecs need.
 var (
 	EncodeEntries    = encodeEntries
@@ -14,6 +19,10 @@ var (
 	IncludePath      = includePath
 	LeafPath         = leafPath
 	ParseTrashRef    = parseTrashRef
+	EncodeListCache  = encodeListCache
+	DecodeListCache  = decodeListCache
+	DecodeOriginal   = decodeOriginal
+	DecodeCommit     = decodeCommit
 )
 
 // Clash returns the error of a new name beside others.
@@ -24,3 +33,16 @@ func Clash(name string, others ...string) error {
 	}
 	return x.check(name)
 }
+
+// SealListCache makes a list cache of records, with the checksum that they have.
+func SealListCache(records []byte) []byte {
+	data := append(EncodeListCache(nil), records...)
+	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, castagnoli))
+	return data
+}
+
+// Encode writes what DecodeOriginal read.
+func (o *Origin) Encode() []byte { return o.encode() }
+
+// Encode writes what DecodeCommit read.
+func (c *commitObject) Encode() []byte { return c.encode() }

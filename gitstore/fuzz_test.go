@@ -98,3 +98,37 @@ func FuzzIncludePath(f *testing.F) {
 		}
 	})
 }
+
+func FuzzDecodeOriginal(f *testing.F) {
+	f.Add([]byte("format zeus\nsize 3\nsegments 1\nsha256 ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := gitstore.DecodeOriginal(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if again := o.Encode(); !bytes.Equal(again, data) {
+			t.Errorf("%q became %q", data, again)
+		}
+	})
+}
+
+func FuzzDecodeCommit(f *testing.F) {
+	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nparent 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n" +
+		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\ngpgsig -----BEGIN\n -----END\n\nmessage\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := gitstore.DecodeCommit(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		again, err := gitstore.DecodeCommit(c.Encode())
+		if err != nil || !bytes.Equal(again.Encode(), c.Encode()) {
+			t.Errorf("%q became %q, %v", data, c.Encode(), err)
+		}
+	})
+}

@@ -18,12 +18,6 @@ const (
 // SessionRef returns the ref of a session.
 func SessionRef(name string) string { return sessionPrefix + name }
 
-// RemoteRef returns the ref that holds what a remote had as that session when it
-// was last fetched from or pushed to.
-func RemoteRef(remote, name string) string { return remoteSessions(remote) + name }
-
-func remoteSessions(remote string) string { return remotePrefix + remote + "/sessions/" }
-
 // sessionName returns the name of the session that a ref holds.
 func sessionName(ref string) string { return strings.TrimPrefix(ref, sessionPrefix) }
 

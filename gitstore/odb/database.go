@@ -29,6 +29,8 @@ type Database struct {
 	recent   atomic.Pointer[pack]
 	bases    baseCache
 
+	promised func(ID) error
+
 	chooseBarrier sync.Once
 	chosenBarrier barrier
 }
@@ -74,6 +76,12 @@ func Open(gitDir, commonDir string) (*Database, error) {
 	return d, nil
 }
 
+// OnPromised sets what brings an object that a partial clone's remote has promised.
+// It is called, from any goroutine, when an object to be read is nowhere; when it
+// returns nil, the object is looked for once more. It must be set before the first
+// reading.
+func (d *Database) OnPromised(bring func(ID) error) { d.promised = bring }
+
 // Close gives back memory and files. No other method may be running or be called
 // afterwards.
 func (d *Database) Close() error {
@@ -94,7 +102,7 @@ func (d *Database) Close() error {
 func (d *Database) Read(id ID) (Type, []byte, error) {
 	var t Type
 	var data []byte
-	err := d.lookup(id, func(p *pack, offset int64) (err error) {
+	err := d.lookupOrBring(id, func(p *pack, offset int64) (err error) {
 		t, data, err = d.unpack(p, offset)
 		return verified(err, id, t, data)
 	}, func(path string) (err error) {
@@ -119,7 +127,7 @@ func verified(err error, id ID, t Type, data []byte) error {
 func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
-	err := d.lookup(id, func(p *pack, offset int64) (err error) {
+	err := d.lookupOrBring(id, func(p *pack, offset int64) (err error) {
 		t, size, err = p.stat(offset)
 		return err
 	}, func(path string) (err error) {
@@ -170,6 +178,18 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}
 	return entries, nil
+}
+
+// lookupOrBring is lookup for what has to be there: promised objects are brought.
+func (d *Database) lookupOrBring(id ID, packed func(*pack, int64) error, loose func(path string) error) error {
+	err := d.lookup(id, packed, loose)
+	if !errors.Is(err, domarkx.ErrNotFound) || d.promised == nil || !d.isPartial() {
+		return err
+	}
+	if bringErr := d.promised(id); bringErr != nil {
+		return fmt.Errorf("%w; fetching it: %w", err, bringErr)
+	}
+	return d.lookup(id, packed, loose)
 }
 
 // maxRescans bounds how often a search begins again because somebody repacked.

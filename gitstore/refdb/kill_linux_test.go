@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,7 +45,10 @@ func counted(n int) []string {
 
 var groups = [][]string{counted(1), counted(2), counted(20)}
 
-// victim moves each group to the next object for ever, and a name to and fro.
+// pairs are names of which one exists, in turn.
+var pairs = [][]string{{session("here"), session("there")}, {session("flip"), session("flip/x")}}
+
+// victim moves each group to the next object for ever, and each pair to and fro.
 func victim(dir string, ids []string) error {
 	ctx := context.Background()
 	g, err := gitcmd.Discover(ctx, dir, gittest.Env())
@@ -53,8 +57,8 @@ func victim(dir string, ids []string) error {
 	}
 	refs := refdb.Open(g)
 	for {
-		for i, group := range append(groups, []string{session("here"), session("there")}) {
-			next, err := step(ctx, refs, group, ids, i == len(groups))
+		for i, group := range slices.Concat(groups, pairs) {
+			next, err := step(ctx, refs, group, ids, i >= len(groups))
 			if err != nil {
 				return err
 			}
@@ -98,10 +102,10 @@ func index(ids []string, id string) int {
 }
 
 func TestKill(t *testing.T) {
-	const kills = 120
+	const kills = 100
 	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 50)
-	if err := update(t, open(t, dir), refdb.Change{Ref: session("here"), New: ids[0]}); err != nil {
+	if err := update(t, open(t, dir), refdb.Change{Ref: pairs[0][0], New: ids[0]}, refdb.Change{Ref: pairs[1][0], New: ids[0]}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -235,12 +239,17 @@ func check(t *testing.T, dir string, ids []string, said map[int]int) {
 			}
 		}
 	}
-	_, here, err := refs.Read(session("here"))
-	if err != nil {
-		t.Error(err)
+	for _, pair := range pairs {
+		_, here, err := refs.Read(pair[0])
+		if err != nil {
+			t.Error(err)
+		}
+		if _, there, err := refs.Read(pair[1]); err != nil || here == there {
+			t.Errorf("%s: %v, %s: %v, %v", pair[0], here, pair[1], there, err)
+		}
 	}
-	if _, there, err := refs.Read(session("there")); err != nil || here == there {
-		t.Errorf("here: %v, there: %v, %v", here, there, err)
+	if left, err := refs.List("refs/domarkx/moving/"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, ".git", "domarkx", "journal")); err != nil || len(left) > 0 {
 		t.Errorf("the journal holds %v, %v", left, err)

@@ -18,6 +18,15 @@ func (r *Refs) settle(ctx context.Context, e *entry) (done bool, err error) {
 	if err := r.unlockDead(ctx, e); err != nil {
 		return false, err
 	}
+	done, err = r.bringTogether(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	return done, r.dropKeepers(ctx, e)
+}
+
+// bringTogether is the second half of settle.
+func (r *Refs) bringTogether(ctx context.Context, e *entry) (done bool, err error) {
 	lost := map[string]bool{}
 	now, err := r.progress(e.Changes, lost)
 	if err != nil || !now.begun {

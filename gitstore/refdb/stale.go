@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,8 @@ const patience = 3 * time.Second
 
 // unlockDead removes the lock files that the dead git of an entry left.
 func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
-	for _, c := range e.Changes {
+	removals, _ := makeRoom(e.Changes)
+	for _, c := range slices.Concat(e.Changes, keepers(removals)) {
 		ours := func(content string) bool { return content == "" || strings.HasPrefix(c.New+"\n", content) }
 		if err := r.unlockPath(ctx, c.Ref+".lock", e.since, ours); err != nil {
 			return err

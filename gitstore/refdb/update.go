@@ -73,35 +73,6 @@ func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) err
 	return nil
 }
 
-// apply makes changes. A reference can stand where a folder of references was, or
-// the other way round, only once that is gone, which git refuses to do in one
-// transaction: such removals come first, and the journal makes up for the moment
-// between.
-func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
-	removals, others := makeRoom(changes)
-	if len(removals) > 0 {
-		if err := r.applyOnce(ctx, e, removals); err != nil {
-			return err
-		}
-	}
-	return r.applyOnce(ctx, e, others)
-}
-
-// makeRoom returns the removals that make room for new references, and the rest.
-func makeRoom(changes []Change) (removals, others []Change) {
-	for _, c := range changes {
-		room := c.New == "" && slices.ContainsFunc(changes, func(o Change) bool {
-			return o.Old == "" && (strings.HasPrefix(o.Ref, c.Ref+"/") || strings.HasPrefix(c.Ref, o.Ref+"/"))
-		})
-		if room {
-			removals = append(removals, c)
-		} else {
-			others = append(others, c)
-		}
-	}
-	return removals, others
-}
-
 // applyOnce calls git update-ref.
 func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error {
 	var input strings.Builder

@@ -113,7 +113,7 @@ func TestUpdateMany(t *testing.T) {
 	refs := open(t, dir)
 	ids := gittest.Commits(t, dir, 2)
 	var add, move, remove []refdb.Change
-	for i := range 300 {
+	for i := range 60 {
 		name := session(fmt.Sprintf("deep/%d/%d", i%10, i))
 		add = append(add, refdb.Change{Ref: name, New: ids[0]})
 		move = append(move, refdb.Change{Ref: name, Old: ids[0], New: ids[1]})
@@ -124,7 +124,7 @@ func TestUpdateMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := refs.List("refs/domarkx/")
-		if err != nil || len(list) != []int{300, 300, 0}[i] {
+		if err != nil || len(list) != []int{60, 60, 0}[i] {
 			t.Fatalf("after step %d: %d references, %v", i, len(list), err)
 		}
 		gittest.Run(t, dir, "pack-refs", "--all")
@@ -182,7 +182,7 @@ func TestLockWaits(t *testing.T) {
 // Two openings with eight goroutines each raise a counter in the form of a chain of
 // references, while git packs and updates beside them.
 func TestRaces(t *testing.T) {
-	const writers, rounds = 8, 25
+	const writers, rounds = 8, 12
 	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 2*writers*rounds+1)
 	position := map[string]int{}

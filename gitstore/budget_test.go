@@ -1,0 +1,89 @@
+package gitstore_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// looseObjects returns the sizes of the loose objects' files by id.
+func looseObjects(tb testing.TB, dir string) map[string]int64 {
+	sizes := map[string]int64{}
+	err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
+		if parent := filepath.Base(filepath.Dir(path)); err != nil || d.IsDir() || len(parent) != 2 {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sizes[filepath.Base(filepath.Dir(path))+d.Name()] = info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return sizes
+}
+
+// realistic gives messages the ids and digests that compress as badly as real ones,
+// and the commit messages some text.
+func realistic(state *domarkx.State) {
+	for i := range state.Thread.Live {
+		e := &state.Thread.Live[i]
+		e.Layout.Digest = sha256.Sum256([]byte(fmt.Sprint("digest", i)))
+		e.Layout.Size = 1000 + int64(i)
+	}
+}
+
+// One message costs at most 10 objects and 5 KB beside itself, wherever it comes.
+func TestAppendBudget(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	for _, n := range []int{0, 1, 15, 16, 100, 1000, 10000, 16383, 16384, 100000, 114687} {
+		whole := conversation(n + 1)
+		realistic(whole)
+		last := whole.Thread.Live[n]
+		whole.Thread.Live = whole.Thread.Live[:n]
+		name := fmt.Sprintf("s%d", n)
+		tip := save(t, s, name, whole)
+		git(t, dir, "repack", "-a", "-d", "-q")
+		before := looseObjects(t, dir)
+		update(t, s, func(tx *gitstore.Tx) error {
+			c := commitOf(&domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{last}}}, tip.ID)
+			c.Subject = "append user: " + strings.Repeat("a subject of some length ", 3)
+			c.Preview = strings.Repeat("fifty units of text ", 3)[:50] + "..."
+			info, err := tx.Append(ctx, c)
+			if err != nil {
+				return err
+			}
+			return tx.Set(ctx, name, info.ID)
+		})
+		message := git(t, dir, "rev-parse", fmt.Sprintf("refs/domarkx/sessions/%s:%s/%02d-%s.json", name, gitstore.LeafPath(n/16), n%16, last.Role))
+		count, disk, content := 0, int64(0), 0
+		for id, size := range looseObjects(t, dir) {
+			if _, old := before[id]; old {
+				continue
+			}
+			count++
+			if id != message {
+				disk += size
+				var bytes int
+				if _, err := fmt.Sscan(git(t, dir, "cat-file", "-s", id), &bytes); err != nil {
+					t.Fatal(err)
+				}
+				content += bytes
+			}
+		}
+		t.Logf("message %6d: %d objects, beside the message %d bytes loose, %d of content", n, count, disk, content)
+		if count == 0 || count > 10 || disk > 5000 {
+			t.Errorf("message %d: %d objects and %d bytes, want at most 10 and 5000", n, count, disk)
+		}
+	}
+}

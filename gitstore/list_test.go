@@ -1,0 +1,81 @@
+package gitstore_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+func list(t *testing.T, s *gitstore.Store) []domarkx.Info {
+	t.Helper()
+	infos, err := s.List(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return infos
+}
+
+func TestListCache(t *testing.T) {
+	s, dir := newStore(t)
+	manySessions(t, s, 300, 1)
+	cache := filepath.Join(dir, "domarkx", "list-cache")
+	want := list(t, s)
+	if len(want) != 300 || want[0].Name != "folder0/session0" || want[0].Messages != 1 || want[0].Subject != "import session 0" {
+		t.Fatalf("%d sessions, the first %+v", len(want), want[0])
+	}
+	sound, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the cache has mode %v, %v", info.Mode(), err)
+	}
+	damaged := func(change func(data []byte) []byte) []byte { return change(append([]byte(nil), sound...)) }
+	for name, data := range map[string][]byte{
+		"sound":     sound,
+		"empty":     {},
+		"cut short": sound[:len(sound)/2],
+		"one bit":   damaged(func(d []byte) []byte { d[len(d)/2] ^= 4; return d }),
+		"magic":     damaged(func(d []byte) []byte { d[0] = 'D'; return d }),
+		"longer":    append(append([]byte(nil), sound...), 0),
+	} {
+		if err := os.WriteFile(cache, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, list(t, s)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	changed := save(t, s, "folder0/session0", conversation(2))
+	if got := list(t, s); got[0].ID != changed.ID || got[0].Messages != 2 {
+		t.Errorf("after a change: %+v", got[0])
+	}
+	if again, err := os.ReadFile(cache); err != nil || string(again) != string(sound) {
+		t.Errorf("one change wrote the cache again: %v", err)
+	}
+}
+
+func FuzzListCache(f *testing.F) {
+	f.Add(gitstore.EncodeListCache([]domarkx.Info{{ID: fmt.Sprintf("%040d", 1), Number: 3, Messages: 2, Bytes: 1 << 40, Date: -1,
+		Subject: "a", Preview: "b\n", Operation: "c"}})[25:])
+	f.Fuzz(func(t *testing.T, records []byte) {
+		cache := gitstore.DecodeListCache(gitstore.SealListCache(records))
+		var infos []domarkx.Info
+		for _, info := range cache {
+			infos = append(infos, info)
+		}
+		again := gitstore.DecodeListCache(gitstore.EncodeListCache(infos))
+		if len(cache) > 0 {
+			if diff := cmp.Diff(cache, again); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// promised brings the objects that a partial clone left at its remote
+// (gitformat-pack(5), partial-clone in Git's technical documentation). Git brings
+// each when it is needed; a session has thousands, so that all that are missing of
+// all sessions come at once.
+type promised struct {
+	ctx context.Context
+	git *gitcmd.Git
+
+	mu    sync.Mutex
+	tried map[odb.ID]bool
+}
+
+// bring fetches the object, and what else is missing.
+func (p *promised) bring(id odb.ID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tried[id] {
+		return domarkx.ErrNotFound
+	}
+	missing, err := p.missing()
+	if err != nil {
+		return err
+	}
+	var wanted bytes.Buffer
+	for _, id := range append(missing, id) {
+		if !p.tried[id] {
+			p.tried[id] = true
+			fmt.Fprintln(&wanted, id)
+		}
+	}
+	remotes, err := p.remotes()
+	if err != nil {
+		return err
+	}
+	failed := fmt.Errorf("no remote has promised it: %w", domarkx.ErrNotFound)
+	for _, remote := range remotes {
+		// As Git itself does it; --no-filter, so that a tree brings all below it.
+		_, failed = p.git.Do(p.ctx, gitcmd.Command{
+			Args: []string{
+				"-c", "fetch.negotiationAlgorithm=noop", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.fsckObjects=true",
+				"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=",
+				"--no-filter", "--stdin", "--", remote,
+			},
+			Stdin:    &wanted,
+			Terminal: true,
+		})
+		if failed == nil {
+			break
+		}
+	}
+	return failed
+}
+
+// missing lists what the sessions here and of remotes reach and is not there.
+func (p *promised) missing() ([]odb.ID, error) {
+	out, err := p.git.Run(p.ctx, nil, "rev-list", "--objects", "--missing=print", "--glob=refs/domarkx/*", "--glob=refs/domarkx-remotes/*")
+	if err != nil {
+		return nil, err
+	}
+	var ids []odb.ID
+	for line := range strings.Lines(string(out)) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), "?")
+		if !ok {
+			continue
+		}
+		id, err := odb.ParseID(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading what git rev-list printed: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// remotes are those of whose objects some may be missing here.
+func (p *promised) remotes() ([]string, error) {
+	config, err := p.git.Config(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, name := range config.Subsections("remote") {
+		if yes, err := config.Bool("remote."+name+".promisor", false); err == nil && yes {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
