@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+
+	"github.com/domarkx/domarkx"
 )
 
 type editCmd struct {
@@ -32,10 +35,10 @@ func (c *editCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	edited, err := sessions.Edit(inv.ctx, c.Name, func(text []byte) ([]byte, error) {
-		return inv.editText(c.Name, text)
-	})
-	if err != nil {
+	desk := desk{inv: inv, name: c.Name}
+	edited, err := sessions.Edit(inv.ctx, c.Name, desk.edit)
+	var syntax *domarkx.SyntaxError
+	if err = desk.clear(err, errors.As(err, &syntax)); err != nil {
 		return err
 	}
 	if !inv.opts.Quiet {

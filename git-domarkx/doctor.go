@@ -50,8 +50,14 @@ func (d *doctor) fuse() {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	if _, err := os.Stat("/dev/fuse"); err != nil {
-		d.find(severityWarning, "mounting is impossible: there is no /dev/fuse", "/dev/fuse", "modprobe fuse, or give the container --device /dev/fuse")
+	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	switch {
+	case err == nil:
+		device.Close()
+	case errors.Is(err, fs.ErrPermission):
+		d.find(severityWarning, "mounting is impossible: you may not open /dev/fuse", "/dev/fuse", "as root: chmod 666 /dev/fuse")
+	default:
+		d.find(severityWarning, "mounting is impossible: "+err.Error(), "/dev/fuse", "as root: modprobe fuse, or give the container --device /dev/fuse")
 	}
 	if os.Geteuid() == 0 {
 		return

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,10 +9,19 @@ import (
 	"path/filepath"
 )
 
-// editText lets the user change a text in the editor that Git would use, under
-// the session's name, so that the editor sees a Markdown file. The file stays
-// where it is, and the error says so, when the editor ends badly.
-func (inv *invocation) editText(name string, text []byte) ([]byte, error) {
+// A desk is a file that the user changes in an editor. It stays until it is
+// cleared, so that nothing is lost when what comes after fails.
+type desk struct {
+	inv  *invocation
+	name string // of the session
+	path string // "" before the editor was opened
+	text []byte // what the editor began with
+}
+
+// edit lets the user change a text in the editor that Git would use, under the
+// session's name, so that the editor sees a Markdown file.
+func (d *desk) edit(text []byte) ([]byte, error) {
+	inv, name := d.inv, d.name
 	git, err := inv.git()
 	if err != nil {
 		return nil, err
@@ -31,17 +41,35 @@ func (inv *invocation) editText(name string, text []byte) ([]byte, error) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("editing %q: %w", name, err), os.RemoveAll(dir))
 	}
+	d.path, d.text = path, text
 	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.err, inv.err
 	if inv.out.tty {
 		cmd.Stdout = inv.out.file
 	}
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("editing %q: the editor %q ended with: %w; the session is unchanged, and the text is in %q", name, editor, err, path)
+		return nil, fmt.Errorf("editing %q: the editor %q ended with: %w; the session is unchanged", name, editor, err)
 	}
 	changed, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("editing %q: %w", name, err)
 	}
-	return changed, os.RemoveAll(dir)
+	return changed, nil
+}
+
+// clear takes the file away when its text is kept elsewhere; else the error says
+// where it is.
+func (d *desk) clear(err error, kept bool) error {
+	switch {
+	case d.path == "":
+		return err
+	case err == nil || kept || d.untouched():
+		return errors.Join(err, os.RemoveAll(filepath.Dir(d.path)))
+	}
+	return fmt.Errorf("%w; the text is in %q", err, d.path)
+}
+
+func (d *desk) untouched() bool {
+	now, err := os.ReadFile(d.path)
+	return err == nil && bytes.Equal(now, d.text)
 }

@@ -63,7 +63,8 @@ func (inv *invocation) startServer(dir string) error {
 	case said == "":
 		return fmt.Errorf("mounting on %q: the process that serves it ended (%v); see %s", dir, cmd.Wait(), log.Name())
 	}
-	return errors.Join(errors.New(strings.TrimSpace(said)), ignoreExit(cmd.Wait()))
+	err = fmt.Errorf("%s; git domarkx doctor and %s tell more", strings.TrimSpace(said), log.Name())
+	return errors.Join(err, ignoreExit(cmd.Wait()))
 }
 
 // await returns what a server said; it is stopped when the command is.
