@@ -45,6 +45,18 @@ func isNoFile(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
+// errFull is what a file system without room says.
+const errFull = syscall.ENOSPC
+
+// isFull reports whether a file system has no room for a few small files more.
+func isFull(path string) bool {
+	var fs unix.Statfs_t
+	if unix.Statfs(path, &fs) != nil || fs.Blocks == 0 {
+		return false
+	}
+	return uint64(fs.Bavail)*uint64(fs.Bsize) < 64<<10 || fs.Files > 0 && fs.Ffree < 8
+}
+
 // tryFlock takes the lock of an open file unless somebody else has it.
 func tryFlock(file *os.File) (bool, error) {
 	switch err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err {

@@ -30,6 +30,10 @@ func isErr(err error, code windows.Errno) bool {
 	return ok && path.Err == code
 }
 
+const errFull = windows.ERROR_DISK_FULL
+
+func isFull(string) bool { return false }
+
 func isReadOnly(err error) bool { return isErr(err, windows.ERROR_WRITE_PROTECT) }
 
 func tryFlock(file *os.File) (bool, error) {

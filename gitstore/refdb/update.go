@@ -138,6 +138,9 @@ func (r *Refs) explain(changes []Change, failed error) error {
 	if err := r.folders(changes); err != nil {
 		return err
 	}
+	if isFull(r.common) {
+		failed = fmt.Errorf("%w: %w", failed, errFull) // git does not tell
+	}
 	return readOnly("changing references", failed)
 }
 
