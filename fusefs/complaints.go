@@ -16,7 +16,7 @@ import (
 
 // An errorsNode is errors/ or a folder in it.
 type errorsNode struct {
-	node
+	fixedNode
 	path string // "" for errors/
 }
 
@@ -42,7 +42,7 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 		return nil, syscall.ENOENT
 	}
 	n.attr(&out.Attr, dirMode, 0, n.started)
-	return n.NewInode(ctx, &errorsNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("errors", p+"/"), Gen: 1}), 0
+	return n.NewInode(ctx, &errorsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("errors", p+"/"), Gen: 1}), 0
 }
 
 func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {

@@ -42,7 +42,7 @@ while not os.path.exists(os.environ["T"] + "/changed"):
 	for name, script := range tests {
 		t.Run(name, func(t *testing.T) {
 			m := *m
-			m.T = t
+			m.TB = t
 			os.Remove(m.dir + "/read")
 			os.Remove(m.dir + "/changed")
 			m.outside("s", doc)

@@ -17,7 +17,7 @@ import (
 // A messagesNode is messages/, a folder in it, or the folder of a session's
 // messages.
 type messagesNode struct {
-	node
+	fixedNode
 	path string // "" for messages/
 }
 
@@ -43,7 +43,7 @@ func (n *messagesNode) Lookup(ctx context.Context, name string, out *fuse.EntryO
 	if _, err := n.place(ctx, p); err != nil {
 		return nil, n.fail("looking up messages", p, err)
 	}
-	return n.NewInode(ctx, &messagesNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("messages", p), Gen: 1}), 0
+	return n.NewInode(ctx, &messagesNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("messages", p), Gen: 1}), 0
 }
 
 func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
@@ -58,7 +58,7 @@ func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name strin
 	if k >= len(roles) || roles[k] != role {
 		return nil, syscall.ENOENT
 	}
-	child := &messageNode{node: node{view: n.view}, tip: tip, k: k}
+	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, tip: tip, k: k}
 	child.attr(&out.Attr, dirMode, 0, child.at())
 	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: messageNumber(tip.ID, k), Gen: 1}), 0
 }
@@ -92,7 +92,7 @@ func (n *messagesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.Att
 
 // A messageNode is the folder of one message of one snapshot.
 type messageNode struct {
-	node
+	fixedNode
 	tip domarkx.Info
 	k   int
 }

@@ -136,10 +136,12 @@ func serve(v *view) (*fuse.Server, error) {
 			DisableXAttrs: true,
 			// A file's content changes only through the kernel.
 			ExplicitDataCacheControl: true,
-			DirectMount:              true,
-			MaxWrite:                 1 << 20,
-			MaxReadAhead:             1 << 20,
-			Options:                  []string{"default_permissions"},
+			// Only who asks for attributes while listing gets them with the names.
+			ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO,
+			DirectMount:       true,
+			MaxWrite:          1 << 20,
+			MaxReadAhead:      1 << 20,
+			Options:           []string{"default_permissions"},
 		},
 	}
 	if options.FsName == "" {
@@ -148,7 +150,7 @@ func serve(v *view) (*fuse.Server, error) {
 	if v.ReadOnly {
 		options.Options = append(options.Options, "ro")
 	}
-	return fs.Mount(v.Dir, &rootNode{node{view: v}}, options)
+	return fs.Mount(v.Dir, &rootNode{fixedNode{node{view: v}}}, options)
 }
 
 // Dir returns the folder that is mounted on, as an absolute path.

@@ -92,7 +92,7 @@ func inForm(data []byte, form fusefs.Form, err error) ([]byte, error) {
 
 // A mount is a mount that another process serves.
 type mount struct {
-	*testing.T
+	testing.TB
 	dir    string // holds mnt, store and drafts
 	mnt    string
 	store  *storetest.Store
@@ -102,7 +102,7 @@ type mount struct {
 }
 
 // mounted starts a mount that ends with the test.
-func mounted(t *testing.T, environ ...string) *mount {
+func mounted(t testing.TB, environ ...string) *mount {
 	t.Helper()
 	// Not below the folder of temporary files: vim treats that otherwise.
 	base := "/var/tmp"
@@ -118,7 +118,7 @@ func mounted(t *testing.T, environ ...string) *mount {
 	if err := os.Mkdir(filepath.Join(dir, "mnt"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m := &mount{T: t, dir: dir, mnt: filepath.Join(dir, "mnt"), store: store}
+	m := &mount{TB: t, dir: dir, mnt: filepath.Join(dir, "mnt"), store: store}
 	m.start(environ...)
 	t.Cleanup(m.stop)
 	return m

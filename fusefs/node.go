@@ -124,7 +124,10 @@ func (n *bytesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOu
 	return 0
 }
 
-func (n *bytesNode) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+func (n *bytesNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	if modeOf(flags).Write {
+		return nil, 0, syscall.EROFS
+	}
 	return nil, fuse.FOPEN_KEEP_CACHE, 0
 }
 
@@ -158,3 +161,8 @@ func (n *linkNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 }
 
 func (n *linkNode) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(n.target), 0 }
+
+// Setattr is refused: what is not in sessions/ never changes.
+func (n *bytesNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
+	return syscall.EROFS
+}

@@ -2,9 +2,9 @@ package fusefs
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/fusefs/overlay"
 )
@@ -15,17 +15,30 @@ func callerOf(thread uint32) overlay.Caller {
 	if thread == 0 {
 		return overlay.Caller{}
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
-	if err != nil {
+	status, ok := readProc("/proc/" + strconv.FormatUint(uint64(thread), 10) + "/status")
+	if !ok {
 		return overlay.Caller{}
 	}
 	process := statusNumber(status, "Tgid:")
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
-	if err != nil {
+	stat, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/stat")
+	if !ok {
 		return overlay.Caller{}
 	}
 	group, start := parseStat(stat)
 	return overlay.Caller{Process: process<<40 ^ start, Group: group}
+}
+
+// readProc reads the beginning of a file of proc(5), in as few system calls as it
+// takes: it is done at every open.
+func readProc(path string) ([]byte, bool) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	data := make([]byte, 2048)
+	n, err := unix.Read(fd, data)
+	return data[:max(n, 0)], err == nil && n > 0
 }
 
 // statusNumber returns a number of /proc/PID/status, 0 when it is not there.

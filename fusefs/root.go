@@ -31,10 +31,11 @@ editors: it is gone when this folder is unmounted.
 `
 
 // A rootNode is the top of the mount.
-type rootNode struct{ node }
+type rootNode struct{ fixedNode }
 
 var (
 	_ fs.NodeOnAdder   = (*rootNode)(nil)
+	_ fs.NodeLookuper  = (*rootNode)(nil)
 	_ fs.NodeGetattrer = (*rootNode)(nil)
 	_ fs.NodeStatfser  = (*rootNode)(nil)
 )
@@ -46,9 +47,25 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	}
 	add("README.md", &bytesNode{node: node{view: n.view}, data: []byte(readme), at: n.started}, syscall.S_IFREG, number("README.md"))
 	add("sessions", &folderNode{node: node{view: n.view}, folder: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
-	add("snapshots", &snapshotsNode{node: node{view: n.view}}, syscall.S_IFDIR, number("snapshots"))
-	add("messages", &messagesNode{node: node{view: n.view}}, syscall.S_IFDIR, number("messages"))
-	add("errors", &errorsNode{node: node{view: n.view}}, syscall.S_IFDIR, number("errors"))
+	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
+	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))
+	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("errors"))
+}
+
+// Lookup finds what is always there.
+func (n *rootNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	child := n.GetChild(name)
+	if child == nil {
+		return nil, syscall.ENOENT
+	}
+	var a fuse.AttrOut
+	if errno := child.Operations().(fs.NodeGetattrer).Getattr(ctx, nil, &a); errno != 0 {
+		return nil, errno
+	}
+	out.Attr = a.Attr
+	out.SetAttrTimeout(moment)
+	out.SetEntryTimeout(forever)
+	return child, 0
 }
 
 func (n *rootNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {

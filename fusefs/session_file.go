@@ -99,7 +99,11 @@ func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint3
 	if err != nil {
 		return nil, 0, n.fail("opening a file", "", err)
 	}
-	return h, fuse.FOPEN_KEEP_CACHE, 0
+	keep := uint32(fuse.FOPEN_KEEP_CACHE)
+	if !h.Writes() {
+		keep |= fuse.FOPEN_NOFLUSH
+	}
+	return h, keep, 0
 }
 
 func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {

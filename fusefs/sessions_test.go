@@ -42,7 +42,7 @@ f = open("s.md", "r+b"); m = mmap.mmap(f.fileno(), 0); m[9:14] = b"mmaps"; m.flu
 		i++
 		t.Run(name, func(t *testing.T) {
 			m := *m
-			m.T = t
+			m.TB = t
 			m.outside("s", doc)
 			if got := m.read("sessions/s.md"); got != doc {
 				t.Fatalf("reads %q", got)

@@ -18,7 +18,7 @@ import (
 // A snapshotsNode is snapshots/, a folder in it, or the folder of a session's
 // snapshots.
 type snapshotsNode struct {
-	node
+	fixedNode
 	path string // "" for snapshots/
 }
 
@@ -46,7 +46,7 @@ func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.Entry
 	}
 	n.attr(&out.Attr, dirMode, 0, n.started)
 	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &snapshotsNode{node: node{view: n.view}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("snapshots", p), Gen: 1}), 0
+	return n.NewInode(ctx, &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("snapshots", p), Gen: 1}), 0
 }
 
 // snapshot returns the inode of a file among the snapshots of a session.
@@ -192,6 +192,9 @@ func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.A
 }
 
 func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	if modeOf(flags).Write {
+		return nil, 0, syscall.EROFS
+	}
 	return &documentHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
 }
 

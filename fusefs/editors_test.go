@@ -1,0 +1,105 @@
+//go:build linux
+
+package fusefs_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestEditors needs python3 and Debian's packages vim, nano, emacs-nox and
+// bsdutils (script).
+func TestEditors(t *testing.T) {
+	for _, program := range []string{"vim", "nano", "emacs", "script", "python3"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%v\napt-get install vim nano emacs-nox bsdutils python3", err)
+		}
+	}
+	m := mounted(t)
+	const added = doc + "added\n"
+	const vim = `vim -N -u NONE -i NONE `
+	tests := map[string]struct{ script, want string }{
+		"vim":                    {vim + `-es -c 'normal Goadded' -c 'wq' s.md`, added},
+		"vim, backup":            {vim + `-es --cmd 'set backup writebackup backupdir=. swapfile' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
+		"vim, backup by copy":    {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=yes' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
+		"vim, backup by rename":  {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=no undofile undodir=.' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~ .s.md.un~`, added},
+		"vim, two saves":         {vim + `-es --cmd 'set backup backupdir=.' -c 'normal Goadd' -c 'w' -c 'normal Aed' -c 'wq' s.md; rm -f s.md~`, added},
+		"vim, with its terminal": {`printf 'Goadded\033:wq\r' | script -qec "` + vim + `s.md" /dev/null >$T/out`, added},
+		"nano":                   {`(sleep 0.5; printf '\033/added'; sleep 0.2; printf '\030'; sleep 0.2; printf y; sleep 0.2; printf '\r'; sleep 0.5) | script -qec "nano -I s.md" /dev/null >$T/out`, added},
+		"nano -B":                {`(sleep 0.5; printf '\033/added'; sleep 0.2; printf '\030'; sleep 0.2; printf y; sleep 0.2; printf '\r'; sleep 0.5) | script -qec "nano -I -B s.md" /dev/null >$T/out; rm s.md~`, added},
+		"emacs":                  {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, two saves":       {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "add") (save-buffer) (insert "ed\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, by copy":         {`emacs -Q --batch --eval '(progn (setq backup-by-copying t) (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, precious":        {`emacs -Q --batch --eval '(progn (find-file "s.md") (setq file-precious-flag t) (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"in place, as VS Code": {`python3 -c '
+import os
+s = open("s.md", "rb").read() + b"added\n"
+fd = os.open("s.md", os.O_RDWR); os.ftruncate(fd, 0); os.write(fd, s); os.fdatasync(fd); os.close(fd); os.stat("s.md")'`, added},
+		"atomically, as VS Code": {`python3 -c '
+import os
+s = open("s.md", "rb").read() + b"added\n"
+fd = os.open("s.md.vsctmp", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600); os.write(fd, s); os.fsync(fd); os.close(fd)
+os.chmod("s.md.vsctmp", 0o644); os.rename("s.md.vsctmp", "s.md"); d = os.open(".", os.O_RDONLY); os.fsync(d)'`, added},
+		"as gedit": {`python3 -c '
+import os
+s = open("s.md", "rb").read() + b"added\n"
+fd = os.open(".goutputstream-ABCDEF", os.O_RDWR | os.O_CREAT | os.O_EXCL); os.write(fd, s); os.fsync(fd); os.close(fd)
+os.link("s.md", "s.md~"); os.rename(".goutputstream-ABCDEF", "s.md"); os.unlink("s.md~")'`, added},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := *m
+			m.TB = t
+			m.outside("s", doc)
+			before := m.stored("s")
+			out := m.sh(tt.script)
+			if got := m.read("sessions/s.md"); got != tt.want {
+				t.Errorf("reads back %q; the editor says %q", got, out)
+			}
+			if got := m.sh(`ls -A; ls -A ../errors`); got != "s.md\n" {
+				t.Errorf("left behind: %q", got)
+			}
+			m.expect("s", append(before, tt.want)...)
+			if got := m.sessions(); got != "s" {
+				t.Errorf("sessions are %q", got)
+			}
+		})
+	}
+}
+
+func TestAnEditorIsNotToldOfItsOwnSave(t *testing.T) {
+	m := mounted(t)
+	m.outside("s", doc)
+	// vim asks when the file it wrote is not as it left it: its time, or content.
+	out := m.sh(`(sleep 0.5; printf 'Goone\033:w\r'; sleep 2; printf 'Gotwo\033:checktime\r:w\r'; sleep 1; printf ':q\r'; sleep 0.5) |
+		script -qec "vim -N -u NONE -i NONE s.md" /dev/null`)
+	if strings.Contains(out, "W11") || strings.Contains(out, "W12") || strings.Contains(out, "changed since") {
+		t.Errorf("vim warns: %q", out)
+	}
+	m.expect("s", doc, doc+"one\n", doc+"one\ntwo\n")
+}
+
+func TestAnEditorThatIsOvertakenMerges(t *testing.T) {
+	m := mounted(t)
+	m.outside("s", doc)
+	done := make(chan string)
+	go func() {
+		out, err := m.trySh(`(sleep 0.3; touch $T/read; until test -e $T/changed; do sleep 0.05; done; printf 'Gomine\033:w!\r'; sleep 0.5; printf 'y\r:q!\r'; sleep 0.3) |
+			script -qec "vim -N -u NONE -i NONE s.md" /dev/null`)
+		if err != nil {
+			out += err.Error()
+		}
+		done <- out
+	}()
+	m.eventually("vim has it open", func() bool {
+		return m.sh(`ls -A | grep swp || true; ls $T/read 2>/dev/null || true`) == ".s.md.swp\n"+m.dir+"/read\n"
+	})
+	m.outside("s", doc+"theirs\n")
+	m.sh(`touch $T/changed`)
+	out := <-done
+	m.settle()
+	if got, want := m.read("sessions/s.md"), doc+"theirs\nmine\n"; got != want {
+		t.Errorf("merged %q, want %q; vim says %q", got, want, out)
+	}
+}

@@ -1,0 +1,69 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// A fixedNode is a folder whose names cannot be changed, not by root either: the
+// library would take an operation that a node does not have for done.
+type fixedNode struct{ node }
+
+// What programs try to change a folder with.
+var (
+	_ fs.NodeCreater   = (*fixedNode)(nil)
+	_ fs.NodeMknoder   = (*fixedNode)(nil)
+	_ fs.NodeMkdirer   = (*fixedNode)(nil)
+	_ fs.NodeRmdirer   = (*fixedNode)(nil)
+	_ fs.NodeUnlinker  = (*fixedNode)(nil)
+	_ fs.NodeSymlinker = (*fixedNode)(nil)
+	_ fs.NodeLinker    = (*fixedNode)(nil)
+	_ fs.NodeRenamer   = (*fixedNode)(nil)
+	_ fs.NodeSetattrer = (*fixedNode)(nil)
+)
+
+// Create is refused.
+func (*fixedNode) Create(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+	return nil, nil, 0, syscall.EROFS
+}
+
+// Mknod is refused.
+func (*fixedNode) Mknod(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return nil, syscall.EROFS
+}
+
+// Mkdir is refused.
+func (*fixedNode) Mkdir(context.Context, string, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return nil, syscall.EROFS
+}
+
+// Rmdir is refused.
+func (*fixedNode) Rmdir(context.Context, string) syscall.Errno { return syscall.EROFS }
+
+// Unlink is refused.
+func (*fixedNode) Unlink(context.Context, string) syscall.Errno { return syscall.EROFS }
+
+// Symlink is refused.
+func (*fixedNode) Symlink(context.Context, string, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return nil, syscall.EROFS
+}
+
+// Link is refused.
+func (*fixedNode) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return nil, syscall.EROFS
+}
+
+// Rename is refused.
+func (*fixedNode) Rename(context.Context, string, fs.InodeEmbedder, string, uint32) syscall.Errno {
+	return syscall.EROFS
+}
+
+// Setattr is refused.
+func (*fixedNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
+	return syscall.EROFS
+}
