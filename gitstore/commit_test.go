@@ -2,6 +2,7 @@ package gitstore_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -84,8 +85,9 @@ func TestLoadGivesWhatCommitTook(t *testing.T) {
 }
 
 func TestAppendMakesTheTreesOfCommit(t *testing.T) {
-	s, dir := newStore(t)
+	s, _ := newStore(t)
 	ctx := context.Background()
+	enough := errors.New("enough")
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(500, 540)).Draw(rt, "messages")
 		more := rapid.IntRange(0, 40).Draw(rt, "more")
@@ -105,15 +107,63 @@ func TestAppendMakesTheTreesOfCommit(t *testing.T) {
 			if committed, err = tx.Commit(ctx, c); err != nil {
 				return err
 			}
-			name := rapid.StringMatching(`[a-z]{20}`).Draw(rt, "name")
-			return tx.Set(ctx, name, appended.ID)
+			return enough
 		})
-		if err != nil {
+		if !errors.Is(err, enough) {
 			rt.Fatal(err)
 		}
 		if appended.ID != committed.ID {
 			rt.Fatalf("%d and %d more: appending made %+v, committing %+v", n, more, appended, committed)
 		}
 	})
+}
+
+func TestAppendWithAnotherHeader(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	state := conversation(20)
+	state.Thread.Dead = []domarkx.Tombstone{{ID: mustID(t, id1), Past: []domarkx.Rev{{}}}}
+	tip := save(t, s, "s", state)
+	h := header()
+	h.JSON = domarkx.Blob{Data: []byte("{\n  \"version\": \"1.0\",\n  \"metadata\": {},\n  \"execution_config\": {\n    \"engine\": \"x\"\n  }\n}\n")}
+	h.Rev = domarkx.Rev{9}
+	more := entry(20, state.Thread.Live[19].ID, "message 20")
+	update(t, s, func(tx *gitstore.Tx) error {
+		info, err := tx.Append(ctx, commitOf(&domarkx.State{Headers: []domarkx.HeaderEntry{h}, Thread: domarkx.Thread{Live: []domarkx.Entry{more}}}, tip.ID))
+		if err != nil {
+			return err
+		}
+		tip = info
+		return tx.Set(ctx, "s", info.ID)
+	})
+	got, err := s.Load(ctx, tip.ID)
+	if err != nil || len(got.Thread.Live) != 21 || len(got.Thread.Dead) != 1 || len(got.Headers) != 1 || got.Headers[0].Rev != h.Rev {
+		t.Errorf("%+v, %v", got, err)
+	}
+	last, err := s.LastEntry(ctx, tip.ID)
+	if err != nil || last.ID != more.ID || last.After != state.Thread.Live[19].ID {
+		t.Errorf("the last message is %+v, %v", last, err)
+	}
+	if dead, err := s.Tombstones(ctx, tip.ID); err != nil || len(dead) != 1 {
+		t.Errorf("%v, %v", dead, err)
+	}
 	git(t, dir, "fsck", "--strict")
+}
+
+// An edit in a long session writes again only what is on the way to it.
+func TestEditOfALongSessionIsSmall(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	tip := save(t, s, "s", conversation(10000))
+	git(t, dir, "repack", "-a", "-d", "-q")
+	state, err := s.Load(ctx, tip.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := entry(5000, domarkx.ID{}, "another text")
+	state.Thread.Live[5000].JSON, state.Thread.Live[5000].Rev = edited.JSON, domarkx.Rev{1}
+	save(t, s, "s", state)
+	if loose := looseObjects(t, dir); len(loose) != 8 {
+		t.Errorf("%d objects were written, want 8", len(loose))
+	}
 }

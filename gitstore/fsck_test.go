@@ -154,9 +154,19 @@ func TestPartialClone(t *testing.T) {
 	git(t, from, "update-ref", "refs/heads/main", tip.ID)
 	dir := filepath.Join(t.TempDir(), "clone")
 	git(t, from, "clone", "-q", "--bare", "--filter=blob:none", "file://"+from, dir)
-	_, err := open(t, dir).Load(context.Background(), tip.ID)
-	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "partial clone") {
-		t.Errorf("%v, want one that speaks of the partial clone", err)
+	git(t, dir, "config", "remote.origin.url", "file:///nonexistent")
+	s := open(t, dir)
+	if _, err := s.Load(context.Background(), tip.ID); err == nil {
+		t.Error("loaded what is only at a remote that is not there")
+	}
+	git(t, dir, "config", "remote.origin.url", "file://"+from)
+	s = open(t, dir)
+	state, err := s.Load(context.Background(), tip.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := s.Read(context.Background(), state.Thread.Live[2].JSON); err != nil || !strings.Contains(string(data), "message 2") {
+		t.Errorf("%q, %v", data, err)
 	}
 }
 
