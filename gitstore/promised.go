@@ -55,7 +55,7 @@ func (p *promised) bring(id odb.ID) error {
 				"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=",
 				"--no-filter", "--stdin", "--", remote,
 			},
-			Stdin:    &wanted,
+			Stdin:    bytes.NewReader(wanted.Bytes()),
 			Terminal: true,
 		})
 		if failed == nil {
