@@ -91,8 +91,7 @@ func TestCompanyAppend(t *testing.T) {
 	}
 	expectWriters(t, r.texts("s"), writers, each)
 	r.sound()
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 }
 
 // TestCompanyCollection lets Git collect garbage while sessions are written,
@@ -174,8 +173,7 @@ func TestCompanyCollection(t *testing.T) {
 			expectWriters(t, r.texts("s"), writers, each)
 			r.sound()
 			there.sound()
-			r.domarkx("gc")
-			noScraps(t, r.path(".git"))
+			r.noScraps()
 		})
 	}
 }

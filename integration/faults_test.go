@@ -41,8 +41,7 @@ func TestFaultKillAppend(t *testing.T) {
 		r.sound("round", i)
 	}
 	r.domarkx("append", "-m", "at the end", "s")
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 	t.Logf("%d kills, %d acknowledged", kills, len(acknowledged))
 }
 
@@ -62,8 +61,7 @@ func TestFaultKillNew(t *testing.T) {
 		r.sound("round", i)
 		noLocks(t, r.path(".git"), "round", i)
 	}
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 }
 
 // TestFaultKillImport kills imports of a folder: every session is the one from
@@ -113,8 +111,7 @@ func TestFaultKillImport(t *testing.T) {
 		}
 	}
 	r.domarkx("import", "in")
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 }
 
 // TestFaultKillEdit kills edits, also while the editor runs.
@@ -199,8 +196,7 @@ func TestFaultKillMove(t *testing.T) {
 		r.sound("round", i)
 		noLocks(t, r.path(".git"), "round", i)
 	}
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 }
 
 // TestFaultKillExchange kills pushes and pulls: both sides stay whole, and the
@@ -259,8 +255,7 @@ func TestFaultKillExchange(t *testing.T) {
 		}
 	}
 	for _, repo := range []*site{here, there} {
-		repo.domarkx("gc")
-		noScraps(t, repo.path(".git"))
+		repo.noScraps()
 	}
 	if left, _ := filepath.Glob(origin.path("objects/pack/*.keep")); len(left) > 0 {
 		t.Errorf("left at the remote: %q", left)
@@ -310,7 +305,6 @@ func TestFaultKillAtEachCall(t *testing.T) {
 		}
 	}
 	r.sound()
-	r.domarkx("gc")
-	noScraps(t, r.path(".git"))
+	r.noScraps()
 	t.Logf("%d kills", kills)
 }

@@ -174,9 +174,13 @@ func noLocks(tb testing.TB, gitDir string, context ...any) {
 	}
 }
 
-// noScraps fails the test when something was left that nobody will ever use.
-func noScraps(tb testing.TB, gitDir string) {
+// noScraps fails the test when something was left that neither this program nor
+// Git clears away.
+func (s *site) noScraps() {
+	tb, gitDir := s.tb, s.path(".git")
 	tb.Helper()
+	s.domarkx("gc")
+	s.git("prune", "--expire=now")
 	noLocks(tb, gitDir, "at the end")
 	for _, pattern := range []string{"objects/pack/*.keep", "objects/pack/tmp*", "objects/pack/.tmp*", "objects/??/tmp*",
 		"objects/??/.tmp*", "objects/tmp*", "domarkx/journal/*", "domarkx/edit-*"} {

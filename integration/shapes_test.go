@@ -12,7 +12,7 @@ import (
 type shape struct {
 	name string
 	// make lays the repository out below the folder of s, and returns a site from
-	// which commands work in it. There is a remote origin in s.path("origin.git").
+	// which commands work in it. Its remote is s.path("../origin.git"), which has the session theirs.
 	make func(s *site) *site
 }
 
@@ -40,16 +40,16 @@ var shapes = []shape{
 	{"treeless", func(s *site) *site { return cloneHere(s, "repo", "--filter=tree:0") }},
 	{"shallow", func(s *site) *site { return cloneHere(s, "repo", "--depth=1") }},
 	{"shared", func(s *site) *site {
-		s.git("clone", "-q", "--mirror", "origin.git", "base.git")
+		s.git("clone", "-q", "--mirror", "../origin.git", "base.git")
 		s.git("clone", "-q", "--shared", "base.git", "repo")
 		r := s.at("repo")
-		r.git("remote", "set-url", "origin", "file://"+s.path("origin.git"))
+		r.git("remote", "set-url", "origin", "file://"+s.path("../origin.git"))
 		return r
 	}},
 	{"submodule", func(s *site) *site {
 		s.git("init", "-q", "-b", "main", "super")
 		r := s.at("super")
-		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+s.path("origin.git"), "sub")
+		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+s.path("../origin.git"), "sub")
 		r.git("commit", "-qm", "Add a submodule")
 		return r.at("sub")
 	}},
@@ -73,30 +73,27 @@ var shapes = []shape{
 
 func cloneHere(s *site, name string, options ...string) *site {
 	s.tb.Helper()
-	s.git(append(append([]string{"clone", "-q"}, options...), "file://"+s.path("origin.git"), name)...)
+	s.git(append(append([]string{"clone", "-q"}, options...), "file://"+s.path("../origin.git"), name)...)
 	return s.at(name)
 }
 
 // layOut makes the remote, which has a session in it, and the repository.
 func (sh shape) layOut(tb testing.TB) (root, repo *site) {
 	root = newSite(tb)
-	root.git("init", "-q", "-b", "main", "first")
-	first := root.at("first")
+	root.git("init", "-q", "-b", "main", "../first")
+	first := root.at("../first")
 	first.write("docs/a.txt", "a\n")
 	first.write("code/b.txt", "b\n")
 	first.git("add", ".")
 	first.git("commit", "-qm", "Begin")
 	first.write("docs/a.txt", "a\nb\n")
 	first.git("commit", "-qam", "Go on")
-	root.git("clone", "-q", "--bare", "first", "origin.git")
-	root.at("origin.git").git("config", "uploadpack.allowFilter", "true")
-	root.write("theirs.md", document("theirs", 5))
-	origin := root.at("origin.git")
-	origin.domarkx("import", root.path("theirs.md"))
+	root.git("clone", "-q", "--bare", "../first", "../origin.git")
+	root.at("../origin.git").git("config", "uploadpack.allowFilter", "true")
+	root.write("../theirs.md", document("theirs", 5))
+	origin := root.at("../origin.git")
+	origin.domarkx("import", root.path("../theirs.md"))
 	origin.domarkx("append", "-m", "one more", "theirs")
-	if err := os.RemoveAll(root.path("first")); err != nil {
-		tb.Fatal(err)
-	}
 	return root, sh.make(root)
 }
 
@@ -113,14 +110,13 @@ func TestShapes(t *testing.T) {
 			root, repo := sh.layOut(t)
 			common := repo.common()
 			inside := filepath.Dir(common) // more than the repository: a sibling may be touched too
-			root.write(filepath.Join(t.TempDir(), "unused"), "")
 			outside := newSite(t)
 			outside.write("s.md", document("s", 20))
 			before := takeCensus(t, inside)
 			exercise(t, repo, outside)
 			expectOnlyOurs(t, inside, common, before)
 			repo.sound(sh.name)
-			root.at("origin.git").sound(sh.name, "remote")
+			root.at("../origin.git").sound(sh.name, "remote")
 		})
 	}
 }
@@ -297,7 +293,7 @@ func TestShapesIncomplete(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			root, _ := shapes[0].layOut(t)
-			origin := root.at("origin.git")
+			origin := root.at("../origin.git")
 			want := origin.domarkx("show", "theirs")
 			root.git(append([]string{"clone", "-q", "--no-checkout", "file://" + origin.dir, "part"}, test.options...)...)
 			part := root.at("part")
