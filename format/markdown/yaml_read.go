@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxYAML bounds the YAML that is read: its nodes take some fifty times as much.
-	maxYAML = 8 << 20
+	// maxYAML bounds the YAML that is read: its nodes take some hundred times as much.
+	maxYAML = 1 << 20
 	// maxAliased bounds what the aliases of one YAML text may stand for, in bytes.
 	maxAliased = 16 << 20
 )

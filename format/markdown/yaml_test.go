@@ -73,7 +73,7 @@ func TestYAMLErrors(t *testing.T) {
 		{"depth", "a: " + strings.Repeat("[", 999) + strings.Repeat("]", 999), `2:1: front matter: is nested too deep`},
 		{"great depth", "a: " + strings.Repeat("[", 20_000), `exceeded max depth`},
 		{"a control character", "a: \x01", `2:4: front matter: the character U+0001 may not stand in YAML, expected an escape in double quotes`},
-		{"size", "a: " + strings.Repeat("x", 9<<20), `2:1: front matter: the YAML is larger than 8 MiB`},
+		{"size", "a: " + strings.Repeat("x", 1<<20), `2:1: front matter: the YAML is larger than 1 MiB`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := userMetadata(test.yaml)
