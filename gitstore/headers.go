@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -247,8 +249,8 @@ func (b *builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.
 		}
 	}
 	var entries []odb.TreeEntry
-	for name, bucket := range files {
-		data := encodeTombstones(bucket)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		data := encodeTombstones(files[name])
 		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(odb.Blob, data)}
 		if !have[e] {
 			if _, err := b.keep(odb.Blob, data); err != nil {

@@ -47,7 +47,7 @@ func misspelled(name string, err error) error {
 func MapName(name string) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "-"))
 	var components []string
-	length := 0
+	length := -1 // without the slash before the first
 	for component := range strings.SplitSeq(name, "/") {
 		if component = mapComponent(component); component == "" {
 			continue

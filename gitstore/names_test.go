@@ -45,6 +45,7 @@ func TestMapName(t *testing.T) {
 		{strings.Repeat("é", 101), strings.Repeat("é", 100)},
 		{strings.Repeat("y", 197) + "éé", strings.Repeat("y", 197) + "é"},
 		{strings.Repeat("x", 197) + ".mdx", strings.Repeat("x", 197) + "-md"},
+		{strings.Repeat(strings.Repeat("a", 199)+"/", 4) + strings.Repeat("a", 200), strings.Repeat(strings.Repeat("a", 199)+"/", 4) + strings.Repeat("a", 200)},
 		{strings.Repeat(strings.Repeat("a", 199)+"/", 6), strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 199)+"/", 5), "/")},
 	}
 	for _, tt := range tests {
