@@ -1,0 +1,4 @@
+package remote
+
+// ParsePush is for the fuzz target.
+var ParsePush = parsePush
