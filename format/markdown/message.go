@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"bytes"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -134,20 +136,19 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 			blocks = append(blocks, b)
 			continue
 		}
-		text := ""
+		var parts [][]byte
 		for ; i < len(segments) && !segments[i].code; i++ { // a workspace stood between
 			part := unescape(s.text, segments[i].start, segments[i].end, segments[i].slashes)
 			if quotes == 1 && !other {
 				part = unquote(part)
 			}
-			if part = trimBlankLines(part); text != "" && len(part) > 0 {
-				text += "\n\n"
+			if part = trimBlankLines(part); len(part) > 0 {
+				parts = append(parts, unixLines(part))
 			}
-			text += valid(unixLines(part))
 		}
 		i--
-		if text != "" {
-			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: text})
+		if len(parts) > 0 {
+			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(bytes.Join(parts, []byte("\n\n")))})
 		}
 	}
 	return blocks
