@@ -21,6 +21,9 @@
 //	{"format":1, "pid":123, "reason":"…", "changes":[{"ref":"…","old":"…","new":"…"}]}
 //	{"format":1, "pid":123, "prefixes":["refs/domarkx-remotes/origin/"], "files":["shallow.lock"]}
 //
+// While a name gives way to a folder of that name, refs/domarkx/moving/ID keeps the
+// object from git gc; it is there for that moment only.
+//
 // The second kind promises nothing about values; it says where a git that moves
 // references by itself (git fetch) may leave lock files. A file that does not
 // parse was cut off before git was started, and is removed.

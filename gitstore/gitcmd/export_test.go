@@ -1,0 +1,8 @@
+package gitcmd
+
+// For the fuzz targets.
+var (
+	ParseConfig = parseConfig
+	ParseIdent  = parseIdent
+	ParseInt    = parseInt
+)
