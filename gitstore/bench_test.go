@@ -13,13 +13,17 @@ import (
 
 var sizes = []int{100, 1000, 10000, 100000}
 
-// sessionOf makes a session of n messages, packed.
+// sessionOf makes a session of n messages, packed, and lets the disk settle: what
+// follows shall not be timed with it.
 func sessionOf(b *testing.B, s *gitstore.Store, dir string, n int) domarkx.Info {
 	b.Helper()
 	state := conversation(n)
 	realistic(state)
 	info := save(b, s, fmt.Sprintf("s%d", n), state)
 	git(b, dir, "repack", "-a", "-d", "-q")
+	if out, err := exec.Command("sync").CombinedOutput(); err != nil {
+		b.Fatalf("sync: %v\n%s", err, out)
+	}
 	return info
 }
 
