@@ -11,14 +11,14 @@ import (
 const systemMessage = "system_message"
 
 // cutLine returns the line at offset at, without its line end, and the offset
-// of the next. A line ends with LF or CRLF; nothing else is a line end, not a
-// lone CR nor U+2028.
+// of the next. A line ends with LF or CRLF; the last may end with a CR, whose LF
+// whoever writes on will add. Nothing else is a line end, not another lone CR nor
+// U+2028.
 func cutLine(text []byte, at int) (line []byte, next int) {
-	end := bytes.IndexByte(text[at:], '\n')
-	if end < 0 {
-		return text[at:], len(text)
+	line, next = text[at:], len(text)
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line, next = line[:end], at+end+1
 	}
-	line, next = text[at:at+end], at+end+1
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}

@@ -71,6 +71,8 @@ func TestDecodeMessages(t *testing.T) {
 		{"a quote and text are Markdown", "## user\n> a\n\nb\n", `{"role":"user","content":[{"type":"text","value":"> a\n\nb"}]}`},
 		{"CRLF", "## user\r\n\r\na\r\nb\r\n\r\n```sh\r\nx\r\ny\r\n```\r\n", `{"role":"user","content":[{"type":"text","value":"a\nb"},{"type":"code","language":"sh","code":"x\ny"}]}`},
 		{"a lone CR is no line end", "## user\na\r## user\rb\n", `{"role":"user","content":[{"type":"text","value":"a\r## user\rb"}]}`},
+		{"but one at the end is", "## user\n```\nx\n```\r", `{"role":"user","content":[{"type":"code","language":"","code":"x"}]}`},
+		{"also after a heading", "## user\r", empty},
 		{"nor is U+2028", "## user\na\u2028## user\u2029\u0085b\n", `{"role":"user","content":[{"type":"text","value":"a` + "\u2028## user\u2029\u0085" + `b"}]}`},
 		{"NUL and invalid UTF-8", "## user\na\x00\xff\xc3b\n", `{"role":"user","content":[{"type":"text","value":"a\u0000` + "\ufffd\ufffd" + `b"}]}`},
 		{"BOM", "\ufeff## user\nhi\n", hi},

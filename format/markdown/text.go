@@ -27,20 +27,13 @@ func unixLines(b []byte) []byte {
 	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 }
 
-// chomp returns b without the line end of its last line.
+// chomp returns b without the line end of its last line, as [cutLine] sees it.
 func chomp(b []byte) []byte {
-	n := len(b)
-	if n > 0 && b[n-1] == '\n' {
-		n--
-		if n > 0 && b[n-1] == '\r' {
-			n--
-		}
-	}
-	return b[:n]
+	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 }
 
 // trimBlankLines returns b without the blank lines that it begins and ends with,
-// and without the blanks and the line end that its last line ends with.
+// and without the blanks and line ends, also lone CRs, that its last line ends with.
 func trimBlankLines(b []byte) []byte {
 	start := 0
 	for start < len(b) {
@@ -50,14 +43,7 @@ func trimBlankLines(b []byte) []byte {
 		}
 		start = next
 	}
-	b = b[start:]
-	for {
-		trimmed := bytes.TrimRight(chomp(b), " \t")
-		if len(trimmed) == len(b) {
-			return b
-		}
-		b = trimmed
-	}
+	return bytes.TrimRight(b[start:], " \t\r\n")
 }
 
 // unescape returns text[start:end] without the bytes at the offsets in slashes,
