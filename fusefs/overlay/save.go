@@ -76,14 +76,11 @@ func (t *Tree) journal(s *slot, f *File, c Caller) error {
 	// What was made from a save that has not begun takes its place; what was not
 	// is a save of its own, and will be merged.
 	var replaced *save
-	if n := len(s.queue) - 1; n >= 0 && q.ed.from(s.queue[n].ed) {
-		d.After = s.queue[n].key
-		if !s.queue[n].started {
-			replaced = s.queue[n]
-			d.Key, d.After = replaced.key, afterOf(s, n)
-			q.settling = replaced.settling
-		}
+	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.ed.from(s.queue[n].ed) {
+		replaced = s.queue[n]
+		d.Key, q.settling = replaced.key, replaced.settling
 	}
+	d.After = s.after(q.ed, d.Key)
 	f.dirty = false
 	s.frozen++
 	t.mu.Unlock()
@@ -113,10 +110,20 @@ func (t *Tree) journal(s *slot, f *File, c Caller) error {
 	return err
 }
 
-// afterOf returns the key of the draft that the nth was made from.
-func afterOf(s *slot, n int) string {
-	if n > 0 && s.queue[n].ed.from(s.queue[n-1].ed) {
-		return s.queue[n-1].key
+// after returns the key of the draft that an edition was made from, other than its
+// own; "" when that is a snapshot.
+func (s *slot) after(ed *edition, own string) string {
+	for e := ed; e != nil && e.id == ""; e = e.prev {
+		for _, q := range s.queue {
+			if q.ed == e && q.key != own {
+				return q.key
+			}
+		}
+		for _, tr := range s.troubles {
+			if tr.ed == e && tr.key != own {
+				return tr.key
+			}
+		}
 	}
 	return ""
 }
@@ -266,9 +273,9 @@ const mergedProblem = "The session had changed since this was read. Both changes
 // now.
 func (t *Tree) rebased(s *slot) []drafts.Draft {
 	var later []drafts.Draft
-	for i, q := range s.queue {
+	for _, q := range s.queue {
 		if !q.started {
-			later = append(later, drafts.Draft{Key: q.key, Name: s.name, Base: q.ed.base(), After: afterOf(s, i), State: drafts.Saved, Data: q.data})
+			later = append(later, drafts.Draft{Key: q.key, Name: s.name, Base: q.ed.base(), After: s.after(q.ed, q.key), State: drafts.Saved, Data: q.data})
 		}
 	}
 	return later
