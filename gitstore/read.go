@@ -10,6 +10,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
+// maxReserve bounds how many messages memory is set aside for on the word of a
+// commit message alone.
+const maxReserve = 1 << 14
+
 // snapshot reads a commit and what its message says.
 func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
 	oid, err := odb.ParseID(id)
@@ -87,7 +91,7 @@ func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (
 	if err != nil {
 		return nil, err
 	}
-	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, 1<<20))
+	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, maxReserve))
 	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
 		entries, err := r.leaf(number, leaf)
 		state.Thread.Live = append(state.Thread.Live, entries...)
@@ -160,7 +164,7 @@ func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
-	roles := make([]domarkx.Role, 0, min(info.Messages, 1<<20))
+	roles := make([]domarkx.Role, 0, min(info.Messages, maxReserve))
 	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
 		files, err := r.tree(leaf)
 		for _, f := range files {
