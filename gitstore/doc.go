@@ -9,7 +9,7 @@
 // Everything that changes the repository goes through [Store.Update]: objects are
 // durable before refs move, refs move all together and only when nobody else
 // moved them meanwhile, and an error leaves nothing behind. Reading needs no
-// lock and writes nothing.
+// lock, and writes nothing but a cache of the list of sessions.
 //
 // Deciding (what to merge, what to name, what a document means) is not done
 // here; this package stores what it is given and says what is stored.
