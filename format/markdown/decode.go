@@ -55,7 +55,7 @@ type decoder struct {
 	resources  *domarkx.Value // the workspace
 
 	doc      *domarkx.Document
-	starts   []int  // where in the document each message begins; -1 for one from an include
+	starts   []int  // where in the document each message's heading begins; -1 for one from an include
 	unclosed string // the fence that the end of the document left open
 }
 
@@ -137,6 +137,7 @@ func (d *decoder) read() error {
 		start := -1
 		if run := d.origin(sec.start); run.raw >= 0 {
 			start = run.raw + sec.start - run.at
+			start += leadingSpaces(d.raw[start:], 3)
 		}
 		d.starts = append(d.starts, start)
 		d.doc.Conversation = append(d.doc.Conversation, domarkx.WrittenMessage{Message: m})
@@ -214,11 +215,16 @@ func isCanonical(piece, plain []byte, m domarkx.Message) bool {
 
 // cutPiece decides which of the bytes before a heading belong to the piece that
 // ends there: all but one blank line, if a separator gives that back. It returns
-// how the piece ends, and whether the next is tight.
+// how the piece ends, and whether the next is tight. The indentation of a heading
+// belongs to the piece before it, for it may mean something else after another: a
+// list there would take the heading in.
 func cutPiece(raw []byte, last bool) (piece []byte, tail domarkx.Tail, tight bool) {
 	tail = tailOf(raw)
-	if last {
+	switch {
+	case last:
 		return raw, tail, false
+	case tail == domarkx.TailOpen:
+		return raw, domarkx.TailBlank, false
 	}
 	for _, blank := range []string{"\r\n", "\n"} {
 		before, ok := bytes.CutSuffix(raw, []byte(blank))

@@ -179,3 +179,23 @@ func checkBytes(t interface {
 		}
 	}
 }
+
+// TestIndentedHeadingMoves: a heading that was at top level although it is indented
+// stays there behind a piece that ends in a list.
+func TestIndentedHeadingMoves(t *testing.T) {
+	doc := decode(t, "x\n\n  ## user\n\nhi\n\n## user\n- item\n")
+	if got := string(doc.Preamble.Bytes); got != "x\n\n  " {
+		t.Errorf("the preamble is %q", got)
+	}
+	if doc.Conversation[0].Verbatim {
+		t.Errorf("the bytes %q are kept", doc.Conversation[0].Bytes)
+	}
+	doc.Conversation[0], doc.Conversation[1] = doc.Conversation[1], doc.Conversation[0]
+	text, err := markdown.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "x\n\n  ## user\n- item\n\n## user\n\nhi\n"; string(text) != want {
+		t.Errorf("got %q, want %q", text, want)
+	}
+}
