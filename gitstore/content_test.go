@@ -113,3 +113,33 @@ func TestLargeContent(t *testing.T) {
 	}
 	git(t, dir, "fsck", "--strict")
 }
+
+func TestIncludesAreSortedByPath(t *testing.T) {
+	s, _ := newStore(t)
+	ctx := context.Background()
+	paths := []string{"a b", "a-b", "a/b", "a0", "é", "\U0001f642"}
+	var files []domarkx.Include
+	for i := range paths {
+		files = append(files, domarkx.Include{Path: paths[(i+3)%len(paths)], Data: []byte{byte(i)}})
+	}
+	state := conversation(1)
+	update(t, s, func(tx *gitstore.Tx) (err error) {
+		if state.Headers[0].Includes, err = tx.StoreIncludes(ctx, files); err != nil {
+			return err
+		}
+		info, err := tx.Commit(ctx, commitOf(state))
+		if err != nil {
+			return err
+		}
+		return tx.Set(ctx, "s", info.ID)
+	})
+	got, err := s.Includes(ctx, state.Headers[0].Includes)
+	if err != nil || len(got) != len(paths) {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for i, f := range got {
+		if f.Path != paths[i] || f.Data[0] != byte((i+3)%len(paths)) {
+			t.Errorf("file %d is %q", i, f.Path)
+		}
+	}
+}

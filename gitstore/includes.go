@@ -3,6 +3,8 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -36,8 +38,8 @@ func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (strin
 	return id.String(), nil
 }
 
-// Includes reads the included files of a header's tree, in the order of their
-// stored names; "" holds none.
+// Includes reads the included files of a header's tree, sorted by path; "" holds
+// none.
 func (r reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, error) {
 	blobs, paths, err := r.includes(tree)
 	if err != nil {
@@ -51,6 +53,7 @@ func (r reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, e
 		}
 		files[i] = domarkx.Include{Path: paths[i], Data: data}
 	}
+	slices.SortFunc(files, func(a, b domarkx.Include) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 
