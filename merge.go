@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -22,7 +23,7 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 		if _, gone := slices.BinarySearchFunc(past, h.Rev, compareRev); gone {
 			continue
 		}
-		if old, ok := byRev[h.Rev]; !ok || h.JSON.ID < old.JSON.ID {
+		if old, ok := byRev[h.Rev]; !ok || compareHeader(h, old) < 0 {
 			h.Past = past
 			byRev[h.Rev] = h
 		}
@@ -33,6 +34,13 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 	}
 	slices.SortFunc(merged, func(x, y HeaderEntry) int { return compareRev(x.Rev, y.Rev) })
 	return merged
+}
+
+// compareHeader orders two entries of one revision: one may have lost what
+// belonged to an earlier snapshot alone.
+func compareHeader(a, b HeaderEntry) int {
+	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
+		bytes.Compare(a.Layout.Digest[:], b.Layout.Digest[:]), cmp.Compare(a.Includes, b.Includes), cmp.Compare(a.Origin, b.Origin))
 }
 
 // Merge returns the thread that holds what either thread holds.

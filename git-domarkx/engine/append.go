@@ -78,18 +78,18 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 	if tip.Messages == 0 {
 		commit.Preview = domarkx.Preview(msg)
 	}
+	if commit.State.Headers, err = m.ownedHeaders(ctx, headers); err != nil {
+		return domarkx.Info{}, err
+	}
+	if commit.State.Headers != nil { // the preamble may be written anew
+		tail.state.Headers = commit.State.Headers
+	}
 	tail.state.Thread.Live = append(tail.state.Thread.Live, entry)
 	grown, err := newView(ctx, m.store, tail.state)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	commit.Bytes = tip.Bytes + grown.size() - before
-	if commit.State.Headers, err = m.ownedHeaders(ctx, headers); err != nil {
-		return domarkx.Info{}, err
-	}
-	if len(commit.State.Headers) > 0 { // the preamble is written anew
-		commit.Bytes += commit.State.Headers[0].Layout.Size - headers[0].Layout.Size
-	}
 	commit.State.Thread.Live = []domarkx.Entry{entry}
 	return tx.Append(ctx, commit)
 }
@@ -103,7 +103,7 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 		if err != nil {
 			return nil, 0, err
 		}
-		from := max(0, tip.Messages-1-max(1, last.Layout.Within))
+		from := max(0, tip.Messages-2-last.Layout.Within) // one more, to see a conflict
 		for k := from; k < tip.Messages-1; k++ {
 			e, err := m.store.Entry(ctx, tip.ID, k)
 			if err != nil {
@@ -125,14 +125,24 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 // none.
 func (m *SessionManager) ownedHeaders(ctx context.Context, headers []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
 	h, err := loadHeader(ctx, m.store, headers[:1])
-	if err != nil || h.SnapshotID == "" && h.ImportTimestamp == "" {
+	if err != nil || !hasOwn(h) {
 		return nil, err
 	}
+	return append([]domarkx.HeaderEntry{withoutOwn(headers[0], h)}, headers[1:]...), nil
+}
+
+// hasOwn reports whether a header has what belongs to one snapshot alone.
+func hasOwn(h domarkx.Header) bool { return h.SnapshotID != "" || h.ImportTimestamp != "" }
+
+// withoutOwn returns the entry of a header without what belongs to one snapshot
+// alone. An author's preamble stays as it was written.
+func withoutOwn(entry domarkx.HeaderEntry, h domarkx.Header) domarkx.HeaderEntry {
 	h.SnapshotID, h.ImportTimestamp = "", ""
-	next := headers[0]
-	next.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
-	next.Layout, next.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
-	return append([]domarkx.HeaderEntry{next}, headers[1:]...), nil
+	entry.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
+	if !entry.Layout.Verbatim {
+		entry.Layout, entry.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
+	}
+	return entry
 }
 
 func appendSubject(msg domarkx.Message) string {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -108,7 +109,9 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 		i := edit.Match[j]
 		if i >= 0 && oldKeys[i] == newKeys[j] {
 			edit.Same[j], edit.Next[j] = true, base.Live[i]
-			continue
+			if !base.InConflict(i) {
+				continue
+			} // else it stays as it was saved, with its mark, when the edit settles the other
 		}
 		edit.Next[j] = entryOf(msg, e.date)
 		from := i
@@ -230,6 +233,9 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 	next := domarkx.HeaderEntry{Origin: e.origin}
 	header := e.doc.Header
 	var old []domarkx.HeaderEntry
+	if hasOwn(header) && e.origin == "" {
+		keepPreamble(e.doc) // later snapshots have its bytes, but not its snapshot_id
+	}
 	if e.base != nil {
 		old = e.base.state.Headers
 		was, err := e.base.header(ctx)
@@ -241,8 +247,11 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 			header.SourceFile, header.HasSourceFile = was.SourceFile, true
 		}
 		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.keys[0] == layoutKey(e.doc.Preamble.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
-		if same && header.Value().Equal(was.Value()) {
-			return old, false, nil
+		if same && bytes.Equal(e.normal(header), e.normal(was)) {
+			return e.unchanged(old, was), false, nil
+		}
+		if !e.derived {
+			header.SnapshotID, header.ImportTimestamp = "", ""
 		}
 	}
 	next.JSON, next.Layout = domarkx.Blob{Data: prettyJSON(header.Value())}, e.doc.Preamble.Layout
@@ -256,6 +265,25 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 		}
 	}
 	return domarkx.ReviseHeader(old, next, normalHeader(header)), true, nil
+}
+
+// unchanged returns the headers that an edition left as they were: was, as shown.
+func (e *edition) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []domarkx.HeaderEntry {
+	if e.derived || len(old) > 1 || !hasOwn(was) {
+		return old
+	}
+	entry := old[0]
+	entry.Layout, entry.Source = e.doc.Preamble.Layout, domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
+	return []domarkx.HeaderEntry{withoutOwn(entry, was)}
+}
+
+// normal is what must change of a header for the edition to change it: only an
+// import brings a snapshot_id and an import_timestamp.
+func (e *edition) normal(h domarkx.Header) []byte {
+	if e.derived {
+		return prettyJSON(h.Value())
+	}
+	return normalHeader(h)
 }
 
 // normalHeader is a header without what belongs to one snapshot alone.

@@ -193,8 +193,8 @@ func (imp *importer) key(in input) string {
 }
 
 // known returns what is remembered of a document whose session is still there and
-// has the snapshot that is remembered. Without the snapshot, the document may be
-// another by now.
+// has the snapshot that is remembered. Without the snapshot, the session may be
+// another one by now.
 func (imp *importer) known(ctx context.Context, in input) (source, bool) {
 	entry, ok := imp.sources.byPath[imp.key(in)]
 	if !ok {
@@ -205,9 +205,7 @@ func (imp *importer) known(ctx context.Context, in input) (source, bool) {
 			return *src, true
 		}
 	}
-	entry.Digest = ""
-	_, ok = imp.here[entry.Session]
-	return entry, ok
+	return source{}, false
 }
 
 // inHistory reports whether a session has the snapshot that is remembered of it.
@@ -244,12 +242,8 @@ func (m *SessionManager) sourceFile(in input) string {
 // place decides which session a document becomes, and which snapshot of it the
 // document was last.
 func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
-	if tip, ok := imp.here[known.Session]; ok {
-		if imp.inHistory(ctx, known) {
-			return known.Session, known.Snapshot, nil
-		}
-		base, err = imp.lastImport(ctx, tip.ID)
-		return known.Session, base, err
+	if known.Session != "" {
+		return known.Session, known.Snapshot, nil
 	}
 	wanted := in.name
 	if imp.as == "" {

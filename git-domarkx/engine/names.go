@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
 )
 
 // Fork makes a session out of a snapshot of another; with a message number it
@@ -108,14 +109,19 @@ func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.Stat
 		thread.Live = thread.Live[:n+1]
 	}
 	state.Thread = *state.Thread.Revert(&thread)
-	if len(wanted.Headers) == 1 && len(state.Headers) == 1 && wanted.Headers[0].Rev == state.Headers[0].Rev {
+	now, then := state.Headers[0], wanted.Headers[0]
+	if len(wanted.Headers) == 1 && len(state.Headers) == 1 && then.Rev == now.Rev && (!then.Layout.Verbatim || then.Layout == now.Layout) {
 		return nil
 	}
 	h, err := loadHeader(ctx, m.store, wanted.Headers)
 	if err != nil {
 		return err
 	}
-	state.Headers = domarkx.ReviseHeader(state.Headers, wanted.Headers[0], normalHeader(h))
+	if len(wanted.Headers) > 1 { // as it was shown, the conflict is text
+		then.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
+		then.Layout, then.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
+	}
+	state.Headers = domarkx.ReviseHeader(state.Headers, then, normalHeader(h))
 	return nil
 }
 

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// inConflict is a session with two texts of its only message.
+func inConflict(t *testing.T, first, second string) *clone {
+	t.Helper()
+	c := newClone(t)
+	base := c.importFile(c.write("a.md", "## user\n\none\n"))
+	c.save("a", base.ID, first)
+	c.save("a", base.ID, second)
+	return c
+}
+
+// Who settles one text of a conflict reads back what he saved, marks included.
+func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
+	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat, and words\n\n* * *\n")
+	shown := c.show("a")
+	if strings.Count(shown, `"conflict"`) != 2 {
+		t.Fatalf("no conflict: %s", shown)
+	}
+	for _, edited := range []string{
+		strings.Replace(shown, "this", "THIS", 1),
+		strings.Replace(shown, "that", "THAT", 1),
+		shown + "\n## assistant\n\nmore\n",
+	} {
+		tip := c.tip("a")
+		c.save("a", tip.ID, edited)
+		if got := c.show("a"); got != edited {
+			t.Errorf("saved %q, got %q", edited, got)
+		}
+		c.fsck()
+		if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
+			t.Fatal(err)
+		}
+		shown = c.show("a")
+	}
+}
+
+func TestARewindToAConflictOfHeadersShowsBoth(t *testing.T) {
+	c := inConflict(t, "---\ntitle: this\n---\n\n## user\n\none\n", "---\ntitle: that # why\n---\n\n## user\n\none\n")
+	shown, tip := c.show("a"), c.tip("a")
+	if !strings.Contains(shown, "this") || !strings.Contains(shown, "that") {
+		t.Fatalf("a title is lost: %s", shown)
+	}
+	c.save("a", tip.ID, "---\ntitle: both\n---\n\n## user\n\none\n")
+	if got := c.show("a"); got != "---\ntitle: both\n---\n\n## user\n\none\n" {
+		t.Errorf("settled to %q", got)
+	}
+	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.show("a"); got != shown {
+		t.Errorf("rewound to %q, want %q", got, shown)
+	}
+	c.fsck()
+}

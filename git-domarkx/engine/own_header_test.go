@@ -1,0 +1,80 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const withOwn = "---\ntitle: T # why\n---\n\n```json domarkx-snapshot\n" +
+	`{"snapshot_id": "x", "metadata": {"import_timestamp": "2025-11-14T10:45:00Z"}}` + "\n```\n\n## user\n\none\n"
+
+// A snapshot_id belongs to the snapshot that was imported with it, and the
+// preamble that holds it belongs to its author.
+func TestLaterSnapshotsHaveAnIDOfTheirOwn(t *testing.T) {
+	for name, change := range map[string]func(c *clone) string{
+		"append": func(c *clone) string {
+			c.append("a", "two")
+			return withOwn + "\n## user\n\ntwo\n"
+		},
+		"edit": func(c *clone) string {
+			edited := strings.Replace(withOwn, "one", "ONE", 1)
+			c.save("a", c.tip("a").ID, edited)
+			return edited
+		},
+		"edit of the front matter": func(c *clone) string {
+			edited := strings.Replace(withOwn, "title: T", "title: U", 1)
+			c.save("a", c.tip("a").ID, edited)
+			return edited
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.importFile(c.write("a.md", withOwn))
+			if got := c.shown("a", "json"); !strings.Contains(got, `"snapshot_id": "x"`) {
+				t.Errorf("imported as %s", got)
+			}
+			want := change(c)
+			if got := c.show("a"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if got := c.shown("a", "json"); strings.Contains(got, `"snapshot_id": "x"`) || strings.Contains(got, "2025-11-14") {
+				t.Errorf("a later snapshot has the id of an earlier one: %s", got)
+			}
+			if again := c.save("a", c.tip("a").ID, want); again.Changed {
+				t.Error("saving it unchanged made a snapshot")
+			}
+			c.fsck()
+		})
+	}
+}
+
+func TestAnEditOfAnImportedSnapshotKeepsItsBytes(t *testing.T) {
+	c := newClone(t)
+	c.importFile(c.write("s.json", `{"version":"1.0","snapshot_id":"x","metadata":{"import_timestamp":"2025-11-14T10:45:00Z"},`+
+		`"execution_config":{},"conversation":[{"role":"user","content":[{"type":"text","value":"one"}]}]}`))
+	edited := strings.Replace(c.show("s"), "one", "ONE", 1)
+	c.save("s", c.tip("s").ID, edited)
+	if got := c.show("s"); got != edited {
+		t.Errorf("saved %q, got %q", edited, got)
+	}
+	if got := c.shown("s", "json"); strings.Contains(got, `"snapshot_id": "x"`) {
+		t.Errorf("the edit has the id of what was imported: %s", got)
+	}
+	c.append("s", "two")
+	if got := c.show("s"); !strings.HasPrefix(got, edited) {
+		t.Errorf("appended to %q, got %q", edited, got)
+	}
+	c.fsck()
+}
+
+// The preamble that held nothing but the id is gone, with the blank line after it.
+func TestTheSizeWithoutTheOwnIDIsRight(t *testing.T) {
+	c := newClone(t)
+	c.importFile(c.write("s.json", `{"version":"1.0","snapshot_id":"x","metadata":{"import_timestamp":"2025-11-14T10:45:00Z"},`+
+		`"execution_config":{},"conversation":[{"role":"user","content":[{"type":"text","value":"one"}]}]}`))
+	c.append("s", "two")
+	if got, want := c.show("s"), "## user\n\none\n\n## user\n\ntwo\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.fsck()
+}
