@@ -256,7 +256,11 @@ func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
 // has one as soon as another follows.
 func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, len(v.pieces))
+	span := "" // identifies the last piece that is written, for those within it
 	for i, piece := range v.pieces {
+		if v.placed[i].Form == domarkx.Nothing {
+			piece.Includes = span
+		}
 		ended := piece.Tail == domarkx.TailOpen || piece.Fence != ""
 		if v.placed[i].Form == domarkx.AsWritten && ended && i+1+piece.Span < len(v.pieces) {
 			read, err := v.reread(ctx, i)
@@ -264,6 +268,9 @@ func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
 				return nil, err
 			}
 			piece = read
+		}
+		if v.placed[i].Form == domarkx.AsWritten {
+			span = piece.SpanID()
 		}
 		keys[i] = layoutKey(piece)
 	}
