@@ -1,0 +1,22 @@
+//go:build linux
+
+package fusefs
+
+// For the tests of what needs no mount.
+var (
+	ParseMountinfo    = parseMountinfo
+	ParseStat         = parseStat
+	StatusNumber      = statusNumber
+	ParseSnapshotName = parseSnapshotName
+	SnapshotName      = snapshotName
+	ParseMessageName  = parseMessageName
+	MessageName       = messageName
+	FirstComponents   = firstComponents
+	CallerOf          = callerOf
+)
+
+// A Mounted is a line of the mount table.
+type Mounted = mounted
+
+// NewMounted returns one.
+func NewMounted(dir, kind, source string) Mounted { return mounted{dir, kind, source} }

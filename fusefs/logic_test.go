@@ -1,0 +1,127 @@
+//go:build linux
+
+package fusefs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs"
+)
+
+func TestErrno(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want syscall.Errno
+	}{
+		{nil, 0},
+		{domarkx.ErrNotFound, syscall.ENOENT},
+		{fmt.Errorf("session %q: %w", "s", domarkx.ErrExists), syscall.EEXIST},
+		{domarkx.ErrInvalid, syscall.EINVAL},
+		{domarkx.ErrReadOnly, syscall.EROFS},
+		{domarkx.ErrCorrupt, syscall.EIO},
+		{context.Canceled, syscall.EINTR},
+		{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, syscall.ENOSPC},
+		{errors.Join(io.ErrUnexpectedEOF, syscall.EDQUOT), syscall.EDQUOT},
+		{io.ErrUnexpectedEOF, syscall.EIO},
+	} {
+		if got := fusefs.Errno(tt.err); got != tt.want {
+			t.Errorf("%v is %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestNamesOfSnapshotsAndMessages(t *testing.T) {
+	for _, number := range []int{1, 9999, 10000, 1234567} {
+		for _, form := range []fusefs.Form{fusefs.Markdown, fusefs.JSON} {
+			name := fusefs.SnapshotName(domarkx.Info{Number: number, ID: "abc"}, form)
+			n, id, f, ok := fusefs.ParseSnapshotName(name)
+			if n != number || id != "abc" || f != form || !ok {
+				t.Errorf("%s is %d, %s, %v, %v", name, n, id, f, ok)
+			}
+		}
+		name := fusefs.MessageName(number, domarkx.Assistant)
+		if k, role, ok := fusefs.ParseMessageName(name); k != number || role != domarkx.Assistant || !ok {
+			t.Errorf("%s is %d, %s, %v", name, k, role, ok)
+		}
+	}
+	for _, name := range []string{"", "-", "0001", "0001-", "0001-.md", "1-a.md", "00001-a.md", "-001-a.md", "+001-a.md", "0001-a", "0001-a.txt", "99999999999-a.md"} {
+		if _, _, _, ok := fusefs.ParseSnapshotName(name); ok {
+			t.Errorf("%q is a snapshot", name)
+		}
+	}
+	for _, name := range []string{"", "0001", "0001-", "1-user", "00001-user", "-0001-user"} {
+		if _, _, ok := fusefs.ParseMessageName(name); ok {
+			t.Errorf("%q is a message", name)
+		}
+	}
+}
+
+func TestFirstComponents(t *testing.T) {
+	names := []string{"a", "b/c", "b/d/e", "b-x", "c/d"}
+	for prefix, want := range map[string]string{"": "a b b-x c", "b/": "c d", "b/d/": "e", "x/": ""} {
+		if got := strings.Join(fusefs.FirstComponents(prefix, names), " "); got != want {
+			t.Errorf("below %q: %s, want %s", prefix, got, want)
+		}
+	}
+}
+
+func TestMountinfo(t *testing.T) {
+	const table = `23 28 0:22 / /proc rw,relatime shared:13 - proc proc rw
+99 28 0:55 / /a\040b\134c rw,nosuid - fuse.domarkx /repo\040x rw,user_id=0
+100 28 0:56 / /x rw - fuse.domarkx
+short
+101 28 0:57 / /y\999 rw shared:1 master:2 - ext4 none rw
+`
+	want := []fusefs.Mounted{
+		fusefs.NewMounted("/proc", "proc", "proc"),
+		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x"),
+		fusefs.NewMounted(`/y\999`, "ext4", "none"),
+	}
+	if got := fusefs.ParseMountinfo([]byte(table)); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func FuzzMountinfo(f *testing.F) {
+	f.Add([]byte("99 28 0:55 / /a\\040b rw - fuse.x src rw\n"))
+	f.Add([]byte(" - \n\\4"))
+	f.Fuzz(func(t *testing.T, table []byte) { fusefs.ParseMountinfo(table) })
+}
+
+func TestProcesses(t *testing.T) {
+	if group, start := fusefs.ParseStat([]byte("7 (a) b) (c) S 1 42 43 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 0 0\n")); group != 42 || start != 98765 {
+		t.Errorf("stat: group %d, start %d", group, start)
+	}
+	if group, start := fusefs.ParseStat([]byte("7 (a")); group != 0 || start != 0 {
+		t.Errorf("a cut stat: group %d, start %d", group, start)
+	}
+	if n := fusefs.StatusNumber([]byte("Name:\tx\nTgid:\t123\nNgid:\t0\n"), "Tgid:"); n != 123 {
+		t.Errorf("status: %d", n)
+	}
+	self := fusefs.CallerOf(uint32(os.Getpid()))
+	if self.Process == 0 || self.Group != uint64(unix.Getpgrp()) {
+		t.Errorf("this process is %+v", self)
+	}
+	if thread := fusefs.CallerOf(uint32(unix.Gettid())); thread != self {
+		t.Errorf("a thread is %+v, its process %+v", thread, self)
+	}
+	if nobody := fusefs.CallerOf(0); nobody.Process != 0 || nobody.Group != 0 {
+		t.Errorf("process 0 is %+v", nobody)
+	}
+}
+
+func FuzzStat(f *testing.F) {
+	f.Add([]byte("7 (a) b) (c) S 1 42 43 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 0 0\n"))
+	f.Fuzz(func(t *testing.T, stat []byte) { fusefs.ParseStat(stat) })
+}
