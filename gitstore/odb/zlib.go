@@ -2,13 +2,13 @@ package odb
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/domarkx/domarkx"
+	"github.com/klauspost/compress/zlib"
 )
 
 // firstPiece is how much memory a declared size alone can make a reader take.
