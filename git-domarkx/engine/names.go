@@ -50,6 +50,9 @@ func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx
 	if owned != nil {
 		state.Headers = owned
 	}
+	if err := m.keepWorkspace(ctx, tx, state); err != nil {
+		return domarkx.Info{}, err
+	}
 	commit, err := m.commitOf(ctx, tx, state, c, subject)
 	if err != nil {
 		return domarkx.Info{}, err

@@ -226,3 +226,36 @@ func TestExportGivesBackTheOriginal(t *testing.T) {
 	}
 	c.fsck()
 }
+
+func TestTheWorkspaceOutlivesTheMessageThatNamedIt(t *testing.T) {
+	const message = "## user\n\nset it up\n"
+	for name, preamble := range map[string]string{"no preamble": "", "front matter": "---\ntitle:   T\n---\n\n", "open end": "words\n"} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.importFile(c.write("a.md", preamble+message+"\n## assistant\n\nyes\n\n```workspace-config\nresources:\n  - type: docker_sandbox\n    image: x\n```\n"))
+			full := c.tip("a")
+			if _, err := c.Fork(t.Context(), engine.Revision{Name: "a", Message: 0}, "b"); err != nil {
+				t.Fatal(err)
+			}
+			got := c.show("b")
+			if !strings.HasPrefix(got, preamble) || !strings.HasSuffix(got, message) || !strings.Contains(got, "docker_sandbox") {
+				t.Errorf("forked %q", got)
+			}
+			c.save("b", c.tip("b").ID, strings.Replace(got, "set it up", "go on", 1))
+			if got := c.shown("b", engine.JSON); !strings.Contains(got, `"image": "x"`) {
+				t.Errorf("the workspace is gone: %s", got)
+			}
+			original := c.show("a")
+			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 0}); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: full.ID, Message: -1}); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.show("a"); got != original {
+				t.Errorf("undone to %q", got)
+			}
+			c.fsck()
+		})
+	}
+}
