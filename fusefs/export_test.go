@@ -5,7 +5,6 @@ package fusefs
 // For the tests of what needs no mount.
 var (
 	ParseMountinfo    = parseMountinfo
-	ParseStat         = parseStat
 	StatusNumber      = statusNumber
 	ParseSnapshotName = parseSnapshotName
 	SnapshotName      = snapshotName

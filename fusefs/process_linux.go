@@ -11,21 +11,37 @@ import (
 
 // callerOf returns the process of a thread and its group. A process that is not
 // there any more is nobody.
+//
+// The kernel asks for a flush in the middle of execve(2), when it closes the files
+// that were open in the parent, and waits for the answer with a lock held that reading
+// /proc/PID/stat takes too (as Linux 6.18 does): whoever answers must not read it.
 func callerOf(thread uint32) overlay.Caller {
 	if thread == 0 {
 		return overlay.Caller{}
 	}
-	status, ok := readProc("/proc/" + strconv.FormatUint(uint64(thread), 10) + "/status")
-	if !ok {
+	process := uint64(thread)
+	fd, err := unix.PidfdOpen(int(process), 0)
+	if err != nil { // only the first thread of a process has one
+		status, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/status")
+		if !ok {
+			return overlay.Caller{}
+		}
+		process = statusNumber(status, "Tgid:")
+		fd, err = unix.PidfdOpen(int(process), 0)
+	}
+	var unique uint64
+	if err == nil {
+		defer unix.Close(fd)
+		var info unix.Stat_t
+		if unix.Fstat(fd, &info) == nil {
+			unique = info.Ino // since Linux 6.9 of this process alone, as long as the machine runs
+		}
+	}
+	group, err := unix.Getpgid(int(process))
+	if err != nil {
 		return overlay.Caller{}
 	}
-	process := statusNumber(status, "Tgid:")
-	stat, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/stat")
-	if !ok {
-		return overlay.Caller{}
-	}
-	group, start := parseStat(stat)
-	return overlay.Caller{Process: process<<40 ^ start, Group: group}
+	return overlay.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
 }
 
 // readProc reads the beginning of a file of proc(5), in as few system calls as it
@@ -53,22 +69,4 @@ func statusNumber(status []byte, key string) uint64 {
 		}
 	}
 	return 0
-}
-
-// parseStat returns the process group and the start time of /proc/PID/stat (proc(5),
-// fields 5 and 22); the name in field 2 may contain anything.
-func parseStat(stat []byte) (group, start uint64) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const state = 3 // the first field after the name
-	number := func(field int) uint64 {
-		if field-state >= len(fields) {
-			return 0
-		}
-		n, err := strconv.ParseUint(string(fields[field-state]), 10, 64)
-		if err != nil {
-			return 0
-		}
-		return n
-	}
-	return number(5), number(22)
 }
