@@ -250,10 +250,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 		wanted = imp.manager.store.MapName(in.name)
 	}
 	for n := 1; ; n++ {
-		name := wanted
-		if n > 1 {
-			name = fmt.Sprintf("%s-%d", wanted, n)
-		}
+		name := imp.numbered(wanted, n)
 		err := imp.tx.CheckName(ctx, name)
 		if err == nil || !errors.Is(err, domarkx.ErrExists) {
 			return name, "", err
@@ -270,6 +267,16 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 		}
 		if imp.as != "" {
 			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
+		}
+		if n > 1 {
+			continue
+		}
+		free, err := imp.freeFolder(ctx, wanted)
+		if err != nil {
+			return "", "", err
+		}
+		if free != wanted {
+			wanted, n = free, 0
 		}
 	}
 }
