@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -237,74 +236,6 @@ func (m *SessionManager) sourceFile(in input) string {
 		}
 	}
 	return filepath.ToSlash(in.path)
-}
-
-// place decides which session a document becomes, and which snapshot of it the
-// document was last.
-func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
-	if known.Session != "" {
-		return known.Session, known.Snapshot, nil
-	}
-	wanted := in.name
-	if imp.as == "" {
-		wanted = imp.manager.store.MapName(in.name)
-	}
-	for n := 1; ; n++ {
-		name := imp.numbered(wanted, n)
-		err := imp.tx.CheckName(ctx, name)
-		if err == nil || !errors.Is(err, domarkx.ErrExists) {
-			return name, "", err
-		}
-		if tip, ok := imp.here[name]; ok && !imp.made[name] && doc.Header.HasSourceFile {
-			same, err := imp.sameSource(ctx, tip, doc.Header.SourceFile)
-			if err != nil {
-				return "", "", err
-			}
-			if same {
-				base, err := imp.lastImport(ctx, tip.ID)
-				return name, base, err
-			}
-		}
-		if imp.as != "" {
-			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
-		}
-		if n > 1 {
-			continue
-		}
-		free, err := imp.freeFolder(ctx, wanted)
-		if err != nil {
-			return "", "", err
-		}
-		if free != wanted {
-			wanted, n = free, 0
-		}
-	}
-}
-
-func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file string) (bool, error) {
-	if strings.HasPrefix(file, "-") {
-		return false, nil
-	}
-	headers, err := imp.manager.store.Header(ctx, tip.ID)
-	if err != nil {
-		return false, err
-	}
-	h, err := loadHeader(ctx, imp.manager.store, headers[:1])
-	return err == nil && h.HasSourceFile && h.SourceFile == file, err
-}
-
-// lastImport returns the newest snapshot in a history that an import made; ""
-// when there is none.
-func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
-	for info, err := range imp.manager.store.History(ctx, tip) {
-		if err != nil {
-			return "", err
-		}
-		if info.Operation == "import" {
-			return info.ID, nil
-		}
-	}
-	return "", nil
 }
 
 // includeReader reads included files out of one folder; no link leads out of it.

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// place decides which session a document becomes, and which snapshot of it the
+// document was last.
+func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
+	if known.Session != "" {
+		return known.Session, known.Snapshot, nil
+	}
+	wanted := in.name
+	if imp.as == "" {
+		wanted = imp.manager.store.MapName(in.name)
+	}
+	for n := 1; ; n++ {
+		name := imp.numbered(wanted, n)
+		err := imp.tx.CheckName(ctx, name)
+		if err == nil || !errors.Is(err, domarkx.ErrExists) {
+			return name, "", err
+		}
+		if tip, ok := imp.here[name]; ok && !imp.made[name] && doc.Header.HasSourceFile {
+			same, err := imp.sameSource(ctx, tip, doc.Header.SourceFile)
+			if err != nil {
+				return "", "", err
+			}
+			if same {
+				base, err := imp.lastImport(ctx, tip.ID)
+				return name, base, err
+			}
+		}
+		if imp.as != "" {
+			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
+		}
+		if n > 1 {
+			continue
+		}
+		free, err := imp.freeFolder(ctx, wanted)
+		if err != nil {
+			return "", "", err
+		}
+		if free != wanted {
+			wanted, n = free, 0
+		}
+	}
+}
+
+func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file string) (bool, error) {
+	if strings.HasPrefix(file, "-") {
+		return false, nil
+	}
+	headers, err := imp.manager.store.Header(ctx, tip.ID)
+	if err != nil {
+		return false, err
+	}
+	h, err := loadHeader(ctx, imp.manager.store, headers[:1])
+	return err == nil && h.HasSourceFile && h.SourceFile == file, err
+}
+
+// lastImport returns the newest snapshot in a history that an import made; ""
+// when there is none.
+func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
+	for info, err := range imp.manager.store.History(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if info.Operation == "import" {
+			return info.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// freeFolder returns a name with as many of its folders numbered as are in the
+// way of every name in them: because one is a session, or differs only by case
+// from a folder.
+func (imp *importer) freeFolder(ctx context.Context, name string) (string, error) {
+	components := strings.Split(name, "/")
+	probe := domarkx.NewID(0, imp.change.committer.When).String() // nobody has it
+	for i := range components[:len(components)-1] {
+		before := strings.Join(append(components[:i:i], ""), "/")
+		for n, plain := 1, components[i]; ; n++ {
+			components[i] = imp.numbered(plain, n)
+			err := imp.tx.CheckName(ctx, before+components[i]+"/"+probe)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, domarkx.ErrExists) {
+				return "", err
+			}
+		}
+	}
+	return strings.Join(components, "/"), nil
+}
+
+// numbered returns the n-th name to try for a name, cut where it would be too long.
+func (imp *importer) numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	for suffix := fmt.Sprintf("-%d", n); ; {
+		if numbered := name + suffix; imp.manager.store.MapName(numbered) == numbered || name == "" {
+			return numbered
+		}
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
+	}
+}
