@@ -18,17 +18,24 @@ func printSession(inv *invocation, info domarkx.Info) error {
 }
 
 // printExchange prints what became of each session; one that failed ends the
-// command with the answer no.
-func printExchange(inv *invocation, told []engine.Exchange) error {
+// command with the answer no. Where the exchange broke off, only what was done by
+// then is printed.
+func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 	t := newTable()
 	var failed error
 	for _, e := range told {
+		if broke != nil && (e.Failed || e.Status == engine.UpToDate) {
+			continue
+		}
 		t.add(text(e.Name), text(e.Status))
 		if e.Failed {
 			failed = errNo
 		}
 	}
-	return errors.Join(t.write(inv), failed)
+	if failed != nil {
+		printError(inv.err, errors.New("not all sessions were exchanged; the lines of those that were not say what to do"))
+	}
+	return errors.Join(t.write(inv), failed, broke)
 }
 
 // gitProgress is where Git shows how far it is; nil when nobody wants to know.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -102,7 +103,7 @@ func pushed(r remote.Result) string {
 	case remote.Deleted:
 		return "removed there"
 	case remote.UpToDate:
-		return "up to date"
+		return engine.UpToDate
 	case remote.Stale:
 		return "rejected: the remote has changes that are not here; run git domarkx pull, then push again"
 	case remote.NotTried:

@@ -12,6 +12,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
+// UpToDate is the status of a session about which there was nothing to do.
+const UpToDate = "up to date"
+
 // An Exchange is what became of one session in a push, fetch or pull.
 type Exchange struct {
 	Name   string
@@ -29,7 +32,7 @@ func (m *SessionManager) Fetch(ctx context.Context, remote string, names []strin
 	var told []Exchange
 	for _, name := range chosen(names, before, after) {
 		old, now := before[name], after[name]
-		status := "up to date"
+		status := UpToDate
 		switch {
 		case now == "" && old == "":
 			told = append(told, Exchange{name, "not there", true})
@@ -120,7 +123,7 @@ func (m *SessionManager) pullOne(ctx context.Context, tx Tx, name, before, now s
 		}
 		return "new", m.accept(ctx, tx, name, now)
 	case tip.ID == now:
-		return "up to date", nil
+		return UpToDate, nil
 	}
 	return m.pullChanged(ctx, tx, name, tip, now)
 }
@@ -254,7 +257,7 @@ func (m *SessionManager) pushable(ctx context.Context, name, local, tracked stri
 	case local == "" && tracked == "":
 		return Exchange{}, false, fmt.Errorf("session %q: %w; git domarkx list shows those there are", name, domarkx.ErrNotFound)
 	case local == tracked:
-		return Exchange{Name: name, Status: "up to date"}, false, nil
+		return Exchange{Name: name, Status: UpToDate}, false, nil
 	case tracked == "":
 		return Exchange{}, true, nil
 	case local == "":
