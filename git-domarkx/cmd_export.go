@@ -25,6 +25,9 @@ format that it came in gives back the original bytes.
 
 // Run writes the session.
 func (c *exportCmd) Run(inv *invocation) error {
+	if err := checkFormat(c.Format); err != nil {
+		return err
+	}
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {
 		return err
@@ -35,7 +38,11 @@ func (c *exportCmd) Run(inv *invocation) error {
 	}
 	inv.mentionDrafts(revision.Name)
 	if c.Output == "" || c.Output == "-" {
-		return sessions.Export(inv.ctx, revision, c.Format, exact{inv.out})
+		w := inv.out.document()
+		if err := sessions.Export(inv.ctx, revision, c.Format, w); err != nil {
+			return err
+		}
+		return w.Close()
 	}
 	return replaceFile(c.Output, func(w io.Writer) error {
 		return sessions.Export(inv.ctx, revision, c.Format, w)

@@ -1,9 +1,5 @@
 package main
 
-import (
-	"errors"
-)
-
 type fetchCmd struct {
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
@@ -34,5 +30,5 @@ func (c *fetchCmd) Run(inv *invocation) error {
 		return err
 	}
 	told, err := sessions.Fetch(inv.ctx, remote, names, inv.gitProgress())
-	return errors.Join(printExchange(inv, told), err)
+	return printExchange(inv, told, err)
 }

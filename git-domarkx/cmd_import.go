@@ -59,6 +59,11 @@ func (importCmd) ExitOne() string {
 
 // Run imports the documents.
 func (c *importCmd) Run(inv *invocation) error {
+	if c.Format != "" {
+		if err := checkFormat(c.Format); err != nil {
+			return err
+		}
+	}
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err

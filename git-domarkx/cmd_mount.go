@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"syscall"
+
+	"github.com/domarkx/domarkx"
 )
 
 type mountCmd struct {
@@ -70,11 +70,21 @@ func (c *mountCmd) Run(inv *invocation) error {
 	return printLine(inv, dir)
 }
 
-// makeMountPoint makes the folder. One whose mount died cannot be looked at, and
-// is there.
+// makeMountPoint makes the folder, which has to be empty: what is in it would be
+// hidden. One whose mount died cannot be looked at, and is there.
 func makeMountPoint(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil && !errors.Is(err, syscall.ENOTCONN) && !errors.Is(err, os.ErrExist) {
+	if disconnected(dir) {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("making the folder to mount on: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("mounting on %q: %w", dir, err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("mounting on %q: %w: it is not empty; give a folder of its own", dir, domarkx.ErrInvalid)
 	}
 	return nil
 }

@@ -50,5 +50,5 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err == nil && len(told) == 0 && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
 	}
-	return errors.Join(printExchange(inv, told), err)
+	return printExchange(inv, told, err)
 }

@@ -31,8 +31,7 @@ On a terminal, characters that would control the terminal are shown as escapes.
 
 // Run prints a session or message.
 func (c *showCmd) Run(inv *invocation) error {
-	form, err := formOf(c.Format)
-	if err != nil {
+	if err := checkFormat(c.Format); err != nil {
 		return err
 	}
 	revision, err := engine.ParseRevision(c.Revision)
@@ -48,16 +47,8 @@ func (c *showCmd) Run(inv *invocation) error {
 		return err
 	}
 	w := inv.out.document()
-	if err := sessions.Show(inv.ctx, revision, form, w); err != nil {
+	if err := sessions.Show(inv.ctx, revision, engine.Form(c.Format), w); err != nil {
 		return err
 	}
 	return w.Close()
-}
-
-func formOf(name string) (engine.Form, error) {
-	switch form := engine.Form(name); form {
-	case engine.Markdown, engine.JSON:
-		return form, nil
-	}
-	return "", usagef("format %q is not known, expected md or json", name)
 }

@@ -8,8 +8,7 @@ import (
 )
 
 type validateCmd struct {
-	Format string   `placeholder:"F" help:"The documents' format: md or json. Recognised by content unless given."`
-	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input."`
+	Paths []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input."`
 }
 
 func (validateCmd) Help() string {

@@ -55,13 +55,22 @@ func report(w io.Writer, err error) int {
 		fmt.Fprintf(w, "See 'git domarkx help%s'.\n", spaced(usage.command))
 		return exitUsage
 	case errors.Is(err, errNo):
-		return exitNo
+		return reportBeside(w, err)
 	case errors.As(err, &syntax):
 		printError(w, err)
 		return exitNo
 	}
 	printError(w, err)
 	return exitFatal
+}
+
+// reportBeside reports what else went wrong in a command whose answer is no.
+func reportBeside(w io.Writer, err error) int {
+	status := exitNo
+	for _, part := range joined(err) {
+		status = max(status, report(w, part))
+	}
+	return status
 }
 
 // printError prints one error a line: a wrong document as PATH:LINE:COLUMN:

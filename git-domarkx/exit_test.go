@@ -24,6 +24,8 @@ func TestReport(t *testing.T) {
 		"with a hint":  {fmt.Errorf("%w; it is kept", syntax), 1, "a.md:3:7: expected a colon; it is kept\n"},
 		"several": {errors.Join(syntax, errors.New("disk full")), 1,
 			"a.md:3:7: expected a colon\ngit-domarkx: disk full\n"},
+		"no, and more": {errors.Join(errNo, errors.Join(errors.New("disk full"), nil)), 128, "git-domarkx: disk full\n"},
+		"no twice":     {errors.Join(errNo, errNo), 1, ""},
 		"usage":        {usagef("no such thing"), 129, "git-domarkx: no such thing\nSee 'git domarkx help'.\n"},
 		"usage shown":  {errUsageShown, 129, ""},
 		"interrupted":  {signalError{syscall.SIGINT}, 130, ""},

@@ -10,7 +10,7 @@ __git_domarkx_sessions() {
 __git_domarkx_options() {
     case "$1" in
     import) echo '--as --format' ;;
-    validate) echo '--format' ;;
+    validate) echo '' ;;
     list) echo '--json' ;;
     status) echo '' ;;
     show) echo '--format' ;;
@@ -45,7 +45,6 @@ __git_domarkx_values() {
     *:--color) echo 'auto always never' ;;
     import:--as) return 0 ;;
     import:--format) return 0 ;;
-    validate:--format) return 0 ;;
     show:--format) return 0 ;;
     export:--format) return 0 ;;
     export:--output|export:-o) return 0 ;;

@@ -14,7 +14,6 @@ complete -c git-domarkx -n '__fish_seen_subcommand_from import' -l as -r -d 'The
 complete -c git-domarkx -n '__fish_seen_subcommand_from import' -l format -r -d 'The documents\' format: md or json. Recognised by content unless given'
 complete -c git-domarkx -n '__fish_seen_subcommand_from import' -F
 complete -c git-domarkx -f -n __fish_use_subcommand -a validate -d 'Say whether documents are well formed'
-complete -c git-domarkx -n '__fish_seen_subcommand_from validate' -l format -r -d 'The documents\' format: md or json. Recognised by content unless given'
 complete -c git-domarkx -n '__fish_seen_subcommand_from validate' -F
 complete -c git-domarkx -f -n __fish_use_subcommand -a list -d 'List the sessions'
 complete -c git-domarkx -n '__fish_seen_subcommand_from list' -l json -d 'Print a JSON array'
