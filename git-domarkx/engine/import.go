@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
@@ -236,53 +234,4 @@ func (m *SessionManager) sourceFile(in input) string {
 		}
 	}
 	return filepath.ToSlash(in.path)
-}
-
-// includeReader reads included files out of one folder; no link leads out of it.
-type includeReader struct {
-	root   string
-	opened *os.Root
-	digest interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
-}
-
-// maxInclude bounds an included file.
-const maxInclude = 16 << 20
-
-func (r *includeReader) read(path string) ([]byte, error) {
-	if r.opened == nil {
-		var err error
-		if r.opened, err = os.OpenRoot(r.root); err != nil {
-			return nil, err
-		}
-	}
-	f, err := r.opened.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, pathError(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, pathError(err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxInclude {
-		return nil, fmt.Errorf("%w: it is no regular file of at most %d MiB", domarkx.ErrInvalid, maxInclude>>20)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxInclude))
-	if err != nil {
-		return nil, pathError(err)
-	}
-	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
-	r.digest.Write(data)
-	return data, nil
-}
-
-func (r *includeReader) sum() string { return hex.EncodeToString(r.digest.Sum(nil)) }
-
-func (r *includeReader) close() {
-	if r.opened != nil {
-		r.opened.Close()
-	}
 }
