@@ -1,9 +1,6 @@
 package main
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 type pushCmd struct {
 	All    bool     `help:"All sessions."`

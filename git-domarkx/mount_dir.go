@@ -62,11 +62,18 @@ func (inv *invocation) runtimeDir() (string, error) {
 	if dir := inv.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && writable(dir) {
 		return dir, nil
 	}
-	uid := strconv.Itoa(os.Getuid())
-	if dir := "/run/user/" + uid; writable(dir) {
+	if dir := "/run/user/" + uid(); writable(dir) {
 		return dir, nil
 	}
-	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid)
+	return privateTemporary()
+}
+
+func uid() string { return strconv.Itoa(os.Getuid()) }
+
+// privateTemporary returns a folder below that of temporary files which nobody
+// else can use, or could have made.
+func privateTemporary() (string, error) {
+	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid())
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("making a folder for mounts: %w", err)
 	}
