@@ -28,6 +28,9 @@ func TestMessageIsIdentity(t *testing.T) {
 		if !bytes.HasSuffix(body, []byte("\n")) || bytes.HasSuffix(body, []byte("\n\n")) {
 			t.Fatalf("ends with %q, want one line end", body[max(0, len(body)-3):])
 		}
+		if again, ok := markdown.RenderRecorded(m, sha256.Sum256(body)); !ok || !bytes.Equal(again, body) {
+			t.Fatalf("rendered as recorded (%t)\n%s\nwant\n%s", ok, again, body)
+		}
 		checkBytes(t, body)
 	})
 }

@@ -22,6 +22,17 @@ func RenderMessage(m domarkx.Message) []byte {
 	return appendWhole(nil, m)
 }
 
+// RenderRecorded returns the canonical rendering of a message, of which the SHA-256
+// is known, without reading it again; false when its rendering is another.
+func RenderRecorded(m domarkx.Message, digest [32]byte) ([]byte, bool) {
+	body := appendPlain(nil, m)
+	if sha256.Sum256(body) == digest {
+		return body, true
+	}
+	body = appendWhole(body[:0], m)
+	return body, sha256.Sum256(body) == digest
+}
+
 // readsAs reports whether a body reads as exactly that message.
 func readsAs(body []byte, m domarkx.Message) bool {
 	if hides(body) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"time"
@@ -102,7 +103,7 @@ func addLink(msg *domarkx.Message, link string) {
 
 // WriteMessage writes message k of a snapshot, reading no other.
 func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, form Form, w io.Writer) error {
-	msg, e, err := m.messageAt(ctx, id, k)
+	msg, e, conflict, err := m.messageAt(ctx, id, k)
 	if err != nil {
 		return err
 	}
@@ -113,31 +114,38 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 		_, err = w.Write(prettyJSON(msg.Value()))
 		return err
 	}
-	data := markdown.RenderMessage(msg)
-	if e.Layout.Verbatim && e.Layout.Span == 0 && e.Layout.Within == 0 && msg.Metadata == nil {
-		if data, err = m.store.Read(ctx, e.Source); err != nil {
-			return err
-		}
+	data, recorded := []byte(nil), true
+	switch {
+	case conflict || e.Layout.Span > 0 || e.Layout.Within > 0:
+		data = markdown.RenderMessage(msg)
+	case e.Layout.Verbatim:
+		data, err = m.store.Read(ctx, e.Source)
+		recorded = sha256.Sum256(data) == e.Layout.Digest
+	default:
+		data, recorded = markdown.RenderRecorded(msg, e.Layout.Digest)
 	}
-	_, err = w.Write(data)
+	if err == nil && !recorded {
+		err = damagedMessage(k, e.ID)
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
 	return err
 }
 
-// messageAt returns message k of a snapshot as shown, and its entry.
-func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (domarkx.Message, domarkx.Entry, error) {
-	e, err := m.store.Entry(ctx, id, k)
-	if err != nil {
-		return domarkx.Message{}, e, fmt.Errorf("message %d: %w", k, err)
+// messageAt returns message k of a snapshot as shown, its entry, and whether it is
+// one of several texts.
+func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg domarkx.Message, e domarkx.Entry, conflict bool, err error) {
+	if e, err = m.store.Entry(ctx, id, k); err != nil {
+		return msg, e, false, fmt.Errorf("message %d: %w", k, err)
 	}
-	msg, err := loadMessage(ctx, m.store, e)
-	if err != nil || len(e.Past) == 0 {
-		return msg, e, err
+	if msg, err = loadMessage(ctx, m.store, e); err != nil || len(e.Past) == 0 {
+		return msg, e, false, err
 	}
-	conflict, err := m.conflictAt(ctx, id, k, e.ID)
-	if conflict {
+	if conflict, err = m.conflictAt(ctx, id, k, e.ID); conflict {
 		markConflict(&msg, e.Rev)
 	}
-	return msg, e, err
+	return msg, e, conflict, err
 }
 
 // conflictAt reports whether a neighbour of message k is another text of it.

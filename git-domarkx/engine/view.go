@@ -190,7 +190,11 @@ func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.verify(i, markdown.RenderMessage(msg))
+	data, ok := markdown.RenderRecorded(msg, v.pieces[i].Digest)
+	if !ok {
+		return nil, v.damaged(i)
+	}
+	return data, nil
 }
 
 func (v *view) checked(ctx context.Context, i int, source domarkx.Blob) ([]byte, error) {
@@ -203,13 +207,25 @@ func (v *view) checked(ctx context.Context, i int, source domarkx.Blob) ([]byte,
 
 func (v *view) verify(i int, data []byte) ([]byte, error) {
 	if sha256.Sum256(data) != v.pieces[i].Digest {
-		what := "preamble"
-		if i > 0 {
-			what = fmt.Sprintf("message %d (%s)", i-1, v.state.Thread.Live[i-1].ID)
-		}
-		return nil, fmt.Errorf("%s is %w: its bytes do not have the recorded SHA-256; run git domarkx fsck", what, domarkx.ErrCorrupt)
+		return nil, v.damaged(i)
 	}
 	return data, nil
+}
+
+// damaged is the error that a piece has not the bytes that were recorded.
+func (v *view) damaged(i int) error {
+	if i == 0 {
+		return damagedPiece("preamble")
+	}
+	return damagedMessage(i-1, v.state.Thread.Live[i-1].ID)
+}
+
+func damagedMessage(k int, id domarkx.ID) error {
+	return damagedPiece(fmt.Sprintf("message %d (%s)", k, id))
+}
+
+func damagedPiece(what string) error {
+	return fmt.Errorf("%s is %w: its bytes do not have the recorded SHA-256; run git domarkx fsck", what, domarkx.ErrCorrupt)
 }
 
 // write writes the document as Markdown.
