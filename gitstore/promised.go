@@ -51,7 +51,7 @@ func (p *promised) bring(id odb.ID) error {
 		// As Git itself does it; --no-filter, so that a tree brings all below it.
 		_, failed = p.git.Do(p.ctx, gitcmd.Command{
 			Args: []string{
-				"-c", "fetch.negotiationAlgorithm=noop", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.fsckObjects=true",
+				"-c", "fetch.negotiationAlgorithm=noop", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1",
 				"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=",
 				"--no-filter", "--stdin", "--", remote,
 			},

@@ -97,13 +97,35 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	if err := batch.Sync(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
-	if err := s.refs.Update(ctx, reason, changes...); err != nil {
+	err = s.refs.Update(ctx, reason, changes...)
+	for try := 0; err != nil && try < maxTaken && s.taken(changes); try++ {
+		if err := batch.Sync(); err != nil { // to where no collection takes them
+			return fmt.Errorf("store objects: %w", err)
+		}
+		err = s.refs.Update(ctx, reason, changes...)
+	}
+	if err != nil {
 		return err
 	}
 	if err := batch.Settle(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
 	return nil
+}
+
+// maxTaken is how often objects are stored again that somebody removed before a
+// reference named them.
+const maxTaken = 3
+
+// taken reports whether a collection of garbage took an object before a reference
+// could be moved to it.
+func (s *Store) taken(changes []refdb.Change) bool {
+	for _, c := range changes {
+		if id, err := odb.ParseID(c.New); err == nil && !s.db.Has(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // Tip says what the newest snapshot of a session is. There being no such session

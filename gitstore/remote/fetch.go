@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,12 +38,18 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetche
 	}
 	claim := refdb.Claim{Name: "fetch", Prefixes: []string{from.Prefix()}, Files: []string{"shallow.lock"}}
 	err = c.Refs.Guard(ctx, claim, func(inherit []*os.File) error {
-		_, err := c.Git.Do(ctx, gitcmd.Command{
-			Args:     append(c.fetchOptions(), append([]string{"--", from.address}, c.refspecs(from, refs)...)...),
-			Stderr:   c.Progress,
-			Inherit:  inherit,
-			Terminal: true,
-		})
+		var err error
+		for range maxRobbed {
+			_, err = c.Git.Do(ctx, gitcmd.Command{
+				Args:     append(c.fetchOptions(), append([]string{"--", from.address}, c.refspecs(from, refs)...)...),
+				Stderr:   c.Progress,
+				Inherit:  inherit,
+				Terminal: true,
+			})
+			if !robbed(err) {
+				break
+			}
+		}
 		return err
 	})
 	if err != nil {
@@ -59,11 +66,22 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetche
 	return fetched, nil
 }
 
+// maxRobbed is how often a fetch begins again whose pack was removed.
+const maxRobbed = 5
+
+// robbed reports whether a git prune at the same time took the pack that a fetch was
+// writing for one that somebody left. Git says so only in words.
+func robbed(err error) bool {
+	var failed *gitcmd.Error
+	return errors.As(err, &failed) && strings.Contains(failed.Stderr, "unable to rename temporary")
+}
+
 func (c *Client) fetchOptions() []string {
 	return []string{
 		"-c", "fetch.fsckObjects=true", // the remote is not trusted
 		"-c", "core.fsync=committed,loose-object,reference",
 		"-c", "fetch.writeCommitGraph=false",
+		"-c", "fetch.unpackLimit=1", // a pack is kept until the references stand; git prune takes loose objects
 		"fetch", c.progress(),
 		"--prune", "--no-prune-tags", "--no-tags", "--force",
 		"--refmap=", // else configured refspecs would take what they match as well
