@@ -215,8 +215,8 @@ func TestMountFaultBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := r.try("", "git-domarkx", "unmount", m.dir)
-	if o.code != 128 || !strings.Contains(o.err, fmt.Sprint(user.Process.Pid)) {
-		t.Errorf("unmounting a busy mount: expected exit 128 and the process %d: %s", user.Process.Pid, o)
+	if o.code == 0 || !strings.Contains(o.err, fmt.Sprint(user.Process.Pid)) {
+		t.Errorf("unmounting a busy mount: expected an error that names the process %d: %s", user.Process.Pid, o)
 	}
 	if got := m.read("sessions/s.md"); !strings.Contains(got, "text") {
 		t.Errorf("after the refused unmount the file reads %q", got)
