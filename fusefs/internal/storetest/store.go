@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package storetest is a store of sessions for the tests of the mount: plain files
 // in a folder that several processes share, with a merge that can be foretold.
 package storetest
