@@ -17,10 +17,14 @@ Lists all sessions by name.
     NAME  MESSAGES  UPDATED  SUMMARY
 
 The summary is the number of messages and the beginning of the first. With --json the
-objects have the members name, messages, updated, summary, oid and draft. A draft, a
-save in a mount that did not parse, is mentioned on standard error.
+objects have the members name, messages, updated, summary, oid and bytes, the size as
+Markdown. A draft, a save in a mount that did not parse, is mentioned on standard error,
+as is a session that cannot be read.
 `
 }
+
+// ExitOne says what exit status 1 means.
+func (listCmd) ExitOne() string { return "A session cannot be read; the others are listed." }
 
 // Run lists the sessions.
 func (c *listCmd) Run(inv *invocation) error {
@@ -28,11 +32,21 @@ func (c *listCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	list, err := sessions.List(inv.ctx)
-	if err != nil {
-		return err
+	list, unread := sessions.List(inv.ctx)
+	if list == nil && unread != nil {
+		return unread
 	}
 	inv.mentionDrafts()
+	if err := c.print(inv, list); err != nil {
+		return err
+	}
+	if unread != nil {
+		return badInput(inv, []error{unread})
+	}
+	return nil
+}
+
+func (c *listCmd) print(inv *invocation, list []domarkx.Info) error {
 	if c.JSON {
 		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
 			return []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),

@@ -35,9 +35,10 @@ func (inv *invocation) wantsColor() bool {
 	switch {
 	case inv.opts.Color != "auto":
 		return inv.opts.Color == "always"
-	case inv.getenv("NO_COLOR") != "" || inv.getenv("TERM") == "dumb":
+	case inv.getenv("NO_COLOR") != "":
 		return false
 	}
+	auto := inv.out.tty && inv.getenv("TERM") != "dumb"
 	for _, key := range []string{"color.domarkx", "color.ui"} {
 		switch value, _ := inv.config(key); value {
 		case "always":
@@ -45,8 +46,8 @@ func (inv *invocation) wantsColor() bool {
 		case "false", "never", "no", "off", "0":
 			return false
 		case "auto", "true", "yes", "on", "1":
-			return inv.out.tty
+			return auto
 		}
 	}
-	return inv.out.tty
+	return auto
 }

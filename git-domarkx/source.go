@@ -29,11 +29,15 @@ func (s source) Info(ctx context.Context, name string) (domarkx.Info, error) {
 	return info, err
 }
 
-// List returns the sessions whose names begin with prefix.
+// List returns the sessions whose names begin with prefix. One that cannot be read
+// hides no others.
 func (s source) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	list, err := s.store.List(ctx)
-	if err != nil || prefix == "" {
-		return list, err
+	if list == nil {
+		return nil, err
+	}
+	if prefix == "" {
+		return list, nil
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(i domarkx.Info) bool { return !strings.HasPrefix(i.Name, prefix) }), nil
 }
