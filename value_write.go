@@ -1,6 +1,9 @@
 package domarkx
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // maxIndented is the depth from which on a value is written on one line, so that
 // what is written of a deep value is not a thousand times as large.
@@ -86,7 +89,7 @@ func (w *jsonWriter) value(v Value, depth int) {
 
 func appendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // room for some escapes
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {

@@ -147,7 +147,11 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 			}
 		}
 		i--
-		if len(parts) > 0 {
+		switch len(parts) {
+		case 0:
+		case 1: // may be large; it is copied once
+			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(parts[0])})
+		default:
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(bytes.Join(parts, []byte("\n\n")))})
 		}
 	}

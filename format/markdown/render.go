@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -16,7 +17,7 @@ const indent = "  " // of the JSON in blocks
 // with one LF. [ParseMessage] of it gives the same message, whose strings must be
 // WTF-8.
 func RenderMessage(m domarkx.Message) []byte {
-	if body := appendPlain(nil, m); readsAs(body, m) {
+	if body := appendPlain(make([]byte, 0, sizeHint(m)), m); readsAs(body, m) {
 		return body
 	}
 	return appendWhole(nil, m)
@@ -25,7 +26,7 @@ func RenderMessage(m domarkx.Message) []byte {
 // RenderRecorded returns the canonical rendering of a message, of which the SHA-256
 // is known, without reading it again; false when its rendering is another.
 func RenderRecorded(m domarkx.Message, digest [32]byte) ([]byte, bool) {
-	body := appendPlain(nil, m)
+	body := appendPlain(make([]byte, 0, sizeHint(m)), m)
 	if sha256.Sum256(body) == digest {
 		return body, true
 	}
@@ -40,6 +41,15 @@ func readsAs(body []byte, m domarkx.Message) bool {
 	}
 	read, err := ParseMessage(body)
 	return err == nil && read.Equal(m)
+}
+
+// sizeHint is about how long a message is as ordinary Markdown, without metadata.
+func sizeHint(m domarkx.Message) int {
+	n := 64
+	for _, b := range m.Content {
+		n += 64 + len(b.Text)
+	}
+	return n
 }
 
 // appendPlain appends a message as ordinary Markdown.
@@ -114,10 +124,11 @@ func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
 // appendText appends Markdown, with a backslash in each line that would begin a
 // message or include a file.
 func appendText(dst []byte, text string) []byte {
-	src := []byte(text)
-	if !strings.Contains(text, "##") && !mayInclude(src) {
+	dst = slices.Grow(dst, len(text)+64) // what follows must not copy it again
+	if !strings.Contains(text, "##") && !strings.Contains(text, "](") {
 		return append(dst, text...)
 	}
+	src := []byte(text)
 	var sc scanner
 	for at := 0; at < len(src); {
 		line, next := cutLine(src, at)
