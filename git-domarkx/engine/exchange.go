@@ -237,10 +237,11 @@ func (m *SessionManager) Push(ctx context.Context, remote string, names []string
 	return told, err
 }
 
-// tips returns the ids of the newest snapshots by session.
+// tips returns the ids of the newest snapshots by session, of those that can be
+// read.
 func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.List(ctx)
-	if err != nil {
+	if here == nil {
 		return nil, err
 	}
 	tips := make(map[string]string, len(here))
