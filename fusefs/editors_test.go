@@ -8,30 +8,26 @@ import (
 	"testing"
 )
 
-// TestEditors needs python3 and Debian's packages vim, nano, emacs-nox and
-// bsdutils (script).
+// TestEditors needs python3 and Debian's packages vim, nano and emacs-nox.
 func TestEditors(t *testing.T) {
-	for _, program := range []string{"vim", "nano", "emacs", "script", "python3"} {
+	for _, program := range []string{"vim", "nano", "emacs", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("%v\napt-get install vim nano emacs-nox bsdutils python3", err)
+			t.Fatalf("%v\napt-get install vim nano emacs-nox python3", err)
 		}
 	}
 	m := mounted(t)
 	const added = doc + "added\n"
 	const vim = `vim -N -u NONE -i NONE `
 	tests := map[string]struct{ script, want string }{
-		"vim":                    {vim + `-es -c 'normal Goadded' -c 'wq' s.md`, added},
-		"vim, backup":            {vim + `-es --cmd 'set backup writebackup backupdir=. swapfile' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
-		"vim, backup by copy":    {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=yes' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
-		"vim, backup by rename":  {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=no undofile undodir=.' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~ .s.md.un~`, added},
-		"vim, two saves":         {vim + `-es --cmd 'set backup backupdir=.' -c 'normal Goadd' -c 'w' -c 'normal Aed' -c 'wq' s.md; rm -f s.md~`, added},
-		"vim, with its terminal": {`printf 'Goadded\033:wq\r' | script -qec "` + vim + `s.md" /dev/null >$T/out`, added},
-		"nano":                   {`(sleep 0.5; printf '\033/added'; sleep 0.2; printf '\030'; sleep 0.2; printf y; sleep 0.2; printf '\r'; sleep 0.5) | script -qec "nano -I s.md" /dev/null >$T/out`, added},
-		"nano -B":                {`(sleep 0.5; printf '\033/added'; sleep 0.2; printf '\030'; sleep 0.2; printf y; sleep 0.2; printf '\r'; sleep 0.5) | script -qec "nano -I -B s.md" /dev/null >$T/out; rm s.md~`, added},
-		"emacs":                  {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
-		"emacs, two saves":       {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "add") (save-buffer) (insert "ed\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
-		"emacs, by copy":         {`emacs -Q --batch --eval '(progn (setq backup-by-copying t) (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
-		"emacs, precious":        {`emacs -Q --batch --eval '(progn (find-file "s.md") (setq file-precious-flag t) (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"vim":                   {vim + `-es -c 'normal Goadded' -c 'wq' s.md`, added},
+		"vim, backup":           {vim + `-es --cmd 'set backup writebackup backupdir=. swapfile' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
+		"vim, backup by copy":   {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=yes' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~`, added},
+		"vim, backup by rename": {vim + `-es --cmd 'set backup writebackup backupdir=. backupcopy=no undofile undodir=.' -c 'normal Goadded' -c 'wq' s.md; rm -f s.md~ .s.md.un~`, added},
+		"vim, two saves":        {vim + `-es --cmd 'set backup backupdir=.' -c 'normal Goadd' -c 'w' -c 'normal Aed' -c 'wq' s.md; rm -f s.md~`, added},
+		"emacs":                 {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, two saves":      {`emacs -Q --batch --eval '(progn (find-file "s.md") (goto-char (point-max)) (insert "add") (save-buffer) (insert "ed\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, by copy":        {`emacs -Q --batch --eval '(progn (setq backup-by-copying t) (find-file "s.md") (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
+		"emacs, precious":       {`emacs -Q --batch --eval '(progn (find-file "s.md") (setq file-precious-flag t) (goto-char (point-max)) (insert "added\n") (save-buffer))' 2>$T/out; rm -f s.md~`, added},
 		"in place, as VS Code": {`python3 -c '
 import os
 s = open("s.md", "rb").read() + b"added\n"
@@ -68,12 +64,49 @@ os.link("s.md", "s.md~"); os.rename(".goutputstream-ABCDEF", "s.md"); os.unlink(
 	}
 }
 
+func TestEditorsAtATerminal(t *testing.T) {
+	m := mounted(t)
+	tests := map[string]func(m *mount){
+		"vim": func(m *mount) {
+			m.terminal("vim", "-N", "-u", "NONE", "-i", "NONE", "s.md").expect("hello").press("Goadded\x1b").expect("added").press(":wq\r").end()
+		},
+		"nano": func(m *mount) {
+			m.terminal("nano", "-I", "s.md").expect("hello").press("\x1b/added").expect("added").press("\x18").expect("Save modified").press("y").expect("File Name").press("\r").end()
+		},
+		"nano -B": func(m *mount) {
+			m.terminal("nano", "-I", "-B", "s.md").expect("hello").press("\x1b/added").expect("added").press("\x18").expect("Save modified").press("y").expect("File Name").press("\r").end()
+			m.sh(`rm s.md~`)
+		},
+		"emacs": func(m *mount) {
+			m.terminal("emacs", "-Q", "-nw", "s.md").expect("hello").press("\x1b>added\r").expect("added").press("\x18\x13").expect("Wrote").press("\x18\x03").end()
+			m.sh(`rm s.md~`)
+		},
+	}
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := *m
+			m.TB = t
+			m.outside("s", doc)
+			before := m.stored("s")
+			edit(&m)
+			if got := m.read("sessions/s.md"); got != doc+"added\n" {
+				t.Errorf("reads back %q", got)
+			}
+			if got := m.sh(`ls -A; ls -A ../errors`); got != "s.md\n" {
+				t.Errorf("left behind: %q", got)
+			}
+			m.expect("s", append(before, doc+"added\n")...)
+		})
+	}
+}
+
 func TestAnEditorIsNotToldOfItsOwnSave(t *testing.T) {
 	m := mounted(t)
 	m.outside("s", doc)
-	// vim asks when the file it wrote is not as it left it: its time, or content.
-	out := m.sh(`(sleep 0.5; printf 'Goone\033:w\r'; sleep 2; printf 'Gotwo\033:checktime\r:w\r'; sleep 1; printf ':q\r'; sleep 0.5) |
-		script -qec "vim -N -u NONE -i NONE s.md" /dev/null`)
+	vim := m.terminal("vim", "-N", "-u", "NONE", "-i", "NONE", "s.md").expect("hello").press("Goone\x1b:w\r").expect("written")
+	m.settle()
+	// vim asks when the file that it wrote is not as it left it: its time, or content.
+	out := vim.press(":checktime\r").press("Gotwo\x1b:w\r").expect("written").press(":q\r").end()
 	if strings.Contains(out, "W11") || strings.Contains(out, "W12") || strings.Contains(out, "changed since") {
 		t.Errorf("vim warns: %q", out)
 	}
@@ -83,23 +116,11 @@ func TestAnEditorIsNotToldOfItsOwnSave(t *testing.T) {
 func TestAnEditorThatIsOvertakenMerges(t *testing.T) {
 	m := mounted(t)
 	m.outside("s", doc)
-	done := make(chan string)
-	go func() {
-		out, err := m.trySh(`(sleep 0.3; touch $T/read; until test -e $T/changed; do sleep 0.05; done; printf 'Gomine\033:w!\r'; sleep 0.5; printf 'y\r:q!\r'; sleep 0.3) |
-			script -qec "vim -N -u NONE -i NONE s.md" /dev/null`)
-		if err != nil {
-			out += err.Error()
-		}
-		done <- out
-	}()
-	m.eventually("vim has it open", func() bool {
-		return m.sh(`ls -A | grep swp || true; ls $T/read 2>/dev/null || true`) == ".s.md.swp\n"+m.dir+"/read\n"
-	})
+	vim := m.terminal("vim", "-N", "-u", "NONE", "-i", "NONE", "s.md").expect("hello")
 	m.outside("s", doc+"theirs\n")
-	m.sh(`touch $T/changed`)
-	out := <-done
+	vim.press("Gomine\x1b:w\r").expect("changed since").press("y\r").expect("written").press(":q!\r").end()
 	m.settle()
 	if got, want := m.read("sessions/s.md"), doc+"theirs\nmine\n"; got != want {
-		t.Errorf("merged %q, want %q; vim says %q", got, want, out)
+		t.Errorf("merged %q, want %q", got, want)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
@@ -157,11 +158,15 @@ func (m *mount) stop() {
 		return
 	}
 	m.stdin.Close()
+	stuck := time.AfterFunc(30*time.Second, func() { // a failed test left it busy
+		syscall.Unmount(m.mnt, unix.MNT_DETACH)
+		m.server.Process.Kill()
+	})
 	err := m.server.Wait()
+	stuck.Stop()
 	m.server = nil
 	if err != nil {
 		m.Errorf("serving the mount: %v", err)
-		syscall.Unmount(m.mnt, syscall.MNT_FORCE|2)
 	}
 	if m.stderr.Len() > 0 && m.Failed() {
 		m.Logf("the mount says: %s", m.stderr)
@@ -195,8 +200,15 @@ func (m *mount) trySh(script string) (string, error) {
 	cmd.Dir = m.path("sessions")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), "M="+m.mnt, "T="+m.dir, "HOME="+m.dir, "TERM=xterm", "LC_ALL=C.UTF-8")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	stuck := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer stuck.Stop()
+	err := cmd.Wait()
+	return out.String(), err
 }
 
 func (m *mount) read(name string) string {
@@ -250,7 +262,7 @@ func (m *mount) stored(name string) []string {
 // eventually waits until a condition holds, for longer than any save may take.
 func (m *mount) eventually(what string, holds func() bool) {
 	m.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
 			m.Fatalf("it does not come about: %s", what)

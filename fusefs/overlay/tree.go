@@ -115,7 +115,11 @@ func (t *Tree) newFile(p string, mode uint32) *File {
 // stored returns a file that shows a snapshot. As long as its session was not
 // touched, the same snapshot is always the same inode.
 func (t *Tree) stored(name string, tip domarkx.Info) *File {
-	at := time.Unix(tip.Date, 0)
+	h := fnv.New64a()
+	h.Write([]byte(tip.ID))
+	// Commits have whole seconds. The fraction tells those of one second apart:
+	// editors look at the time to see whether a file changed.
+	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
 	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, ed: &edition{id: tip.ID}, mode: 0o644, uid: t.UID, gid: t.GID,
 		accessed: at, modified: at, changed: at}
 	if t.Saver == nil {
@@ -128,8 +132,6 @@ func (t *Tree) stored(name string, tip domarkx.Info) *File {
 		f.gen = t.generation()
 		return f
 	}
-	h := fnv.New64a()
-	h.Write([]byte(tip.ID))
 	f.ino, f.gen = t.number(pathOf(name)), h.Sum64()|1<<63
 	return f
 }
