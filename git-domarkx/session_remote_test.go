@@ -1,0 +1,26 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore/remote"
+)
+
+// The engine takes a status that begins with "rejected" for a failure: exactly
+// those with which the remote does not have what was pushed.
+func TestPushed(t *testing.T) {
+	for status, want := range map[remote.Status]string{
+		remote.Created: "new", remote.Updated: "updated", remote.Deleted: "removed there", remote.UpToDate: engine.UpToDate,
+		remote.Stale: "rejected: ", remote.NotTried: "rejected: ", remote.Unknown: "rejected: ", remote.Refused: "rejected by the remote: hook declined",
+	} {
+		got := pushed(remote.Result{Status: status, Reason: "hook declined"})
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, expected %q", status, got, want)
+		}
+		if strings.HasPrefix(got, "rejected") == status.OK() {
+			t.Errorf("%s: %q does not say whether it was taken", status, got)
+		}
+	}
+}
