@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"reflect"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -68,11 +72,26 @@ func newParser(line *commandLine) (*kong.Kong, error) {
 		kong.Description("Keep AI sessions in Git and edit them as Markdown files."),
 		kong.NoDefaultHelp(),
 		kong.WithHyphenPrefixedParameters(true),
+		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "mount", Title: groupMount},
 			{Key: "share", Title: groupShare}, {Key: "care", Title: groupCare}, {Key: "tool", Title: groupTool},
 		}),
 	)
+}
+
+// asTyped takes an argument as it was typed. The parser's own way leads through
+// JSON, which cannot hold the names of all files, and takes nothing for "".
+func asTyped(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	if token.IsEOL() {
+		return errors.New("a value is missing")
+	}
+	target.SetString(fmt.Sprint(token.Value))
+	return nil
 }
 
 // A helpRequest stops parsing: somebody wants to know about a command.

@@ -16,10 +16,9 @@ Lists all sessions by name.
 
     NAME  MESSAGES  UPDATED  SUMMARY
 
-The summary is the number of messages and the beginning of the first. With --json the
-objects have the members name, messages, updated, summary, oid and bytes, the size as
-Markdown. A draft, a save in a mount that did not parse, is mentioned on standard error,
-as is a session that cannot be read.
+The summary is the number of messages and the beginning of the first. The objects of
+--json have the members name, messages, updated, summary, oid and bytes (of the document
+as Markdown). Sessions with a save that is not in them are named on standard error.
 `
 }
 

@@ -5,16 +5,17 @@ type statusCmd struct{}
 func (statusCmd) Help() string {
 	return `
 Says what the repository's sessions are up to: mounts, saves that did not parse, and
-sessions that remotes do not have yet or have more of, as of the last fetch.
+sessions that are not the same here and at a remote, as of the last push or fetch.
 
 ## Output
 
     KIND  NAME  DETAIL
 
-- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL whether it is alive.
+- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL says whether it is alive.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
-- ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: DETAIL is the remote.
-- ` + "`" + `conflict` + "`" + `: the session has messages that were changed on two sides.
+- ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
+- ` + "`" + `only there` + "`" + `: DETAIL is a remote that has the session; pull brings it.
+- ` + "`" + `removed here` + "`" + `: the next push removes it from the remote, which is DETAIL.
 
 Nothing is printed when there is nothing to say.
 `
