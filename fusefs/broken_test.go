@@ -41,9 +41,6 @@ func TestABrokenSaveLosesNothing(t *testing.T) {
 	m.kill()
 	m.start()
 	check()
-	if out, err := m.trySh(`rm ../errors/x/s.md`); err == nil || !strings.Contains(out, "busy") {
-		t.Errorf("rm of an error that is still shown: %q, %v", out, err)
-	}
 	m.sh(`sed -i s/BROKEN/mended/ x/s.md`)
 	m.expect("x/s", doc, doc+"and mended\n")
 	if got := m.sh(`ls ../errors`); got != "" {
@@ -61,6 +58,9 @@ func TestANewSessionThatIsBroken(t *testing.T) {
 	if got := m.sessions(); got != "" {
 		t.Errorf("sessions are %q", got)
 	}
+	if out, err := m.trySh(`rm ../errors/n.md`); err == nil || !strings.Contains(out, "busy") {
+		t.Errorf("rm of what would leave nothing: %q, %v", out, err)
+	}
 	m.sh(`mv n.md o.md; ls ../errors`)
 	m.eventually("errors/ follows", func() bool { return m.sh(`ls ../errors`) == "o.md\n" })
 	m.sh(`rm o.md`)
@@ -71,6 +71,26 @@ func TestANewSessionThatIsBroken(t *testing.T) {
 	m.start()
 	if got := m.sh(`ls . ../errors`); got != ".:\n\n../errors:\n" {
 		t.Errorf("ls after a restart: %q", got)
+	}
+}
+
+func TestABrokenSaveCanBeForgotten(t *testing.T) {
+	m := mounted(t)
+	m.outside("s", doc)
+	m.save("sessions/s.md", storetest.Broken)
+	m.eventually("errors/ says so", func() bool { return m.sh(`ls ../errors`) == "s.md\n" })
+	m.outside("s", doc+"mended elsewhere\n")
+	if got := m.read("sessions/s.md"); got != storetest.Broken {
+		t.Errorf("reads back %q", got)
+	}
+	m.sh(`rm ../errors/s.md`)
+	if got := m.read("sessions/s.md"); got != doc+"mended elsewhere\n" {
+		t.Errorf("reads %q", got)
+	}
+	m.stop()
+	m.start()
+	if got := m.sh(`ls ../errors; cat s.md`); got != doc+"mended elsewhere\n" {
+		t.Errorf("after a restart: %q", got)
 	}
 }
 

@@ -72,7 +72,7 @@ func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrO
 }
 
 // Unlink forgets a save that need not be mended any more.
-func (n *errorsNode) Unlink(_ context.Context, name string) syscall.Errno {
+func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	if n.ReadOnly {
 		return syscall.EROFS
 	}
@@ -80,5 +80,5 @@ func (n *errorsNode) Unlink(_ context.Context, name string) syscall.Errno {
 	if !ok {
 		return syscall.EPERM
 	}
-	return n.fail("forgetting a save", session, n.tree.Dismiss(session))
+	return n.fail("forgetting a save", session, n.tree.Dismiss(ctx, session))
 }

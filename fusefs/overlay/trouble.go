@@ -3,6 +3,7 @@ package overlay
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,28 +111,41 @@ func (t *Tree) Trouble(name string) ([]byte, time.Time, error) {
 	return b.Bytes(), at, nil
 }
 
-// Dismiss forgets what errors/ shows for a session. What its file still shows is
-// not forgotten: syscall.EBUSY.
-func (t *Tree) Dismiss(name string) error {
-	t.mu.Lock()
-	s := t.slots[name]
-	if s == nil || len(s.troubles) == 0 {
-		t.mu.Unlock()
+// Dismiss forgets what errors/ shows for a session: its file shows the newest
+// snapshot again. What is tried again, or would leave nothing, is not forgotten:
+// syscall.EBUSY.
+func (t *Tree) Dismiss(ctx context.Context, name string) error {
+	s, tip, err := t.holdSession(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer t.mu.Unlock()
+	defer t.letGo(s)
+	if len(s.troubles) == 0 {
 		return domarkx.ErrNotFound
 	}
-	var keys []string
-	s.troubles = slices.DeleteFunc(s.troubles, func(tr *trouble) bool {
-		shown := tr.State == failing || tr.State == drafts.Broken && s.file != nil && s.file.local() && s.file.ed.from(tr.ed)
-		if !shown {
-			keys = append(keys, tr.key)
-		}
-		return !shown
-	})
-	t.mu.Unlock()
-	if len(keys) == 0 {
+	if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
 		return fmt.Errorf("session %q: %w: mend or remove its file in sessions/", name, syscall.EBUSY)
 	}
-	return t.deleteDrafts(keys...)
+	var keys []string
+	for _, tr := range s.troubles {
+		keys = append(keys, tr.key)
+	}
+	t.mu.Unlock()
+	err = t.deleteDrafts(keys...)
+	t.mu.Lock()
+	if err != nil {
+		return err
+	}
+	s.troubles = nil
+	if f := s.file; f != nil && f.local() {
+		if f.opens == 0 {
+			f.name = ""
+		}
+		s.file = nil
+		t.epoch++
+	}
+	return nil
 }
 
 // divider stands before the saved bytes.
