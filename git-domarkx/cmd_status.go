@@ -14,8 +14,7 @@ sessions that are not the same here and at a remote, as of the last push or fetc
 - ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL says whether it is alive.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
-- ` + "`" + `only there` + "`" + `: DETAIL is a remote that has the session; pull brings it.
-- ` + "`" + `removed here` + "`" + `: the next push removes it from the remote, which is DETAIL.
+- ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
 
 Nothing is printed when there is nothing to say.
 `
