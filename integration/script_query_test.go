@@ -1,0 +1,154 @@
+package integration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The queries of the scripts: what a file, stdout or stderr holds.
+
+func parseJSON(ts *testscript.TestScript, file string) any {
+	d := json.NewDecoder(bytes.NewReader([]byte(ts.ReadFile(file))))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		ts.Fatalf("%s is not JSON: %v", file, err)
+	}
+	if d.More() {
+		ts.Fatalf("%s holds more than one JSON value", file)
+	}
+	return v
+}
+
+// at returns what a JSON pointer (RFC 6901) leads to.
+func at(v any, pointer string) (any, bool) {
+	if pointer == "/" || pointer == "" {
+		return v, true
+	}
+	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+		switch w := v.(type) {
+		case map[string]any:
+			var ok bool
+			if v, ok = w[key]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(w) {
+				return nil, false
+			}
+			v = w[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// [!] json FILE POINTER [VALUE] expects a value, which is written as JSON, or as a
+// string with JSON's escapes but without its quotes; without VALUE anything; "#N" N elements.
+func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: [!] json FILE POINTER [VALUE]")
+	}
+	got, found := at(parseJSON(ts, args[0]), args[1])
+	if len(args) == 2 {
+		if found == neg {
+			ts.Fatalf("%s: there is %t, %v", args[1], found, got)
+		}
+		return
+	}
+	same := found && matches(got, args[2])
+	if same == neg {
+		text, _ := json.Marshal(got)
+		ts.Fatalf("%s is %s (there: %t), expected %s", args[1], text, found, args[2])
+	}
+}
+
+func matches(got any, want string) bool {
+	if n, ok := strings.CutPrefix(want, "#"); ok {
+		switch g := got.(type) {
+		case []any:
+			return strconv.Itoa(len(g)) == n
+		case map[string]any:
+			return strconv.Itoa(len(g)) == n
+		}
+	}
+	if s, ok := got.(string); ok {
+		var text string
+		if s == want || json.Unmarshal([]byte(`"`+want+`"`), &text) == nil && s == text {
+			return true
+		}
+	}
+	d := json.NewDecoder(strings.NewReader(want))
+	d.UseNumber()
+	var v any
+	return d.Decode(&v) == nil && !d.More() && reflect.DeepEqual(got, v)
+}
+
+// [!] jsonsame A B [POINTER...] compares JSON values without what is at the
+// pointers.
+func scriptJSONSame(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] jsonsame A B [POINTER...]")
+	}
+	a, b := parseJSON(ts, args[0]), parseJSON(ts, args[1])
+	for _, pointer := range args[2:] {
+		cut := strings.LastIndexByte(pointer, '/')
+		for _, v := range []any{a, b} {
+			if parent, ok := at(v, pointer[:cut]); ok {
+				if m, ok := parent.(map[string]any); ok {
+					delete(m, pointer[cut+1:])
+				}
+			}
+		}
+	}
+	if reflect.DeepEqual(a, b) == neg {
+		x, _ := json.MarshalIndent(a, "", " ")
+		y, _ := json.MarshalIndent(b, "", " ")
+		ts.Fatalf("same: %t\n%s: %s\n%s: %s", !neg, args[0], x, args[1], y)
+	}
+}
+
+// [!] lines FILE N expects so many lines.
+func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] lines FILE N")
+	}
+	if n := fmt.Sprint(strings.Count(ts.ReadFile(args[0]), "\n")); (n == args[1]) == neg {
+		ts.Fatalf("%s has %s lines", args[0], n)
+	}
+}
+
+// [!] field FILE LINE FIELD VALUE expects a value in the tab-separated line and
+// field of these numbers, counted from 1; "=NAME" puts it into a variable.
+func scriptField(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 4 {
+		ts.Fatalf("usage: [!] field FILE LINE FIELD VALUE")
+	}
+	row, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	column, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	lines := strings.Split(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
+	if row > len(lines) {
+		ts.Fatalf("there are %d lines", len(lines))
+	}
+	fields := strings.Split(lines[row-1], "\t")
+	if column > len(fields) {
+		ts.Fatalf("line %d has %d fields", row, len(fields))
+	}
+	got := fields[column-1]
+	if name, ok := strings.CutPrefix(args[3], "="); ok {
+		ts.Setenv(name, got)
+	} else if (got == args[3]) == neg {
+		ts.Fatalf("field %d of line %d is %q", column, row, got)
+	}
+}

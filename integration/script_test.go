@@ -1,0 +1,283 @@
+package integration_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScript runs the scripts in testdata/script. Each begins in an empty folder,
+// $WORK, with the files at its end in it. Besides the commands of testscript and
+// those of this file there is git, which is "exec git".
+func TestScript(t *testing.T) {
+	bin := program(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Deadline:            time.Now().Add(maxScripts),
+		RequireUniqueNames:  true,
+		Condition:           scriptCondition,
+		Setup: func(env *testscript.Env) error {
+			for _, dir := range []string{".home", ".run"} {
+				if err := os.Mkdir(filepath.Join(env.WorkDir, dir), 0o700); err != nil {
+					return err
+				}
+			}
+			env.Vars = append(env.Vars,
+				"PATH="+bin+":"+os.Getenv("PATH"),
+				"HOME="+filepath.Join(env.WorkDir, ".home"), "XDG_RUNTIME_DIR="+filepath.Join(env.WorkDir, ".run"),
+				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+				"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org",
+				"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
+				"GIT_CEILING_DIRECTORIES="+env.WorkDir,
+				"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"git":      scriptGit,
+			"exits":    scriptExits,
+			"sh":       scriptShell,
+			"let":      scriptLet,
+			"eventual": scriptEventual,
+			"bytes":    scriptBytes,
+			"sound":    scriptSound,
+			"census":   scriptCensus,
+			"mounted":  scriptMounted,
+			"json":     scriptJSON,
+			"jsonsame": scriptJSONSame,
+			"field":    scriptField,
+			"lines":    scriptLines,
+		},
+	})
+}
+
+// maxScripts bounds all scripts together: a program that hangs is a failure.
+const maxScripts = 5 * time.Minute
+
+// scriptCondition knows has:PROGRAM and has:fuse. Where everything has to be
+// tested (CI=true) what is missing is an error.
+func scriptCondition(cond string) (bool, error) {
+	name, ok := strings.CutPrefix(cond, "has:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	var err error
+	if name == "fuse" {
+		var file *os.File
+		if file, err = os.OpenFile("/dev/fuse", os.O_RDWR, 0); err == nil {
+			file.Close()
+			_, err = exec.LookPath("fusermount3")
+		}
+	} else {
+		_, err = exec.LookPath(name)
+	}
+	if err != nil && os.Getenv("CI") == "true" {
+		return false, fmt.Errorf("%s cannot be tested here, .ci/install-test-tools installs it: %w", name, err)
+	}
+	return err == nil, nil
+}
+
+// timedOut is the exit status of timeout(1) when it ended a program.
+const timedOut = 124
+
+// run runs a program, and ends it with all that it started when it hangs.
+func run(ts *testscript.TestScript, program string, args ...string) error {
+	return ts.Exec("timeout", append([]string{"-k5", "60", program}, args...)...)
+}
+
+// outcomeOf checks that a program succeeded, or, when negated, that it ended by
+// itself with another status than 0.
+func outcomeOf(ts *testscript.TestScript, neg bool, err error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil && neg:
+		ts.Fatalf("unexpected success")
+	case err != nil && !neg:
+		ts.Fatalf("unexpected failure: %v", err)
+	case err != nil && (!errors.As(err, &exit) || exit.ExitCode() == timedOut || exit.ExitCode() > 128+15 || exit.ExitCode() < 0):
+		ts.Fatalf("did not end by itself: %v", err)
+	}
+}
+
+// [!] git ARG... runs git.
+func scriptGit(ts *testscript.TestScript, neg bool, args []string) {
+	outcomeOf(ts, neg, run(ts, "git", args...))
+}
+
+// [!] sh SCRIPT [ARG...] runs a shell script, which stops at the first error; $1 is
+// the first argument.
+func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: sh SCRIPT [ARG...]")
+	}
+	outcomeOf(ts, neg, run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...))
+}
+
+// exits STATUS PROGRAM [ARG...] expects one exit status.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = run(ts, args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, expected %d", got, want)
+	}
+}
+
+// let NAME PROGRAM [ARG...] puts what a program prints, without the last line
+// end, into a variable.
+func scriptLet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: let NAME PROGRAM [ARG...]")
+	}
+	outcomeOf(ts, false, run(ts, args[1], args[2:]...))
+	ts.Setenv(args[0], strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))
+}
+
+// eventual SCRIPT [ARG...] runs a shell script again and again until it succeeds:
+// what happens in other processes tells nobody.
+func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: eventual SCRIPT [ARG...]")
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		err := run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("not so within 10 s: %v", err)
+		}
+		time.Sleep(wait)
+	}
+}
+
+// bytes FILE TEXT... writes texts with the escapes of Go (\r, \x00, \u2028).
+func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: bytes FILE TEXT...")
+	}
+	var b strings.Builder
+	for _, text := range args[1:] {
+		plain, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+		ts.Check(err)
+		b.WriteString(plain)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o666))
+}
+
+// sound expects that Git and the program find the repository whole.
+func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: sound")
+	}
+	if err := run(ts, "git", "fsck", "--strict", "--no-dangling", "--no-progress"); err != nil {
+		ts.Fatalf("git fsck: %v", err)
+	}
+	for line := range strings.Lines(ts.ReadFile("stdout") + ts.ReadFile("stderr")) {
+		if !strings.HasPrefix(line, "notice: HEAD points to an unborn branch") {
+			ts.Fatalf("git fsck says %s", line)
+		}
+	}
+	if err := run(ts, "git", "domarkx", "fsck"); err != nil {
+		ts.Fatalf("git domarkx fsck: %v", err)
+	}
+	if strings.Contains("\n"+ts.ReadFile("stdout"), "\nerror") {
+		ts.Fatalf("git domarkx fsck has found errors")
+	}
+}
+
+// mounted DIR mounts the repository's sessions and sees to it that they are
+// unmounted in the end.
+func scriptMounted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: mounted DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Defer(func() {
+		exec.Command("fusermount3", "-uqz", dir).Run()
+	})
+	outcomeOf(ts, false, run(ts, "git", "domarkx", "mount", args[0]))
+	if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {
+		ts.Fatalf("the mount cannot be used: %v", err)
+	}
+}
+
+// testingT lets the helpers of the other tests fail a script.
+type testingT struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (t testingT) Helper()                           {}
+func (t testingT) Errorf(format string, args ...any) { t.ts.Fatalf(format, args...) }
+func (t testingT) Fatalf(format string, args ...any) { t.ts.Fatalf(format, args...) }
+func (t testingT) Fatal(args ...any)                 { t.ts.Fatalf("%s", fmt.Sprint(args...)) }
+
+// census take DIR [GITDIR] and census ours DIR [GITDIR]: since it was taken only
+// what the program may change has changed below DIR; census same DIR: nothing has.
+func scriptCensus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: census take|ours|same DIR [GITDIR]")
+	}
+	tb, dir := testingT{ts: ts}, ts.MkAbs(args[1])
+	file := filepath.Join(ts.Getenv("WORK"), ".census-"+strings.ReplaceAll(args[1], "/", "-"))
+	if args[0] == "take" {
+		ts.Check(os.WriteFile(file, []byte(takeCensus(tb, dir).encode()), 0o666))
+		return
+	}
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	before := decodeCensus(string(data))
+	switch args[0] {
+	case "same":
+		if changed := before.changes(takeCensus(tb, dir)); len(changed) > 0 {
+			ts.Fatalf("these were touched: %q", changed)
+		}
+	case "ours":
+		common := filepath.Join(dir, ".git")
+		if len(args) > 2 {
+			common = ts.MkAbs(args[2])
+		}
+		expectOnlyOurs(tb, dir, common, before)
+	default:
+		ts.Fatalf("unknown: census %s", args[0])
+	}
+}
+
+func (c census) encode() string {
+	var b strings.Builder
+	for name, what := range c {
+		fmt.Fprintf(&b, "%q %q\n", name, what)
+	}
+	return b.String()
+}
+
+func decodeCensus(s string) census {
+	c := census{}
+	for line := range strings.Lines(s) {
+		var name, what string
+		if _, err := fmt.Sscanf(line, "%q %q", &name, &what); err == nil {
+			c[name] = what
+		}
+	}
+	return c
+}
