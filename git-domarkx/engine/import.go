@@ -132,7 +132,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	}
 	imp.nameSource(doc, in)
 	c := imp.change
-	if c.name, c.base, err = imp.place(ctx, in, doc, known); err != nil {
+	if c.name, c.base, err = imp.place(ctx, in, known); err != nil {
 		return Saved{}, inputError(in, err)
 	}
 	saved, err := imp.commit(ctx, in, doc, c)
@@ -228,10 +228,24 @@ func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 // sourceFile is a document's path below the work tree, the same in every clone,
 // else as the user gave it.
 func (m *SessionManager) sourceFile(in input) string {
-	if top, err := filepath.EvalSymlinks(m.around.WorkTree); err == nil && m.around.WorkTree != "" {
-		if rel, err := filepath.Rel(top, in.key); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
-		}
+	if file, ok := m.inWorkTree(in); ok {
+		return file
 	}
 	return filepath.ToSlash(in.path)
+}
+
+// inWorkTree returns a document's path below the work tree, and whether it is there.
+func (m *SessionManager) inWorkTree(in input) (string, bool) {
+	if m.around.WorkTree == "" || in.path == "-" {
+		return "", false
+	}
+	top, err := filepath.EvalSymlinks(m.around.WorkTree)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(top, in.key)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
 }

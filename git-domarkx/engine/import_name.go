@@ -12,7 +12,7 @@ import (
 
 // place decides which session a document becomes, and which snapshot of it the
 // document was last.
-func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
+func (imp *importer) place(ctx context.Context, in input, known source) (name, base string, err error) {
 	if known.Session != "" {
 		return known.Session, known.Snapshot, nil
 	}
@@ -26,8 +26,9 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 		if err == nil || !errors.Is(err, domarkx.ErrExists) {
 			return name, "", err
 		}
-		if tip, ok := imp.here[name]; ok && !imp.made[name] && doc.Header.HasSourceFile {
-			same, err := imp.sameSource(ctx, tip, doc.Header.SourceFile)
+		tip, here := imp.here[name]
+		if file, ok := imp.manager.inWorkTree(in); ok && here && !imp.made[name] {
+			same, err := imp.sameSource(ctx, tip, file)
 			if err != nil {
 				return "", "", err
 			}
@@ -35,6 +36,9 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 				base, err := imp.lastImport(ctx, tip.ID)
 				return name, base, err
 			}
+		}
+		if imp.as != "" && !here { // the clash is with another name
+			return "", "", fmt.Errorf("%w; give another name with --as", err)
 		}
 		if imp.as != "" {
 			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
@@ -52,10 +56,10 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 	}
 }
 
+// sameSource reports whether a session came from that file of the work tree, also
+// in another clone. What a document says of itself does not count: a session shown
+// and imported again is another source.
 func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file string) (bool, error) {
-	if strings.HasPrefix(file, "-") {
-		return false, nil
-	}
 	headers, err := imp.manager.store.Header(ctx, tip.ID)
 	if err != nil {
 		return false, err

@@ -1,6 +1,12 @@
 package engine_test
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
 
 // A session that has nothing but the name of what a file once became is another
 // one.
@@ -17,5 +23,48 @@ func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	}
 	if got := c.show("a"); got != "## user\n\nsomething else\n" {
 		t.Errorf("the session of that name is %q now", got)
+	}
+}
+
+// Only the place in the work tree makes two files one source; what they are called
+// from another folder, or say of themselves, does not.
+func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
+	c := newClone(t)
+	outside := t.TempDir()
+	for _, folder := range []string{"x", "y"} {
+		dir := filepath.Join(outside, folder)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		if err := os.WriteFile("a.md", []byte("## user\n\nin "+folder+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c.importFile("a.md")
+	}
+	if first, second := c.show("a"), c.show("a-2"); first != "## user\n\nin x\n" || second != "## user\n\nin y\n" {
+		t.Errorf("imported as %q and %q", first, second)
+	}
+	c.importFile(c.write("s.md", "## user\n\none\n"))
+	if again := c.importFile(c.write("s.json", c.shown("s", engine.JSON))); again.Name != "s-2" {
+		t.Errorf("the snapshot of s, imported, became %q", again.Name)
+	}
+	if again := c.importFile(c.write("sub/s.md", c.show("s-2"))); again.Name != "s-3" {
+		t.Errorf("the text of s-2, imported, became %q", again.Name)
+	}
+}
+
+// Without what this machine remembers, a file of the work tree continues the session
+// that came from it, as in another clone.
+func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
+	c := newClone(t)
+	path := c.write("notes/a.md", "## user\n\none\n")
+	c.importFile(path)
+	if err := os.Remove(filepath.Join(c.dir, ".git", "domarkx", "sources.json")); err != nil {
+		t.Fatal(err)
+	}
+	c.write("notes/a.md", "## user\n\none\n\n## user\n\ntwo\n")
+	if saved := c.importFile(path); saved.Name != "a" || saved.Messages != 2 {
+		t.Errorf("imported as %+v", saved)
 	}
 }
