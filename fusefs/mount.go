@@ -150,7 +150,17 @@ func serve(v *view) (*fuse.Server, error) {
 	if v.ReadOnly {
 		options.Options = append(options.Options, "ro")
 	}
-	return fs.Mount(v.Dir, &rootNode{fixedNode{node{view: v}}}, options)
+	// Not fs.Mount: it opens a file of the mount in this process, and a server that
+	// is killed with one open never ends, for it waits for its own answer to a flush.
+	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}}}, options), v.Dir, &options.MountOptions)
+	if err != nil {
+		return nil, err
+	}
+	go server.Serve()
+	if err := usable(server, v.Dir); err != nil {
+		return nil, err
+	}
+	return server, nil
 }
 
 // Dir returns the folder that is mounted on, as an absolute path.

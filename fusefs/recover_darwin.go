@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
@@ -23,6 +24,9 @@ func Recover(_ context.Context, dir string) error {
 	}
 	return nil
 }
+
+// usable waits until a mount answers.
+func usable(server *fuse.Server, _ string) error { return server.WaitMount() }
 
 // Unmount unmounts a folder that sessions are mounted on. While somebody uses it,
 // it stays whole; the error is a [*BusyError].

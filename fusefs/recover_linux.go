@@ -10,10 +10,17 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
 )
+
+// usable waits until a mount answers, without opening a file of it.
+func usable(_ *fuse.Server, dir string) error {
+	var st unix.Statfs_t
+	return unix.Statfs(dir, &st)
+}
 
 // Recover clears away what dead mounts of this package left on a folder. A living
 // mount, or one of another kind, is domarkx.ErrExists.
