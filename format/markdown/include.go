@@ -16,6 +16,9 @@ const (
 	// maxDirectives and maxExpanded bound what the includes of one document come to.
 	maxDirectives = 10_000
 	maxExpanded   = 64 << 20
+	// originSize is what it takes to remember where a run of included lines came
+	// from, in bytes: files that include nothing but empty ones come to that.
+	originSize = 48
 	// maxIncludeDepth bounds how deep files include each other.
 	maxIncludeDepth = 100
 )
@@ -123,7 +126,7 @@ func (x *expander) directive(out *source, d directive, end []byte, name, dir str
 		included = source{text: []byte(text), runs: []origin{{path: name, line: number, one: true}}}
 	}
 	lines := 1 + bytes.Count(included.text, []byte("\n"))
-	if x.expanded += len(included.text) + lines*(len(d.indent)+2); x.expanded > maxExpanded {
+	if x.expanded += len(included.text) + lines*(len(d.indent)+2) + len(included.runs)*originSize; x.expanded > maxExpanded {
 		return fmt.Errorf("the included text comes to more than %d MiB", maxExpanded>>20)
 	}
 	out.appendIncluded(included, d)

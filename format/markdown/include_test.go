@@ -142,6 +142,8 @@ func TestIncludeErrors(t *testing.T) {
 		"big.md":    strings.Repeat("x", 1<<20) + "\n",
 		"bigger.md": strings.Repeat("[include](big.md)\n", 65),
 		"indent.md": strings.Repeat("\n", 1000),
+		"empty.md":  "",
+		"many.md":   strings.Repeat("[include](empty.md)\n", 900),
 	}
 	const missing = "open none.md: file does not exist"
 	for _, test := range []struct{ name, text, want string }{
@@ -166,6 +168,7 @@ func TestIncludeErrors(t *testing.T) {
 		{"a broken message that is included whole", "x\n[include](broken.md)\n", `notes/broken.md:3:2: msg-metadata block: unexpected end of input, expected a member name in double quotes`},
 		{"too many", "[include](bomb.md)\n", `notes/bomb.md:10000:1: include "leaf.md": more than 10000 includes in one document`},
 		{"too much", "[include](bigger.md)\n", `notes/bigger.md:64:1: include "big.md": the included text comes to more than 64 MiB`},
+		{"too much of nothing", strings.Repeat("[include](many.md)\n", 9000), `notes/s.md:1460:1: include "many.md": the included text comes to more than 64 MiB`},
 		{"too much by indentation", strings.Repeat(" ", 1<<20) + "[include](indent.md)\n", `notes/s.md:1:1048577: include "indent.md": the included text comes to more than 64 MiB`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

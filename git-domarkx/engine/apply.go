@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -98,7 +97,7 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 	if slices.Equal(oldKeys, newKeys) {
 		return base, false, nil
 	}
-	l := likeness{ctx: ctx, edition: e, words: map[int]map[string]int{}}
+	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}}
 	edit := domarkx.Edit{Alignment: domarkx.Align(oldKeys, newKeys, l.of)}
 	if l.err != nil {
 		return nil, false, l.err
@@ -165,58 +164,6 @@ func runnable(m domarkx.Message) []domarkx.Block {
 		}
 	}
 	return blocks
-}
-
-// likeness compares old messages with new ones by their words.
-type likeness struct {
-	ctx     context.Context
-	edition *edition
-	words   map[int]map[string]int // of old message i at i, of new message j at -1-j
-	err     error
-}
-
-func (l *likeness) of(old, new int) domarkx.Likeness {
-	was, is := l.edition.base.state.Thread.Live[old], l.edition.doc.Conversation[new]
-	if was.Role != is.Role {
-		return domarkx.Unlike
-	}
-	a, b := l.bag(old), l.bag(-1-new)
-	shared, total := 0, 0
-	for word, n := range a {
-		shared += min(n, b[word])
-		total += n
-	}
-	for _, n := range b {
-		total += n
-	}
-	if 4*shared >= total { // half of the words of both
-		return domarkx.Alike
-	}
-	return domarkx.Possible
-}
-
-func (l *likeness) bag(at int) map[string]int {
-	if bag, ok := l.words[at]; ok {
-		return bag
-	}
-	bag := map[string]int{}
-	l.words[at] = bag
-	var msg domarkx.Message
-	if at < 0 {
-		msg = l.edition.doc.Conversation[-1-at].Message
-	} else {
-		var err error
-		if msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at]); err != nil {
-			l.err = err
-			return bag
-		}
-	}
-	for _, b := range msg.Content {
-		for word := range strings.FieldsSeq(b.Text) {
-			bag[word]++
-		}
-	}
-	return bag
 }
 
 // keepPreamble keeps the preamble's bytes, for the header is to hold what they do

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxCompared is how much of a message's text is compared, in bytes: enough to
+// recognise it, and a hundred megabytes of it cost no more.
+const maxCompared = 64 << 10
+
+// likeness compares old messages with new ones by their words.
+type likeness struct {
+	ctx     context.Context
+	edition *edition
+	words   map[int][]uint32 // sorted hashes, of old message i at i, of new message j at -1-j
+	err     error
+}
+
+func (l *likeness) of(old, new int) domarkx.Likeness {
+	was, is := l.edition.base.state.Thread.Live[old], l.edition.doc.Conversation[new]
+	if was.Role != is.Role {
+		return domarkx.Unlike
+	}
+	a, b := l.bag(old), l.bag(-1-new)
+	if 4*shared(a, b) >= len(a)+len(b) { // half of the words of both
+		return domarkx.Alike
+	}
+	return domarkx.Possible
+}
+
+// shared counts what two sorted lists have in common.
+func shared(a, b []uint32) int {
+	n := 0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			n++
+			a, b = a[1:], b[1:]
+		}
+	}
+	return n
+}
+
+func (l *likeness) bag(at int) []uint32 {
+	if bag, ok := l.words[at]; ok {
+		return bag
+	}
+	var msg domarkx.Message
+	if at < 0 {
+		msg = l.edition.doc.Conversation[-1-at].Message
+	} else {
+		var err error
+		if msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at]); err != nil {
+			l.err = err
+		}
+	}
+	bag := []uint32{}
+	room := maxCompared
+	for _, b := range msg.Content {
+		text := b.Text[:min(len(b.Text), room)]
+		room -= len(text)
+		for word := range strings.FieldsSeq(text) {
+			h := fnv.New32a()
+			h.Write([]byte(word))
+			bag = append(bag, h.Sum32())
+		}
+	}
+	slices.Sort(bag)
+	l.words[at] = bag
+	return bag
+}
