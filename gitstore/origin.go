@@ -39,8 +39,13 @@ func (tx *Tx) StoreOrigin(ctx context.Context, format string, content io.Reader)
 		return "", err
 	}
 	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: "original", ID: id}}
-	source, err := tx.makeTree(withFolder(entries, "segments", o.segments))
-	return source.String(), err
+	tree, err := odb.EncodeTree(withFolder(entries, "segments", o.segments))
+	if err != nil {
+		return "", err
+	}
+	source := odb.Sum(odb.Tree, tree)
+	tx.fresh[source] = freshObject{odb.Tree, tree} // stored when it is complete, else it would be left over
+	return source.String(), nil
 }
 
 // noteSnapshot completes the tree of an original with the snapshot that is made
