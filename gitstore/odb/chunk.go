@@ -10,7 +10,7 @@ import (
 )
 
 // Content is cut where its own bytes say so, that an insertion moves no cut but
-// the next ones. The numbers are part of the format (odb/SPEC.md).
+// the next ones. The numbers are part of the format (SPEC.md).
 const (
 	minChunk = 16 << 10
 	maxChunk = 256 << 10

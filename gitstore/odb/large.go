@@ -99,7 +99,7 @@ func (t *chunkTree) root() (ID, error) {
 // AddLarge cuts what r gives into chunks and adds them, the tree above them, and
 // the pointer blob to the batch. The pointer stands where the content would; chunks,
 // a tree, must be reachable beside it, since for Git the pointer is only text. Equal
-// content has equal ids. Memory use does not depend on the size. See odb/SPEC.md.
+// content has equal ids. Memory use does not depend on the size. See SPEC.md.
 func (b *Batch) AddLarge(r io.Reader) (pointer ID, chunks ID, size int64, err error) {
 	hash := sha256.New()
 	tree := chunkTree{b: b}
