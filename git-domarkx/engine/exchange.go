@@ -128,8 +128,8 @@ func (m *SessionManager) pullOne(ctx context.Context, tx Tx, name, before, now s
 	return m.pullChanged(ctx, tx, name, tip, now)
 }
 
-// removedHere reports whether the session was removed here when it held all that
-// a snapshot holds.
+// removedHere reports whether the session was removed here, or renamed, when it
+// held all that a snapshot holds.
 func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool, error) {
 	trashed, err := m.store.Trashed(ctx, name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool
 			return all, err
 		}
 	}
-	return false, nil
+	return m.renamedHere(ctx, name, id)
 }
 
 // accept points a session at a snapshot that came from elsewhere, once it is
@@ -207,7 +207,9 @@ func (m *SessionManager) Push(ctx context.Context, remote string, names []string
 	case all:
 		candidates = chosen(nil, local, tracked)
 	default:
-		candidates = chosen(nil, tracked)
+		if candidates, err = m.withNewNames(chosen(nil, tracked), local); err != nil {
+			return nil, err
+		}
 	}
 	var told []Exchange
 	tips := map[string]string{}

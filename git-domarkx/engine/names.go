@@ -139,6 +139,9 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		if err := tx.Rename(ctx, from, to); err != nil {
 			return err
 		}
+		if err := m.rememberRenamed(from, renaming{To: to, Tip: info.ID}); err != nil {
+			return err
+		}
 		return m.sourceRenamed(from, to)
 	})
 	info.Name = to
