@@ -19,13 +19,20 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 		past = unionRevs(past, h.Past)
 	}
 	byRev := map[Rev]HeaderEntry{}
-	for _, h := range slices.Concat(a, b) {
-		if _, gone := slices.BinarySearchFunc(past, h.Rev, compareRev); gone {
-			continue
-		}
+	keep := func(h HeaderEntry) {
 		if old, ok := byRev[h.Rev]; !ok || compareHeader(h, old) < 0 {
 			h.Past = past
 			byRev[h.Rev] = h
+		}
+	}
+	for _, h := range slices.Concat(a, b) {
+		if _, gone := slices.BinarySearchFunc(past, h.Rev, compareRev); !gone {
+			keep(h)
+		}
+	}
+	if len(byRev) == 0 { // each replaced the other: only in a forged repository
+		for _, h := range slices.Concat(a, b) {
+			keep(h)
 		}
 	}
 	merged := make([]HeaderEntry, 0, len(byRev))
