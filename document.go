@@ -7,12 +7,19 @@ type Document struct {
 	Preamble     Written // the bytes before the first message; unwritten unless the format is Markdown
 	Conversation []WrittenMessage
 	Includes     []Include // the files that the document included, by path
+	// Damage is what could not be read, and what was taken although the format
+	// forbids it. A document without any is valid.
+	Damage []*SyntaxError
 }
 
 // A WrittenMessage is a message and how its author wrote it.
 type WrittenMessage struct {
 	Message
 	Written
+	// ID and Date are those under which a session keeps the message; zero for one
+	// that is in no session yet.
+	ID   ID
+	Date int64 // when this text was written, in Unix seconds
 }
 
 // Written is a layout with its bytes.

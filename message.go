@@ -159,3 +159,27 @@ func (b Block) value() Value {
 
 // Equal reports whether both messages are the same JSON value.
 func (m Message) Equal(n Message) bool { return m.Value().Equal(n.Value()) }
+
+// MetadataGlue is the member of message_metadata that [Message.Glue] reads.
+const MetadataGlue = "glue"
+
+// Glue returns what stood before, between and after the blocks of a message in the
+// text of a foreign format, the fences of code blocks included; nil when that is
+// not recorded, or not for so many blocks.
+func (m Message) Glue() []string {
+	if m.Metadata == nil {
+		return nil
+	}
+	v, _ := m.Metadata.Get(MetadataGlue)
+	if len(v.items) != len(m.Content)+1 {
+		return nil
+	}
+	glue := make([]string, len(v.items))
+	for i, item := range v.items {
+		if item.kind != String {
+			return nil
+		}
+		glue[i] = item.text
+	}
+	return glue
+}

@@ -36,10 +36,17 @@ func Preview(m Message) string {
 	const limit = 50
 	var b strings.Builder
 	units := 0
+	glue := m.Glue()
 	for i, block := range m.Content {
 		text := block.Text
-		if i > 0 {
+		switch {
+		case glue != nil:
+			text = glue[i] + text
+		case i > 0:
 			text = "\n\n" + text
+		}
+		if glue != nil && i == len(m.Content)-1 {
+			text += glue[i+1]
 		}
 		for len(text) > 0 {
 			r, size := utf8.DecodeRuneInString(text)

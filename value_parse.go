@@ -29,6 +29,28 @@ func ParseValue(data []byte) (Value, error) {
 	return v, nil
 }
 
+// ParsePartial parses as [ParseValue] does, but of a text that is broken it returns
+// what stands before the damage: the arrays and objects that are open there, with
+// those items and members that are whole, or that are open themselves. The value is
+// null when there is nothing.
+func ParsePartial(data []byte) (Value, error) {
+	p := parser{data: data}
+	p.space()
+	v, err := p.value(0)
+	if err != nil {
+		return v, err
+	}
+	p.space()
+	if p.pos < len(data) {
+		return v, p.fail("unexpected %s after the JSON value, expected the end", p.found())
+	}
+	return v, nil
+}
+
+// isOpen reports whether a value that came with an error is an array or object that
+// the damage left open.
+func isOpen(v Value) bool { return v.kind == Array || v.kind == Object }
+
 type parser struct {
 	data []byte
 	pos  int
@@ -76,10 +98,16 @@ func (p *parser) value(depth int) (Value, error) {
 		return p.array(depth)
 	case c == '"':
 		s, err := p.str()
-		return Value{kind: String, text: s, offset: start}, err
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{kind: String, text: s, offset: start}, nil
 	case c == '-' || '0' <= c && c <= '9':
 		s, err := p.number()
-		return Value{kind: Number, text: s, offset: start}, err
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{kind: Number, text: s, offset: start}, nil
 	}
 	switch {
 	case p.word("null"):
@@ -102,20 +130,23 @@ func (p *parser) object(depth int) (Value, error) {
 	for {
 		p.space()
 		if p.pos >= len(p.data) || p.data[p.pos] != '"' {
-			return Value{}, p.fail("unexpected %s, expected a member name in double quotes", p.found())
+			return v, p.fail("unexpected %s, expected a member name in double quotes", p.found())
 		}
 		name, err := p.str()
 		if err != nil {
-			return Value{}, err
+			return v, err
 		}
 		p.space()
 		if !p.eat(':') {
-			return Value{}, p.fail("unexpected %s, expected ':' after a member name", p.found())
+			return v, p.fail("unexpected %s, expected ':' after a member name", p.found())
 		}
 		p.space()
 		value, err := p.value(depth + 1)
 		if err != nil {
-			return Value{}, err
+			if isOpen(value) {
+				v.members = append(v.members, Member{name, value})
+			}
+			return v, err
 		}
 		v.members = append(v.members, Member{name, value})
 		p.space()
@@ -123,7 +154,10 @@ func (p *parser) object(depth int) (Value, error) {
 			return v, nil
 		}
 		if !p.eat(',') {
-			return Value{}, p.fail("unexpected %s, expected ',' or '}'", p.found())
+			if value.kind == Number && p.pos == len(p.data) { // it may have gone on
+				v.members = v.members[:len(v.members)-1]
+			}
+			return v, p.fail("unexpected %s, expected ',' or '}'", p.found())
 		}
 	}
 }
@@ -139,7 +173,10 @@ func (p *parser) array(depth int) (Value, error) {
 		p.space()
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return Value{}, err
+			if isOpen(item) {
+				v.items = append(v.items, item)
+			}
+			return v, err
 		}
 		v.items = append(v.items, item)
 		p.space()
@@ -147,7 +184,10 @@ func (p *parser) array(depth int) (Value, error) {
 			return v, nil
 		}
 		if !p.eat(',') {
-			return Value{}, p.fail("unexpected %s, expected ',' or ']'", p.found())
+			if item.kind == Number && p.pos == len(p.data) {
+				v.items = v.items[:len(v.items)-1]
+			}
+			return v, p.fail("unexpected %s, expected ',' or ']'", p.found())
 		}
 	}
 }

@@ -4,6 +4,9 @@
 package format
 
 import (
+	"bytes"
+	"fmt"
+	"iter"
 	"path"
 	"strings"
 
@@ -14,7 +17,8 @@ import (
 // see; fewer are enough when the file is shorter.
 const HeadSize = 64 << 10
 
-// A Codec reads and writes one format. All of its fields are set.
+// A Codec reads and writes one format. Its fields up to Encode are set; the others
+// are nil in formats that know nothing of the kind.
 type Codec struct {
 	// Name is what users call the format ("md").
 	Name string
@@ -24,11 +28,66 @@ type Codec struct {
 	// Detect reports whether a file that begins with head and is called name is of
 	// this format. It goes by the content; name may be "".
 	Detect func(head []byte, name string) bool
-	// Decode reads a whole document. What is wrong with it is a
-	// [*domarkx.SyntaxError] that carries Source.Path.
+	// Decode reads a whole document. What makes it unreadable is a
+	// [*domarkx.SyntaxError] that carries Source.Path; what was worked around stands
+	// in the document's Damage, in the same form.
 	Decode func(src Source) (*domarkx.Document, error)
-	// Encode writes a whole document.
-	Encode func(doc *domarkx.Document) ([]byte, error)
+	// Encode writes a whole document: the same one for the same document and target.
+	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
+
+	// Identify returns which session a document of that header is a save of, by what
+	// the document itself says. Without it, or without an answer, it is the session
+	// of its file.
+	Identify func(h domarkx.Header) Identity
+	// SavedAt returns when a document was saved, and whether data, the document or its
+	// beginning, or its file's name tell. Saves of one session are imported in that
+	// order.
+	SavedAt func(data []byte, name string) (Saving, bool)
+	// Place returns where the program that the format belongs to keeps a document with
+	// that content. Attempts count from 0; each gives another path.
+	Place func(data []byte, attempt int) (Place, error)
+}
+
+// An Identity is what a document says of the session that it is a save of.
+type Identity struct {
+	ID   string // the same in all saves of one session and no others; "" when unknown
+	Name string // what the session is to be called, not mapped yet; "" for the file's name
+
+	// SessionID, CreatedAt and UpdatedAt are what lists of the format show, as the
+	// document spells them; "" when unknown.
+	SessionID string
+	CreatedAt string
+	UpdatedAt string
+	// Saved is UpdatedAt in milliseconds since 1970; 0 when unknown.
+	Saved int64
+}
+
+// A Saving is when a document was saved.
+type Saving struct {
+	At    int64  // milliseconds since 1970
+	Group string // equal for all saves of a session, if the file's name tells; else ""
+}
+
+// A Place is where a program keeps a document.
+type Place struct {
+	Path string // below the folder of its documents; relative, slash-separated, clean
+	Team string // that the document belongs to
+	ID   string // see [Identity]
+}
+
+// A Target says what a document is encoded for. The zero Target will do.
+type Target struct {
+	Session string // the name of the session
+	Team    string // what a document without a team is to belong to; "" for the format's default
+	// Lost, when not nil, is told of each thing that the format cannot hold.
+	Lost func(what string)
+}
+
+// Lose tells that the format cannot hold something.
+func (t Target) Lose(form string, args ...any) {
+	if t.Lost != nil {
+		t.Lost(fmt.Sprintf(form, args...))
+	}
 }
 
 // A Source is a document to decode.
@@ -79,4 +138,42 @@ func ByName(codecs []Codec, name string) (Codec, bool) {
 		}
 	}
 	return Codec{}, false
+}
+
+// Names returns the names of the members in the beginning of a JSON document, in
+// order, each with the number of objects and arrays around it: 1 for those of the
+// document's own object. It ends where the document or its beginning does, and is
+// empty when that is no object. Escapes in names are left as they are.
+func Names(head []byte) iter.Seq2[int, string] {
+	return func(yield func(depth int, name string) bool) {
+		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+		if len(head) == 0 || head[0] != '{' {
+			return
+		}
+		depth := 0
+		for i := 0; i < len(head); i++ {
+			switch head[i] {
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return
+				}
+			case '"':
+				start := i + 1
+				for i++; i < len(head) && head[i] != '"'; i++ {
+					if head[i] == '\\' {
+						i++
+					}
+				}
+				if i >= len(head) {
+					return
+				}
+				rest := bytes.TrimLeft(head[i+1:min(len(head), i+64)], " \t\r\n")
+				if len(rest) > 0 && rest[0] == ':' && !yield(depth, string(head[start:i])) {
+					return
+				}
+			}
+		}
+	}
 }

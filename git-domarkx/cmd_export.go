@@ -6,21 +6,45 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type exportCmd struct {
-	Format   string `required:"" placeholder:"F" help:"md or json."`
-	Output   string `short:"o" placeholder:"PATH" help:"Write to a file; it is replaced only when all is written."`
+	Format   string `required:"" placeholder:"F" help:"md, json or agent-chatter."`
+	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a folder."`
+	Strict   bool   `help:"Refuse what would lose something."`
+	Team     string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
 	Revision string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID."`
 }
 
 func (exportCmd) Help() string {
 	return `
 Writes a session in a format. While a session is as it was imported, exporting it in the
-format that it came in gives back the original bytes.
+format that it came in gives back the original bytes. Of a session that was changed, or
+came in another format, it makes a document that the format's own program reads.
+
+What the format cannot hold is listed on standard error; with --strict nothing is
+written then.
+
+When the output is a folder, or ends with a slash, the document is written where the format's
+program keeps it below that folder, and its path is printed: for agent-chatter
+TEAM/TIME-SESSION.json, for md and json the session's name with the extension. A file
+that has something else is never overwritten there for agent-chatter.
+
+A session that has no team gets the one of --team, else "domarkx".
+
+## Examples
+
+    git domarkx export --format agent-chatter -o ~/.agent-chatter/sessions review-team/42
+    git domarkx export --format json talk | jq .conversation
 `
+}
+
+// ExitOne says what exit status 1 means.
+func (exportCmd) ExitOne() string {
+	return "The session is of another team, or --strict and something would be lost."
 }
 
 // Run writes the session.
@@ -37,16 +61,35 @@ func (c *exportCmd) Run(inv *invocation) error {
 		return err
 	}
 	inv.mentionDrafts(revision.Name)
-	if c.Output == "" || c.Output == "-" {
-		w := inv.out.document()
-		if err := sessions.Export(inv.ctx, revision, c.Format, w); err != nil {
-			return err
+	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict})
+	if export != nil && !inv.opts.Quiet {
+		for _, loss := range export.Losses {
+			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), c.Format, visible(loss))
 		}
-		return w.Close()
 	}
-	return replaceFile(c.Output, func(w io.Writer) error {
-		return sessions.Export(inv.ctx, revision, c.Format, w)
-	})
+	if err != nil {
+		return err
+	}
+	if c.Output == "" || c.Output == "-" {
+		return export.Write(exact{inv.out})
+	}
+	info, err := os.Stat(c.Output)
+	if isFolder := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isFolder {
+		return replaceFile(c.Output, export.Write)
+	}
+	path, err := export.PathIn(c.Output)
+	if err != nil {
+		return fmt.Errorf("writing below %q: %w", c.Output, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("writing %q: %w", path, err)
+	}
+	if err := replaceFile(path, export.Write); err != nil {
+		return err
+	}
+	t := newTable()
+	t.add(text(path))
+	return t.write(inv)
 }
 
 // replaceFile writes a file that has either its old content or all of the new.

@@ -10,19 +10,24 @@ import (
 
 type importCmd struct {
 	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported."`
-	Format string   `placeholder:"F" help:"The documents' format: md or json. Recognised by content unless given."`
+	Format string   `placeholder:"F" help:"The documents' format: md, json or agent-chatter. Recognised by content unless given."`
 	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
 
 func (importCmd) Help() string {
 	return `
-Makes a session of each document. Formats are domarkx Markdown (md) and the domarkx
-snapshot (json).
+Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
+snapshot (json), and the sessions of agent-chatter.
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported folder, by its path below that folder. Characters that a name cannot have
 become "-". When a session from another source has the name already, the new one gets
 "-2"; --as refuses such a name instead.
+
+A session of agent-chatter is named TEAM/SESSION by the ids in it. It saves a new file
+each time; all files of one session become snapshots of it, in the order in which they
+were saved, whether they are imported together or one by one. A save that is older than
+what was imported last changes nothing.
 
 Importing the same source again continues its session: an unchanged document makes no
 snapshot, a changed one makes the next. When the session was changed here as well, the
@@ -36,6 +41,9 @@ are imported.
 ` + "`" + `[include](path)` + "`" + ` and ` + "`" + `[include](path#N)` + "`" + ` in a document read only inside its own
 folder. What they include is stored with the snapshot.
 
+What is damaged, or not quite as its format wants it, is imported as far as it goes and
+told on standard error; git domarkx validate refuses it.
+
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
 
@@ -48,6 +56,7 @@ One line for each session, with its newest snapshot and how many messages it has
 ## Examples
 
     git domarkx import session.md notes/
+    git domarkx import ~/.agent-chatter/sessions
     curl -s https://example.org/talk.md | git domarkx import --as talk -
 `
 }
@@ -80,7 +89,7 @@ func (c *importCmd) Run(inv *invocation) error {
 		request.Stdin = bytes.NewReader(data)
 	}
 	progress := inv.progress()
-	request.Progress = func(done int) { progress.report("importing documents", int64(done), 0) }
+	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
 	result, err := sessions.Import(inv.ctx, request)
 	progress.finish()
 	if err != nil {
@@ -88,6 +97,11 @@ func (c *importCmd) Run(inv *invocation) error {
 	}
 	if err := c.print(inv, result); err != nil {
 		return err
+	}
+	if !inv.opts.Quiet {
+		for _, warning := range result.Warnings {
+			printWarning(inv.err, warning)
+		}
 	}
 	return badInput(inv, result.Bad)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type listCmd struct {
@@ -18,7 +19,9 @@ Lists all sessions by name.
 
 The summary is the number of messages and the beginning of the first. The objects of
 --json have the members name, messages, updated, summary, oid and bytes (of the document
-as Markdown). Sessions with a save that is not in them are named on standard error.
+as Markdown), and those of agent-chatter's lists: messageCount, and where the session
+has them sessionId, createdAt and updatedAt. Sessions with a save that is not in them
+are named on standard error.
 `
 }
 
@@ -36,7 +39,7 @@ func (c *listCmd) Run(inv *invocation) error {
 		return unread
 	}
 	inv.mentionDrafts()
-	if err := c.print(inv, list); err != nil {
+	if err := c.print(inv, sessions, list); err != nil {
 		return err
 	}
 	if unread != nil {
@@ -45,11 +48,19 @@ func (c *listCmd) Run(inv *invocation) error {
 	return nil
 }
 
-func (c *listCmd) print(inv *invocation, list []domarkx.Info) error {
+func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list []domarkx.Info) error {
 	if c.JSON {
+		identities := sessions.Identities(inv.ctx, list)
 		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
-			return []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),
+			members := []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),
 				jsonDate("updated", i.Date), jsonText("summary", i.Summary()), jsonText("oid", i.ID), jsonNumber("bytes", i.Bytes)}
+			id := identities[i.Name]
+			for _, m := range []domarkx.Member{jsonText("sessionId", id.SessionID), jsonText("createdAt", id.CreatedAt), jsonText("updatedAt", id.UpdatedAt)} {
+				if m.Value.Text() != "" {
+					members = append(members, m)
+				}
+			}
+			return append(members, jsonNumber("messageCount", int64(i.Messages)))
 		})
 	}
 	t := newTable("NAME", "MESSAGES", "UPDATED", "SUMMARY")

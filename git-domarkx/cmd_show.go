@@ -1,18 +1,21 @@
 package main
 
 import (
+	"io"
+
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type showCmd struct {
-	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default) or json."`
+	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default), json or agent-chatter."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }
 
 func (showCmd) Help() string {
 	return `
 Prints a session, or one message of it. Markdown is given back byte for byte as its
-author saved it; json is the domarkx snapshot.
+author saved it; json is the domarkx snapshot. In the formats of other programs the
+session is shown as export writes it.
 
 An imported document's own snapshot_id and import_timestamp are shown for the snapshot
 that the import made; any other snapshot's are derived from its commit. A message that
@@ -43,11 +46,19 @@ func (c *showCmd) Run(inv *invocation) error {
 		return err
 	}
 	inv.mentionDrafts(revision.Name)
+	write := func(w io.Writer) error { return sessions.Show(inv.ctx, revision, engine.Form(c.Format), w) }
+	if form := engine.Form(c.Format); form != engine.Markdown && form != engine.JSON {
+		export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format})
+		if err != nil {
+			return err
+		}
+		write = export.Write
+	}
 	if err := inv.page(); err != nil {
 		return err
 	}
 	w := inv.out.document()
-	if err := sessions.Show(inv.ctx, revision, engine.Form(c.Format), w); err != nil {
+	if err := write(w); err != nil {
 		return err
 	}
 	return w.Close()

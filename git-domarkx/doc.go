@@ -6,4 +6,4 @@
 // and so are the completions. Policy lives in the engine, not here.
 package main
 
-//go:generate go test -run 'TestGenerated|TestReadme' -update .
+//go:generate go test -run "TestGenerated|TestReadme" -update .

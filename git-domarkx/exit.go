@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	domarkx "github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // The exit statuses; signals give 128 and their number.
@@ -40,6 +41,7 @@ func report(w io.Writer, err error) int {
 	var signal signalError
 	var usage *usageError
 	var syntax *domarkx.SyntaxError
+	var refused *engine.RefusedError
 	switch {
 	case err == nil:
 		return exitOK
@@ -56,7 +58,7 @@ func report(w io.Writer, err error) int {
 		return exitUsage
 	case errors.Is(err, errNo):
 		return reportBeside(w, err)
-	case errors.As(err, &syntax):
+	case errors.As(err, &syntax), errors.As(err, &refused):
 		printError(w, err)
 		return exitNo
 	}
@@ -92,6 +94,21 @@ func printError(w io.Writer, err error) {
 		return
 	}
 	fmt.Fprintf(w, "git-domarkx: %s\n", visible(err.Error()))
+}
+
+// printWarning prints what is wrong with something that was taken all the same.
+func printWarning(w io.Writer, err error) {
+	var syntax *domarkx.SyntaxError
+	if !errors.As(err, &syntax) {
+		printError(w, fmt.Errorf("warning: %w", err))
+		return
+	}
+	warning := *syntax
+	if warning.Pointer != "" {
+		warning.Msg = warning.Pointer + ": " + warning.Msg
+	}
+	warning.Pointer, warning.Msg = "", "warning: "+warning.Msg
+	printError(w, &warning)
 }
 
 // joined returns the errors that [errors.Join] made one of, and nil for an error

@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/snapshotjson"
 )
@@ -10,5 +11,5 @@ import (
 // Codecs returns the codecs of all formats, in the order in which they are asked
 // whether they recognise a file.
 func Codecs() []format.Codec {
-	return []format.Codec{snapshotjson.Codec(), markdown.Codec()}
+	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), markdown.Codec()}
 }

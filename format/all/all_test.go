@@ -24,13 +24,13 @@ func TestCodecsAreWhole(t *testing.T) {
 			extensions = append(extensions, e)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"json", "md"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"agent-chatter", "json", "md"}) {
 		t.Errorf("got %q", names)
 	}
 }
 
 // TestCodecsRecogniseTheirOwn: each document is of one format only, and any codec
-// reads what another wrote.
+// reads the messages of what it wrote, and what it holds of the header.
 func TestCodecsRecogniseTheirOwn(t *testing.T) {
 	header := domarkx.NewHeader()
 	header.SnapshotID, header.ImportTimestamp = "i", "2025-11-14T10:45:00Z"
@@ -39,7 +39,7 @@ func TestCodecsRecogniseTheirOwn(t *testing.T) {
 		{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{text}}},
 	}}
 	for _, c := range all.Codecs() {
-		data, err := c.Encode(doc)
+		data, err := c.Encode(doc, format.Target{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +52,19 @@ func TestCodecsRecogniseTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !read.Header.Value().Equal(header.Value()) || len(read.Conversation) != 1 || !read.Conversation[0].Equal(doc.Conversation[0].Message) {
+		own := c.Identify == nil // else the header is what identifies the session
+		if own && !read.Header.Value().Equal(header.Value()) || len(read.Conversation) != 1 || !slices.Equal(texts(read), texts(doc)) {
 			t.Errorf("%s gave back another document: %+v", c.Name, read)
 		}
 	}
+}
+
+func texts(doc *domarkx.Document) []string {
+	var all []string
+	for _, m := range doc.Conversation {
+		for _, b := range m.Content {
+			all = append(all, string(m.Role)+" "+string(b.Type)+" "+b.Language+" "+b.Name+" "+b.Text)
+		}
+	}
+	return all
 }

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
@@ -25,4 +26,22 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 		return nil
 	})
 	return blocks, err
+}
+
+// RenderContent returns blocks as Markdown with a blank line between them and no
+// line end after the last. [ParseContent] of it gives the same blocks where ordinary
+// Markdown can hold them.
+func RenderContent(blocks []domarkx.Block) string {
+	var out []byte
+	for i, b := range blocks {
+		if i > 0 {
+			out = append(out, '\n')
+		}
+		if b.Type == domarkx.TextBlock {
+			out = append(append(out, b.Text...), '\n')
+		} else {
+			out = appendContent(out, b)
+		}
+	}
+	return strings.TrimSuffix(string(out), "\n")
 }

@@ -7,7 +7,10 @@
 // that [Encode] of what [Decode] gave are the same bytes.
 package markdown
 
-import "github.com/domarkx/domarkx/format"
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
 
 // Codec returns the codec for Markdown.
 func Codec() format.Codec {
@@ -16,6 +19,6 @@ func Codec() format.Codec {
 		Extensions: []string{".md", ".markdown"},
 		Detect:     Detect,
 		Decode:     Decode,
-		Encode:     Encode,
+		Encode:     func(doc *domarkx.Document, _ format.Target) ([]byte, error) { return Encode(doc) },
 	}
 }

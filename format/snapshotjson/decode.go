@@ -22,7 +22,7 @@ func Codec() format.Codec {
 		Extensions: []string{".json"},
 		Detect:     Detect,
 		Decode:     Decode,
-		Encode:     Encode,
+		Encode:     func(doc *domarkx.Document, _ format.Target) ([]byte, error) { return Encode(doc) },
 	}
 }
 
@@ -70,34 +70,9 @@ func decode(data []byte) (*domarkx.Document, error) {
 // Detect reports whether a file is a snapshot document: a JSON object that has a
 // member snapshot_id or conversation among those that head shows.
 func Detect(head []byte, _ string) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(bom)), " \t\r\n")
-	if len(head) == 0 || head[0] != '{' {
-		return false
-	}
-	depth := 0
-	for i := 0; i < len(head); i++ {
-		switch head[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return false
-			}
-		case '"':
-			start := i + 1
-			for i++; i < len(head) && head[i] != '"'; i++ {
-				if head[i] == '\\' {
-					i++
-				}
-			}
-			if i >= len(head) {
-				return false
-			}
-			rest := bytes.TrimLeft(head[i+1:min(len(head), i+64)], " \t\r\n")
-			name := string(head[start:i])
-			if depth == 1 && len(rest) > 0 && rest[0] == ':' && (name == "snapshot_id" || name == "conversation") {
-				return true
-			}
+	for depth, name := range format.Names(head) {
+		if depth == 1 && (name == "snapshot_id" || name == "conversation") {
+			return true
 		}
 	}
 	return false

@@ -16,7 +16,7 @@ __git_domarkx_options() {
     show) echo '--format' ;;
     log) echo '--json --messages' ;;
     diff) echo '' ;;
-    export) echo '--format --output' ;;
+    export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
     edit) echo '' ;;
     fork) echo '' ;;
@@ -48,6 +48,7 @@ __git_domarkx_values() {
     show:--format) return 0 ;;
     export:--format) return 0 ;;
     export:--output|export:-o) return 0 ;;
+    export:--team) return 0 ;;
     append:--role) echo 'user assistant' ;;
     append:--message|append:-m) return 0 ;;
     man:--write) return 0 ;;

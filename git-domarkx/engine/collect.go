@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -17,10 +19,12 @@ import (
 // An input is a document to import.
 type input struct {
 	path  string // as the user named it; "-" for standard input
-	key   string // its absolute path, or "-:NAME"
+	key   string // its absolute path, or "-:NAME", or the identity behind the format's name
 	name  string // the session's name, not mapped yet
 	codec format.Codec
 	data  []byte
+
+	identity string // see [format.Identity]; "" when the document says nothing
 }
 
 // collector finds the documents that the user named.
@@ -33,36 +37,108 @@ type collector struct {
 	others  int    // files in folders that are no sessions
 }
 
-// collect calls fn for each document. A document that cannot be read is given to
-// bad, and the others go on.
-func (c *collector) collect(ctx context.Context, paths []string, fn func(input) error, bad func(error)) error {
-	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := c.one(ctx, path, fn, bad)
-		var unreadable *unreadableError
-		if errors.As(err, &unreadable) {
-			bad(unreadable.error)
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+// A found is a document that the user named, not read yet.
+type found struct {
+	path  string
+	name  string // the session's name, not mapped yet
+	codec string // what recognised its beginning; "" when it was not looked at
+	saved format.Saving
 }
 
-func (c *collector) one(ctx context.Context, path string, fn func(input) error, bad func(error)) error {
-	if path == "-" {
-		return c.standardInput(fn)
+// find returns the documents that the user named, saves of one session in their
+// order. What cannot be read is given to bad, and the others go on.
+func (c *collector) find(ctx context.Context, paths []string, bad func(error)) ([]found, error) {
+	var all []found
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		switch {
+		case path == "-":
+			all = append(all, found{path: path})
+		case err != nil:
+			bad(fmt.Errorf("%s: %w", path, pathError(err)))
+		case info.IsDir():
+			inside, err := c.folder(ctx, path, bad)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, inside...)
+		default:
+			f := found{path: path, name: c.nameOf(filepath.Base(path))}
+			if len(paths) > 1 && info.Mode().IsRegular() {
+				if head, err := readHead(path); err == nil { // else reading it says what is wrong
+					c.note(&f, head)
+				}
+			}
+			all = append(all, f)
+		}
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return &unreadableError{fmt.Errorf("%s: %w", path, pathError(err))}
-	case info.IsDir():
-		return c.folder(ctx, path, fn, bad)
+	inOrder(all)
+	return all, nil
+}
+
+// note notes what the beginning of a document tells.
+func (c *collector) note(f *found, head []byte) {
+	codec, err := c.codec(f.path, head)
+	if err != nil {
+		return
 	}
-	return c.file(path, filepath.Base(path), fn)
+	f.codec = codec.Name
+	if codec.SavedAt == nil {
+		return
+	}
+	saved, ok := codec.SavedAt(head, f.path)
+	if !ok && len(head) == format.HeadSize {
+		if data, err := os.ReadFile(f.path); err == nil {
+			saved, _ = codec.SavedAt(data, f.path)
+		}
+	}
+	f.saved = saved
+}
+
+// inOrder puts documents that say when they were saved in that order, a session's
+// together where that is known; the others stay where they are.
+func inOrder(all []found) {
+	var at []int
+	var saves []found
+	grouped := true
+	for i, f := range all {
+		if f.saved != (format.Saving{}) {
+			at, saves = append(at, i), append(saves, f)
+			grouped = grouped && f.saved.Group != ""
+		}
+	}
+	slices.SortStableFunc(saves, func(a, b found) int {
+		if order := strings.Compare(a.saved.Group, b.saved.Group); grouped && order != 0 {
+			return order
+		}
+		return cmp.Compare(a.saved.At, b.saved.At)
+	})
+	for i, f := range saves {
+		all[at[i]] = f
+	}
+}
+
+// read reads a document; one that cannot be read is an *unreadableError.
+func (c *collector) read(f found) (input, error) {
+	if f.path == "-" {
+		return c.standardInput()
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
+	}
+	codec, err := c.codec(f.path, data)
+	if err != nil {
+		return input{}, &unreadableError{err}
+	}
+	key, err := canonicalPath(f.path)
+	if err != nil {
+		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
+	}
+	return input{path: f.path, key: key, name: f.name, codec: codec, data: data}, nil
 }
 
 // unreadableError is an error about one input, after which others go on.
@@ -79,38 +155,22 @@ func pathError(err error) error {
 	return err
 }
 
-func (c *collector) standardInput(fn func(input) error) error {
+func (c *collector) standardInput() (input, error) {
 	if c.as == "" {
-		return fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
+		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
 	}
 	if c.input == nil {
 		data, err := io.ReadAll(c.stdin)
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
 		c.input = notNil(data)
 	}
 	codec, err := c.codec("-", c.input)
 	if err != nil {
-		return &unreadableError{err}
+		return input{}, &unreadableError{err}
 	}
-	return fn(input{path: "-", key: "-:" + c.as, name: c.as, codec: codec, data: c.input})
-}
-
-func (c *collector) file(path, name string, fn func(input) error) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return &unreadableError{fmt.Errorf("%s: %w", path, pathError(err))}
-	}
-	codec, err := c.codec(path, data)
-	if err != nil {
-		return &unreadableError{err}
-	}
-	key, err := canonicalPath(path)
-	if err != nil {
-		return &unreadableError{fmt.Errorf("%s: %w", path, pathError(err))}
-	}
-	return fn(input{path: path, key: key, name: c.nameOf(name), codec: codec, data: data})
+	return input{path: "-", key: "-:" + c.as, name: c.as, codec: codec, data: c.input}, nil
 }
 
 // canonicalPath is the one path under which a file is remembered.
@@ -156,9 +216,9 @@ func (m *SessionManager) codec(name string) (format.Codec, error) {
 
 // folder takes the sessions of a folder: hidden and ignored paths and files of
 // other kinds are passed over, and symbolic links are not followed.
-func (c *collector) folder(ctx context.Context, root string, fn func(input) error, bad func(error)) error {
+func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([]found, error) {
 	if c.as != "" && c.as != "-" {
-		return fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)
 	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -178,12 +238,13 @@ func (c *collector) folder(ctx context.Context, root string, fn func(input) erro
 		return ctx.Err()
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ignored, err := c.manager.around.Ignored(ctx, files)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var all []found
 	for i, path := range files {
 		if ignored[i] {
 			continue
@@ -199,16 +260,13 @@ func (c *collector) folder(ctx context.Context, root string, fn func(input) erro
 		}
 		relative, err := filepath.Rel(root, path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var unreadable *unreadableError
-		if err := c.file(path, relative, fn); errors.As(err, &unreadable) {
-			bad(unreadable.error)
-		} else if err != nil {
-			return err
-		}
+		f := found{path: path, name: c.nameOf(relative)}
+		c.note(&f, head)
+		all = append(all, f)
 	}
-	return nil
+	return all, nil
 }
 
 func readHead(path string) ([]byte, error) {

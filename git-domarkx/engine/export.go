@@ -1,41 +1,208 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 )
 
-// Export writes a snapshot in a format. A session that was imported from that
-// format and not changed since gives back the original bytes.
-func (m *SessionManager) Export(ctx context.Context, r Revision, formatName string, w io.Writer) error {
-	codec, err := m.codec(formatName)
+// An ExportRequest says what is to be exported, and as what.
+type ExportRequest struct {
+	Revision Revision
+	Format   string
+	Team     string // the team that the document must belong to; "" for any
+	Strict   bool   // refuse what would lose something
+}
+
+// An Export is a document that is ready to be written.
+type Export struct {
+	Losses []string // what the session has and the format cannot hold
+
+	name  string
+	codec format.Codec
+	write func(w io.Writer) error
+}
+
+// Write writes the document; w is not closed.
+func (e *Export) Write(w io.Writer) error { return e.write(w) }
+
+// Export makes a document of a snapshot. A session that was imported from that
+// format and not changed since gives back the original bytes. A document of another
+// team than the one asked for, and with Strict one that loses something, is a
+// [*RefusedError].
+func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, error) {
+	codec, err := m.codec(r.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	info, err := m.Resolve(ctx, r)
+	info, err := m.Resolve(ctx, r.Revision)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	e := &Export{name: r.Revision.Name, codec: codec}
+	switch {
+	case r.Team != "" && codec.Place == nil:
+		return nil, &RefusedError{fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
+	case isForm(codec.Name):
+		err = m.exportForm(ctx, e, info, r.Revision)
+	case r.Revision.Message >= 0:
+		err = fmt.Errorf("exporting %s: %w: a document of the format %s is a whole session", r.Revision, domarkx.ErrInvalid, codec.Name)
+	default:
+		err = m.exportForeign(ctx, e, info, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Strict && len(e.Losses) > 0 {
+		return e, &RefusedError{fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, len(e.Losses), e.name)}
+	}
+	return e, nil
+}
+
+// A RefusedError says why an export is not made.
+type RefusedError struct{ msg string }
+
+func (e *RefusedError) Error() string { return e.msg }
+
+// isForm reports whether a format is one in which a session is shown piece by piece,
+// losing nothing.
+func isForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
+
+func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message < 0 {
-		original, err := m.original(ctx, info, codec)
+		original, err := m.original(ctx, info, e.codec)
 		if err != nil {
 			return err
 		}
 		if original != nil {
-			defer original.Close()
-			_, err := io.Copy(w, original)
-			return err
+			e.write = copyOf(original)
+			return nil
 		}
 	}
-	return m.Show(ctx, r, Form(codec.Name), w)
+	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.codec.Name), w) }
+	return nil
 }
 
-// original returns the document that an unchanged session was imported from, or
-// nil.
-func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec format.Codec) (io.ReadCloser, error) {
+func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		content, err := open()
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		_, err = io.Copy(w, content)
+		return err
+	}
+}
+
+// exportForeign makes a document of a format that belongs to another program.
+func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
+	original, err := m.original(ctx, info, e.codec)
+	if err != nil {
+		return err
+	}
+	if original != nil {
+		e.write = copyOf(original)
+	} else {
+		doc, err := m.document(ctx, info)
+		if err != nil {
+			return err
+		}
+		data, err := e.codec.Encode(doc, format.Target{Session: e.name, Team: r.Team, Lost: func(what string) { e.Losses = append(e.Losses, what) }})
+		if err != nil {
+			return err
+		}
+		e.write = func(w io.Writer) error { _, err := w.Write(data); return err }
+	}
+	if r.Team == "" {
+		return nil
+	}
+	var data bytes.Buffer
+	if err := e.write(&data); err != nil {
+		return err
+	}
+	place, err := e.placeOf(data.Bytes(), 0)
+	if err == nil && place.Team != r.Team {
+		err = &RefusedError{fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
+	}
+	return err
+}
+
+// document returns a snapshot as a document.
+func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*domarkx.Document, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newView(ctx, m.store, state)
+	if err != nil {
+		return nil, err
+	}
+	doc := &domarkx.Document{Conversation: make([]domarkx.WrittenMessage, len(state.Thread.Live))}
+	if doc.Header, err = v.header(ctx); err != nil {
+		return nil, err
+	}
+	deriveOwn(&doc.Header, info)
+	for k, entry := range state.Thread.Live {
+		msg, err := v.message(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		doc.Conversation[k] = domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}
+	}
+	return doc, nil
+}
+
+// PathIn returns where in the folder of the format's program the document belongs: a
+// path that is free, or has this document already. For a format without such a
+// program it is the session's name.
+func (e *Export) PathIn(dir string) (string, error) {
+	if e.codec.Place == nil {
+		extension := ""
+		if len(e.codec.Extensions) > 0 {
+			extension = e.codec.Extensions[0]
+		}
+		return filepath.Join(dir, filepath.FromSlash(e.name+extension)), nil
+	}
+	var data bytes.Buffer
+	if err := e.write(&data); err != nil {
+		return "", err
+	}
+	for attempt := 0; ; attempt++ {
+		place, err := e.placeOf(data.Bytes(), attempt)
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, filepath.FromSlash(place.Path))
+		there, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(there, data.Bytes()) {
+			return path, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+func (e *Export) placeOf(data []byte, attempt int) (format.Place, error) {
+	place, err := e.codec.Place(data, attempt)
+	if err != nil {
+		err = fmt.Errorf("session %q: %w", e.name, err)
+	}
+	return place, err
+}
+
+// original opens the document that an unchanged session was imported from; nil when
+// there is none.
+func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
 	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
 		return nil, err
@@ -48,5 +215,5 @@ func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec 
 	if err != nil || now != origin.Conversation {
 		return nil, err
 	}
-	return origin.Open()
+	return origin.Open, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -19,14 +20,15 @@ type ImportRequest struct {
 	As     string   // the session's name, for one document
 	Format string   // the name of a codec; "" to recognise each document
 	Stdin  io.Reader
-	// Progress, when not nil, is told of each document that was read.
-	Progress func(done int)
+	// Progress, when not nil, is told of each document that was read, of how many.
+	Progress func(done, total int)
 }
 
 // An Import is what a request led to.
 type Import struct {
 	Sessions []Saved
 	Bad      []error // documents that were not imported
+	Warnings []error // what could not be read, or is not as it should be, of those that were
 	Others   int     // files in folders that are no sessions
 }
 
@@ -41,43 +43,57 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	if err != nil {
 		return Import{}, err
 	}
-	found := &collector{manager: m, stdin: r.Stdin, as: r.As, format: r.Format}
-	var imp *importer
-	err = m.update(ctx, "import", func(tx Tx) error {
-		imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer}, made: map[string]bool{}}
-		found.others = 0
-		if imp.sources, err = openSources(m.around.StateDir); err != nil {
-			return err
-		}
-		if imp.here, err = m.infos(ctx); err != nil {
-			return err
-		}
-		bad := func(err error) { imp.result.Bad = append(imp.result.Bad, err) }
-		err := found.collect(ctx, r.Paths, func(in input) error {
-			saved, err := imp.document(ctx, in)
-			if isBadDocument(err) {
-				bad(err)
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			imp.result.Sessions = append(imp.result.Sessions, saved)
-			if r.Progress != nil {
-				r.Progress(len(imp.result.Sessions))
-			}
-			return nil
-		}, bad)
-		if err != nil {
-			return err
-		}
-		return imp.sources.save()
-	})
+	c := &collector{manager: m, stdin: r.Stdin, as: r.As, format: r.Format}
+	var result Import
+	bad := func(err error) { result.Bad = append(result.Bad, err) }
+	todo, err := c.find(ctx, r.Paths, bad)
 	if err != nil {
 		return Import{}, err
 	}
-	imp.result.Others = found.others
-	return imp.result, nil
+	result.Others = c.others
+	for len(todo) > 0 {
+		var imp *importer
+		err = m.update(ctx, "import", func(tx Tx) error {
+			imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer},
+				made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+			if imp.sources, err = openSources(m.around.StateDir); err != nil {
+				return err
+			}
+			if imp.here, err = m.infos(ctx); err != nil {
+				return err
+			}
+			for i, f := range todo {
+				if err := imp.one(ctx, c, f); err != nil {
+					return err
+				}
+				if r.Progress != nil {
+					r.Progress(i+1, len(todo))
+				}
+			}
+			return imp.sources.save()
+		})
+		if err != nil {
+			return Import{}, err
+		}
+		for _, saved := range imp.result.Sessions {
+			result.add(saved)
+		}
+		result.Bad = append(result.Bad, imp.result.Bad...)
+		result.Warnings = append(result.Warnings, imp.result.Warnings...)
+		todo = imp.later
+	}
+	return result, nil
+}
+
+// add notes what became of a document; of a session's documents the last counts.
+func (r *Import) add(saved Saved) {
+	i := slices.IndexFunc(r.Sessions, func(s Saved) bool { return s.Name == saved.Name })
+	if i < 0 {
+		r.Sessions = append(r.Sessions, saved)
+		return
+	}
+	saved.Changed = saved.Changed || r.Sessions[i].Changed
+	r.Sessions[i] = saved
 }
 
 // isBadDocument reports whether an error is about one document, so that the
@@ -107,8 +123,46 @@ type importer struct {
 	change  change
 	sources *sources
 	here    map[string]domarkx.Info
-	made    map[string]bool // sessions that this request made
+	made    map[string]bool   // sessions that this request made
+	before  map[string]string // the tips of sessions that this update moved
+	fresh   map[string]bool   // snapshots that this update made, which cannot be read yet
+	last    *domarkx.State    // of the newest of them
+	lastID  string
+	later   []found // documents for the next update
 	result  Import
+}
+
+// errLater says of a document that it continues a snapshot of this update that
+// cannot be read before the update is done.
+var errLater = errors.New("its session has to be stored first")
+
+// one imports one document, or says why not.
+func (imp *importer) one(ctx context.Context, c *collector, f found) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	in, err := c.read(f)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		imp.result.Bad = append(imp.result.Bad, unreadable.error)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	saved, err := imp.document(ctx, in)
+	switch {
+	case errors.Is(err, errLater):
+		imp.later = append(imp.later, f)
+	case isBadDocument(err):
+		imp.result.Bad = append(imp.result.Bad, err)
+	case err != nil:
+		return err
+	default:
+		saved.state = nil
+		imp.result.Sessions = append(imp.result.Sessions, saved)
+	}
+	return nil
 }
 
 func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
@@ -131,19 +185,32 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
 	imp.nameSource(doc, in)
+	save := imp.saveOf(ctx, &in, doc, known, files.sum())
 	c := imp.change
-	if c.name, c.base, err = imp.place(ctx, in, known); err != nil {
+	if c.name, c.base, err = imp.place(ctx, in, save.known); err != nil {
 		return Saved{}, inputError(in, err)
 	}
+	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
+		return Saved{Info: imp.here[c.name]}, err
+	}
 	saved, err := imp.commit(ctx, in, doc, c)
+	if errors.Is(err, errLater) {
+		return Saved{}, err
+	}
 	if err != nil {
 		return Saved{}, inputError(in, err)
 	}
 	if c.base == "" {
 		imp.made[c.name] = true
 	}
+	for _, report := range doc.Damage {
+		imp.result.Warnings = append(imp.result.Warnings, report)
+	}
+	if _, ok := imp.before[c.name]; !ok {
+		imp.before[c.name] = imp.here[c.name].ID
+	}
 	imp.here[c.name] = saved.Info
-	imp.sources.set(imp.key(in), source{Session: c.name, Snapshot: saved.Document, Digest: files.sum()}, known)
+	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: files.sum(), Saved: save.at})
 	return saved, nil
 }
 
@@ -160,7 +227,7 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 	m := imp.manager
 	var base *view
 	if c.base != "" {
-		state, err := m.store.Load(ctx, c.base)
+		state, err := imp.load(ctx, c)
 		if err != nil {
 			return Saved{}, err
 		}
@@ -177,13 +244,30 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 		}
 		e.origin = origin
 	}
-	return m.commitEdition(ctx, imp.tx, e, c)
+	saved, err := m.commitEdition(ctx, imp.tx, e, c)
+	if err == nil && saved.Changed {
+		imp.fresh[saved.ID], imp.fresh[saved.Document] = true, true
+		imp.last, imp.lastID = saved.state, saved.Document
+	}
+	return saved, err
+}
+
+// load returns the state that a document continues. A snapshot that this update made
+// is only at hand when it is the last one.
+func (imp *importer) load(ctx context.Context, c change) (*domarkx.State, error) {
+	if tip := imp.here[c.name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
+		return nil, errLater
+	}
+	if imp.fresh[c.base] {
+		return imp.last, nil
+	}
+	return imp.manager.store.Load(ctx, c.base)
 }
 
 // key is under what a document is remembered. One file can be several sessions,
 // under names that the user gave.
 func (imp *importer) key(in input) string {
-	if imp.as != "" && in.path != "-" && imp.sources.byPath[in.key].Session != imp.as {
+	if imp.as != "" && (in.path != "-" || in.identity != "") && imp.sources.byPath[in.key].Session != imp.as {
 		return in.key + "\n" + imp.as
 	}
 	return in.key
@@ -208,8 +292,13 @@ func (imp *importer) known(ctx context.Context, in input) (source, bool) {
 // inHistory reports whether a session has the snapshot that is remembered of it.
 func (imp *importer) inHistory(ctx context.Context, src source) bool {
 	tip, ok := imp.here[src.Session]
-	if !ok || tip.ID == src.Snapshot {
+	if !ok || tip.ID == src.Snapshot || imp.fresh[src.Snapshot] {
 		return ok
+	}
+	if imp.fresh[tip.ID] { // its history is that of what it continues
+		if tip.ID = imp.before[src.Session]; tip.ID == "" {
+			return false
+		}
 	}
 	found, err := imp.manager.store.IsAncestor(ctx, src.Snapshot, tip.ID)
 	return err == nil && found

@@ -27,8 +27,8 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 			return name, "", err
 		}
 		tip, here := imp.here[name]
-		if file, ok := imp.manager.inWorkTree(in); ok && here && !imp.made[name] {
-			same, err := imp.sameSource(ctx, tip, file)
+		if here && !imp.made[name] && !imp.fresh[tip.ID] {
+			same, err := imp.sameSource(ctx, tip, in)
 			if err != nil {
 				return "", "", err
 			}
@@ -56,16 +56,27 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 	}
 }
 
-// sameSource reports whether a session came from that file of the work tree, also
-// in another clone. What a document says of itself does not count: a session shown
-// and imported again is another source.
-func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, file string) (bool, error) {
+// sameSource reports whether a session came from the same source as a document, also
+// in another clone: it is a save of the same session, or came from that file of the
+// work tree. What a document that is no such save says of itself does not count: a
+// session shown and imported again is another source.
+func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input) (bool, error) {
+	file, ok := imp.manager.inWorkTree(in)
+	if in.identity == "" && !ok {
+		return false, nil
+	}
 	headers, err := imp.manager.store.Header(ctx, tip.ID)
 	if err != nil {
 		return false, err
 	}
 	h, err := loadHeader(ctx, imp.manager.store, headers[:1])
-	return err == nil && h.HasSourceFile && h.SourceFile == file, err
+	if err != nil {
+		return false, err
+	}
+	if in.identity != "" {
+		return in.codec.Identify(h).ID == in.identity, nil
+	}
+	return h.HasSourceFile && h.SourceFile == file, nil
 }
 
 // lastImport returns the newest snapshot in a history that an import made; ""

@@ -5,13 +5,47 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
 // List returns all sessions by name.
 func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
+
+// Identities returns what the sessions of a list say of themselves, by name, from
+// their headers alone; those that say nothing are not in it. A session that was
+// changed here was updated when its snapshot was made.
+func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) map[string]format.Identity {
+	found := map[string]format.Identity{}
+	for _, info := range list {
+		headers, err := m.store.Header(ctx, info.ID)
+		if err != nil {
+			continue
+		}
+		h, err := loadHeader(ctx, m.store, headers[:1])
+		if err != nil {
+			continue
+		}
+		for _, codec := range m.codecs {
+			if codec.Identify == nil {
+				continue
+			}
+			id := codec.Identify(h)
+			if id.ID == "" {
+				continue
+			}
+			if changed := time.Unix(info.Date, 0).UTC(); info.Operation != "import" && changed.UnixMilli() > id.Saved {
+				id.UpdatedAt = changed.Format("2006-01-02T15:04:05.000Z")
+			}
+			found[info.Name] = id
+			break
+		}
+	}
+	return found
+}
 
 // Log returns the snapshots of a revision, newest first.
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {

@@ -27,6 +27,8 @@ type Saved struct {
 
 	// Document is the snapshot that holds exactly what was saved: Info.ID unless merged.
 	Document string
+
+	state *domarkx.State // of Document, when it was made
 }
 
 // Save makes a snapshot of a saved document. When the session moved on since the
@@ -142,7 +144,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if err != nil {
 		return Saved{}, err
 	}
-	saved := Saved{Info: info, Changed: true, Document: info.ID}
+	saved := Saved{Info: info, Changed: true, Document: info.ID, state: state}
 	if tip.ID != "" && tip.ID != c.base {
 		theirs, err := m.store.Load(ctx, tip.ID)
 		if err != nil {

@@ -202,7 +202,11 @@ func TestExportGivesBackTheOriginal(t *testing.T) {
 	c.importFile(c.write("s.json", original))
 	export := func() string {
 		var b strings.Builder
-		if err := c.Export(t.Context(), engine.Revision{Name: "s", Message: -1}, "json", &b); err != nil {
+		export, err := c.Export(t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: "s", Message: -1}, Format: "json"})
+		if err == nil {
+			err = export.Write(&b)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

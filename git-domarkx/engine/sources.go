@@ -12,15 +12,17 @@ import (
 // A source is what is remembered of a document that was imported here.
 type source struct {
 	Session  string `json:"session"`
-	Snapshot string `json:"snapshot"` // the one that its last import made
-	Digest   string `json:"digest"`   // SHA-256 of the document and what it includes, in hexadecimal
+	Snapshot string `json:"snapshot"`        // the one that its last import made
+	Digest   string `json:"digest"`          // SHA-256 of the document and what it includes, in hexadecimal
+	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
 	// Before is what was remembered before. It still holds when the sessions were
 	// not moved after this was written, because somebody killed the import.
 	Before *source `json:"before,omitempty"`
 }
 
 // sources remembers, on this machine, which session which file became: by the
-// file's absolute path, or "-:NAME" for a document from standard input. It is a
+// file's absolute path, or "-:NAME" for a document from standard input, or what the
+// document says of itself ([format.Identity]) behind the name of its format. It is a
 // help, not the truth: without it a file is recognised by the session's name and
 // source_file.
 type sources struct {
@@ -47,7 +49,7 @@ func openSources(stateDir string) (*sources, error) {
 // set remembers a document instead of before, which is what held until now.
 func (s *sources) set(path string, now, before source) {
 	now.Before, before.Before = nil, nil
-	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest {
+	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved {
 		return
 	}
 	if before.Session != "" {

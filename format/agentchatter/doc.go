@@ -1,0 +1,108 @@
+// Package agentchatter reads and writes the sessions of agent-chatter, JSON
+// documents of one snapshot each. SPEC.md beside this code says how they become
+// domarkx sessions and back; session.schema.json is the format as a JSON Schema.
+package agentchatter
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/schema"
+)
+
+// Name is what users call the format.
+const Name = "agent-chatter"
+
+// version is the only schemaVersion there is.
+const version = "1.0"
+
+//go:embed session.schema.json
+var schemaText string
+
+// Schema returns the JSON Schema (draft 2020-12) of the format.
+func Schema() string { return schemaText }
+
+// Codec returns the codec for sessions of agent-chatter.
+func Codec() format.Codec {
+	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+	return format.Codec{
+		Name:     Name,
+		Detect:   Detect,
+		Decode:   c.decode,
+		Encode:   Encode,
+		Identify: Identify,
+		SavedAt:  SavedAt,
+		Place:    Place,
+	}
+}
+
+// codec compiles the schema when the first document needs it.
+type codec struct {
+	schema func() (*schema.Schema, error)
+}
+
+// The members of documents.
+const (
+	keySchemaVersion = "schemaVersion"
+	keyTeamID        = "teamId"
+	keySessionID     = "sessionId"
+	keyCreatedAt     = "createdAt"
+	keyUpdatedAt     = "updatedAt"
+	keyContext       = "context"
+	keyMetadata      = "metadata"
+
+	keyMessages  = "messages"
+	keyTeamTask  = "teamTask"
+	keyTimestamp = "timestamp"
+	keyVersion   = "version"
+
+	keyID      = "id"
+	keySpeaker = "speaker"
+	keyContent = "content"
+	keyRouting = "routing"
+
+	keyMessageCount  = "messageCount"
+	keyLastSpeakerID = "lastSpeakerId"
+	keySummary       = "summary"
+)
+
+// keyRole is the member of message_metadata that is "system" in a message of the
+// system.
+const keyRole = "role"
+
+// Detect reports whether a file is a session of agent-chatter: a JSON object that
+// has two of the members schemaVersion, teamId and sessionId, or a context with
+// messages, among those that head shows. A file NAME.tmp is a save that was not
+// finished.
+func Detect(head []byte, name string) bool {
+	if strings.HasSuffix(name, ".tmp") {
+		return false
+	}
+	seen := map[string]bool{}
+	last := ""
+	for depth, name := range format.Names(head) {
+		switch {
+		case depth == 1 && (name == keySchemaVersion || name == keyTeamID || name == keySessionID):
+			if seen[name] = true; len(seen) == 2 {
+				return true
+			}
+		case depth == 2 && name == keyMessages && last == keyContext:
+			return true
+		}
+		if depth == 1 {
+			last = name
+		}
+	}
+	return false
+}
+
+// text returns the member of that name when it is a string, else "".
+func text(v domarkx.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+		return m.Text()
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package agentchatter
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// Identify returns which session a document is a save of: its team's and its own id.
+// The zero Identity is that of a document without them.
+func Identify(h domarkx.Header) format.Identity {
+	if h.UserMetadata == nil {
+		return format.Identity{}
+	}
+	return identify(*h.UserMetadata)
+}
+
+// identify looks at a document, or at a header's user_metadata.
+func identify(v domarkx.Value) format.Identity {
+	team, session := text(v, keyTeamID), text(v, keySessionID)
+	if team == "" || session == "" || text(v, keySchemaVersion) != version {
+		return format.Identity{}
+	}
+	id := format.Identity{
+		ID:        domarkx.ArrayValue(domarkx.StringValue(team), domarkx.StringValue(session)).JSON(),
+		Name:      component(team) + "/" + component(session),
+		SessionID: session,
+		CreatedAt: text(v, keyCreatedAt),
+		UpdatedAt: text(v, keyUpdatedAt),
+	}
+	if at, ok := format.ParseTime(id.UpdatedAt); ok {
+		id.Saved = at.UnixMilli()
+	}
+	return id
+}
+
+// component is an id as one component of a session's name.
+func component(id string) string {
+	return strings.NewReplacer("/", "-", "\\", "-").Replace(id)
+}
+
+// SavedAt returns when a document was saved: by the file's name, as the program
+// gives it (TIME-SESSION.json), else by what the document says.
+func SavedAt(data []byte, name string) (format.Saving, bool) {
+	if digits, session, ok := strings.Cut(path.Base(strings.ReplaceAll(name, "\\", "/")), "-"); ok {
+		if at, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 13 {
+			return format.Saving{At: at, Group: session}, true
+		}
+	}
+	for depth, member := range format.Names(data) {
+		if depth == 1 && member == keyUpdatedAt {
+			return updatedAt(data)
+		}
+	}
+	return format.Saving{}, false
+}
+
+// updatedAt reads that member of the document's object; data may be only the
+// beginning of the document.
+func updatedAt(data []byte) (format.Saving, bool) {
+	v, _ := domarkx.ParsePartial(data)
+	at, ok := format.ParseTime(text(v, keyUpdatedAt))
+	return format.Saving{At: at.UnixMilli()}, ok
+}
+
+// Place returns the path that the program gives a document with this content:
+// TEAM/TIME-SESSION.json, the time in milliseconds since 1970. Each further attempt
+// is a millisecond later: two teams can have the same folder.
+func Place(data []byte, attempt int) (format.Place, error) {
+	v, err := domarkx.ParseValue(data)
+	if err != nil {
+		return format.Place{}, err
+	}
+	id := identify(v)
+	if id.ID == "" {
+		return format.Place{}, fmt.Errorf("a session of agent-chatter: %w: it has no teamId or no sessionId", domarkx.ErrInvalid)
+	}
+	team := text(v, keyTeamID)
+	return format.Place{
+		Path: fmt.Sprintf("%s/%d-%s.json", folderName(team), max(0, id.Saved)+int64(attempt), fileName(id.SessionID)),
+		Team: team,
+		ID:   id.ID,
+	}, nil
+}
+
+// maxFileName is what file systems take, without the time and the extension.
+const maxFileName = 255 - 32
+
+// folderName is a team's id as the program spells its folder: each UTF-16 unit but
+// ASCII letters, digits, '-' and '_' is "_".
+func folderName(team string) string {
+	var b strings.Builder
+	for _, unit := range units(team) {
+		if c := byte(unit); unit < 0x80 && (c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z') {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('_')
+		}
+	}
+	s := b.String()
+	return s[:min(len(s), maxFileName)]
+}
+
+// fileName is a session's id as a part of a file's name. The program takes it as it
+// is; what would lead elsewhere, or no file can be called, becomes "_".
+func fileName(session string) string {
+	s := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(session, "_"))
+	for len(s) > maxFileName {
+		s = strings.ToValidUTF8(s[:maxFileName], "")
+	}
+	return s
+}
+
+// units returns the UTF-16 units of WTF-8.
+func units(s string) []uint16 {
+	var u []uint16
+	for _, r := range wide(s) {
+		if r > 0xffff {
+			r -= 0x10000
+			u = append(u, uint16(0xd800+r>>10), uint16(0xdc00+r&0x3ff))
+		} else {
+			u = append(u, uint16(r))
+		}
+	}
+	return u
+}

@@ -1,0 +1,145 @@
+package agentchatter
+
+import (
+	"github.com/domarkx/domarkx"
+)
+
+// The types of speakers.
+const (
+	typeAI     = "ai"
+	typeHuman  = "human"
+	typeSystem = "system"
+)
+
+// migrate returns a speaker of older versions (roleId, roleName, roleTitle) in the
+// present form, as the program does it. Any other value is returned as it is.
+func migrate(v domarkx.Value) domarkx.Value {
+	if _, ok := v.Get("roleId"); !ok || v.Kind() != domarkx.Object {
+		return v
+	}
+	if _, ok := v.Get(keyID); ok {
+		return v
+	}
+	out := domarkx.ObjectValue()
+	set := func(name string, from ...string) {
+		for _, old := range from {
+			if m, ok := v.Get(old); ok && m.Kind() != domarkx.Null {
+				out = out.With(name, m)
+				return
+			}
+		}
+	}
+	set("id", "roleId")
+	set("name", "name", "roleName")
+	set("displayName", "displayName", "roleTitle", "roleName")
+	set("type", "type")
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "roleId", "roleName", "roleTitle":
+		default:
+			out = out.With(m.Name, m.Value)
+		}
+	}
+	return out
+}
+
+// A speaker is who a message is from.
+type speaker struct{ id, name, display, kind string }
+
+func (s speaker) value() domarkx.Value {
+	return domarkx.ObjectValue(
+		domarkx.Member{Name: "id", Value: domarkx.StringValue(s.id)},
+		domarkx.Member{Name: "name", Value: domarkx.StringValue(s.name)},
+		domarkx.Member{Name: "displayName", Value: domarkx.StringValue(s.display)},
+		domarkx.Member{Name: "type", Value: domarkx.StringValue(s.kind)})
+}
+
+// kindOf returns what a message's speaker must be: the heading decides.
+func kindOf(m domarkx.Message) string {
+	switch {
+	case m.Role == domarkx.Assistant:
+		return typeAI
+	case m.Metadata != nil && text(*m.Metadata, keyRole) == typeSystem:
+		return typeSystem
+	}
+	return typeHuman
+}
+
+// stated returns the speaker that a message names, and whether it names one: as an
+// object, in either form, or by a name alone.
+func stated(m domarkx.Message) (speaker, bool) {
+	if m.Metadata == nil {
+		return speaker{}, false
+	}
+	v, ok := m.Metadata.Get(keySpeaker)
+	if !ok {
+		return speaker{}, false
+	}
+	s := speaker{kind: kindOf(m)}
+	if v.Kind() == domarkx.String {
+		s.id = v.Text()
+	} else {
+		v = migrate(v)
+		s.id, s.name, s.display = text(v, "id"), text(v, "name"), text(v, "displayName")
+	}
+	for _, other := range []string{s.name, s.display} {
+		if s.id == "" {
+			s.id = other
+		}
+	}
+	if s.name == "" && !has(v, "name") {
+		s.name = s.id
+	}
+	if s.display == "" && !has(v, "displayName") {
+		s.display = s.name
+	}
+	return s, s.id != "" || has(v, "id")
+}
+
+// has reports whether an object has a string of that name.
+func has(v domarkx.Value, name string) bool {
+	m, ok := v.Get(name)
+	return ok && m.Kind() == domarkx.String
+}
+
+// unnamed are the speakers of messages that name none, where nobody else of their
+// kind speaks.
+func unnamed(kind string) speaker {
+	switch kind {
+	case typeAI:
+		return speaker{"assistant", "assistant", "Assistant", kind}
+	case typeSystem:
+		return speaker{"system", "system", "System", kind}
+	}
+	return speaker{"human", "human", "Human", kind}
+}
+
+// speakers returns who each message of a conversation is from. A message that names
+// nobody is from the only one of its kind who speaks.
+func speakers(conversation []domarkx.WrittenMessage) []speaker {
+	all := make([]speaker, len(conversation))
+	known := make([]bool, len(conversation))
+	only := map[string]speaker{}
+	several := map[string]bool{}
+	for i, m := range conversation {
+		all[i], known[i] = stated(m.Message)
+		if !known[i] {
+			continue
+		}
+		if other, ok := only[all[i].kind]; ok && other != all[i] {
+			several[all[i].kind] = true
+		}
+		only[all[i].kind] = all[i]
+	}
+	for i, m := range conversation {
+		if known[i] {
+			continue
+		}
+		kind := kindOf(m.Message)
+		var ok bool
+		if all[i], ok = only[kind]; !ok || several[kind] {
+			all[i] = unnamed(kind)
+		}
+	}
+	return all
+}

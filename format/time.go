@@ -1,0 +1,48 @@
+package format
+
+import (
+	"strings"
+	"time"
+)
+
+// ParseTime reads a date and time with a zone (RFC 3339, section 5.6), and reports
+// whether it is one. As other readers do, it takes a blank for the T, a zone without
+// minutes or colon, and a leap second at the end of a day in UTC, which it returns as
+// the second after.
+func ParseTime(s string) (time.Time, bool) {
+	if len(s) < len("2006-01-02T15:04:05Z") || !strings.ContainsRune("Tt ", rune(s[10])) {
+		return time.Time{}, false
+	}
+	zone := strings.IndexAny(s[19:], "Zz+-")
+	if zone < 0 || s[17:19] > "60" {
+		return time.Time{}, false
+	}
+	zone += 19
+	second, leap := s[17:zone], strings.HasPrefix(s[17:], "60")
+	if leap {
+		second = "59" + second[2:]
+	}
+	if strings.Contains(second, ",") || strings.HasSuffix(second, ".") {
+		return time.Time{}, false
+	}
+	offset := s[zone:]
+	switch len(offset) {
+	case 1:
+		offset = strings.ToUpper(offset)
+	case 3: // +08
+		offset += ":00"
+	case 5: // +0800
+		offset = offset[:3] + ":" + offset[3:]
+	}
+	t, err := time.Parse(time.RFC3339Nano, s[:10]+"T"+s[11:17]+second+offset)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if leap {
+		t = t.Add(time.Second)
+		if u := t.UTC(); u.Hour() != 0 || u.Minute() != 0 {
+			return time.Time{}, false
+		}
+	}
+	return t, true
+}

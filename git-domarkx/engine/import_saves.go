@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A save is a document as one of several that were saved of one session. The
+// session is remembered by what the document says that it is, and the file by its
+// path besides, so that it need not be read again.
+type save struct {
+	known   source // what is remembered of the session, or of the file when it says nothing
+	digest  string
+	at      int64  // when it was saved, in milliseconds since 1970; 0 when unknown
+	within  int64  // the same, by what the document says
+	pathKey string // under which the file is remembered; "" when that is all
+	path    source // what is remembered of the file
+}
+
+// saveOf says which save a document is, and makes what it says of itself the
+// identity and name of the input.
+func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known source, digest string) save {
+	s := save{known: known, digest: digest}
+	if in.codec.Identify == nil {
+		return s
+	}
+	id := in.codec.Identify(doc.Header)
+	if id.ID == "" {
+		return s
+	}
+	s.pathKey, s.path = imp.key(*in), known
+	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
+	if imp.as == "" && id.Name != "" {
+		in.name = id.Name
+	}
+	s.known, _ = imp.known(ctx, *in)
+	s.at, s.within = id.Saved, id.Saved
+	if in.codec.SavedAt != nil {
+		if saved, ok := in.codec.SavedAt(nil, in.path); ok {
+			s.at = saved.At
+		}
+	}
+	return s
+}
+
+// isOld reports whether a session has a document already: the same one, or a later
+// save. It is remembered, so that the file is not read again.
+func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (bool, error) {
+	if c.base == "" {
+		return false, nil
+	}
+	now := source{Session: c.name, Snapshot: c.base, Digest: s.digest, Saved: s.at}
+	if s.known.Session == "" { // found by its name
+		same, err := imp.sameOriginal(ctx, in, c.base)
+		if err != nil {
+			return false, err
+		}
+		if same {
+			imp.remember(in, s, now)
+			return true, nil
+		}
+	}
+	if in.identity == "" {
+		return false, nil
+	}
+	before, at := s.known.Saved, s.at
+	if s.known.Session == "" {
+		headers, err := imp.manager.store.Header(ctx, c.base)
+		if err != nil {
+			return false, err
+		}
+		h, err := loadHeader(ctx, imp.manager.store, headers[:1])
+		if err != nil {
+			return false, err
+		}
+		before, at = in.codec.Identify(h).Saved, s.within
+	}
+	same := s.known.Digest == s.digest
+	if !same && (at == 0 || before == 0 || at >= before) {
+		return false, nil
+	}
+	if !same {
+		imp.result.Warnings = append(imp.result.Warnings,
+			fmt.Errorf("%s: was saved before what session %q was last imported from; nothing was changed", in.path, c.name))
+	}
+	imp.sources.set(s.pathKey, now, s.path)
+	return true, nil
+}
+
+// remember notes which session a document became.
+func (imp *importer) remember(in input, s save, now source) {
+	imp.sources.set(imp.key(in), now, s.known)
+	if s.pathKey != "" {
+		imp.sources.set(s.pathKey, now, s.path)
+	}
+}
+
+// sameOriginal reports whether a snapshot was made from the very bytes of an input.
+func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
+	headers, err := imp.manager.store.Header(ctx, snapshot)
+	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
+		return false, err
+	}
+	origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
+	if err != nil || origin.Format != in.codec.Name || origin.Size != int64(len(in.data)) {
+		return false, err
+	}
+	content, err := origin.Open()
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	data, err := io.ReadAll(content)
+	return err == nil && bytes.Equal(data, in.data), err
+}
