@@ -90,7 +90,7 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	}
 	sync := "core.fsync=committed,loose-object,reference"
 	if oneSync(changes) {
-		sync = "core.fsync=committed,loose-object,-reference"
+		sync = "core.fsync=objects,-reference"
 	}
 	args := []string{
 		"-c", sync,
