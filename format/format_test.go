@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,24 @@ func TestLookups(t *testing.T) {
 		}
 		if got, ok := format.ByName(codecs, test.name); got.Name != test.wantName || ok != (test.wantName != "") {
 			t.Errorf("ByName(%q) = %q, %t", test.name, got.Name, ok)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, test := range []struct{ head, want string }{
+		{"\ufeff {\"a\": {\"b\": [{\"c\" : \"d\"}]}, \"e\\\"\": 1", `1a 2b 4c 1e\" `},
+		{`{"a": {}} "b": 1`, `1a `},
+		{`{"a`, ``},
+		{`["a"]`, ``},
+		{``, ``},
+	} {
+		got := ""
+		for depth, name := range format.Names([]byte(test.head)) {
+			got += fmt.Sprintf("%d%s ", depth, name)
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.head, got, test.want)
 		}
 	}
 }

@@ -99,7 +99,12 @@ func readsAs(content string, blocks []domarkx.Block) bool {
 		return len(blocks) == 1 && blocks[0].Type == domarkx.TextBlock && blocks[0].Text == content
 	}
 	read, err := markdown.ParseContent(content)
-	return err == nil && slices.EqualFunc(read, blocks, func(a, b domarkx.Block) bool {
+	return err == nil && sameBlocks(read, blocks)
+}
+
+// sameBlocks compares blocks but for members that the format does not know.
+func sameBlocks(a, b []domarkx.Block) bool {
+	return slices.EqualFunc(a, b, func(a, b domarkx.Block) bool {
 		return a.Type == b.Type && a.Text == b.Text && a.Language == b.Language && a.HasName == b.HasName && a.Name == b.Name
 	})
 }

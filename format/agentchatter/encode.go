@@ -271,7 +271,7 @@ func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) st
 // content is a message's text; what it cannot hold of the blocks is told.
 func (e *encoder) content(i int, m domarkx.Message) string {
 	content := joinContent(m.Content, m.Glue())
-	if !readsAs(content, m.Content) {
+	if read, _ := splitContent(content); !sameBlocks(read, m.Content) {
 		e.to.Lose("message %d: how its content is divided into blocks", i)
 	}
 	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
@@ -298,6 +298,8 @@ func (e *encoder) loseMetadata(i int, m domarkx.Message, metadata domarkx.Value,
 	e.check(where+"."+keySpeaker, migrate(said), map[string]func(domarkx.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
 		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == from.kind },
+		// What an older version called the same, beside it: the program drops it too.
+		"roleId": isString, "roleName": isString, "roleTitle": isString,
 	})
 }
 
@@ -346,6 +348,6 @@ func (e *encoder) addressee(where string, v domarkx.Value) (domarkx.Value, bool)
 		form = []string{"roleId", "roleName"}
 	}
 	textOrNull := func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null }
-	e.check(where, v, map[string]func(domarkx.Value) bool{"identifier": isString, form[0]: textOrNull, form[1]: textOrNull})
+	e.check(where, v, map[string]func(domarkx.Value) bool{"identifier": isString, "memberId": textOrNull, "memberName": textOrNull, "roleId": textOrNull, "roleName": textOrNull})
 	return object("identifier", domarkx.StringValue(text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
 }

@@ -1,0 +1,48 @@
+package agentchatter_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/agentchatter"
+)
+
+// pieces are what contents are made of: whatever a division into blocks could get
+// wrong.
+var pieces = []string{"text", "\n", "\n\n", "```", "```js\n", "~~~", "````", " ", "  ", "\t", "> q", "- item", "    code", "## user", "\\", "\r\n", "\r",
+	"\xed\xa0\xbd", "é", "name=x", "[include](a)", "<!--", "\x00", "`", "\u2028"}
+
+// TestContentSurvives: whatever stands in a message, a session that was changed
+// elsewhere is written with exactly that.
+func TestContentSurvives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		content := ""
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(pieces)-1), 0, 12).Draw(t, "pieces") {
+			content += pieces[i]
+		}
+		message := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: domarkx.StringValue(content)})
+		doc := domarkx.ObjectValue(
+			domarkx.Member{Name: "schemaVersion", Value: domarkx.StringValue("1.0")},
+			domarkx.Member{Name: "context", Value: domarkx.ObjectValue(domarkx.Member{Name: "messages", Value: domarkx.ArrayValue(message)})})
+		read, err := agentchatter.Codec().Decode(format.Source{Data: []byte(doc.JSON())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := agentchatter.Encode(read, format.Target{Lost: func(what string) { t.Errorf("lost: %s", what) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := domarkx.ParseValue(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		context, _ := v.Get("context")
+		messages, _ := context.Get("messages")
+		if got, _ := messages.Items()[0].Get("content"); got.Text() != content {
+			t.Errorf("%q became %q", content, got.Text())
+		}
+	})
+}
