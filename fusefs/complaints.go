@@ -73,6 +73,7 @@ func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrO
 
 // Unlink forgets a save that need not be mended any more.
 func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
+	ctx = steady(ctx)
 	if n.ReadOnly {
 		return syscall.EROFS
 	}

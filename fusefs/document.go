@@ -25,6 +25,7 @@ var _ fs.FileReader = (*documentHandle)(nil)
 
 // Read gives a part of the document.
 func (h *documentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	ctx = steady(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.read {

@@ -29,6 +29,7 @@ var (
 )
 
 func (n *messagesNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	here, err := n.place(ctx, n.path)
 	if err != nil {
@@ -66,6 +67,7 @@ func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name strin
 func messageNumber(id string, k int) uint64 { return number("message", id, strconv.Itoa(k)) }
 
 func (n *messagesNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	ctx = steady(ctx)
 	here, err := n.place(ctx, n.path)
 	if err != nil {
 		return nil, n.fail("listing messages", n.path, err)

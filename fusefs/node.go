@@ -96,6 +96,10 @@ func callerFrom(ctx context.Context) overlay.Caller {
 	return overlay.Caller{}
 }
 
+// steady returns a context that a signal to the caller does not end: programs are
+// not prepared for EINTR from a file system, and most calls are over at once.
+func steady(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
 const (
 	dirMode  = syscall.S_IFDIR | 0o555
 	fileMode = syscall.S_IFREG | 0o444

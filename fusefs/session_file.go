@@ -42,6 +42,7 @@ func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 }
 
 func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	ctx = steady(ctx)
 	if n.ReadOnly {
 		return syscall.EROFS
 	}
@@ -95,6 +96,7 @@ func modeOf(flags uint32) overlay.Mode {
 }
 
 func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	ctx = steady(ctx)
 	h, err := n.tree.Open(ctx, n.file, modeOf(flags), callerFrom(ctx))
 	if err != nil {
 		return nil, 0, n.fail("opening a file", "", err)
@@ -107,6 +109,7 @@ func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint3
 }
 
 func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	ctx = steady(ctx)
 	got, err := n.tree.Read(ctx, n.file, dest, off)
 	if err != nil {
 		return nil, n.fail("reading a session", "", err)
@@ -115,6 +118,7 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 }
 
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	ctx = steady(ctx)
 	// Who writes does not matter, unless it empties the file.
 	if err := n.tree.Write(ctx, n.file, nil, data, off, overlay.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
@@ -129,6 +133,7 @@ const (
 )
 
 func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
+	ctx = steady(ctx)
 	if off > math.MaxInt64 || size > math.MaxInt64-off {
 		return syscall.EFBIG
 	}

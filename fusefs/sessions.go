@@ -36,6 +36,7 @@ var (
 )
 
 func (n *folderNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	f, sub, err := n.tree.Lookup(ctx, n.folder, name)
 	switch {
@@ -88,6 +89,7 @@ func fill(out *fuse.Attr, a overlay.Attr) {
 }
 
 func (n *folderNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	ctx = steady(ctx)
 	found, err := n.tree.List(ctx, n.folder)
 	if err != nil {
 		return nil, n.fail("listing sessions", "", err)
@@ -117,6 +119,7 @@ func (n *folderNode) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetA
 }
 
 func (n *folderNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	f, h, err := n.tree.Create(ctx, n.folder, name, mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
 	if err != nil {
@@ -127,6 +130,7 @@ func (n *folderNode) Create(ctx context.Context, name string, flags, mode uint32
 
 // Mknod makes ordinary files; devices, pipes and sockets are not possible.
 func (n *folderNode) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	if kind := mode & syscall.S_IFMT; kind != syscall.S_IFREG && kind != 0 {
 		return nil, syscall.EPERM
 	}
@@ -139,6 +143,7 @@ func (n *folderNode) Mknod(ctx context.Context, name string, mode, _ uint32, out
 }
 
 func (n *folderNode) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	sub, err := n.tree.Mkdir(ctx, n.folder, name, mode)
 	if err != nil {
@@ -148,16 +153,19 @@ func (n *folderNode) Mkdir(ctx context.Context, name string, mode uint32, out *f
 }
 
 func (n *folderNode) Rmdir(ctx context.Context, name string) syscall.Errno {
+	ctx = steady(ctx)
 	name = spelled(name)
 	return n.fail("removing a folder", name, n.tree.Rmdir(ctx, n.folder, name))
 }
 
 func (n *folderNode) Unlink(ctx context.Context, name string) syscall.Errno {
+	ctx = steady(ctx)
 	name = spelled(name)
 	return n.fail("removing a file", name, n.tree.Unlink(ctx, n.folder, name))
 }
 
 func (n *folderNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	f, err := n.tree.Symlink(ctx, n.folder, name, target)
 	if err != nil {
@@ -167,6 +175,7 @@ func (n *folderNode) Symlink(ctx context.Context, target, name string, out *fuse
 }
 
 func (n *folderNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	of, ok := target.(*fileNode)
 	if !ok {
 		return nil, syscall.EPERM
@@ -185,6 +194,7 @@ const (
 )
 
 func (n *folderNode) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	ctx = steady(ctx)
 	to, ok := parent.(*folderNode)
 	if !ok {
 		return syscall.EXDEV

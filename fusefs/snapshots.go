@@ -32,6 +32,7 @@ var (
 const latest = "latest"
 
 func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
 	name = spelled(name)
 	here, err := n.place(ctx, n.path)
 	if err != nil {
@@ -100,6 +101,7 @@ func (v *view) history(ctx context.Context, key string) (history, error) {
 }
 
 func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	ctx = steady(ctx)
 	here, err := n.place(ctx, n.path)
 	if err != nil {
 		return nil, n.fail("listing snapshots", n.path, err)
@@ -175,6 +177,7 @@ func (n *documentNode) entry(ctx context.Context, parent *node, ino uint64, out 
 }
 
 func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	ctx = steady(ctx)
 	size, known := n.size, n.size >= 0
 	if !known {
 		size, known = n.documents.size(n.render)
