@@ -213,7 +213,8 @@ func (b *Batch) mend() (err error) {
 	if b.pack != nil {
 		return b.pack.place()
 	}
-	if len(b.objects) > 0 && (b.d.collecting() || !b.there()) {
+	// What runs is asked first: what has ended by then shows in what is there.
+	if len(b.objects) > 0 && (b.d.collecting() || pruning() || !b.there()) {
 		b.pack, err = b.d.finished(b.objects)
 	}
 	return err

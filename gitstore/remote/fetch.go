@@ -73,7 +73,7 @@ const maxRobbed = 5
 // writing for one that somebody left. Git says so only in words.
 func robbed(err error) bool {
 	var failed *gitcmd.Error
-	return errors.As(err, &failed) && strings.Contains(failed.Stderr, "unable to rename temporary")
+	return errors.As(err, &failed) && (strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack"))
 }
 
 func (c *Client) fetchOptions() []string {

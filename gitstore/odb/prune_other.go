@@ -1,0 +1,6 @@
+//go:build !linux
+
+package odb
+
+// pruning cannot be told here.
+func pruning() bool { return false }
