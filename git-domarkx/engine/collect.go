@@ -65,9 +65,11 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 				return nil, err
 			}
 			all = append(all, inside...)
+		case !info.Mode().IsRegular(): // opening a FIFO would wait for a writer
+			bad(fmt.Errorf("%s: %w: it is no regular file; give what it holds as standard input, -", path, domarkx.ErrInvalid))
 		default:
 			f := found{path: path, name: c.nameOf(filepath.Base(path))}
-			if len(paths) > 1 && info.Mode().IsRegular() {
+			if len(paths) > 1 {
 				if head, err := readHead(path); err == nil { // else reading it says what is wrong
 					c.note(&f, head)
 				}
