@@ -123,18 +123,18 @@ func TestFilesAndFolders(t *testing.T) {
 	if err != nil || strings.Join(trash, " ") != "f/b/c f/e" {
 		t.Errorf("trash is %q, %v", trash, err)
 	}
-	for script, want := range map[string]string{
-		`echo x > 'a b.md'`: "Invalid argument",
-		`echo x > s.md.md`:  "Invalid argument",
-		`mkdir x.md`:        "Invalid argument",
-		`echo x > s.md; sleep 0.01; echo y > S.md`: "File exists",
-		`mkdir s; echo x > s/t.md`:                 "File exists",
-		`ln -s x l.md`:                             "Operation not permitted",
-		`ln s.md t.md`:                             "Operation not permitted",
-		`mkfifo p`:                                 "Operation not permitted",
+	for _, tt := range []struct{ script, want string }{
+		{`echo x > 'a b.md'`, "Invalid argument"},
+		{`echo x > s.md.md`, "Invalid argument"},
+		{`mkdir x.md`, "Invalid argument"},
+		{`echo x > s.md; echo y > S.md`, "File exists"},
+		{`mkdir s; echo x > s/t.md`, "File exists"},
+		{`ln -s x l.md`, "Operation not permitted"},
+		{`ln s.md t.md`, "Operation not permitted"},
+		{`mkfifo p`, "Operation not permitted"},
 	} {
-		if out, err := m.trySh(script); err == nil || !strings.Contains(out, want) {
-			t.Errorf("%s: %q, %v", script, out, err)
+		if out, err := m.trySh(tt.script); err == nil || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: %q, %v", tt.script, out, err)
 		}
 	}
 }
