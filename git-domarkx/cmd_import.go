@@ -9,7 +9,7 @@ import (
 )
 
 type importCmd struct {
-	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported."`
+	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
 	Format string   `placeholder:"F" help:"The documents' format: md, json or agent-chatter. Recognised by content unless given."`
 	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }

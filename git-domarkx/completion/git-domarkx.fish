@@ -10,7 +10,7 @@ complete -c git-domarkx -l color -x -a 'auto always never' -d 'Colour the output
 complete -c git-domarkx -l no-progress -d 'Show progress on a terminal after a second; --no-progress never does'
 complete -c git-domarkx -l help -d 'Show the whole help and stop; -h shows the usage on one screen'
 complete -c git-domarkx -f -n __fish_use_subcommand -a import -d 'Make sessions from documents'
-complete -c git-domarkx -n '__fish_seen_subcommand_from import' -l as -r -d 'The session\'s name, when one document is imported'
+complete -c git-domarkx -n '__fish_seen_subcommand_from import' -l as -r -d 'The session\'s name, when one document is imported; of several, that of standard input'
 complete -c git-domarkx -n '__fish_seen_subcommand_from import' -l format -r -d 'The documents\' format: md, json or agent-chatter. Recognised by content unless given'
 complete -c git-domarkx -n '__fish_seen_subcommand_from import' -F
 complete -c git-domarkx -f -n __fish_use_subcommand -a validate -d 'Say whether documents are well formed'

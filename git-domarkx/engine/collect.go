@@ -21,6 +21,7 @@ type input struct {
 	path  string // as the user named it; "-" for standard input
 	key   string // its absolute path, or "-:NAME", or the identity behind the format's name
 	name  string // the session's name, not mapped yet
+	as    string // the name that the user gave; "" when none
 	codec format.Codec
 	data  []byte
 
@@ -31,7 +32,8 @@ type input struct {
 type collector struct {
 	manager *SessionManager
 	stdin   io.Reader
-	as      string
+	as      string // the name that the user gave; "" when there are several documents
+	stdinAs string // the name that the user gave standard input
 	format  string
 	input   []byte // of stdin, once it was read
 	others  int    // files in folders that are no sessions
@@ -140,7 +142,7 @@ func (c *collector) read(f found) (input, error) {
 	if err != nil {
 		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
 	}
-	return input{path: f.path, key: key, name: f.name, codec: codec, data: data}, nil
+	return input{path: f.path, key: key, name: f.name, as: c.as, codec: codec, data: data}, nil
 }
 
 // unreadableError is an error about one input, after which others go on.
@@ -158,7 +160,7 @@ func pathError(err error) error {
 }
 
 func (c *collector) standardInput() (input, error) {
-	if c.as == "" {
+	if c.stdinAs == "" {
 		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
 	}
 	if c.input == nil {
@@ -172,7 +174,7 @@ func (c *collector) standardInput() (input, error) {
 	if err != nil {
 		return input{}, &unreadableError{err}
 	}
-	return input{path: "-", key: "-:" + c.as, name: c.as, codec: codec, data: c.input}, nil
+	return input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, codec: codec, data: c.input}, nil
 }
 
 // canonicalPath is the one path under which a file is remembered.
@@ -219,7 +221,7 @@ func (m *SessionManager) codec(name string) (format.Codec, error) {
 // folder takes the sessions of a folder: hidden and ignored paths and files of
 // other kinds are passed over, and symbolic links are not followed.
 func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([]found, error) {
-	if c.as != "" && c.as != "-" {
+	if c.as != "" {
 		return nil, fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)
 	}
 	var files []string

@@ -17,7 +17,7 @@ import (
 // An ImportRequest names documents to import.
 type ImportRequest struct {
 	Paths  []string // files, folders, and "-" for Stdin
-	As     string   // the session's name, for one document
+	As     string   // the session's name, for one document; of several, for Stdin
 	Format string   // the name of a codec; "" to recognise each document
 	Stdin  io.Reader
 	// Progress, when not nil, is told of each document that was read, of how many.
@@ -36,14 +36,17 @@ type Import struct {
 // that the same document became before. All good documents become snapshots
 // together; bad ones are reported, and change nothing.
 func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, error) {
-	if r.As != "" && len(r.Paths) > 1 {
+	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return Import{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
 	}
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
 		return Import{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, as: r.As, format: r.Format}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format}
+	if len(r.Paths) == 1 {
+		c.as = r.As
+	}
 	var result Import
 	bad := func(err error) { result.Bad = append(result.Bad, err) }
 	todo, err := c.find(ctx, r.Paths, bad)
@@ -54,7 +57,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	for len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
-			imp = &importer{manager: m, tx: tx, as: r.As, change: change{operation: "import", author: author, committer: committer},
+			imp = &importer{manager: m, tx: tx, change: change{operation: "import", author: author, committer: committer},
 				made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
@@ -119,7 +122,6 @@ func (m *SessionManager) infos(ctx context.Context) (map[string]domarkx.Info, er
 type importer struct {
 	manager *SessionManager
 	tx      Tx
-	as      string
 	change  change
 	sources *sources
 	here    map[string]domarkx.Info
@@ -267,8 +269,8 @@ func (imp *importer) load(ctx context.Context, c change) (*domarkx.State, error)
 // key is under what a document is remembered. One file can be several sessions,
 // under names that the user gave.
 func (imp *importer) key(in input) string {
-	if imp.as != "" && (in.path != "-" || in.identity != "") && imp.sources.byPath[in.key].Session != imp.as {
-		return in.key + "\n" + imp.as
+	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.byPath[in.key].Session != in.as {
+		return in.key + "\n" + in.as
 	}
 	return in.key
 }

@@ -17,7 +17,7 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 		return known.Session, known.Snapshot, nil
 	}
 	wanted := in.name
-	if imp.as == "" {
+	if in.as == "" {
 		wanted = imp.manager.store.MapName(in.name)
 	}
 	for n := 1; ; n++ {
@@ -37,10 +37,10 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 				return name, base, err
 			}
 		}
-		if imp.as != "" && !here { // the clash is with another name
+		if in.as != "" && !here { // the clash is with another name
 			return "", "", fmt.Errorf("%w; give another name with --as", err)
 		}
-		if imp.as != "" {
+		if in.as != "" {
 			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
 		}
 		if n > 1 {

@@ -34,7 +34,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	}
 	s.pathKey, s.path = imp.key(*in), known
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
-	if imp.as == "" && id.Name != "" {
+	if in.as == "" && id.Name != "" {
 		in.name = id.Name
 	}
 	s.known, _ = imp.known(ctx, *in)

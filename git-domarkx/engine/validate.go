@@ -13,7 +13,7 @@ import (
 // Validate decodes documents and gives what is wrong with each to bad, also what
 // an import would work around.
 func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) error {
-	c := &collector{manager: m, stdin: stdin, as: "-"}
+	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
 	all, err := c.find(ctx, paths, bad)
 	if err != nil {
 		return err
