@@ -46,7 +46,7 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	stale, err := s.removeStale(time.Now().Add(-staleAfter))
-	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps())
+	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps(), s.db.ReleaseFetched())
 }
 
 // removeStale removes temporary files of the list cache.

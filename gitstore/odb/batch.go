@@ -168,7 +168,7 @@ func (b *Batch) Sync() error {
 	switch {
 	case b.pack != nil:
 		b.err = b.pack.finish()
-	case len(b.objects) > 0 && b.d.collecting():
+	case len(b.objects) > 0 && (b.d.collecting() || pruning()):
 		// The collection has perhaps decided already what it will delete.
 		b.pack, b.err = b.d.finished(b.objects)
 	default:

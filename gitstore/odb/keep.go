@@ -142,6 +142,33 @@ func (d *Database) releaseLeft(name string) error {
 	return errors.Join(removeIfThere(f.Name()), removeIfThere(listed))
 }
 
+// ReleaseFetched removes the .keep files of fetches that died on this machine: git
+// writes "fetch-pack PID on HOST" into them, and leaves them when it is killed, so
+// that their packs would never be collected.
+func (d *Database) ReleaseFetched() error {
+	files, err := filepath.Glob(filepath.Join(d.packDir(), "pack-*.keep"))
+	if err != nil {
+		return fmt.Errorf("read list of kept packs: %w", err)
+	}
+	here, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("release kept packs of fetches: %w", err)
+	}
+	var errs []error
+	for _, file := range files {
+		mark, err := os.ReadFile(file)
+		if err != nil {
+			continue // it was released meanwhile
+		}
+		var pid int
+		var host string
+		if n, err := fmt.Sscanf(string(mark), "fetch-pack %d on %s\n", &pid, &host); n == 2 && err == nil && pid > 0 && host == here && !alive(pid) {
+			errs = append(errs, removeIfThere(file))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // gcExpires is the age at which Git takes a gc.pid file for a leftover.
 const gcExpires = 12 * time.Hour
 

@@ -70,10 +70,12 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetche
 const maxRobbed = 5
 
 // robbed reports whether a git prune at the same time took the pack that a fetch was
-// writing for one that somebody left. Git says so only in words.
+// writing for one that somebody left, or an object of a session that is just being
+// written, which is stored again. Git says so only in words.
 func robbed(err error) bool {
 	var failed *gitcmd.Error
-	return errors.As(err, &failed) && (strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack"))
+	return errors.As(err, &failed) && (strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack") ||
+		strings.Contains(failed.Stderr, "bad object"))
 }
 
 func (c *Client) fetchOptions() []string {
