@@ -184,8 +184,10 @@ func (s *site) noScraps() {
 	noLocks(tb, gitDir, "at the end")
 	for _, pattern := range []string{"objects/pack/*.keep", "objects/pack/tmp*", "objects/pack/.tmp*", "objects/??/tmp*",
 		"objects/??/.tmp*", "objects/tmp*", "domarkx/journal/*", "domarkx/edit-*"} {
-		if left, _ := filepath.Glob(filepath.Join(gitDir, pattern)); len(left) > 0 {
-			tb.Errorf("these were left at the end: %q", left)
+		left, _ := filepath.Glob(filepath.Join(gitDir, pattern))
+		for _, path := range left {
+			content, _ := os.ReadFile(path)
+			tb.Errorf("%s was left at the end, with %.100q", path, content)
 		}
 	}
 }

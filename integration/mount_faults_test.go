@@ -71,7 +71,7 @@ func TestMountFaultKill(t *testing.T) {
 			for i := range rounds(t, 12) {
 				m := mountAt(t, r, dir)
 				if got := m.read("sessions/s.md"); got != acknowledged && got != tried {
-					t.Fatalf("round %d: after the kill the file reads %.300q, expected what was acknowledged, %.300q, or tried, %.300q", i, got, acknowledged, tried)
+					t.Fatalf("round %d: after the kill the file reads %.1500q, expected what was acknowledged, %.100q, or tried, %.100q; log:\n%s", i, got, acknowledged, tried, r.domarkx("log", "s"))
 				} else {
 					acknowledged = got
 				}
