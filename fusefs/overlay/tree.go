@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -30,7 +29,7 @@ type Tree struct {
 	inodes  map[uint64]any     // numbers in use by *File and *Folder values
 	gens    uint64
 	seen    reads
-	closed  bool
+	closed  bool           // nothing is begun any more
 	working sync.WaitGroup // saves and removals under way
 }
 
@@ -266,12 +265,4 @@ func (t *Tree) takeBack(s *slot) {
 	}
 	s.gone = nil
 	t.epoch++
-}
-
-// folderOf checks that a folder can hold new names.
-func (t *Tree) folderOf(d *Folder) error {
-	if d.gone {
-		return syscall.ENOENT
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // poke sees to it that a slot's work is done when it is due.
 func (t *Tree) poke(s *slot) {
-	if s.running || s.frozen > 0 {
+	if s.running || s.frozen > 0 || t.closed {
 		return
 	}
 	if s.timer != nil {
