@@ -34,6 +34,9 @@ type Server struct {
 // earlier mount acknowledged and did not get to is done first. When it returns the
 // mount is usable.
 //
+// The serving process opens no file of its mount with package os: the poller would
+// wait for an answer that it keeps the process from giving.
+//
 // A mount whose process died is cleared away. A folder that something else is
 // mounted on is domarkx.ErrExists.
 func Mount(ctx context.Context, o Options) (*Server, error) {
