@@ -154,7 +154,7 @@ func serve(v *view) (*fuse.Server, error) {
 		options.Options = append(options.Options, "ro")
 	}
 	// Not fs.Mount: it opens a file of the mount in this process, and a server that
-	// is killed with one open never ends, for it waits for its own answer to a flush.
+	// is killed while it asks itself something never ends: it waits for its own answer.
 	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}}}, options), v.Dir, &options.MountOptions)
 	if err != nil {
 		return nil, err
