@@ -168,7 +168,7 @@ func (b *Batch) Sync() error {
 	switch {
 	case b.pack != nil:
 		b.err = b.pack.finish()
-	case len(b.objects) > 0 && (b.d.collecting() || pruning()):
+	case len(b.objects) > 0 && (b.d.collecting() || b.d.pruning()):
 		// The collection has perhaps decided already what it will delete.
 		b.pack, b.err = b.d.finished(b.objects)
 	default:
@@ -214,7 +214,7 @@ func (b *Batch) mend() (err error) {
 		return b.pack.place()
 	}
 	// What runs is asked first: what has ended by then shows in what is there.
-	if len(b.objects) > 0 && (b.d.collecting() || pruning() || !b.there()) {
+	if len(b.objects) > 0 && (b.d.collecting() || b.d.pruning() || !b.there()) {
 		b.pack, err = b.d.finished(b.objects)
 	}
 	return err

@@ -3,4 +3,4 @@
 package odb
 
 // pruning cannot be told here.
-func pruning() bool { return false }
+func (*Database) pruning() bool { return false }

@@ -67,7 +67,7 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetche
 }
 
 // maxRobbed is how often a fetch begins again whose pack was removed.
-const maxRobbed = 5
+const maxRobbed = 20
 
 // robbed reports whether a git prune at the same time took the pack that a fetch was
 // writing for one that somebody left, or an object of a session that is just being
