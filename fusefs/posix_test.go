@@ -43,7 +43,7 @@ func TestVerifiedWrites(t *testing.T) {
 	m := mounted(t)
 	for _, name := range []string{"scratch", "s.md"} {
 		for _, how := range []string{"--ioengine=psync --rw=randwrite", "--ioengine=psync --rw=randwrite --fsync=16", "--ioengine=mmap --rw=randwrite"} {
-			out, err := exec.Command("fio", append(strings.Fields(how), "--name=verify", "--filename="+m.path("sessions/"+name), "--size=4m", "--bs=4k",
+			out, err := exec.Command("fio", append(strings.Fields(how), "--name=verify", "--filename="+m.path("sessions/"+name), "--size=4m", "--bs=4k", "--verify_state_save=0",
 				"--verify=crc32c", "--do_verify=1", "--verify_fatal=1", "--randseed=1", "--output-format=terse")...).CombinedOutput()
 			if err != nil {
 				t.Errorf("fio %s on %s: %v\n%s", how, name, err, out)
