@@ -51,7 +51,7 @@ bench: build
 
 SOAK ?= 10m
 soak: test-tools
-	CI=true SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Soak|Fault|Company' ./integration/...
+	CI=true SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Soak|Fault|Company|Merge' ./integration/...
 
 FUZZTIME ?= 30s
 fuzz:
