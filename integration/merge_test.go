@@ -133,7 +133,6 @@ func (c *crowd) change(document string) string {
 	if rest != "" {
 		messages = strings.Split(rest, "\n## ")
 	}
-	textOf := func(message string) string { _, text, _ := strings.Cut(message, "\n"); return text }
 	for range 1 + c.random.IntN(2) {
 		role := [2]string{"user", "assistant"}[c.random.IntN(2)]
 		kind := c.random.IntN(5)
@@ -163,6 +162,16 @@ func (c *crowd) change(document string) string {
 		messages[i] = strings.TrimRight(m, "\n") + "\n"
 	}
 	return strings.TrimRight(head, "\n") + "\n\n## " + strings.Join(messages, "\n## ")
+}
+
+// textOf returns what a message under its heading says, without the metadata that
+// marks a conflict.
+func textOf(message string) string {
+	_, text, _ := strings.Cut(message, "\n")
+	if marked, ok := strings.CutPrefix(strings.TrimSpace(text), "```msg-metadata\n"); ok {
+		_, text, _ = strings.Cut(marked, "\n```\n")
+	}
+	return text
 }
 
 // settle exchanges until nobody learns anything.
