@@ -44,13 +44,36 @@ func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) err
 	if err := checkChanges(changes); err != nil {
 		return err
 	}
-	if err := r.compare(changes); err != nil {
-		return err
+	var err error
+	for range staleAttempts {
+		if err = r.compare(changes); err != nil {
+			return err
+		}
+		if err = r.update(ctx, oneLine(reason), changes); !sawStale(err) || ctx.Err() != nil {
+			return err
+		}
 	}
+	return err
+}
+
+// staleAttempts bounds how often a change is tried again that git refused for a
+// value that no reference has.
+const staleAttempts = 5
+
+// sawStale reports whether git refused a change because of another old value.
+// The values were compared just before and, when this error comes, after: then
+// it was git pack-refs that removed the loose file while git had the packed
+// references in memory as they were.
+func sawStale(err error) bool {
+	var refused *gitcmd.Error
+	return errors.As(err, &refused) && !errors.Is(err, domarkx.ErrConflict) && strings.Contains(refused.Stderr, " but expected ")
+}
+
+// update makes the change once.
+func (r *Refs) update(ctx context.Context, reason string, changes []Change) error {
 	if err := r.unlockOld(changes); err != nil {
 		return err
 	}
-	reason = oneLine(reason)
 	several := len(changes) > 1
 	e, err := r.begin(record{Reason: reason, Changes: changes}, several)
 	if err != nil {
