@@ -1,0 +1,50 @@
+package domarkx
+
+// A ResourceSpec is one resource as a document asks for it (architecture,
+// section 5.2).
+type ResourceSpec struct {
+	ID     string // the document's, else its type, with "-2" and so on when that repeats
+	Type   string
+	Config Value // the whole object of the document, as written
+}
+
+// A ResourceVersion is a resource in a version of a workspace.
+type ResourceVersion struct {
+	ResourceSpec
+	// Version is the id of what the resource holds, for [VersionReader]: the same for
+	// equal content, names and modes, on any machine.
+	Version string
+}
+
+// A Version is one immutable state of a workspace.
+type Version struct {
+	Workspace string
+	ID        string // of the commit, in hexadecimal
+	Parents   []string
+	Number    int   // 1 + the greatest number of the parents
+	Date      int64 // of the commit, in Unix seconds
+	Subject   string
+	Operation string // what made it: "create", "setup", "call", "change", "rewind", …
+	Call      *CallRecord
+	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
+}
+
+// A CallRecord says which call left a version.
+type CallRecord struct {
+	Session  string // the name it had then
+	Message  ID     // of the message that made the call
+	Index    int    // of the call among those of the message, from 0
+	Resource string
+	Tool     string // "" when a runnable block was run
+}
+
+// A VersionCommit is a version of a workspace to be stored.
+type VersionCommit struct {
+	Parents   []string
+	Resources []ResourceVersion
+	Operation string
+	Subject   string // one line for people who read git log
+	Call      *CallRecord
+	Author    Signature
+	Committer Signature
+}
