@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/domarkx/domarkx"
@@ -173,6 +174,10 @@ func (b *Batch) Sync() error {
 		b.pack, b.err = b.d.finished(b.objects)
 	default:
 		b.err = b.d.writeLoose(b.objects)
+		if errors.Is(b.err, fs.ErrNotExist) {
+			// Prunes take what is written, or the directory that was to be synced.
+			b.pack, b.err = b.d.finished(b.objects)
+		}
 	}
 	if b.err == nil {
 		b.state = synced

@@ -30,3 +30,24 @@ func IndexedIDs(raw []byte) ([]ID, error) {
 	}
 	return ids, nil
 }
+
+// NewFile is a file being written.
+type NewFile struct{ newFile }
+
+// CreateTemp creates a file with that content under a temporary name.
+func CreateTemp(objects, prefix string, content []byte) (*NewFile, error) {
+	f, err := createTemp(objects, prefix)
+	if err == nil {
+		_, err = f.f.Write(content)
+	}
+	return &NewFile{f}, err
+}
+
+// Temp returns the temporary name.
+func (f *NewFile) Temp() string { return f.temp }
+
+// Place gives the file its name, see [newFile.place].
+func (f *NewFile) Place(objects, path string) error { return f.place(objects, path) }
+
+// SyncByFile lets a database sync each file and directory, whatever it is on.
+func SyncByFile(d *Database) { d.chooseBarrier.Do(func() { d.chosenBarrier = byFile }) }

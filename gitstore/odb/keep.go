@@ -57,7 +57,7 @@ func (d *Database) newKeep(name string) (*keep, error) {
 // writeKeep writes, locks and names a .keep file. It fails with [fs.ErrNotExist]
 // when a prune took it before it had its name.
 func (d *Database) writeKeep(path string) (_ *os.File, err error) {
-	temp, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), "tmp_keep_"))
+	temp, err := createUnnamed(d.dirs[0], path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (d *Database) writeKeep(path string) (_ *os.File, err error) {
 	if err := temp.f.Sync(); err != nil {
 		return nil, err
 	}
-	return temp.f, os.Rename(temp.f.Name(), path)
+	return temp.f, temp.name(d.dirs[0], path)
 }
 
 // release removes the .keep file: refs reach the pack, or nobody needs it.

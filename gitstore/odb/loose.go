@@ -2,11 +2,8 @@ package odb
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -111,13 +108,10 @@ func errLoose(what string) error {
 	return fmt.Errorf("loose object: %w: %s", domarkx.ErrCorrupt, what)
 }
 
-// maxPruned bounds how often a file is written again because a collection took it
-// before it had its name.
-const maxPruned = 16
-
 // writeLoose writes objects into the first object directory, each complete or not
 // at all, and returns when all are durable. An object that is already there is
-// replaced: an old copy may be damaged, or about to be pruned for its age.
+// replaced: an old copy may be damaged, or about to be pruned for its age. It fails
+// with [fs.ErrNotExist] when prunes go on taking what it writes.
 func (d *Database) writeLoose(objects []object) (err error) {
 	files := make([]newFile, 0, len(objects))
 	defer func() {
@@ -137,24 +131,14 @@ func (d *Database) writeLoose(objects []object) (err error) {
 	}
 	dirs := []string{}
 	for i, o := range objects {
-		// Each pass can meet a prune; a file that was taken is written again.
-		for try := 0; ; try++ {
-			err := files[i].rename(loosePath(d.dirs[0], o.id))
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, fs.ErrNotExist) || try == maxPruned {
-				return writeError("name object", err)
-			}
-			files[i].discard()
-			if files[i], err = d.createLoose(o); err != nil {
-				return err
-			}
-			if err := files[i].f.Sync(); err != nil {
-				return writeError("write object", err)
-			}
+		path := loosePath(d.dirs[0], o.id)
+		if err := files[i].place(d.dirs[0], path); err != nil {
+			return writeError("name object", err)
 		}
-		dirs = append(dirs, filepath.Dir(loosePath(d.dirs[0], o.id)))
+		if err := files[i].close(); err != nil {
+			return writeError("write object", err)
+		}
+		dirs = append(dirs, filepath.Dir(path))
 	}
 	return d.syncNames(dirs)
 }
@@ -164,96 +148,13 @@ func (d *Database) writeLoose(objects []object) (err error) {
 func (d *Database) createLoose(o object) (newFile, error) {
 	var header [maxLooseHeader]byte
 	packed := deflate(nil, appendHeader(header[:0], o.t, len(o.data)), o.data)
-	dir := filepath.Dir(loosePath(d.dirs[0], o.id))
-	for try := 0; ; try++ {
-		f, err := createTemp(d.dirs[0], filepath.Join(dir, "tmp_obj_"))
-		if errors.Is(err, fs.ErrNotExist) && try < maxPruned {
-			if err := makeDir(d.dirs[0], dir); err != nil {
-				return newFile{}, writeError("make object directory", err)
-			}
-			continue // a prune removes empty ones
-		}
-		if err != nil {
-			return newFile{}, writeError("create object", err)
-		}
-		if _, err := f.f.Write(packed); err != nil {
-			f.discard()
-			return newFile{}, writeError("write object", err)
-		}
-		return f, nil
-	}
-}
-
-// A newFile is a file being written under a name that Git removes when it is left
-// behind.
-type newFile struct {
-	f *os.File // nil once it has its name or is discarded
-}
-
-// createTemp creates a file named like prefix with a random end, with the
-// permissions that Git gives objects.
-func createTemp(objects, prefix string) (newFile, error) {
-	for {
-		name := prefix + strconv.FormatUint(rand.Uint64(), 36)
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o444)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return newFile{}, err
-		}
-		file := newFile{f}
-		if mode, shared := sharedMode(objects); shared {
-			if err := f.Chmod(mode & 0o444); err != nil {
-				file.discard()
-				return newFile{}, err
-			}
-		}
-		return file, nil
-	}
-}
-
-// rename closes the file and gives it its name, in place of what has it.
-func (f *newFile) rename(name string) error {
-	if err := os.Rename(f.f.Name(), name); err != nil {
-		return err
-	}
-	err := f.f.Close()
-	f.f = nil
-	return err
-}
-
-// discard removes the file, if it has no name yet.
-func (f *newFile) discard() {
-	if f.f != nil {
-		f.f.Close()
-		os.Remove(f.f.Name())
-		f.f = nil
-	}
-}
-
-// sharedMode returns the permissions of the object directory when its group may
-// write: Git has then given them according to core.sharedRepository, and what is
-// made inside must be as open.
-func sharedMode(objects string) (mode fs.FileMode, shared bool) {
-	info, err := os.Stat(objects)
+	f, err := createTemp(d.dirs[0], filepath.Join(filepath.Dir(loosePath(d.dirs[0], o.id)), "tmp_obj_"))
 	if err != nil {
-		return 0, false
+		return newFile{}, writeError("create object", err)
 	}
-	return info.Mode() & (fs.ModePerm | fs.ModeSetgid), info.Mode()&0o020 != 0
-}
-
-// makeDir makes a directory inside the object directory, as open as that is.
-func makeDir(objects, dir string) error {
-	err := os.Mkdir(dir, 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	if _, err := f.f.Write(packed); err != nil {
+		f.discard()
+		return newFile{}, writeError("write object", err)
 	}
-	if err != nil {
-		return err
-	}
-	if mode, shared := sharedMode(objects); shared {
-		return os.Chmod(dir, mode)
-	}
-	return nil
+	return f, nil
 }

@@ -78,15 +78,16 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 // createInPack creates a temporary file in the pack directory, which it makes when
 // there is none.
 func (d *Database) createInPack(prefix string) (newFile, error) {
-	f, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
+	_, err := os.Stat(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeDir(d.dirs[0], d.packDir()); err == nil {
-			err = syncDir(d.dirs[0])
+		if err := makeDir(d.dirs[0], d.packDir()); err != nil {
+			return newFile{}, writeError("make pack directory", err)
 		}
-		if err == nil {
-			f, err = createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
+		if err := syncDir(d.dirs[0]); err != nil {
+			return newFile{}, writeError("make pack directory", err)
 		}
 	}
+	f, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
 	if err != nil {
 		return newFile{}, writeError("create pack", err)
 	}
@@ -280,45 +281,18 @@ func (w *packWriter) place() error {
 		file *newFile
 		name string
 	}{{&w.pack, w.base + ".pack"}, {&w.idx, w.base + ".idx"}} {
-		for try := 0; ; try++ {
-			if sameFile(part.file.f, part.name) {
-				break
-			}
-			done = true
-			err := os.Rename(part.file.f.Name(), part.name)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, fs.ErrNotExist) || try == maxPruned {
-				return writeError("name pack", err)
-			}
-			if err := w.rewrite(part.file); err != nil {
-				return err
-			}
+		if sameFile(part.file.f, part.name) {
+			continue
+		}
+		done = true
+		if err := part.file.place(w.d.dirs[0], part.name); err != nil {
+			return writeError("name pack", err)
 		}
 	}
 	if !done {
 		return nil
 	}
 	return writeError("sync pack directory", syncDir(w.d.packDir()))
-}
-
-// rewrite replaces a file that has lost its name by a copy.
-func (w *packWriter) rewrite(file *newFile) error {
-	again, err := w.d.createInPack("tmp_pack_")
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(again.f, io.NewSectionReader(file.f, 0, 1<<62)); err == nil {
-		err = again.f.Sync()
-	}
-	if err != nil {
-		again.discard()
-		return writeError("write pack", err)
-	}
-	file.f.Close()
-	*file = again
-	return nil
 }
 
 func sameFile(f *os.File, name string) bool {
@@ -332,7 +306,5 @@ func sameFile(f *os.File, name string) bool {
 
 // close closes the files of a pack that is in place.
 func (w *packWriter) close() error {
-	err := errors.Join(w.pack.f.Close(), w.idx.f.Close())
-	w.pack.f, w.idx.f = nil, nil
-	return err
+	return errors.Join(w.pack.close(), w.idx.close())
 }
