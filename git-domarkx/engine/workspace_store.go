@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Workspaces tells what workspaces there are.
+type Workspaces interface {
+	// Workspaces returns the newest version of every workspace by name, without its
+	// resources.
+	Workspaces(ctx context.Context) ([]domarkx.Version, error)
+	// WorkspaceTip returns the newest version of a workspace; domarkx.ErrNotFound.
+	WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error)
+}
+
+// Versions reads versions of workspaces.
+type Versions interface {
+	// Version returns a version by its full id.
+	Version(ctx context.Context, id string) (domarkx.Version, error)
+	// Versions returns a version and all before it, newest first, without their
+	// resources.
+	Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error]
+	// FindVersion returns the version whose id begins so, among one and all before it.
+	FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error)
+}
+
+// Attachments reads the outputs that are too large for a message.
+type Attachments interface {
+	// Attachment opens what a snapshot holds under a SHA-256 in hexadecimal;
+	// domarkx.ErrNotFound.
+	Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error)
+}
+
+// A VersionDiffer compares versions of a resource.
+type VersionDiffer interface {
+	// DiffVersions calls fn for each path at which two versions of a resource differ,
+	// with the file that either has there: a file without a name is none.
+	DiffVersions(ctx context.Context, a, b string, fn func(path string, a, b domarkx.File) error) error
+}
+
+// VersionObjects stores versions of workspaces.
+type VersionObjects interface {
+	WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error)
+	// CommitVersion stores a version, which no ref holds yet.
+	CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error)
+	// SetWorkspace points a workspace, which need not exist, at a version that its tip
+	// is an ancestor of.
+	SetWorkspace(ctx context.Context, name, id string) error
+}
+
+// WorkspaceNames changes which workspaces there are.
+type WorkspaceNames interface {
+	RenameWorkspace(ctx context.Context, from, to string) error
+	WorkspaceToTrash(ctx context.Context, name string) error
+	// WorkspaceFromTrash takes the workspace that was removed last out of the trash.
+	WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error)
+}
+
+// AttachmentObjects stores outputs that are too large for a message.
+type AttachmentObjects interface {
+	// StoreAttachment stores the bytes of r and returns them as a blob with their
+	// SHA-256 in hexadecimal. They stay when a snapshot's Commit.Attachments has them.
+	StoreAttachment(ctx context.Context, r io.Reader) (b domarkx.Blob, sha256 string, err error)
+}
