@@ -3,7 +3,7 @@ package main
 import "fmt"
 
 type helpCmd struct {
-	Command string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
+	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
 }
 
 func (helpCmd) Help() string {
@@ -19,11 +19,9 @@ them.
 
 // Run prints the page of a command.
 func (c *helpCmd) Run(inv *invocation) error {
-	node := inv.model.Node
-	if c.Command != "" {
-		if node = inv.command(c.Command); node == nil {
-			return usagef("%q is no command of git-domarkx", c.Command)
-		}
+	node, err := inv.command(c.Command)
+	if err != nil {
+		return err
 	}
 	if err := inv.page(); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 )
 
 type manCmd struct {
-	Write   string `placeholder:"DIR" help:"Write the pages of all commands into a folder instead."`
-	Command string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
+	Write   string   `placeholder:"DIR" help:"Write the pages of all commands into a folder instead."`
+	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
 }
 
 func (manCmd) Help() string {
@@ -31,16 +31,14 @@ To read one without installing it:
 // Run prints or writes manual pages.
 func (c *manCmd) Run(inv *invocation) error {
 	if c.Write != "" {
-		if c.Command != "" {
+		if len(c.Command) > 0 {
 			return usagef("--write writes the pages of all commands; it takes no COMMAND")
 		}
 		return writeManuals(inv.model, c.Write)
 	}
-	node := inv.model.Node
-	if c.Command != "" {
-		if node = inv.command(c.Command); node == nil {
-			return usagef("%q is no command of git-domarkx", c.Command)
-		}
+	node, err := inv.command(c.Command)
+	if err != nil {
+		return err
 	}
 	return newPage(node).writeMan(inv.out)
 }
@@ -70,9 +68,13 @@ func writePage(path string, write func(io.Writer) error) error {
 
 // allPages returns the program's own page and that of each command.
 func allPages(model *kong.Application) []*page {
-	pages := []*page{newPage(model.Node)}
-	for _, child := range model.Children {
-		pages = append(pages, newPage(child))
+	return pagesOf(model.Node)
+}
+
+func pagesOf(node *kong.Node) []*page {
+	pages := []*page{newPage(node)}
+	for _, child := range node.Children {
+		pages = append(pages, pagesOf(child)...)
 	}
 	return pages
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -59,14 +61,18 @@ func (inv *invocation) readInput() ([]byte, error) {
 	}
 }
 
-// command returns the model of a command; nil when there is none of that name.
-func (inv *invocation) command(verb string) *kong.Node {
-	for _, child := range inv.model.Children {
-		if child.Name == verb && !child.Hidden {
-			return child
+// command returns the model of a command that is called by these words; without
+// words, that of the program.
+func (inv *invocation) command(words []string) (*kong.Node, error) {
+	node := inv.model.Node
+	for _, word := range words {
+		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word && !child.Hidden })
+		if i < 0 {
+			return nil, usagef("%q is no command of git-domarkx", strings.Join(words, " "))
 		}
+		node = node.Children[i]
 	}
-	return nil
+	return node, nil
 }
 
 // warn tells of what went wrong without ending the command.

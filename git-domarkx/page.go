@@ -11,14 +11,14 @@ import (
 // The screen of -h, the help text, the manual page and the Markdown page are
 // four ways to write it.
 type page struct {
-	name      string // as in "git domarkx import"; the program's own page has no verb
-	verb      string // "" on the program's own page
+	name      string // as in "git domarkx workspace list"; the program's own page has no verb
+	verb      string // as in "workspace list"; "" on the program's own page
 	summary   string
 	usage     string
 	arguments []item
 	options   []item
 	globals   []item
-	groups    []group // of commands; on the program's own page
+	groups    []group // of commands; on the program's own page, and on that of a command with commands
 	body      []block
 	exits     []item
 	verbs     []string // of all commands, for the program's own page
@@ -46,9 +46,12 @@ func newPage(node *kong.Node) *page {
 		p.usage = "git domarkx [-q] [--color=WHEN] [--no-progress] COMMAND [ARGUMENT...]"
 		p.addCommands(node)
 	} else {
-		p.verb = node.Name
-		p.name += " " + node.Name
+		p.verb = verbOf(node)
+		p.name += " " + p.verb
 		p.options = flagItems(node.Flags)
+		if len(node.Children) > 0 {
+			p.addCommands(node)
+		}
 		p.usage = usageLine(p.name, node)
 	}
 	for _, arg := range node.Positional {
@@ -63,15 +66,27 @@ func (p *page) addCommands(root *kong.Node) {
 		if child.Hidden {
 			continue
 		}
-		title := child.ClosestGroup().Title
+		title := "Commands"
+		if root.Parent == nil {
+			title = child.ClosestGroup().Title
+		}
 		i := slices.IndexFunc(p.groups, func(g group) bool { return g.title == title })
 		if i < 0 {
 			i = len(p.groups)
 			p.groups = append(p.groups, group{title: title})
 		}
-		p.groups[i].commands = append(p.groups[i].commands, item{child.Name, strings.TrimSuffix(child.Help, ".")})
+		p.groups[i].commands = append(p.groups[i].commands, item{verbOf(child), strings.TrimSuffix(child.Help, ".")})
 		p.verbs = append(p.verbs, child.Name)
 	}
+}
+
+// verbOf returns how a command is called behind the program's name.
+func verbOf(node *kong.Node) string {
+	verb := node.Name
+	for node = node.Parent; node != nil && node.Parent != nil; node = node.Parent {
+		verb = node.Name + " " + verb
+	}
+	return verb
 }
 
 func flagItems(flags []*kong.Flag) []item {
@@ -122,6 +137,9 @@ func usageLine(name string, node *kong.Node) string {
 			word = "[" + word + "]"
 		}
 		words = append(words, word)
+	}
+	if len(node.Children) > 0 {
+		words = append(words, "COMMAND [ARGUMENT...]")
 	}
 	for _, arg := range node.Positional {
 		word := arg.Name

@@ -7,19 +7,22 @@ import (
 )
 
 // manName returns the name of the page's file.
-func (p *page) manName() string { return strings.ReplaceAll(p.name, " ", "-") + ".1" }
+func (p *page) manName() string { return dashed(p.name) + ".1" }
+
+// dashed is the name of a command as one word.
+func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
 // writeMan writes the page for man(1), in the macros of man(7).
 func (p *page) writeMan(w io.Writer) error {
 	var b strings.Builder
-	title := strings.ReplaceAll(p.name, " ", "-")
+	title := dashed(p.name)
 	fmt.Fprintf(&b, ".\\\" Made from the command model by go generate.\n.TH %s 1 \"\" \"git-domarkx\" \"Git Manual\"\n", strings.ToUpper(roff(title)))
 	b.WriteString(".nh\n.ad l\n")
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.nf\n\\fB%s\\fR\n.fi\n", roff(title), roff(lowerFirst(p.summary)), roff(p.usage))
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(g.title)))
 		for _, c := range g.commands {
-			fmt.Fprintf(&b, ".TP\n\\fBgit\\-domarkx\\-%s\\fR(1)\n%s.\n", roff(c.term), roff(c.text))
+			fmt.Fprintf(&b, ".TP\n\\fBgit\\-domarkx\\-%s\\fR(1)\n%s.\n", roff(dashed(c.term)), roff(c.text))
 		}
 	}
 	if len(p.body) > 0 && p.body[0].kind != heading {

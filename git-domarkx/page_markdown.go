@@ -7,7 +7,7 @@ import (
 )
 
 // markdownName returns the name of the page's file.
-func (p *page) markdownName() string { return strings.ReplaceAll(p.name, " ", "-") + ".md" }
+func (p *page) markdownName() string { return dashed(p.name) + ".md" }
 
 // writeMarkdown writes the page as CommonMark.
 func (p *page) writeMarkdown(w io.Writer) error {
@@ -16,7 +16,7 @@ func (p *page) writeMarkdown(w io.Writer) error {
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n## %s\n\n", g.title)
 		for _, c := range g.commands {
-			fmt.Fprintf(&b, "- [`%s`](git-domarkx-%s.md): %s\n", c.term, c.term, lowerFirst(c.text))
+			fmt.Fprintf(&b, "- [`%s`](git-domarkx-%s.md): %s\n", c.term, dashed(c.term), lowerFirst(c.text))
 		}
 	}
 	for i, bl := range p.body {

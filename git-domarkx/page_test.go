@@ -40,7 +40,7 @@ func TestGenerated(t *testing.T) {
 	for _, p := range allPages(m) {
 		add("man/"+p.manName(), p.writeMan)
 		add("doc/"+p.markdownName(), p.writeMarkdown)
-		name := p.verb
+		name := dashed(p.verb)
 		if name == "" {
 			name = "git-domarkx"
 		}
@@ -102,7 +102,10 @@ func TestReadme(t *testing.T) {
 	}
 	var want strings.Builder
 	want.WriteString("| command | |\n|---|---|\n")
-	for _, p := range allPages(model(t))[1:] {
+	for _, p := range allPages(model(t)) {
+		if len(p.groups) > 0 {
+			continue // its commands have lines of their own
+		}
 		usage := strings.ReplaceAll(strings.TrimPrefix(p.usage, "git domarkx "), "|", "\\|")
 		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.markdownName(), p.summary)
 	}

@@ -15,7 +15,7 @@ func (p *page) writeUsage(w io.Writer) error {
 	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.usage, p.summary)
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n%s\n", g.title)
-		writeItems(&b, g.commands, 12)
+		writeItems(&b, g.commands, commandColumn(g.commands))
 	}
 	lists := [][]item{p.arguments, p.options}
 	if p.verb == "" {
@@ -27,9 +27,12 @@ func (p *page) writeUsage(w io.Writer) error {
 			writeItems(&b, list, 22)
 		}
 	}
-	if p.verb == "" {
+	switch {
+	case p.verb == "":
 		b.WriteString("\nSee 'git domarkx help COMMAND' for all about a command.\n")
-	} else {
+	case len(p.groups) > 0:
+		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.verb)
+	default:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s' for more.\n", p.verb)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -42,7 +45,7 @@ func (p *page) writeText(w io.Writer) error {
 	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.name, lowerFirst(p.summary), p.usage)
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(g.title))
-		writeItems(&b, g.commands, 12)
+		writeItems(&b, g.commands, commandColumn(g.commands))
 	}
 	if len(p.body) > 0 {
 		if p.body[0].kind != heading {
@@ -87,6 +90,15 @@ func writeBody(b *strings.Builder, body []block) {
 			wrap(b, "    ", "    ", unquoted(bl.text))
 		}
 	}
+}
+
+// commandColumn is where the summaries of commands begin.
+func commandColumn(commands []item) int {
+	column := 12
+	for _, c := range commands {
+		column = max(column, len(c.term)+2)
+	}
+	return column
 }
 
 func writeItems(b *strings.Builder, items []item, column int) {

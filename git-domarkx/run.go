@@ -55,7 +55,7 @@ func parseFailure(err error, inv *invocation) error {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
 		if node := parse.Context.Selected(); node != nil {
-			failure.command = node.Name
+			failure.command = verbOf(node)
 			failure.usage = newPage(node).usage
 		}
 	}
