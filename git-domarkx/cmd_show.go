@@ -7,7 +7,7 @@ import (
 )
 
 type showCmd struct {
-	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default), json or agent-chatter."`
+	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter or zeus."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }
 

@@ -6,10 +6,11 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/snapshotjson"
+	"github.com/domarkx/domarkx/format/zeus"
 )
 
 // Codecs returns the codecs of all formats, in the order in which they are asked
 // whether they recognise a file.
 func Codecs() []format.Codec {
-	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), markdown.Codec()}
+	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), markdown.Codec()}
 }

@@ -1,0 +1,106 @@
+// Package zeus reads and writes the snapshots of Zeus, JSON documents that say which
+// agents ran where. SPEC.md beside this code says how they become domarkx sessions
+// and back; snapshot.schema.json is the format as a JSON Schema.
+package zeus
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/schema"
+)
+
+// Name is what users call the format.
+const Name = "zeus"
+
+// Version is the only schema_version there is.
+const Version = 1
+
+//go:embed snapshot.schema.json
+var schemaText string
+
+// Schema returns the JSON Schema (draft 2020-12) of the format.
+func Schema() string { return schemaText }
+
+// Codec returns the codec for snapshots of Zeus.
+func Codec() format.Codec {
+	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+	return format.Codec{
+		Name:   Name,
+		Detect: Detect,
+		Decode: c.decode,
+		Encode: Encode,
+	}
+}
+
+// codec compiles the schema when the first document needs it.
+type codec struct {
+	schema func() (*schema.Schema, error)
+}
+
+// The members of documents.
+const (
+	keySchemaVersion = "schema_version"
+	keyCreatedAt     = "created_at"
+	keyHostname      = "hostname"
+	keyWorking       = "working_agent_ids"
+	keyEntryCount    = "entry_count"
+	keyEntries       = "entries"
+
+	keyKind        = "kind"
+	keySessionPath = "session_path"
+)
+
+// The kinds of entries.
+const (
+	Kitty   = "kitty"   // an agent in a window of kitty
+	Stygian = "stygian" // an agent in a tmux session of its own
+	Hoplite = "hoplite" // an agent in a tmux session that another agent owns
+)
+
+// KindOf returns the kind that an entry states, as Zeus's loader reads it: without
+// blanks around it, in any case. The kind of anything else is "".
+func KindOf(entry domarkx.Value) string {
+	kind := strings.ToLower(strings.TrimSpace(Text(entry, keyKind)))
+	if slices.Contains([]string{Kitty, Stygian, Hoplite}, kind) {
+		return kind
+	}
+	return ""
+}
+
+// Text returns the member of that name when it is a string, else "".
+func Text(v domarkx.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+		return m.Text()
+	}
+	return ""
+}
+
+// Detect reports whether a file is a snapshot of Zeus: a JSON object with a
+// schema_version and another member of such documents, or with entries of which one
+// has a kind and a session_path, among what head shows.
+func Detect(head []byte, _ string) bool {
+	top := map[string]bool{}
+	inner := map[string]bool{}
+	for depth, name := range format.Names(head) {
+		switch depth {
+		case 1:
+			top[name] = true
+		case 3:
+			if top[keyEntries] {
+				inner[name] = true
+			}
+		}
+		if top[keySchemaVersion] && (top[keyEntries] || top[keyWorking] || top[keyEntryCount] || top[keyHostname]) {
+			return true
+		}
+		if inner[keyKind] && inner[keySessionPath] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package zeus
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces,
+// members sorted, ASCII alone, a final newline, valid by [Schema]. Messages whose
+// metadata has the kind of an agent are its entries; what else the session has is
+// told to to.Lost.
+func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
+	about := domarkx.ObjectValue()
+	if doc.Header.UserMetadata != nil {
+		about = *doc.Header.UserMetadata
+	}
+	loseHeader(doc.Header, to)
+	entries := make([]domarkx.Value, 0, len(doc.Conversation))
+	for i, m := range doc.Conversation {
+		if entry, ok := entryOf(i, m.Message, to); ok {
+			entries = append(entries, entry)
+		}
+	}
+	out := domarkx.ObjectValue()
+	for _, m := range about.Members() {
+		if fits(m) {
+			out = out.With(m.Name, m.Value)
+			continue
+		}
+		to.Lose("user_metadata.%s", m.Name)
+	}
+	if Text(out, keyCreatedAt) == "" {
+		out = out.With(keyCreatedAt, domarkx.StringValue(isoTime(doc.Header.ImportTimestamp)))
+	}
+	if _, ok := out.Get(keyHostname); !ok {
+		out = out.With(keyHostname, domarkx.StringValue(""))
+	}
+	if _, ok := out.Get(keyWorking); !ok {
+		out = out.With(keyWorking, domarkx.ArrayValue())
+	}
+	out = out.With(keySchemaVersion, domarkx.NumberValue(strconv.Itoa(Version))).
+		With(keyEntryCount, domarkx.NumberValue(strconv.Itoa(len(entries)))).
+		With(keyEntries, domarkx.ArrayValue(entries...))
+	return AppendJSON(nil, out), nil
+}
+
+// fits reports whether a member of user_metadata may stand in a snapshot: others
+// than Zeus's own are kept, as Zeus does.
+func fits(m domarkx.Member) bool {
+	switch m.Name {
+	case keyCreatedAt, keyHostname:
+		return m.Value.Kind() == domarkx.String
+	case keyWorking:
+		return m.Value.Kind() == domarkx.Array && !slices.ContainsFunc(m.Value.Items(), func(v domarkx.Value) bool { return v.Kind() != domarkx.String })
+	}
+	return true
+}
+
+// loseHeader tells what of a header no snapshot holds.
+func loseHeader(h domarkx.Header, to format.Target) {
+	if len(h.ExecutionConfig.Members()) > 0 {
+		to.Lose("execution_config (session-config, workspace-config)")
+	}
+	if h.Setup != nil {
+		to.Lose("setup_script")
+	}
+	for _, m := range h.MetadataExtra {
+		to.Lose("metadata.%s", m.Name)
+	}
+	for _, m := range h.Extra {
+		to.Lose("%s", m.Name)
+	}
+}
+
+// entryOf returns the entry that a message is, and whether it is one.
+func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
+	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+		to.Lose("message %d, which is no agent", i)
+		return domarkx.Value{}, false
+	}
+	entry := *m.Metadata
+	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
+		to.Lose("message %d: its text", i)
+	}
+	for _, extra := range m.Extra {
+		to.Lose("message %d: %s", i, extra.Name)
+	}
+	entry = entry.With(keyKind, domarkx.StringValue(KindOf(entry)))
+	for _, member := range entry.Members() {
+		if slices.Contains(texts, member.Name) && member.Value.Kind() != domarkx.String {
+			to.Lose("message %d: message_metadata.%s", i, member.Name)
+			entry = entry.Without(member.Name)
+		}
+	}
+	if _, ok := entry.Get(keySessionPath); !ok {
+		entry = entry.With(keySessionPath, domarkx.StringValue("")) // valid, and refused by Zeus for this agent alone
+	}
+	return entry, true
+}
+
+// texts are the members of entries that are strings.
+var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionPath, "session_source", "parent_id", "tmux_session", "owner_id", "phalanx_id"}
+
+// isoTime spells a time as Python's isoformat does, in UTC.
+func isoTime(timestamp string) string {
+	t, ok := format.ParseTime(timestamp)
+	if !ok {
+		t = time.Unix(0, 0)
+	}
+	t = t.UTC()
+	if t.Nanosecond()/1000 == 0 {
+		return t.Format("2006-01-02T15:04:05+00:00")
+	}
+	return t.Format("2006-01-02T15:04:05.000000+00:00")
+}
+
+// AppendJSON appends a value as Python's json.dumps writes it with indent=2 and
+// sort_keys=True, and a newline.
+func AppendJSON(dst []byte, v domarkx.Value) []byte {
+	return append(appendSorted(dst, v, "\n"), '\n')
+}
+
+func appendSorted(dst []byte, v domarkx.Value, newline string) []byte {
+	inner := newline + "  "
+	switch v.Kind() {
+	case domarkx.String:
+		return appendASCII(dst, v.Text())
+	case domarkx.Array:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendSorted(append(dst, inner...), item, inner)
+		}
+		if len(v.Items()) > 0 {
+			dst = append(dst, newline...)
+		}
+		return append(dst, ']')
+	case domarkx.Object:
+		members := slices.Clone(v.Members())
+		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return cmp.Compare(a.Name, b.Name) })
+		dst = append(dst, '{')
+		for i, m := range members {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendASCII(append(dst, inner...), m.Name)
+			dst = appendSorted(append(dst, ": "...), m.Value, inner)
+		}
+		if len(members) > 0 {
+			dst = append(dst, newline...)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, v.JSON()...)
+}
+
+// appendASCII appends a JSON string in which all but ASCII is escaped, by UTF-16
+// units. s is WTF-8.
+func appendASCII(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed { // a surrogate of its own
+			r, size = rune(s[0]&0x0f)<<12|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f), 3
+		}
+		s = s[size:]
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case strings.ContainsRune("\b\f\n\r\t", r):
+			dst = append(dst, '\\', "btn\x00fr"[r-'\b'])
+		case r < ' ' || r > '~' && r <= 0xffff:
+			dst = fmt.Appendf(dst, "\\u%04x", r)
+		case r > 0xffff:
+			r -= 0x10000
+			dst = fmt.Appendf(dst, "\\u%04x\\u%04x", 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			dst = append(dst, byte(r))
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,237 @@
+package zeus_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decode(t testing.TB, data string) *domarkx.Document {
+	t.Helper()
+	doc, err := zeus.Codec().Decode(format.Source{Path: "s.json", Data: []byte(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestGolden pins what a snapshot looks like as Markdown, and that what is made of
+// it again, by either form, is what Zeus wrote.
+func TestGolden(t *testing.T) {
+	original := read(t, "testdata/fleet.json")
+	doc := decode(t, original)
+	if doc.Damage != nil {
+		t.Errorf("damage: %v", doc.Damage)
+	}
+	md, err := markdown.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/fleet.md", md, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, "testdata/fleet.md"), string(md)); diff != "" {
+		t.Errorf("Markdown (-golden +got):\n%s", diff)
+	}
+	again, err := markdown.Decode(format.Source{Data: md})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, doc := range map[string]*domarkx.Document{"decoded": doc, "from Markdown": again} {
+		var lost []string
+		out, err := zeus.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(original, string(out)); diff != "" {
+			t.Errorf("%s (-original +written):\n%s", name, diff)
+		}
+		if lost != nil {
+			t.Errorf("%s: lost %q", name, lost)
+		}
+	}
+}
+
+const (
+	kitty = `{"kind":"kitty","name":"n","agent_id":"i","cwd":"/w","session_path":"/s"}`
+	whole = `{"schema_version":1,"entries":[` + kitty + `]}`
+)
+
+func TestValidity(t *testing.T) {
+	for _, test := range []struct {
+		text, want string // want begins the first report or the error; "" for a valid document
+		refused    bool
+	}{
+		{whole, "", false},
+		{"\ufeff" + whole, "", false},
+		{`{"schema_version":1.0,"entries":[]}`, "", false},
+		{`{"schema_version":1,"entries":[],"novel":[1]}`, "", false},
+
+		{`{"schema_version":true,"entries":[]}`, "s.json:1:19: /schema_version: ", false},
+		{strings.Replace(whole, `"kitty"`, `" KITTY "`, 1), `s.json:1:40: /entries/0/kind: is " KITTY ", expected one of`, false},
+		{strings.Replace(whole, `,"session_path":"/s"`, ``, 1), `s.json:1:32: /entries/0: required member "session_path" is missing`, false},
+		{`{"schema_version":1,"entries":[` + kitty + `,7]}`, `s.json:1:106: /entries/1: is 7, expected an object`, false},
+		{`{"schema_version":1,"entries":[],"working_agent_ids":null}`, `s.json:1:54: /working_agent_ids: is null, expected an array`, false},
+		{whole + whole, `s.json:1:107: `, false},
+
+		{`{"schema_version":2,"entries":[]}`, `s.json:1:19: /schema_version: schema_version is 2, expected 1`, true},
+		{`{"schema_version":"1","entries":[]}`, `s.json:1:19: /schema_version: schema_version is "1", expected 1`, true},
+		{`{"entries":[` + kitty + `]}`, `s.json:1:1: /schema_version: required member "schema_version" is missing`, true},
+		{`{"schema_version":1}`, `s.json:1:1: required member "entries" is missing`, true},
+		{`{"schema_version":1,"entries":{}}`, `s.json:1:31: /entries: is an object, expected an array`, true},
+		{strings.Replace(whole, `"kitty"`, `"kity"`, 1), `s.json:1:40: /entries/0/kind: is "kity", expected "kitty", "stygian" or "hoplite"`, true},
+		{strings.Replace(whole, `"kind":"kitty",`, ``, 1), `s.json:1:32: /entries/0: required member "kind" is missing`, true},
+		{`[]`, `s.json:1:1: is no object`, true},
+	} {
+		doc, err := zeus.Codec().Decode(format.Source{Path: "s.json", Data: []byte(test.text)})
+		got := ""
+		switch {
+		case err != nil:
+			var syntax *domarkx.SyntaxError
+			if !errors.As(err, &syntax) {
+				t.Errorf("%s: %v is no syntax error", test.text, err)
+			}
+			got = err.Error()
+		case len(doc.Damage) > 0:
+			got = doc.Damage[0].Error()
+		}
+		if refused := err != nil; refused != test.refused || (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s:\ngot  %q, refused %v\nwant %q, refused %v", test.text, got, refused, test.want, test.refused)
+		}
+	}
+}
+
+// TestCutOff reads every beginning of a snapshot as far as it goes, or refuses it.
+func TestCutOff(t *testing.T) {
+	original := read(t, "testdata/fleet.json")
+	most := 0
+	for n := range len(original) - 2 {
+		doc, err := zeus.Codec().Decode(format.Source{Data: []byte(original[:n])})
+		if err != nil {
+			continue
+		}
+		if len(doc.Damage) == 0 {
+			t.Fatalf("the first %d bytes: read without a report", n)
+		}
+		if len(doc.Conversation) < most {
+			t.Fatalf("the first %d bytes: %d entries, fewer bytes gave %d", n, len(doc.Conversation), most)
+		}
+		most = len(doc.Conversation)
+	}
+	if most != 3 {
+		t.Errorf("got %d entries at most, expected 3", most)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for text, want := range map[string]bool{
+		read(t, "testdata/fleet.json"):       true,
+		read(t, "testdata/fleet.json")[:700]: true, // without schema_version, which comes last
+		`{"schema_version":2,"entries":[]}`:  true,
+		`{"schema_version":1}`:               false,
+		`{"entries":[{"kind":"kitty"}]}`:     false,
+		`{"version":"1.0","snapshot_id":"x","conversation":[{"kind":"a","session_path":"b"}]}`: false,
+		`# entries`: false,
+	} {
+		if got := zeus.Detect([]byte(text), "x.json"); got != want {
+			t.Errorf("%.60s: got %v, expected %v", text, got, want)
+		}
+	}
+}
+
+// TestForeign writes a session that is none of Zeus's.
+func TestForeign(t *testing.T) {
+	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\nhostname: [1]\n---\n\n## user\n\nHello.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Header.ImportTimestamp = "2026-01-02T03:04:05Z"
+	var lost []string
+	out, err := zeus.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+  "created_at": "2026-01-02T03:04:05+00:00",
+  "entries": [],
+  "entry_count": 0,
+  "hostname": "",
+  "schema_version": 1,
+  "title": "Hay",
+  "working_agent_ids": []
+}
+`
+	if diff := cmp.Diff(want, string(out)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"message 0, which is no agent", "user_metadata.hostname"}, lost); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+	if again := decode(t, string(out)); again.Damage != nil {
+		t.Errorf("what was written is not valid: %v", again.Damage)
+	}
+}
+
+// TestStrings writes any string so that it reads as the same.
+func TestStrings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "string") + rapid.SampledFrom([]string{"", "\xed\xa0\x80", "\x7f\b\f\n\r\t\"\\", "\U0001f600"}).Draw(t, "odd")
+		out := zeus.AppendJSON(nil, domarkx.StringValue(s))
+		for _, c := range out {
+			if c >= 0x7f {
+				t.Fatalf("%q is not ASCII", out)
+			}
+		}
+		v, err := domarkx.ParseValue(out)
+		if err != nil || v.Text() != s {
+			t.Fatalf("%q: read as %q, %v", s, v.Text(), err)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(whole[:60]))
+	f.Add([]byte(`{"schema_version":1,"entries":[1,{"kind":"hoplite","name":"## user\n\ud800"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := zeus.Codec().Decode(format.Source{Data: data})
+		if err != nil {
+			return
+		}
+		out, err := zeus.Encode(doc, format.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := decode(t, string(out))
+		if again.Damage != nil && len(doc.Damage) == 0 {
+			t.Fatalf("what was written is not valid: %v\n%s", again.Damage, out)
+		}
+		twice, err := zeus.Encode(again, format.Target{})
+		if err != nil || string(twice) != string(out) {
+			t.Fatalf("writing twice differs, %v:\n%s\n%s", err, out, twice)
+		}
+	})
+}
