@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/glue"
 )
 
 const bom = "\ufeff"
@@ -140,13 +141,9 @@ func message(v domarkx.Value) domarkx.Message {
 	case typeSystem:
 		metadata = metadata.With(keyRole, domarkx.StringValue(typeSystem))
 	}
-	var glue []string
-	if m.Content, glue = splitContent(content); glue != nil {
-		items := make([]domarkx.Value, len(glue))
-		for i, s := range glue {
-			items[i] = domarkx.StringValue(s)
-		}
-		metadata = metadata.With(domarkx.MetadataGlue, domarkx.ArrayValue(items...))
+	var between []string
+	if m.Content, between = glue.Split(content); between != nil {
+		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
 	}
 	m.Metadata = &metadata
 	return m

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/glue"
 )
 
 // defaultTeam is the team of sessions that have none.
@@ -270,8 +271,8 @@ func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) st
 
 // content is a message's text; what it cannot hold of the blocks is told.
 func (e *encoder) content(i int, m domarkx.Message) string {
-	content := joinContent(m.Content, m.Glue())
-	if read, _ := splitContent(content); !sameBlocks(read, m.Content) {
+	content := glue.Join(m.Content, m.Glue())
+	if read, _ := glue.Split(content); !glue.Same(read, m.Content) {
 		e.to.Lose("message %d: how its content is divided into blocks", i)
 	}
 	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {

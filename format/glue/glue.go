@@ -1,4 +1,6 @@
-package agentchatter
+// Package glue divides the text of a foreign message, which is Markdown, into content
+// blocks such that the very same text can be made of them again.
+package glue
 
 import (
 	"slices"
@@ -9,12 +11,11 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// splitContent returns the blocks of a message's content, which is Markdown, and the
-// glue with which joinContent makes the very same content of them: what stands
-// before, between and after them, the fences of code among it. The glue is nil when
-// the blocks alone will do. Content that is no Unicode, or that blocks cannot hold,
-// is one text block.
-func splitContent(content string) ([]domarkx.Block, []string) {
+// Split returns the blocks of a message's text, and the glue with which [Join] makes
+// the very same text of them: what stands before, between and after them, the fences
+// of code among it. The glue is nil when the blocks alone will do. Text that is no
+// Unicode, or that blocks cannot hold, is one text block.
+func Split(content string) ([]domarkx.Block, []string) {
 	whole := []domarkx.Block{{Type: domarkx.TextBlock, Text: content}}
 	if !utf8.ValidString(content) {
 		return whole, nil
@@ -70,13 +71,23 @@ func codeStart(text, code string) int {
 	return -1
 }
 
-// joinContent returns the content that blocks make: with the glue if that still
-// fits, else as ordinary Markdown.
-func joinContent(blocks []domarkx.Block, glue []string) string {
+// Join returns the text that blocks make: with the glue if that still fits, else as
+// ordinary Markdown.
+func Join(blocks []domarkx.Block, glue []string) string {
 	if glued, ok := withGlue(blocks, glue); ok {
 		return glued
 	}
 	return markdown.RenderContent(blocks)
+}
+
+// Value returns glue as the member [domarkx.MetadataGlue] of message_metadata, from
+// which [domarkx.Message.Glue] reads it.
+func Value(glue []string) domarkx.Value {
+	items := make([]domarkx.Value, len(glue))
+	for i, s := range glue {
+		items[i] = domarkx.StringValue(s)
+	}
+	return domarkx.ArrayValue(items...)
 }
 
 // withGlue returns what glue makes of blocks, and whether it reads as these blocks.
@@ -90,20 +101,21 @@ func withGlue(blocks []domarkx.Block, glue []string) (string, bool) {
 		b.WriteString(block.Text)
 	}
 	b.WriteString(glue[len(blocks)])
-	return b.String(), readsAs(b.String(), blocks)
+	return b.String(), ReadsAs(b.String(), blocks)
 }
 
-// readsAs reports whether content divides into exactly these blocks.
-func readsAs(content string, blocks []domarkx.Block) bool {
+// ReadsAs reports whether text divides into exactly these blocks, but for members
+// that the snapshot format does not know.
+func ReadsAs(content string, blocks []domarkx.Block) bool {
 	if !utf8.ValidString(content) {
 		return len(blocks) == 1 && blocks[0].Type == domarkx.TextBlock && blocks[0].Text == content
 	}
 	read, err := markdown.ParseContent(content)
-	return err == nil && sameBlocks(read, blocks)
+	return err == nil && Same(read, blocks)
 }
 
-// sameBlocks compares blocks but for members that the format does not know.
-func sameBlocks(a, b []domarkx.Block) bool {
+// Same reports whether blocks are equal but for members that the format does not know.
+func Same(a, b []domarkx.Block) bool {
 	return slices.EqualFunc(a, b, func(a, b domarkx.Block) bool {
 		return a.Type == b.Type && a.Text == b.Text && a.Language == b.Language && a.HasName == b.HasName && a.Name == b.Name
 	})

@@ -1,0 +1,57 @@
+package glue_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/glue"
+)
+
+func TestSplit(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		blocks int
+		glued  bool
+	}{
+		{"", 0, false},
+		{"Plain.", 1, false},
+		{"Look:\n\n```go\nx\n```", 2, false},
+		{"Look:\n```go\nx\n```\nAnd on.", 3, true},
+		{"~~~~ go\n```\n~~~~\n\n\n\nEnd", 2, true},
+		{"never\r\n```\nclosed", 2, true},
+		{"a lone \xed\xa0\x80 surrogate\n\n```\nx\n```", 1, false},
+	} {
+		blocks, between := glue.Split(test.text)
+		if len(blocks) != test.blocks || (between != nil) != test.glued {
+			t.Errorf("%q: got %d blocks, glue %q", test.text, len(blocks), between)
+		}
+		if got := glue.Join(blocks, between); got != test.text {
+			t.Errorf("%q: joined to %q", test.text, got)
+		}
+	}
+}
+
+// TestAnyText joins what was split to the same text, also with the glue that the
+// message's metadata gives back.
+func TestAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"```", "~~~", "````", "\n", " ", "\n\n", "go", "text", "    ", "> ", "- ", "\r", "\xff", "\xed\xa0\x80", "é", "## user"})).Draw(t, "pieces")
+		text := strings.Join(pieces, "")
+		blocks, between := glue.Split(text)
+		if got := glue.Join(blocks, between); got != text {
+			t.Fatalf("%q: split into %+v with %q, joined to %q", text, blocks, between, got)
+		}
+		m := domarkx.Message{Content: blocks}
+		if between == nil {
+			return
+		}
+		metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.MetadataGlue, Value: glue.Value(between)})
+		m.Metadata = &metadata
+		if got := glue.Join(blocks, m.Glue()); got != text {
+			t.Fatalf("%q: with the glue of metadata %q", text, got)
+		}
+	})
+}
