@@ -18,4 +18,13 @@ type Commit struct {
 	Bytes     int64    // size of the document as Markdown
 	Author    Signature
 	Committer Signature
+
+	// Attachments are new ones; those of the parents are carried on.
+	Attachments []Attachment
+}
+
+// An Attachment is the whole of an output of which a message holds the beginning.
+type Attachment struct {
+	SHA256 string // of the content, 64 lower-case hexadecimal digits
+	Blob   Blob   // stored
 }

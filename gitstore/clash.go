@@ -12,14 +12,15 @@ import (
 
 // A nameIndex knows the names that are taken, also by case and as folders.
 type nameIndex struct {
+	noun    string
 	fold    cases.Caser
 	names   map[string]string         // folded name -> name
 	folders map[string]map[string]int // folded folder -> folder as spelled -> names in it
 	example map[string]string         // folded folder -> a name in it
 }
 
-func newNameIndex() *nameIndex {
-	return &nameIndex{fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
+func newNameIndex(k kind) *nameIndex {
+	return &nameIndex{noun: k.noun, fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
 }
 
 func (x *nameIndex) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
@@ -59,22 +60,22 @@ func (x *nameIndex) remove(name string) {
 	})
 }
 
-// check returns [domarkx.ErrExists], naming the session in the way, when a new
-// session of that name could not stand beside the others: on file systems too
+// check returns [domarkx.ErrExists], naming what is in the way, when something
+// new of that name could not stand beside the others: on file systems too
 // that know no case.
 func (x *nameIndex) check(name string) error {
 	taken := func(why, other string) error {
-		return fmt.Errorf("session name %q: %w: %s %q", name, domarkx.ErrExists, why, other)
+		return fmt.Errorf("%s name %q: %w: %s %q", x.noun, name, domarkx.ErrExists, fmt.Sprintf(why, x.noun), other)
 	}
 	key := x.key(name)
 	if other, ok := x.names[key]; ok {
 		if other == name {
-			return fmt.Errorf("session %q: %w", name, domarkx.ErrExists)
+			return fmt.Errorf("%s %q: %w", x.noun, name, domarkx.ErrExists)
 		}
-		return taken("it differs only by case from the session", other)
+		return taken("it differs only by case from the %s", other)
 	}
 	if len(x.folders[key]) > 0 {
-		return taken("it is the folder of the session", x.exampleIn(key))
+		return taken("it is the folder of the %s", x.exampleIn(key))
 	}
 	var err error
 	foldersOf(name, func(folder string) {
@@ -83,12 +84,12 @@ func (x *nameIndex) check(name string) error {
 		}
 		key := x.key(folder)
 		if other, ok := x.names[key]; ok {
-			err = taken("its folder is the session", other)
+			err = taken("its folder is the %s", other)
 			return
 		}
 		for spelled := range x.folders[key] {
 			if spelled != folder {
-				err = taken("its folder differs only by case from that of the session", x.exampleIn(key))
+				err = taken("its folder differs only by case from that of the %s", x.exampleIn(key))
 				return
 			}
 		}

@@ -18,7 +18,7 @@ var (
 	IncludeName      = includeName
 	IncludePath      = includePath
 	LeafPath         = leafPath
-	ParseTrashRef    = parseTrashRef
+	ParseTrashRef    = sessions.parseTrash
 	EncodeListCache  = encodeListCache
 	DecodeListCache  = decodeListCache
 	DecodeOriginal   = decodeOriginal
@@ -27,7 +27,7 @@ var (
 
 // Clash returns the error of a new name beside others.
 func Clash(name string, others ...string) error {
-	x := newNameIndex()
+	x := newNameIndex(sessions)
 	for _, other := range others {
 		x.add(other)
 	}

@@ -20,49 +20,75 @@ const minAbbreviation = 4
 // [domarkx.ErrNotFound]; several, or what is no beginning of an id, is
 // [domarkx.ErrInvalid].
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
+	found, err := s.find(ctx, s.snapshots(), tip, prefix)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		err = fmt.Errorf("snapshot %q: %w in this session, git domarkx log lists its snapshots", prefix, err)
+	case err != nil:
+		err = fmt.Errorf("snapshot %q: %w", prefix, err)
+	}
+	return found.info, err
+}
+
+// FindVersion is [Store.Find] for a workspace version and those before it. The
+// result has its resources, and no name of the workspace.
+func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error) {
+	found, err := s.find(ctx, s.versions(), tip, prefix)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		return domarkx.Version{}, fmt.Errorf("version %q: %w in this workspace, git domarkx workspace log lists its versions", prefix, err)
+	case err != nil:
+		return domarkx.Version{}, fmt.Errorf("version %q: %w", prefix, err)
+	}
+	return s.Version(ctx, found.id)
+}
+
+// find returns the commit whose id begins so, among a commit and all that it came
+// from.
+func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (ancestor, error) {
 	digits := strings.ToLower(prefix)
 	if len(digits) < minAbbreviation || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return domarkx.Info{}, fmt.Errorf("snapshot %q: %w, expected %d to 40 hexadecimal digits", prefix, domarkx.ErrInvalid, minAbbreviation)
+		return ancestor{}, fmt.Errorf("%w, expected %d to 40 hexadecimal digits", domarkx.ErrInvalid, minAbbreviation)
 	}
 	candidates := []string{digits}
 	if len(digits) < 40 {
 		out, err := s.git.Run(ctx, nil, "rev-parse", "--disambiguate="+digits)
 		if err != nil {
-			return domarkx.Info{}, err
+			return ancestor{}, err
 		}
 		candidates = strings.Fields(string(out))
 	}
-	var found []domarkx.Info
+	var found []ancestor
 	for _, id := range candidates {
-		info, err := s.Info(ctx, id)
+		a, err := line.at(id)
 		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
-			continue // no snapshot at all
+			continue // nothing of this kind at all
 		}
 		if err != nil {
-			return domarkx.Info{}, err
+			return ancestor{}, err
 		}
-		if ok, err := s.IsAncestor(ctx, id, tip); err != nil {
-			return domarkx.Info{}, err
+		if ok, err := line.isAncestor(ctx, id, tip); err != nil {
+			return ancestor{}, err
 		} else if ok {
-			found = append(found, info)
+			found = append(found, a)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return domarkx.Info{}, fmt.Errorf("snapshot %q: %w in this session, git domarkx log lists its snapshots", prefix, domarkx.ErrNotFound)
+		return ancestor{}, domarkx.ErrNotFound
 	case 1:
 		return found[0], nil
 	}
-	return domarkx.Info{}, fmt.Errorf("snapshot %q: %w, it could be any of %d, give more digits", prefix, domarkx.ErrInvalid, len(found))
+	return ancestor{}, fmt.Errorf("%w, it could be any of %d, give more digits", domarkx.ErrInvalid, len(found))
 }
 
-// notFound is the error for a session that is not there, with names like it.
-func (s *Store) notFound(name string) error {
-	err := fmt.Errorf("session %q: %w", name, domarkx.ErrNotFound)
+// notFound is the error for a name that is not there, with names like it.
+func (s *Store) notFound(k kind, name string) error {
+	err := fmt.Errorf("%s %q: %w", k.noun, name, domarkx.ErrNotFound)
 	if mapped := MapName(name); mapped != name {
 		err = fmt.Errorf("%w, names are written like %q", err, mapped)
 	}
-	refs, e := s.refs.List(sessionPrefix)
+	refs, e := s.refs.List(k.prefix)
 	if e != nil {
 		return err
 	}
@@ -70,7 +96,7 @@ func (s *Store) notFound(name string) error {
 	wanted := fold.String(name)
 	best, distance := "", len(name)/3+1
 	for _, ref := range refs {
-		other := sessionName(ref.Name)
+		other := k.name(ref.Name)
 		d := editDistance(wanted, fold.String(other), distance)
 		if other[strings.LastIndexByte(other, '/')+1:] == name {
 			d = 0

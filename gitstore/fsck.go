@@ -31,7 +31,7 @@ const (
 // The error is one that kept it from checking.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	c := checker{reader: s.reader, commits: map[string]bool{}, trees: map[treeKey]bool{}, blobs: map[string]error{}}
-	for _, prefix := range []string{sessionPrefix, trashPrefix, remotePrefix} {
+	for _, prefix := range []string{sessions.prefix, sessions.trash, remotePrefix} {
 		damaged, err := s.refs.Damaged(prefix)
 		if err != nil {
 			return nil, err
@@ -40,21 +40,21 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 			c.report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+fixRestore)
 		}
 	}
-	sessions, err := s.refs.List(sessionPrefix)
+	live, err := s.refs.List(sessions.prefix)
 	if err != nil {
 		return nil, err
 	}
-	trash, err := s.refs.List(trashPrefix)
+	trash, err := s.refs.List(sessions.trash)
 	if err != nil {
 		return nil, err
 	}
-	names := newNameIndex()
-	for i, ref := range slices.Concat(sessions, trash) {
+	names := newNameIndex(sessions)
+	for i, ref := range slices.Concat(live, trash) {
 		if progress != nil {
-			progress(i, len(sessions)+len(trash))
+			progress(i, len(live)+len(trash))
 		}
-		name := sessionName(ref.Name)
-		if i < len(sessions) {
+		name := sessions.name(ref.Name)
+		if i < len(live) {
 			err := CheckName(name)
 			if err == nil {
 				err = names.check(name)
@@ -63,7 +63,7 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 				c.report("warning", err.Error(), ref.Name, fixRename)
 			}
 			names.add(name)
-		} else if name, _, err = parseTrashRef(ref.Name); err != nil {
+		} else if name, _, err = sessions.parseTrash(ref.Name); err != nil {
 			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
 			name = ref.Name
 		}
@@ -136,7 +136,7 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 				}
 			}
 		}
-		parents, err := c.before(ancestor{info, commit.parents}, -1)
+		parents, err := c.snapshots().before(ancestor{id: id, parents: commit.parents}, -1)
 		if err != nil {
 			if err := c.damaged(ctx, fmt.Errorf("its history is cut off: %w", err), where); err != nil {
 				return err
@@ -145,8 +145,8 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 		}
 		number := 1
 		for _, p := range parents {
-			number = max(number, p.info.Number+1)
-			queue = append(queue, p.info.ID)
+			number = max(number, p.number+1)
+			queue = append(queue, p.id)
 		}
 		if len(parents) > 0 && number != info.Number {
 			c.report("warning", fmt.Sprintf("its number is %d, expected %d", info.Number, number), where, "nothing: numbers are only shown")

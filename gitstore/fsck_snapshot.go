@@ -14,7 +14,7 @@ import (
 
 // rootNames are the entries that the root of a snapshot can have.
 var rootNames = []string{"snapshot.json", "snapshot.json" + chunksSuffix, "preamble.md", "preamble.md" + chunksSuffix,
-	"header", "headers", "includes", "source", "conversation", "deleted"}
+	"header", "headers", "includes", "source", "conversation", "deleted", attachmentsName}
 
 // check reports the first thing that is wrong with a snapshot.
 func (c *checker) check(ctx context.Context, commit *commitObject, info domarkx.Info) error {

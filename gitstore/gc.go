@@ -25,20 +25,22 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	}
 	var findings []Finding
 	err = s.Update(ctx, "gc", func(tx *Tx) error {
-		refs, err := s.refs.List(trashPrefix)
-		if err != nil {
-			return err
-		}
-		for _, ref := range refs {
-			name, at, err := parseTrashRef(ref.Name)
-			if err != nil || !at.Before(expiry) {
-				continue // fsck reports the former
-			}
-			if err := tx.move(ref.Name, ""); err != nil {
+		for _, k := range kinds {
+			refs, err := s.refs.List(k.trash)
+			if err != nil {
 				return err
 			}
-			findings = append(findings, Finding{"info", "removed from the trash: session " + name + ", there since " + at.Format(time.RFC3339),
-				ref.Name, "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
+			for _, ref := range refs {
+				name, at, err := k.parseTrash(ref.Name)
+				if err != nil || !at.Before(expiry) {
+					continue // fsck reports the former
+				}
+				if err := tx.move(ref.Name, ""); err != nil {
+					return err
+				}
+				findings = append(findings, Finding{"info", "removed from the trash: " + k.noun + " " + name + ", there since " + at.Format(time.RFC3339),
+					ref.Name, "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
+			}
 		}
 		return nil
 	})
@@ -49,7 +51,7 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps(), s.db.ReleaseFetched())
 }
 
-// removeStale removes temporary files of the list cache.
+// removeStale removes temporary files of the caches.
 func (s *Store) removeStale(before time.Time) ([]Finding, error) {
 	entries, err := os.ReadDir(s.StateDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -57,14 +59,15 @@ func (s *Store) removeStale(before time.Time) ([]Finding, error) {
 	}
 	var findings []Finding
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), listCacheName+".") || !strings.HasSuffix(entry.Name(), ".tmp") {
+		name, isTemp := strings.CutSuffix(entry.Name(), ".tmp")
+		if !isTemp || !strings.HasPrefix(name, listCacheName+".") && !strings.HasPrefix(name, versionCacheName+".") {
 			continue
 		}
 		info, err := entry.Info()
 		if err != nil || info.ModTime().After(before) {
 			continue
 		}
-		name := filepath.Join(s.StateDir(), entry.Name())
+		name = filepath.Join(s.StateDir(), entry.Name())
 		if err := os.Remove(name); err != nil {
 			return findings, err
 		}

@@ -7,40 +7,64 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A node of the history: a snapshot and what it continues.
+// An ancestor is a commit of a history: a snapshot or a workspace version, and its
+// parents.
 type ancestor struct {
-	info    domarkx.Info
-	parents []odb.ID // snapshots and workspace versions
+	id      string
+	number  int
+	parents []odb.ID // of a snapshot also the versions that it links to
+
+	info    domarkx.Info    // of a snapshot, without the session's name
+	version domarkx.Version // of a version, without resources and the workspace's name
 }
 
-func (r reader) ancestor(id odb.ID) (ancestor, error) {
-	c, info, err := r.snapshot(id.String())
+// A lineage reads the history of snapshots or that of workspace versions.
+type lineage struct {
+	reader
+	read  func(id odb.ID) (ancestor, error)
+	other error // what read says of a parent that is no part of such a history
+}
+
+// snapshots reads histories of sessions.
+func (r reader) snapshots() lineage {
+	return lineage{r, func(id odb.ID) (ancestor, error) {
+		c, info, err := r.snapshot(id.String())
+		if err != nil {
+			return ancestor{}, err
+		}
+		return ancestor{id: info.ID, number: info.Number, parents: c.parents, info: info}, nil
+	}, errNoSnapshot}
+}
+
+func (l lineage) at(id string) (ancestor, error) {
+	oid, err := odb.ParseID(id)
 	if err != nil {
 		return ancestor{}, err
 	}
-	return ancestor{info, c.parents}, nil
+	return l.read(oid)
 }
 
-// before returns the snapshots that a snapshot continues, in order, at most so
-// many (all of them for -1). Those that a shallow clone left out are none.
-func (r reader) before(a ancestor, limit int) ([]ancestor, error) {
+// before returns what a commit continues, in order, at most so many (all for -1).
+// What a shallow clone left out is not there.
+func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
 	var all []ancestor
 	for _, id := range a.parents {
 		if len(all) == limit {
 			break
 		}
-		p, err := r.ancestor(id)
+		p, err := l.read(id)
 		switch {
-		case errors.Is(err, errNoSnapshot):
+		case l.other != nil && errors.Is(err, l.other):
 			continue
 		case errors.Is(err, domarkx.ErrNotFound):
-			cut, e := r.isShallow(a.info.ID)
+			cut, e := l.isShallow(a.id)
 			if e != nil {
 				return nil, e
 			}
@@ -79,12 +103,8 @@ func (r reader) isShallow(id string) (bool, error) {
 // behind an error.
 func (r reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
-		oid, err := odb.ParseID(id)
-		if err != nil {
-			yield(domarkx.Info{}, err)
-			return
-		}
-		next, err := r.ancestor(oid)
+		line := r.snapshots()
+		next, err := line.at(id)
 		for {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				yield(domarkx.Info{}, err)
@@ -94,7 +114,7 @@ func (r reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, 
 				return
 			}
 			var before []ancestor
-			if before, err = r.before(next, 1); err == nil && len(before) == 0 {
+			if before, err = line.before(next, 1); err == nil && len(before) == 0 {
 				return
 			}
 			if err == nil {
@@ -108,7 +128,7 @@ func (r reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, 
 // descending number and then by id. It ends behind an error.
 func (r reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
-		err := r.visit(ctx, id, func(a ancestor) (bool, bool) {
+		err := r.snapshots().visit(ctx, id, func(a ancestor) (bool, bool) {
 			more := yield(a.info, nil)
 			return more, more
 		})
@@ -118,19 +138,15 @@ func (r reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info
 	}
 }
 
-// visit calls f with a snapshot and its ancestors, by descending number and then
-// by id. f says whether to go on, and whether into the parents.
-func (r reader) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return err
-	}
-	first, err := r.ancestor(oid)
+// visit calls f with a commit and its ancestors, by descending number and then by
+// id. f says whether to go on, and whether into the parents.
+func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
+	first, err := l.at(id)
 	if err != nil {
 		return err
 	}
 	queue := &newest{first}
-	queued := map[string]bool{first.info.ID: true}
+	queued := map[string]bool{first.id: true}
 	for queue.Len() > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -143,13 +159,13 @@ func (r reader) visit(ctx context.Context, id string, f func(ancestor) (more, pa
 		if !parents {
 			continue
 		}
-		before, err := r.before(a, -1)
+		before, err := l.before(a, -1)
 		if err != nil {
 			return err
 		}
 		for _, p := range before {
-			if !queued[p.info.ID] {
-				queued[p.info.ID] = true
+			if !queued[p.id] {
+				queued[p.id] = true
 				heap.Push(queue, p)
 			}
 		}
@@ -159,30 +175,35 @@ func (r reader) visit(ctx context.Context, id string, f func(ancestor) (more, pa
 
 // IsAncestor reports whether snapshot a is b or one that b came from.
 func (r reader) IsAncestor(ctx context.Context, a, b string) (bool, error) {
-	old, err := r.Info(ctx, a)
+	return r.snapshots().isAncestor(ctx, a, b)
+}
+
+func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
+	old, err := l.at(a)
+	if err != nil {
+		return false, err
+	}
+	oid, err := odb.ParseID(old.id)
 	if err != nil {
 		return false, err
 	}
 	found := false
-	err = r.visit(ctx, b, func(n ancestor) (bool, bool) {
-		found = n.info.ID == old.ID
-		for _, p := range n.parents {
-			found = found || p.String() == old.ID
-		}
-		return !found, n.info.Number > old.Number
+	err = l.visit(ctx, b, func(n ancestor) (bool, bool) {
+		found = n.id == old.id || slices.Contains(n.parents, oid)
+		return !found, n.number > old.number
 	})
 	return found, err
 }
 
-// newest is a heap of snapshots, the greatest number on top.
+// newest is a heap of commits, the greatest number on top.
 type newest []ancestor
 
 func (q newest) Len() int { return len(q) }
 func (q newest) Less(i, j int) bool {
-	if q[i].info.Number != q[j].info.Number {
-		return q[i].info.Number > q[j].info.Number
+	if q[i].number != q[j].number {
+		return q[i].number > q[j].number
 	}
-	return q[i].info.ID < q[j].info.ID
+	return q[i].id < q[j].id
 }
 func (q newest) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *newest) Push(x any)   { *q = append(*q, x.(ancestor)) }

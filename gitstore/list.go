@@ -15,7 +15,7 @@ import (
 // session that cannot be read is left out, and its error is joined to those of
 // others beside the rest of the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
-	refs, err := s.refs.List(sessionPrefix)
+	refs, err := s.refs.List(sessions.prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -31,11 +31,11 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 			}
 			missed++
 			if info, err = s.Info(ctx, ref.ID); err != nil {
-				errs = append(errs, fmt.Errorf("session %q: %w", sessionName(ref.Name), err))
+				errs = append(errs, fmt.Errorf("session %q: %w", sessions.name(ref.Name), err))
 				continue
 			}
 		}
-		info.Name = sessionName(ref.Name)
+		info.Name = sessions.name(ref.Name)
 		infos = append(infos, info)
 	}
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
@@ -55,14 +55,14 @@ type Removed struct {
 // Trash lists what was removed, in order of name and then of time. What cannot be
 // read is left out, as in [Store.List].
 func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
-	refs, err := s.refs.List(trashPrefix)
+	refs, err := s.refs.List(sessions.trash)
 	if err != nil {
 		return nil, err
 	}
 	removed := make([]Removed, 0, len(refs))
 	var errs []error
 	for _, ref := range refs {
-		name, at, err := parseTrashRef(ref.Name)
+		name, at, err := sessions.parseTrash(ref.Name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -86,13 +86,17 @@ func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
 // Trashed returns the ids of the snapshots that were removed under a name, the
 // earliest first.
 func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
-	refs, err := s.refs.List(trashPrefix + name + "@")
+	return s.trashed(sessions, name)
+}
+
+func (s *Store) trashed(k kind, name string) ([]string, error) {
+	refs, err := s.refs.List(k.trash + name + "@")
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	for _, ref := range refs { // sorted by name, and so by time
-		if n, _, err := parseTrashRef(ref.Name); err == nil && n == name {
+		if n, _, err := k.parseTrash(ref.Name); err == nil && n == name {
 			ids = append(ids, ref.ID)
 		}
 	}

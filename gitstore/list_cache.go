@@ -37,10 +37,14 @@ func readListCache(dir string) map[string]domarkx.Info {
 	return decodeListCache(data)
 }
 
+// writeListCache replaces the cache. It is no error when it cannot: in a
+// repository that takes no writes there is no cache.
+func writeListCache(dir string, infos []domarkx.Info) {
+	writeCache(dir, listCacheName, encodeListCache(infos))
+}
+
 func encodeListCache(infos []domarkx.Info) []byte {
-	data := make([]byte, 0, len(infos)*160)
-	data = append(data, listCacheMagic...)
-	data = append(data, 0, 0, 0, 0)
+	data := newCache(listCacheMagic, len(infos)*160)
 	for _, info := range infos {
 		data, _ = hex.AppendDecode(data, []byte(info.ID)) // is an object id
 		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
@@ -50,19 +54,36 @@ func encodeListCache(infos []domarkx.Info) []byte {
 			data = append(binary.AppendUvarint(data, uint64(len(text))), text...)
 		}
 	}
-	records := data[len(listCacheMagic)+4:]
-	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, castagnoli))
+	return sealCache(listCacheMagic, data)
+}
+
+// newCache begins the content of a cache that has a magic line.
+func newCache(magic string, size int) []byte {
+	return append(append(make([]byte, 0, len(magic)+4+size), magic...), 0, 0, 0, 0)
+}
+
+// sealCache sets the checksum of a cache's records.
+func sealCache(magic string, data []byte) []byte {
+	binary.BigEndian.PutUint32(data[len(magic):], crc32.Checksum(data[len(magic)+4:], castagnoli))
 	return data
 }
 
+// openCache returns the records of a sound cache.
+func openCache(magic string, data []byte) (cacheDecoder, bool) {
+	start := len(magic) + 4
+	if len(data) < start || string(data[:len(magic)]) != magic ||
+		binary.BigEndian.Uint32(data[len(magic):]) != crc32.Checksum(data[start:], castagnoli) {
+		return cacheDecoder{}, false
+	}
+	return cacheDecoder{rest: string(data[start:])}, true
+}
+
 func decodeListCache(data []byte) map[string]domarkx.Info {
-	start := len(listCacheMagic) + 4
-	if len(data) < start || string(data[:len(listCacheMagic)]) != listCacheMagic ||
-		binary.BigEndian.Uint32(data[len(listCacheMagic):]) != crc32.Checksum(data[start:], castagnoli) {
+	d, ok := openCache(listCacheMagic, data)
+	if !ok {
 		return nil
 	}
 	cache := map[string]domarkx.Info{}
-	d := cacheDecoder{rest: string(data[start:])}
 	for len(d.rest) > 0 && !d.bad {
 		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.take(20)))}
 		info.Number, info.Messages, info.Bytes, info.Date = int(d.varint()), int(d.varint()), d.varint(), d.varint()
@@ -110,19 +131,18 @@ func (d *cacheDecoder) skip(size int) {
 	d.rest = d.rest[size:]
 }
 
-// writeListCache replaces the cache. It is no error when it cannot: in a
-// repository that takes no writes there is no cache.
-func writeListCache(dir string, infos []domarkx.Info) {
+// writeCache replaces a cache, if it can.
+func writeCache(dir, name string, data []byte) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return // reading makes no state directory
 	}
-	f, err := os.CreateTemp(dir, listCacheName+".*.tmp")
+	f, err := os.CreateTemp(dir, name+".*.tmp")
 	if err != nil {
 		return
 	}
-	_, err = f.Write(encodeListCache(infos))
+	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, listCacheName))
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
 		os.Remove(f.Name())

@@ -24,18 +24,23 @@ const (
 // character, no two dots in a row, no leading '-' or '.', no trailing '.', ".md"
 // or ".lock", and at most 200 bytes. The error is [domarkx.ErrInvalid] and names
 // the name that [MapName] gives.
-func CheckName(name string) error {
+func CheckName(name string) error { return sessions.checkName(name) }
+
+// CheckWorkspaceName is [CheckName] for a workspace, with the same rules.
+func CheckWorkspaceName(name string) error { return workspaces.checkName(name) }
+
+func (k kind) checkName(name string) error {
 	mapped := MapName(name)
 	if mapped == name {
 		return nil
 	}
-	return fmt.Errorf("session name %q: %w, try %q", name, domarkx.ErrInvalid, mapped)
+	return fmt.Errorf("%s name %q: %w, try %q", k.noun, name, domarkx.ErrInvalid, mapped)
 }
 
-// misspelled is what [CheckName] says of a name that no reference can have.
-func misspelled(name string, err error) error {
+// misspelled is what checkName says of a name that no reference can have.
+func (k kind) misspelled(name string, err error) error {
 	if errors.Is(err, domarkx.ErrInvalid) {
-		return cmp.Or(CheckName(name), err)
+		return cmp.Or(k.checkName(name), err)
 	}
 	return err
 }

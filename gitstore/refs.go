@@ -8,31 +8,40 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Where the refs are.
-const (
-	sessionPrefix = "refs/domarkx/sessions/"
-	trashPrefix   = "refs/domarkx-trash/sessions/"
-	remotePrefix  = "refs/domarkx-remotes/"
-)
-
-// SessionRef returns the ref of a session.
-func SessionRef(name string) string { return sessionPrefix + name }
-
-// sessionName returns the name of the session that a ref holds.
-func sessionName(ref string) string { return strings.TrimPrefix(ref, sessionPrefix) }
-
-// trashTime is the form of the time in a trash ref: the name of a session cannot
-// have an '@', so that the two never mix, and neither do the entries of "a" and
-// of "a/b".
-const trashTime = "20060102T150405Z"
-
-func trashRef(name string, at time.Time) string {
-	return trashPrefix + name + "@" + at.UTC().Format(trashTime)
+// A kind is a sort of things that have names.
+type kind struct {
+	noun   string
+	prefix string // of the refs that hold them
+	trash  string // of the refs that hold those that were removed
 }
 
-// parseTrashRef returns the name of the session in the trash and when it got there.
-func parseTrashRef(ref string) (name string, at time.Time, err error) {
-	rest := strings.TrimPrefix(ref, trashPrefix)
+var (
+	sessions   = kind{"session", "refs/domarkx/sessions/", "refs/domarkx-trash/sessions/"}
+	workspaces = kind{"workspace", "refs/domarkx/workspaces/", "refs/domarkx-trash/workspaces/"}
+	kinds      = [...]kind{sessions, workspaces}
+)
+
+// remotePrefix is where the refs are that say what remotes have.
+const remotePrefix = "refs/domarkx-remotes/"
+
+// SessionRef returns the ref of a session.
+func SessionRef(name string) string { return sessions.ref(name) }
+
+// WorkspaceRef returns the ref of a workspace.
+func WorkspaceRef(name string) string { return workspaces.ref(name) }
+
+func (k kind) ref(name string) string { return k.prefix + name }
+
+// name returns the name of what a ref holds.
+func (k kind) name(ref string) string { return strings.TrimPrefix(ref, k.prefix) }
+
+// trashTime is the form of the time in a trash ref: a name cannot have an '@', so
+// that the two never mix, and neither do the entries of "a" and of "a/b".
+const trashTime = "20060102T150405Z"
+
+// parseTrash returns the name of what a trash ref holds and when it got there.
+func (k kind) parseTrash(ref string) (name string, at time.Time, err error) {
+	rest := strings.TrimPrefix(ref, k.trash)
 	i := strings.LastIndexByte(rest, '@')
 	if i < 0 {
 		return "", time.Time{}, fmt.Errorf("trash ref %q: %w, expected NAME@TIME", ref, domarkx.ErrCorrupt)

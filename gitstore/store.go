@@ -133,10 +133,10 @@ func (s *Store) taken(changes []refdb.Change) bool {
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	id, ok, err := s.refs.Read(SessionRef(name))
 	if err != nil {
-		return domarkx.Info{}, misspelled(name, err)
+		return domarkx.Info{}, sessions.misspelled(name, err)
 	}
 	if !ok {
-		return domarkx.Info{}, s.notFound(name)
+		return domarkx.Info{}, s.notFound(sessions, name)
 	}
 	return s.named(ctx, name, id)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -19,12 +18,16 @@ type Tx struct {
 	store *Store
 	seen  map[string]string // ref -> its id when first looked at, "" for none
 	next  map[string]string // ref -> its new id, "" for none
-	names *nameIndex        // nil until a new name is taken
+
+	names    map[kind]*nameIndex // read when a new name is taken
+	removed  map[string]string   // name -> the time that its trash ref names
+	restored map[string]string   // name -> the time that its trash ref named
 }
 
 func newTx(s *Store, batch *odb.Batch) *Tx {
 	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}}
-	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{}}
+	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{},
+		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 
 // ref returns what a ref points at within the transaction, "" for nothing.
@@ -72,15 +75,24 @@ func (tx *Tx) refChanges() []refdb.Change {
 	return changes
 }
 
+// tip returns what a name of a kind stands for; none is [domarkx.ErrNotFound].
+func (tx *Tx) tip(k kind, name string) (string, error) {
+	id, err := tx.ref(k.ref(name))
+	if err != nil {
+		return "", k.misspelled(name, err)
+	}
+	if id == "" {
+		return "", tx.store.notFound(k, name)
+	}
+	return id, nil
+}
+
 // Tip is like [Store.Tip], within the transaction: when the session moves on
 // before the transaction ends, that fails with [domarkx.ErrConflict].
 func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
-	id, err := tx.ref(SessionRef(name))
+	id, err := tx.tip(sessions, name)
 	if err != nil {
-		return domarkx.Info{}, misspelled(name, err)
-	}
-	if id == "" {
-		return domarkx.Info{}, tx.store.notFound(name)
+		return domarkx.Info{}, err
 	}
 	return tx.named(ctx, name, id)
 }
@@ -93,149 +105,52 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if _, err := tx.named(ctx, name, id); err != nil {
 		return err
 	}
-	tip, err := tx.ref(SessionRef(name))
+	return tx.set(sessions, name, id, func(tip string) (bool, error) {
+		if _, err := tx.named(ctx, name, tip); err != nil {
+			return false, err
+		}
+		return tx.IsAncestor(ctx, tip, id)
+	})
+}
+
+// set moves a name to a commit that is ahead of its tip, or takes the name.
+func (tx *Tx) set(k kind, name, id string, ahead func(tip string) (bool, error)) error {
+	tip, err := tx.ref(k.ref(name))
 	if err != nil {
-		return err
+		return k.misspelled(name, err)
 	}
 	if tip == "" {
-		if err := tx.take(ctx, name); err != nil {
+		if err := tx.take(k, name); err != nil {
 			return err
 		}
-		return tx.move(SessionRef(name), id)
+		return tx.move(k.ref(name), id)
 	}
-	if _, err := tx.named(ctx, name, tip); err != nil {
-		return err
-	}
-	ahead, err := tx.IsAncestor(ctx, tip, id)
+	ok, err := ahead(tip)
 	if err != nil {
 		return err
 	}
-	if !ahead {
-		return fmt.Errorf("session %q: %w: its tip %s is no ancestor of %s", name, domarkx.ErrConflict, tip, id)
+	if !ok {
+		return fmt.Errorf("%s %q: %w: its tip %s is no ancestor of %s", k.noun, name, domarkx.ErrConflict, tip, id)
 	}
-	return tx.move(SessionRef(name), id)
-}
-
-// CheckName reports whether a new session can have that name: one that none can
-// have is [domarkx.ErrInvalid], see [CheckName], and one that clashes with that of
-// another session, also by case or as a folder, is [domarkx.ErrExists].
-func (tx *Tx) CheckName(_ context.Context, name string) error {
-	if err := CheckName(name); err != nil {
-		return err
-	}
-	if err := tx.readNames(); err != nil {
-		return err
-	}
-	return tx.names.check(name)
-}
-
-// take checks that a new session can have that name, and notes that it has.
-func (tx *Tx) take(ctx context.Context, name string) error {
-	if err := tx.CheckName(ctx, name); err != nil {
-		return err
-	}
-	tx.names.add(name)
-	return nil
-}
-
-func (tx *Tx) readNames() error {
-	if tx.names != nil {
-		return nil
-	}
-	refs, err := tx.store.refs.List(sessionPrefix)
-	if err != nil {
-		return err
-	}
-	names := newNameIndex()
-	for _, ref := range refs {
-		if id, ok := tx.next[ref.Name]; !ok || id != "" {
-			names.add(sessionName(ref.Name))
-		}
-	}
-	for ref, id := range tx.next {
-		if id != "" && len(ref) > len(sessionPrefix) && ref[:len(sessionPrefix)] == sessionPrefix {
-			names.add(sessionName(ref))
-		}
-	}
-	tx.names = names
-	return nil
-}
-
-// drop notes that a name is free.
-func (tx *Tx) drop(name string) {
-	if tx.names != nil {
-		tx.names.remove(name)
-	}
+	return tx.move(k.ref(name), id)
 }
 
 // Rename gives a session another name. Its snapshots stay as they are.
-func (tx *Tx) Rename(ctx context.Context, from, to string) error {
-	tip, err := tx.Tip(ctx, from)
-	if err != nil {
-		return err
-	}
-	if from == to {
-		return nil
-	}
-	if err := tx.readNames(); err != nil {
-		return err
-	}
-	tx.drop(from)
-	if err := tx.take(ctx, to); err != nil {
-		tx.names.add(from)
-		return err
-	}
-	return errors.Join(tx.move(SessionRef(from), ""), tx.move(SessionRef(to), tip.ID))
-}
+func (tx *Tx) Rename(_ context.Context, from, to string) error { return tx.rename(sessions, from, to) }
 
-// ToTrash moves a session into the trash.
-func (tx *Tx) ToTrash(ctx context.Context, name string) error {
-	id, err := tx.ref(SessionRef(name))
+func (tx *Tx) rename(k kind, from, to string) error {
+	id, err := tx.tip(k, from)
+	if err != nil || from == to {
+		return err
+	}
+	names, err := tx.taken(k)
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		return tx.store.notFound(name)
+	names.remove(from)
+	if err := tx.take(k, to); err != nil {
+		names.add(from)
+		return err
 	}
-	for at := time.Now(); ; at = at.Add(time.Second) {
-		ref := trashRef(name, at)
-		there, err := tx.ref(ref)
-		if err != nil {
-			return err
-		}
-		if there != "" && there != id {
-			continue
-		}
-		tx.drop(name)
-		return errors.Join(tx.move(ref, id), tx.move(SessionRef(name), ""))
-	}
-}
-
-// FromTrash brings back what was removed last under a name. Nothing there is
-// [domarkx.ErrNotFound]; a session that has the name is [domarkx.ErrExists].
-func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
-	refs, err := tx.store.refs.List(trashPrefix + name + "@")
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	latest := ""
-	for _, ref := range refs {
-		if n, _, err := parseTrashRef(ref.Name); err == nil && n == name && ref.Name > latest {
-			latest = ref.Name
-		}
-	}
-	if latest == "" {
-		return domarkx.Info{}, fmt.Errorf("session %q in the trash: %w", name, domarkx.ErrNotFound)
-	}
-	id, err := tx.ref(latest)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	if err := tx.take(ctx, name); err != nil {
-		return domarkx.Info{}, err
-	}
-	if err := errors.Join(tx.move(latest, ""), tx.move(SessionRef(name), id)); err != nil {
-		return domarkx.Info{}, err
-	}
-	return tx.named(ctx, name, id)
+	return errors.Join(tx.move(k.ref(from), ""), tx.move(k.ref(to), id))
 }

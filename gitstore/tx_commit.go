@@ -23,11 +23,11 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		return domarkx.Info{}, err
 	}
 	var conversations, dead []odb.ID
-	for _, p := range parents.snapshots {
-		root, err := tx.tree(p.tree)
-		if err != nil {
-			return domarkx.Info{}, err
-		}
+	roots, err := tx.rootsOf(parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	for _, root := range roots {
 		for name, ids := range map[string]*[]odb.ID{"conversation": &conversations, "deleted": &dead} {
 			if id, err := folder(root, name); err != nil {
 				return domarkx.Info{}, err
@@ -51,7 +51,19 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	}
 	root = withFolder(root, "conversation", conversation)
 	root = withFolder(root, "deleted", deleted)
-	return tx.commit(c, parents, root, len(c.State.Thread.Live))
+	return tx.commit(c, parents, roots, root, len(c.State.Thread.Live))
+}
+
+// rootsOf returns the root trees of the snapshots among the parents.
+func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
+	roots := make([][]odb.TreeEntry, len(parents.snapshots))
+	for i, p := range parents.snapshots {
+		var err error
+		if roots[i], err = tx.tree(p.tree); err != nil {
+			return nil, err
+		}
+	}
+	return roots, nil
 }
 
 // Append stores a snapshot that has the messages of its first parent and behind
@@ -66,10 +78,11 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 {
 		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to and no removed message", domarkx.ErrInvalid)
 	}
-	root, err := tx.tree(parents.snapshots[0].tree)
+	roots, err := tx.rootsOf(parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
+	root := roots[0]
 	old, err := folder(root, "conversation")
 	if err != nil {
 		return domarkx.Info{}, err
@@ -96,7 +109,7 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		}
 		root = withFolder(rest, "deleted", deleted)
 	}
-	return tx.commit(c, parents, withFolder(root, "conversation", conversation), build.total())
+	return tx.commit(c, parents, roots, withFolder(root, "conversation", conversation), build.total())
 }
 
 // withFolder returns the entries with that folder; a zero id stands for none.
@@ -108,15 +121,15 @@ func withFolder(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry
 	return entries
 }
 
-// A lineage is the parents of a new snapshot.
-type lineage struct {
+// An ancestry is the parents of a new snapshot.
+type ancestry struct {
 	ids       []odb.ID
 	snapshots []*commitObject // those that are snapshots
 	infos     []domarkx.Info
 }
 
-func (tx *Tx) parents(ids []string) (lineage, error) {
-	var l lineage
+func (tx *Tx) parents(ids []string) (ancestry, error) {
+	var l ancestry
 	for _, id := range ids {
 		oid, err := odb.ParseID(id)
 		if err != nil {
@@ -135,14 +148,18 @@ func (tx *Tx) parents(ids []string) (lineage, error) {
 	return l, nil
 }
 
-// commit stores the root tree and the commit.
-func (tx *Tx) commit(c domarkx.Commit, parents lineage, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
+// commit stores the attachments, the root tree and the commit.
+func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
 	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: cleanSubject(c.Subject, c.Operation),
 		Preview: c.Preview, Operation: c.Operation}
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
 	}
-	tree, err := tx.makeTree(root)
+	attachments, err := tx.attachmentTree(roots, c.Attachments)
+	if err != nil {
+		return info, err
+	}
+	tree, err := tx.makeTree(withFolder(root, attachmentsName, attachments))
 	if err != nil {
 		return info, err
 	}

@@ -1,0 +1,218 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// attachmentsName is the folder of a snapshot that holds its attachments: each in a
+// folder that is called like the first two digits of its SHA-256, under the other 62.
+const attachmentsName = "attachments"
+
+// StoreAttachment stores the whole of an output that is too long for its message,
+// and returns what [domarkx.Commit] takes, and its SHA-256. At most
+// [odb.LargeThreshold] bytes of it are held in memory.
+func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Blob{}, "", err
+	}
+	sum := sha256.New()
+	r = io.TeeReader(contextReader{ctx, r}, sum)
+	var head bytes.Buffer
+	if _, err := io.CopyN(&head, r, odb.LargeThreshold+1); err != nil && !errors.Is(err, io.EOF) {
+		return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+	}
+	var blob domarkx.Blob
+	if head.Len() <= odb.LargeThreshold && !odb.IsPointer(head.Bytes()) {
+		id, err := tx.batch.Add(odb.Blob, head.Bytes())
+		if err != nil {
+			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+		}
+		blob.ID = id.String()
+	} else {
+		var err error
+		if blob, err = tx.large(io.MultiReader(&head, r)); err != nil {
+			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+		}
+	}
+	return blob, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// contextReader reads until its context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// attachmentTree returns the tree of the attachments that the snapshots of these
+// root trees have, and of new ones; a zero id when there are none. What one of them
+// has already is not written again.
+func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
+	var known []odb.ID
+	for _, root := range roots {
+		id, err := folder(root, attachmentsName)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		if !id.IsZero() && !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	folders := map[string][]odb.TreeEntry{}
+	for _, a := range added {
+		if !isSHA256(a.SHA256) {
+			return odb.ID{}, fmt.Errorf("attachment %q: %w, expected a SHA-256", a.SHA256, domarkx.ErrInvalid)
+		}
+		entries, err := file(folders[a.SHA256[:2]], a.SHA256[2:], a.Blob)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		folders[a.SHA256[:2]] = entries
+	}
+	switch {
+	case len(added) == 0 && len(known) == 0:
+		return odb.ID{}, nil
+	case len(added) == 0 && len(known) == 1:
+		return known[0], nil
+	}
+	return b.unionOfFolders(known, folders)
+}
+
+// unionOfFolders returns the tree of the folders of some trees, and further ones.
+func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEntry) (odb.ID, error) {
+	below := map[string][]odb.ID{}
+	for _, id := range known {
+		entries, err := b.tree(id)
+		if err != nil {
+			return odb.ID{}, fmt.Errorf("%s: %w", attachmentsName, err)
+		}
+		for _, e := range entries {
+			if !e.IsTree() {
+				return odb.ID{}, fmt.Errorf("%s: %w: %q is no folder", attachmentsName, domarkx.ErrCorrupt, e.Name)
+			}
+			if !slices.Contains(below[e.Name], e.ID) {
+				below[e.Name] = append(below[e.Name], e.ID)
+			}
+		}
+	}
+	for name := range folders {
+		if _, ok := below[name]; !ok {
+			below[name] = nil
+		}
+	}
+	var top []odb.TreeEntry
+	for name, ids := range below {
+		id := odb.ID{}
+		if len(ids) == 1 && folders[name] == nil {
+			id = ids[0]
+		} else {
+			entries, err := b.unionOfFiles(ids, folders[name])
+			if err != nil {
+				return odb.ID{}, fmt.Errorf("%s/%s: %w", attachmentsName, name, err)
+			}
+			if id, err = b.makeTree(entries, ids...); err != nil {
+				return odb.ID{}, err
+			}
+		}
+		top = append(top, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
+	}
+	return b.makeTree(top, known...)
+}
+
+// unionOfFiles returns the entries of some trees, and further ones. Of two that
+// differ under one name, which only damage or forgery makes, the smaller id counts.
+func (b *builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.TreeEntry, error) {
+	byName := map[string]odb.TreeEntry{}
+	for _, id := range known {
+		entries, err := b.tree(id)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, entries...)
+	}
+	for _, e := range added {
+		if old, ok := byName[e.Name]; !ok || bytes.Compare(e.ID[:], old.ID[:]) < 0 {
+			byName[e.Name] = e
+		}
+	}
+	all := make([]odb.TreeEntry, 0, len(byName))
+	for _, e := range byName {
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Attachment opens an attachment of a snapshot by its SHA-256, in hexadecimal. None
+// there is [domarkx.ErrNotFound].
+func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
+	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
+	digits := strings.ToLower(sha256hex)
+	if !isSHA256(digits) {
+		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
+	}
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	entries := root
+	for _, name := range []string{attachmentsName, digits[:2]} {
+		id, err := folder(entries, name)
+		if err != nil {
+			return nil, err
+		}
+		if id.IsZero() {
+			return nil, missing
+		}
+		if entries, err = r.tree(id); err != nil {
+			return nil, err
+		}
+	}
+	blob, err := stored(entries, digits[2:])
+	if err != nil {
+		return nil, err
+	}
+	if blob.ID == "" {
+		return nil, missing
+	}
+	content, size, err := r.open(blob)
+	if err != nil {
+		return nil, err
+	}
+	if large, ok := content.(*odb.Large); ok {
+		return large, nil
+	}
+	defer content.Close()
+	var data bytes.Buffer
+	if _, err := data.ReadFrom(content); err != nil {
+		return nil, err
+	}
+	return attachment{bytes.NewReader(data.Bytes()), size}, nil
+}
+
+// An attachment is one that is in memory.
+type attachment struct {
+	*bytes.Reader
+	size int64
+}
+
+func (a attachment) Size() int64 { return a.size }
+func (attachment) Close() error  { return nil }
+
+func isSHA256(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -1,0 +1,95 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/domarkx/domarkx"
+)
+
+// formatVersion is the version of the storage format, in the trailer
+// Domarkx-Format.
+const formatVersion = "1"
+
+// The trailers that the commit messages of snapshots and of workspace versions have.
+const (
+	trailerFormat    = "Domarkx-Format"
+	trailerNumber    = "Domarkx-Number"
+	trailerOperation = "Domarkx-Operation"
+)
+
+func trailer(b *bytes.Buffer, key, value string) { b.WriteString(key + ": " + value + "\n") }
+
+// cleanSubject makes one line of a subject that is valid UTF-8 and not empty.
+func cleanSubject(subject, operation string) string {
+	for _, s := range []string{subject, operation, "snapshot"} {
+		s = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(s, "\ufffd"))
+		if s = strings.TrimSpace(s); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// trailers are what a commit message ends with. The first that does not hold what it
+// should is the error.
+type trailers struct {
+	values map[string]string
+	err    error
+}
+
+// decodeTrailers reads a commit message. One that is not this program's is the error
+// foreign.
+func decodeTrailers(message []byte, foreign error) (subject string, t trailers, err error) {
+	subject, rest, ok := strings.Cut(string(message), "\n\n")
+	if !ok {
+		return "", t, fmt.Errorf("%w: no trailers", foreign)
+	}
+	t.values = map[string]string{}
+	for line := range strings.Lines(rest) {
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if _, twice := t.values[key]; !ok || twice {
+			return "", t, fmt.Errorf("%w: line %q in the trailers", domarkx.ErrCorrupt, line)
+		}
+		t.values[key] = value
+	}
+	switch format, ok := t.values[trailerFormat]; {
+	case !ok:
+		return "", t, fmt.Errorf("%w: no trailer %s", foreign, trailerFormat)
+	case format != formatVersion:
+		return "", t, fmt.Errorf("storage format %q: %w, this program knows %s; a newer one may know it", format, domarkx.ErrUnsupported, formatVersion)
+	}
+	return strings.ReplaceAll(subject, "\n", " "), t, nil
+}
+
+func (t *trailers) number(key string) int64 {
+	text := t.values[key]
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
+		t.fail(key, "a number")
+		return 0
+	}
+	return n
+}
+
+func (t *trailers) text(key string) string {
+	v, err := domarkx.ParseValue([]byte(t.values[key]))
+	if err != nil || v.Kind() != domarkx.String {
+		t.fail(key, "a JSON string")
+	}
+	return v.Text()
+}
+
+func (t *trailers) fail(key, expected string) {
+	if t.err == nil {
+		t.err = fmt.Errorf("%w: trailer %s is %q, expected %s", domarkx.ErrCorrupt, key, t.values[key], expected)
+	}
+}

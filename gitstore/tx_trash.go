@@ -1,0 +1,86 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// ToTrash moves a session into the trash.
+func (tx *Tx) ToTrash(_ context.Context, name string) error { return tx.toTrash(sessions, name) }
+
+// toTrash moves what has a name into the trash. A session and a workspace of one
+// name that are removed in one transaction get the same time.
+func (tx *Tx) toTrash(k kind, name string) error {
+	id, err := tx.tip(k, name)
+	if err != nil {
+		return err
+	}
+	at, ok := tx.removed[name]
+	if !ok {
+		if at, err = tx.freeTime(name); err != nil {
+			return err
+		}
+		tx.removed[name] = at
+	}
+	tx.drop(k, name)
+	return errors.Join(tx.move(k.trash+name+"@"+at, id), tx.move(k.ref(name), ""))
+}
+
+// freeTime returns the time, not before now, at which nothing of that name was
+// removed yet.
+func (tx *Tx) freeTime(name string) (string, error) {
+	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
+		text, free := at.Format(trashTime), true
+		for _, k := range kinds {
+			there, err := tx.ref(k.trash + name + "@" + text)
+			if err != nil {
+				return "", err
+			}
+			free = free && there == ""
+		}
+		if free {
+			return text, nil
+		}
+	}
+}
+
+// FromTrash brings back what was removed last under a name. Nothing there is
+// [domarkx.ErrNotFound]; a session that has the name is [domarkx.ErrExists].
+func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
+	id, err := tx.fromTrash(sessions, name, "")
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	return tx.named(ctx, name, id)
+}
+
+// fromTrash brings back what was removed last under a name, or at a time when that
+// is given, and returns its tip.
+func (tx *Tx) fromTrash(k kind, name, at string) (string, error) {
+	refs, err := tx.store.refs.List(k.trash + name + "@" + at)
+	if err != nil {
+		return "", err
+	}
+	latest, when := "", ""
+	for _, ref := range refs {
+		if n, t, err := k.parseTrash(ref.Name); err == nil && n == name && ref.Name > latest {
+			latest, when = ref.Name, t.Format(trashTime)
+		}
+	}
+	if latest == "" {
+		return "", fmt.Errorf("%s %q in the trash: %w", k.noun, name, domarkx.ErrNotFound)
+	}
+	id, err := tx.ref(latest)
+	if err != nil {
+		return "", err
+	}
+	if err := tx.take(k, name); err != nil {
+		return "", err
+	}
+	tx.restored[name] = when
+	return id, errors.Join(tx.move(latest, ""), tx.move(k.ref(name), id))
+}

@@ -1,0 +1,152 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// CommitVersion stores a version of a workspace, which no ref holds yet. The
+// versions of its resources are stored already (see [Store.BeginVersion]), its
+// parents are versions. The name of the workspace is only for the result. A parent
+// of an unknown format is [domarkx.ErrUnsupported]; resources that no version can
+// hold are [domarkx.ErrInvalid].
+func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Version{}, err
+	}
+	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
+		Subject: cleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Resources: slices.Clone(c.Resources)}
+	line := tx.versions()
+	var parents []odb.ID
+	for _, id := range c.Parents {
+		p, err := line.at(id)
+		if err != nil {
+			return domarkx.Version{}, fmt.Errorf("parent of a version: %w", err)
+		}
+		v.Number = max(v.Number, p.number+1)
+		oid, err := odb.ParseID(p.id)
+		if err != nil {
+			return domarkx.Version{}, err
+		}
+		parents = append(parents, oid)
+	}
+	tree, err := tx.versionTree(c.Resources)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	object := commitObject{tree: tree, parents: parents, author: c.Author, committer: c.Committer, message: encodeVersionMessage(v, len(c.Resources))}
+	id, err := tx.keep(odb.Commit, object.encode())
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	v.ID = id.String()
+	return v, nil
+}
+
+// versionTree stores the tree of a version.
+func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
+	if err := checkResources(resources); err != nil {
+		return odb.ID{}, err
+	}
+	manifest := encodeManifest(resources)
+	if len(manifest) > maxManifest {
+		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(manifest), maxManifest)
+	}
+	if _, err := decodeManifest(manifest); err != nil {
+		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %v", domarkx.ErrInvalid, err)
+	}
+	id, err := tx.keep(odb.Blob, manifest)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: manifestName, ID: id}}
+	for _, r := range resources {
+		top, err := odb.ParseID(r.Version)
+		if err != nil {
+			return odb.ID{}, fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: r.ID, ID: top})
+	}
+	return tx.makeTree(entries)
+}
+
+// version reads the commit of a version and what its message says.
+func (r reader) version(id odb.ID) (*commitObject, domarkx.Version, int, error) {
+	c, err := r.commit(id)
+	if err != nil {
+		return nil, domarkx.Version{}, 0, err
+	}
+	v, resources, err := decodeVersionMessage(c.message)
+	if err != nil {
+		return nil, domarkx.Version{}, 0, fmt.Errorf("workspace version %s: %w", id, err)
+	}
+	v.ID, v.Date, v.Parents = id.String(), c.committer.When.Unix(), idStrings(c.parents)
+	return c, v, resources, nil
+}
+
+// Version returns a workspace version by its full id, with its resources and
+// without the name of the workspace. A commit that is no such version is
+// [domarkx.ErrCorrupt], one of a later format [domarkx.ErrUnsupported].
+func (r reader) Version(_ context.Context, id string) (domarkx.Version, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	c, v, count, err := r.version(oid)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	if v.Resources, err = r.resources(c.tree); err == nil && len(v.Resources) != count {
+		err = fmt.Errorf("%w: %d resources, its commit says %d", domarkx.ErrCorrupt, len(v.Resources), count)
+	}
+	if err != nil {
+		return domarkx.Version{}, fmt.Errorf("workspace version %s: %w", oid, err)
+	}
+	return v, nil
+}
+
+// resources reads the manifest in a version's tree, and holds it against the tree.
+func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
+	root, err := r.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	manifest := find(root, manifestName)
+	if manifest.Mode != odb.ModeFile {
+		return nil, fmt.Errorf("%s: %w: it is missing", manifestName, domarkx.ErrCorrupt)
+	}
+	if _, ok := r.fresh[manifest.ID]; !ok {
+		_, size, err := r.db.Size(manifest.ID)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", manifestName, err)
+		}
+		if size > maxManifest {
+			return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", manifestName, domarkx.ErrCorrupt, size, maxManifest)
+		}
+	}
+	data, err := r.blob(manifest.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
+	}
+	resources, err := decodeManifest(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
+	}
+	folders := make(map[string]odb.TreeEntry, len(root))
+	for _, e := range root {
+		folders[e.Name] = e
+	}
+	for _, resource := range resources {
+		if e := folders[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
+			return nil, fmt.Errorf("resource %q: %w: its folder is not the version that %s names", resource.ID, domarkx.ErrCorrupt, manifestName)
+		}
+	}
+	if len(folders) != len(root) || len(root) != len(resources)+1 {
+		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, manifestName)
+	}
+	return resources, nil
+}

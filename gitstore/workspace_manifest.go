@@ -1,0 +1,105 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+const (
+	manifestName   = "workspace.json"
+	manifestFormat = "1"
+
+	maxManifest   = odb.LargeThreshold // bytes
+	maxResourceID = 100                // bytes
+)
+
+// encodeManifest writes what a version says of its resources.
+func encodeManifest(resources []domarkx.ResourceVersion) []byte {
+	items := make([]domarkx.Value, len(resources))
+	for i, r := range resources {
+		items[i] = domarkx.ObjectValue(
+			domarkx.Member{Name: "id", Value: domarkx.StringValue(r.ID)},
+			domarkx.Member{Name: "type", Value: domarkx.StringValue(r.Type)},
+			domarkx.Member{Name: "config", Value: r.Config},
+			domarkx.Member{Name: "version", Value: domarkx.StringValue(r.Version)},
+		)
+	}
+	v := domarkx.ObjectValue(
+		domarkx.Member{Name: "format", Value: domarkx.NumberValue(manifestFormat)},
+		domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(items...)},
+	)
+	return append(v.AppendJSON(nil, "", "  "), '\n')
+}
+
+// decodeManifest reads what encodeManifest wrote, and nothing else.
+func decodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
+	bad := func(what string) ([]domarkx.ResourceVersion, error) {
+		return nil, fmt.Errorf("%w: %s", domarkx.ErrCorrupt, what)
+	}
+	v, err := domarkx.ParseValue(data)
+	if err != nil {
+		return bad(err.Error())
+	}
+	format, ok := v.Get("format")
+	if !ok || format.Kind() != domarkx.Number {
+		return bad("it names no format")
+	}
+	if format.Text() != manifestFormat {
+		return nil, fmt.Errorf("format %s: %w, this program knows %s; a newer one may know it", format.Text(), domarkx.ErrUnsupported, manifestFormat)
+	}
+	list, _ := v.Get("resources")
+	resources := make([]domarkx.ResourceVersion, len(list.Items()))
+	for i, item := range list.Items() {
+		member := func(name string) domarkx.Value {
+			m, _ := item.Get(name)
+			return m
+		}
+		resources[i].ID, resources[i].Type = member("id").Text(), member("type").Text()
+		resources[i].Config, resources[i].Version = member("config"), member("version").Text()
+	}
+	if err := checkResources(resources); err != nil {
+		return bad(err.Error())
+	}
+	if !bytes.Equal(encodeManifest(resources), data) {
+		return bad("it is not written as it must be")
+	}
+	return resources, nil
+}
+
+// checkResources reports resources that no version can hold, as
+// [domarkx.ErrInvalid].
+func checkResources(resources []domarkx.ResourceVersion) error {
+	seen := make(map[string]bool, len(resources))
+	for _, r := range resources {
+		if err := checkResourceID(r.ID); err != nil {
+			return err
+		}
+		switch {
+		case seen[r.ID]:
+			return fmt.Errorf("resource %q: %w: the id is taken", r.ID, domarkx.ErrInvalid)
+		case r.Type == "":
+			return fmt.Errorf("resource %q: %w: it has no type", r.ID, domarkx.ErrInvalid)
+		case r.Config.Kind() != domarkx.Object:
+			return fmt.Errorf("resource %q: %w: its config is %s, expected an object", r.ID, domarkx.ErrInvalid, r.Config.Kind())
+		case !isObjectID(r.Version):
+			return fmt.Errorf("resource %q: version %q: %w, expected a full object id", r.ID, r.Version, domarkx.ErrInvalid)
+		}
+		seen[r.ID] = true
+	}
+	return nil
+}
+
+// checkResourceID reports, as [domarkx.ErrInvalid], an id that cannot be the name of
+// a resource's folder.
+func checkResourceID(id string) error {
+	valid := id != "" && len(id) <= maxResourceID && id != manifestName && id[0] != '.' && id[0] != '-' &&
+		strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+	if valid {
+		return nil
+	}
+	return fmt.Errorf("resource id %q: %w, expected at most %d of A-Z a-z 0-9 . _ -, not with . or - first, and not %s", id, domarkx.ErrInvalid, maxResourceID, manifestName)
+}

@@ -1,0 +1,84 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+)
+
+// errNoVersion says that a commit is none of a workspace.
+var errNoVersion = fmt.Errorf("%w: no workspace version", domarkx.ErrCorrupt)
+
+// The trailers that only a workspace version's commit message has. The first tells
+// it from a snapshot's.
+const (
+	trailerResources = "Domarkx-Resources"
+	trailerCall      = "Domarkx-Call"
+)
+
+// encodeVersionMessage writes the commit message of a version of that many
+// resources, as [encodeMessage] does.
+func encodeVersionMessage(v domarkx.Version, resources int) []byte {
+	var b bytes.Buffer
+	b.WriteString(cleanSubject(v.Subject, v.Operation) + "\n\n")
+	trailer(&b, trailerFormat, formatVersion)
+	trailer(&b, trailerNumber, strconv.Itoa(v.Number))
+	trailer(&b, trailerResources, strconv.Itoa(resources))
+	trailer(&b, trailerOperation, domarkx.StringValue(v.Operation).JSON())
+	if v.Call != nil {
+		trailer(&b, trailerCall, callValue(v.Call).JSON())
+	}
+	return b.Bytes()
+}
+
+// decodeVersionMessage reads what encodeVersionMessage wrote, and perhaps further
+// trailers behind it.
+func decodeVersionMessage(message []byte) (v domarkx.Version, resources int, err error) {
+	subject, t, err := decodeTrailers(message, errNoVersion)
+	if err != nil {
+		return v, 0, err
+	}
+	if _, ok := t.values[trailerResources]; !ok {
+		return v, 0, fmt.Errorf("%w: no trailer %s", errNoVersion, trailerResources)
+	}
+	v = domarkx.Version{Subject: subject, Number: int(t.number(trailerNumber)), Operation: t.text(trailerOperation)}
+	resources = int(t.number(trailerResources))
+	if text, ok := t.values[trailerCall]; ok {
+		if v.Call = parseCall(text); v.Call == nil {
+			t.fail(trailerCall, "a call")
+		}
+	}
+	return v, resources, t.err
+}
+
+func callValue(c *domarkx.CallRecord) domarkx.Value {
+	return domarkx.ObjectValue(
+		domarkx.Member{Name: "session", Value: domarkx.StringValue(c.Session)},
+		domarkx.Member{Name: "message", Value: domarkx.StringValue(c.Message.String())},
+		domarkx.Member{Name: "index", Value: domarkx.NumberValue(strconv.Itoa(c.Index))},
+		domarkx.Member{Name: "resource", Value: domarkx.StringValue(c.Resource)},
+		domarkx.Member{Name: "tool", Value: domarkx.StringValue(c.Tool)},
+	)
+}
+
+// parseCall reads what callValue wrote, and nothing else: that is nil.
+func parseCall(text string) *domarkx.CallRecord {
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		return nil
+	}
+	member := func(name string) string {
+		m, _ := v.Get(name)
+		return m.Text()
+	}
+	c := &domarkx.CallRecord{Session: member("session"), Resource: member("resource"), Tool: member("tool")}
+	if c.Message, err = domarkx.ParseID(member("message")); err != nil {
+		return nil
+	}
+	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || callValue(c).JSON() != text {
+		return nil
+	}
+	return c
+}
