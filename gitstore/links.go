@@ -1,0 +1,103 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// LinkedVersions returns the workspace versions that are parents of a snapshot, in
+// order.
+func (r reader) LinkedVersions(_ context.Context, snapshot string) ([]string, error) {
+	c, _, err := r.snapshot(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	var linked []string
+	for _, id := range c.parents {
+		_, _, _, err := r.version(id)
+		if errors.Is(err, errNoVersion) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		linked = append(linked, id.String())
+	}
+	return linked, nil
+}
+
+// Linked returns those of the versions that are parents of a snapshot or of one that
+// it came from. Only a link to one of these counts: any other is what somebody wrote
+// into a message. It reads no further back than it has to.
+func (r reader) Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error) {
+	linked := map[string]bool{}
+	wanted := make(map[odb.ID]bool, len(versions))
+	for _, version := range versions {
+		if id, err := odb.ParseID(version); err == nil && r.isVersion(id) {
+			wanted[id] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return linked, nil
+	}
+	line := r.snapshots()
+	read := line.read
+	line.read = func(id odb.ID) (ancestor, error) {
+		if wanted[id] || linked[id.String()] { // known to be a version
+			return ancestor{}, errNoSnapshot
+		}
+		return read(id)
+	}
+	err := line.visit(ctx, snapshot, func(a ancestor) (bool, bool) {
+		for _, id := range a.parents {
+			if wanted[id] {
+				linked[id.String()] = true
+				delete(wanted, id)
+			}
+		}
+		return len(wanted) > 0, true
+	})
+	return linked, err
+}
+
+// isVersion reports whether a commit is a workspace version that can be read.
+func (r reader) isVersion(id odb.ID) bool {
+	_, _, _, err := r.version(id)
+	return err == nil
+}
+
+// NewVersions returns the ids of the workspace versions that some commits are or came
+// from, and that none of the known commits is or came from, the earlier first.
+func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string, error) {
+	if len(tips) == 0 {
+		return nil, nil
+	}
+	var input bytes.Buffer
+	for _, id := range tips {
+		input.WriteString(id + "\n")
+	}
+	for _, id := range known {
+		input.WriteString("^" + id + "\n")
+	}
+	out, err := s.git.Run(ctx, &input, "rev-list", "--topo-order", "--reverse",
+		"--basic-regexp", "--grep=^"+trailerResources+": ", "--stdin", "--")
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	var ids []string
+	for id := range strings.FieldsSeq(string(out)) {
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return nil, fmt.Errorf("list versions: %w", err)
+		}
+		if s.isVersion(oid) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
