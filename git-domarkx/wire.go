@@ -53,6 +53,9 @@ func surroundings(git *gitcmd.Git) engine.Surroundings {
 		},
 		Ignored: func(ctx context.Context, paths []string) ([]bool, error) { return ignored(ctx, git, paths) },
 		Drafts:  draftJournal{draftsDir(git)},
+
+		Settings:    settings{git},
+		Assignments: assignments{git},
 	}
 }
 

@@ -81,6 +81,9 @@ type Tx interface {
 	Objects
 	Names
 	Blobs
+	VersionObjects
+	WorkspaceNames
+	AttachmentObjects
 }
 
 // Objects stores snapshots.
@@ -131,6 +134,10 @@ type Store interface {
 	Ancestry
 	Updater
 	Remotes
+	Workspaces
+	Versions
+	Links
+	Attachments
 }
 
 // Drafts keeps saved bytes that are not in a snapshot yet, durably.
@@ -156,6 +163,9 @@ type Surroundings struct {
 	Identity func(ctx context.Context) (author, committer domarkx.Signature, err error)
 	Ignored  func(ctx context.Context, paths []string) ([]bool, error)
 	Drafts   Drafts
+
+	Settings    Settings
+	Assignments Assignments
 }
 
 // SessionManager is the service through which sessions are made, read and

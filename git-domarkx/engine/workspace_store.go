@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -42,6 +43,13 @@ type VersionDiffer interface {
 	DiffVersions(ctx context.Context, a, b string, fn func(path string, a, b domarkx.File) error) error
 }
 
+// Links tells which versions of workspaces hold on to a snapshot.
+type Links interface {
+	// LinkedVersions returns the versions that are parents of a snapshot, in order:
+	// those that its messages linked first, and those that a rewind left and made.
+	LinkedVersions(ctx context.Context, snapshot string) ([]string, error)
+}
+
 // VersionObjects stores versions of workspaces.
 type VersionObjects interface {
 	WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error)
@@ -65,4 +73,22 @@ type AttachmentObjects interface {
 	// StoreAttachment stores the bytes of r and returns them as a blob with their
 	// SHA-256 in hexadecimal. They stay when a snapshot's Commit.Attachments has them.
 	StoreAttachment(ctx context.Context, r io.Reader) (b domarkx.Blob, sha256 string, err error)
+}
+
+// Assignments remembers, on this machine, which sessions work in a workspace of
+// another name.
+type Assignments interface {
+	// List returns the workspaces by session.
+	List(ctx context.Context) (map[string]string, error)
+	// Set gives a session a workspace, "" for that of its own name.
+	Set(ctx context.Context, session, workspace string) error
+}
+
+// workspaceOf returns the name of the workspace that a session works in.
+func (m *SessionManager) workspaceOf(ctx context.Context, session string) (string, error) {
+	all, err := m.around.Assignments.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(all[session], session), nil
 }

@@ -133,6 +133,17 @@ func (g *Git) UnsetLocal(ctx context.Context, key string) error {
 	return err
 }
 
+// UnsetLocalValue removes a value from a key of the repository's own
+// configuration. It is no error when the key has not that value.
+func (g *Git) UnsetLocalValue(ctx context.Context, key, value string) error {
+	err := g.changeConfig(ctx, "--fixed-value", "--unset-all", key, value)
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 5 {
+		return nil
+	}
+	return err
+}
+
 func (g *Git) changeConfig(ctx context.Context, args ...string) error {
 	_, err := g.Run(ctx, nil, append([]string{"config", "--local"}, args...)...)
 	g.config.forget()

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// ListWorkspaces returns the newest version of every workspace, by name.
+func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version, error) {
+	return m.store.Workspaces(ctx)
+}
+
+// ResolveVersion returns the version that a revision of a workspace names: WS,
+// WS~2 or WS@OID. NAME#K is the version that message K of a session left, as
+// [SessionManager.VersionAt] says.
+func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
+	if r.Message >= 0 {
+		return m.VersionAt(ctx, r)
+	}
+	v, err := m.store.WorkspaceTip(ctx, r.Name)
+	if err != nil {
+		return v, m.elsewhere(ctx, r.Name, err)
+	}
+	if r.ID != "" {
+		if v, err = m.store.FindVersion(ctx, v.ID, r.ID); err != nil {
+			return v, err
+		}
+	}
+	for n := range r.Back {
+		if len(v.Parents) == 0 {
+			return v, fmt.Errorf("version %s~%d: %w: only %d come before it, see git domarkx workspace log %s", r.Name, r.Back, domarkx.ErrNotFound, n, r.Name)
+		}
+		if v, err = m.store.Version(ctx, v.Parents[0]); err != nil {
+			return v, err
+		}
+	}
+	v.Workspace = r.Name
+	return v, nil
+}
+
+// elsewhere adds to the error that a workspace is not there where a session of that
+// name has its own.
+func (m *SessionManager) elsewhere(ctx context.Context, name string, err error) error {
+	if !errors.Is(err, domarkx.ErrNotFound) {
+		return err
+	}
+	if other, e := m.workspaceOf(ctx, name); e == nil && other != name {
+		return fmt.Errorf("%w; the session %q works in the workspace %q", err, name, other)
+	}
+	if _, e := m.store.Tip(ctx, name); e == nil {
+		return fmt.Errorf("%w; that of the session is made by its first call: git domarkx run %s", err, name)
+	}
+	return err
+}
+
+// VersionLog returns the versions that a revision of a workspace names and those
+// before it, newest first, without their resources.
+func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[domarkx.Version, error] {
+	return func(yield func(domarkx.Version, error) bool) {
+		top, err := m.ResolveVersion(ctx, r)
+		if err != nil {
+			yield(domarkx.Version{}, err)
+			return
+		}
+		for v, err := range m.store.Versions(ctx, top.ID) {
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// VersionAt returns the state of the workspace as message K of a session left it:
+// the version that the message is linked to, or else the last one before it.
+// Without K it is that of the last linked message.
+func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Version, error) {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	last := r.Message
+	if last < 0 {
+		last = info.Messages - 1
+	}
+	link, err := m.linkAt(ctx, info.ID, last)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	if link == "" {
+		return domarkx.Version{}, fmt.Errorf("workspace version of %s: %w: neither it nor a message before it made a call; git domarkx log --messages %s shows which did", r, domarkx.ErrNotFound, r.Name)
+	}
+	return m.store.Version(ctx, link)
+}
+
+// nearby is how many messages are looked at one by one before all are read at once.
+const nearby = 32
+
+// linkAt returns the link of message k of a snapshot, or of the nearest linked one
+// before it; "" when there is none.
+func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (string, error) {
+	for n := k; n >= 0 && n > k-nearby; n-- {
+		e, err := m.store.Entry(ctx, snapshot, n)
+		if err != nil || e.Link != "" {
+			return e.Link, err
+		}
+	}
+	if k < nearby {
+		return "", nil
+	}
+	state, err := m.store.Load(ctx, snapshot)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(state.Thread.Live[:k+1-nearby]) {
+		if e.Link != "" {
+			return e.Link, nil
+		}
+	}
+	return "", nil
+}
+
+// stateAt returns the version that the workspace of a session was at when one of
+// its snapshots was the newest; "" when the session does not tell. tip is the
+// session's newest snapshot.
+func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
+	left, err := m.leftAt(ctx, tip, snapshot)
+	if err != nil || left != "" {
+		return left, err
+	}
+	for info, err := range m.store.History(ctx, snapshot.ID) {
+		if err != nil {
+			return "", err
+		}
+		if info.Operation == "merge" { // which of its parents went on here does not show
+			return m.linkAt(ctx, info.ID, info.Messages-1)
+		}
+		linked, err := m.store.LinkedVersions(ctx, info.ID)
+		if err != nil {
+			return "", err
+		}
+		if len(linked) > 0 {
+			return linked[len(linked)-1], nil
+		}
+	}
+	return m.linkAt(ctx, snapshot.ID, snapshot.Messages-1)
+}
+
+// leftAt returns the version that a rewind on top of a snapshot left; "" when no
+// rewind did.
+func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
+	var after domarkx.Info
+	for info, err := range m.store.History(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if info.Number < snapshot.Number {
+			break
+		}
+		if info.ID != snapshot.ID {
+			after = info
+			continue
+		}
+		if after.Operation != "rewind" {
+			break
+		}
+		linked, err := m.store.LinkedVersions(ctx, after.ID)
+		if err != nil || len(linked) == 0 {
+			return "", err
+		}
+		return linked[0], nil
+	}
+	return "", nil
+}
+
+// beforeCalls returns the version of a workspace before the first of the calls
+// that these messages made; "" when none of them made one.
+func (m *SessionManager) beforeCalls(ctx context.Context, tip string, messages []domarkx.Entry) (string, error) {
+	made := make(map[domarkx.ID]bool, len(messages))
+	for _, e := range messages {
+		made[e.ID] = true
+	}
+	before := ""
+	for v, err := range m.store.Versions(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if v.Call != nil && made[v.Call.Message] && len(v.Parents) > 0 {
+			before = v.Parents[0]
+		}
+	}
+	return before, nil
+}
