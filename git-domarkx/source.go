@@ -90,6 +90,11 @@ func (s source) Save(ctx context.Context, name, base string, data []byte) (fusef
 	return fusefs.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
 }
 
+// Settle waits until what a killed process began is done or undone.
+func (s source) Settle(ctx context.Context) error {
+	return s.store.Update(ctx, "", func(*gitstore.Tx) error { return nil })
+}
+
 // Remove moves a session to the trash.
 func (s source) Remove(ctx context.Context, name string) error {
 	_, err := s.sessions.Remove(ctx, name)

@@ -4,10 +4,11 @@
 //
 // Each process that saves has a [Journal] of its own, a folder of plain files
 // that it holds locked while it lives. What a dead process left behind is read
-// by [List] and taken over by [Journal.Adopt].
+// by [List] and taken over, where it is, by [Journal.Adopt].
 //
-//	DIR/<journal>/lock          held (flock) while its process lives
-//	DIR/<journal>/<key>.draft   one draft; keys sort in the order they were made
+//	DIR/<journal>/lock             held (flock) while the process lives that it names
+//	DIR/<journal>/<number>.draft   one draft, with the key <journal>/<number>; numbers
+//	                               rise, also above those of the journals taken over
 //
 // A draft is a line "domarkx draft 1", a line with a JSON object, and the saved
 // bytes as they are. It is written aside, synced and renamed, and the folder is

@@ -27,6 +27,8 @@ type Draft struct {
 	Name    string // of the session
 	Base    string // the snapshot it was made from, or that was removed; "" for a new session
 	After   string // the key of the draft it was made from, where that has no snapshot yet
+	Over    string // the key of the draft whose place it takes once it is whole; After is what that one was made from
+	AfterIs string // the [Sum] of that draft's Data, by which its snapshot is known when the draft is gone
 	State   State
 	Problem string // what is wrong with it, for its author; "" when nothing is known to be
 	Data    []byte // as it was saved; the reader may keep, but not change it
@@ -38,20 +40,23 @@ type header struct {
 	Name    string `json:"name"`
 	Base    string `json:"base,omitempty"`
 	After   string `json:"after,omitempty"`
+	AfterIs string `json:"after_sha256,omitempty"`
+	Over    string `json:"over,omitempty"`
 	State   State  `json:"state"`
 	Problem string `json:"problem,omitempty"`
 	Bytes   int    `json:"bytes"`
 	SHA256  string `json:"sha256"`
 }
 
-func digest(data []byte) string {
+// Sum returns the SHA-256 of what was saved, in hexadecimal.
+func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
 // Encode returns a draft as it stands in its file.
 func Encode(d Draft) ([]byte, error) {
-	line, err := json.Marshal(header{d.Name, d.Base, d.After, d.State, d.Problem, len(d.Data), digest(d.Data)})
+	line, err := json.Marshal(header{d.Name, d.Base, d.After, d.AfterIs, d.Over, d.State, d.Problem, len(d.Data), Sum(d.Data)})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the draft of %q: %w", d.Name, err)
 	}
@@ -87,8 +92,8 @@ func Decode(file []byte) (Draft, error) {
 	default:
 		return Draft{}, fmt.Errorf("draft in the state %q: %w", h.State, domarkx.ErrUnsupported)
 	}
-	if h.Bytes != len(data) || h.SHA256 != digest(data) {
+	if h.Bytes != len(data) || h.SHA256 != Sum(data) {
 		return Draft{}, fmt.Errorf("draft of %q: %w: its bytes are not those that were saved", h.Name, domarkx.ErrCorrupt)
 	}
-	return Draft{Name: h.Name, Base: h.Base, After: h.After, State: h.State, Problem: h.Problem, Data: data}, nil
+	return Draft{Name: h.Name, Base: h.Base, After: h.After, AfterIs: h.AfterIs, Over: h.Over, State: h.State, Problem: h.Problem, Data: data}, nil
 }

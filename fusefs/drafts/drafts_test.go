@@ -3,10 +3,13 @@ package drafts_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -120,6 +123,106 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+// A mount that dies while it takes up what another left, and saves more, leaves all
+// of it in order.
+func TestAdoptAgain(t *testing.T) {
+	dir := t.TempDir()
+	var want []drafts.Draft
+	after := ""
+	for generation := range 12 {
+		j := open(t, dir)
+		got, err := j.Adopt()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("generation %d: %s", generation, diff)
+		}
+		if len(want) > 3 { // the oldest becomes a snapshot
+			if err := j.Delete(want[0].Key); err != nil {
+				t.Fatal(err)
+			}
+			want = want[1:]
+		}
+		for n := range 2 {
+			d := drafts.Draft{Name: "s", After: after, State: drafts.Saved, Data: fmt.Append(nil, generation, n)}
+			d.Key = put(t, j, d)
+			after = d.Key
+			want = append(want, d)
+		}
+		want[0].Data = fmt.Append(nil, "again ", generation) // keeps its place
+		put(t, j, want[0])
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := open(t, dir)
+	if _, err := j.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range want {
+		if err := j.Delete(d.Key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Drafts of the first version name each other without their journal.
+func TestAdoptOldKeys(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for key, after := range map[string]string{"000000000001": "", "000000000002": "000000000001"} {
+		file, err := drafts.Encode(drafts.Draft{Name: "s", After: after, State: drafts.Saved})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(old, key+".draft"), file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := open(t, dir)
+	defer j.Close()
+	got, err := j.Adopt()
+	if err != nil || len(got) != 2 || got[1].After != got[0].Key || got[0].After != "" {
+		t.Errorf("adopted %v, %v", got, err)
+	}
+}
+
+// A child that a process was starting when it was killed has the lock for a moment.
+func TestAdoptFromADeadProcess(t *testing.T) {
+	dir := t.TempDir()
+	child := open(t, dir) // stands for it
+	key := put(t, child, drafts.Draft{Name: "s", State: drafts.Saved})
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, filepath.Dir(key), "lock")
+	if err := os.WriteFile(lock, fmt.Appendf(nil, "%d\n", dead.Process.Pid), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := open(t, dir)
+	defer j.Close()
+	ended := make(chan error, 1)
+	time.AfterFunc(50*time.Millisecond, func() { ended <- child.Close() })
+	got, err := j.Adopt()
+	if err != nil || len(got) != 1 || got[0].Key != key {
+		t.Errorf("adopted %v, %v", got, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDamagedDraftsStay(t *testing.T) {
 	dir := t.TempDir()
 	dead := open(t, dir)
@@ -128,15 +231,12 @@ func TestDamagedDraftsStay(t *testing.T) {
 	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", bad+".draft"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
-	data, err := os.ReadFile(files[0])
+	file := filepath.Join(dir, bad+".draft")
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(files[0], data[:len(data)-1], 0o600); err != nil {
+	if err := os.WriteFile(file, data[:len(data)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := drafts.List(dir); !errors.Is(err, domarkx.ErrCorrupt) || len(found) != 1 || found[0].Key != good {
@@ -147,7 +247,7 @@ func TestDamagedDraftsStay(t *testing.T) {
 	if found, err := j.Adopt(); !errors.Is(err, domarkx.ErrCorrupt) || len(found) != 1 || found[0].Name != "good" {
 		t.Errorf("adopt: %v, %v", found, err)
 	}
-	if left, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(left, data[:len(data)-1]) {
+	if left, err := os.ReadFile(file); err != nil || !bytes.Equal(left, data[:len(data)-1]) {
 		t.Errorf("the damaged draft: %q, %v", left, err)
 	}
 }
@@ -192,7 +292,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drafts.Draft{
-			Name: rapid.String().Draw(t, "name"), Base: rapid.StringMatching(`[0-9a-f]*`).Draw(t, "base"), After: rapid.StringMatching(`[0-9]*`).Draw(t, "after"),
+			Name: rapid.String().Draw(t, "name"), Base: rapid.StringMatching(`[0-9a-f]*`).Draw(t, "base"), After: rapid.StringMatching(`[0-9]*`).Draw(t, "after"), AfterIs: rapid.StringMatching(`[0-9a-f]*`).Draw(t, "after is"), Over: rapid.StringMatching(`[a-z]*/[0-9]*`).Draw(t, "over"),
 			State:   rapid.SampledFrom([]drafts.State{drafts.Saved, drafts.Broken, drafts.Merged, drafts.Removed}).Draw(t, "state"),
 			Problem: rapid.String().Draw(t, "problem"), Data: rapid.SliceOf(rapid.Byte()).Draw(t, "data"),
 		}

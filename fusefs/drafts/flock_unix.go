@@ -3,18 +3,33 @@
 package drafts
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// flock locks a file until it is closed or its process dies, or fails at once.
+// flock locks a file until it is closed or its process dies. Where another has it
+// locked, it fails at once with errLocked.
 func flock(f *os.File) error {
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("locking %q: %w", f.Name(), err)
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return fmt.Errorf("%q: %w", f.Name(), errLocked)
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("locking %q: %w", f.Name(), err)
+		}
 	}
-	return nil
+}
+
+// alive reports whether a process runs, as far as this one can tell; of 0, which is
+// unknown, it does.
+func alive(pid int) bool {
+	return pid == 0 || !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
 // syncDir makes the names in a folder durable.

@@ -1,31 +1,39 @@
 package drafts
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
 const (
-	lockName = "lock"
-	suffix   = ".draft"
-	aside    = ".new-" // begins the name of what is still being written
+	suffix = ".draft"
+	aside  = ".new-" // begins the name of what is still being written
 )
 
-// A Journal holds the drafts of one process. Its methods may be called by
-// several goroutines at once, but those on one key not.
+// A Journal holds the drafts of one process, and those that it took over. Its
+// methods may be called by several goroutines at once, but those on one key not.
 type Journal struct {
 	dir  string // of all journals
-	path string // of this one
-	lock *os.File
+	own  folder
+	over []folder // of dead processes, taken over
 
 	mu   sync.Mutex
 	next uint64
+}
+
+// A folder is one journal on the disk. Its lock is held by the process that has it.
+type folder struct {
+	path string
+	lock *os.File
 }
 
 // Open makes a new, empty journal in a folder, which is made when it is not
@@ -40,14 +48,12 @@ func Open(dir string) (*Journal, error) {
 		return nil, fmt.Errorf("making a journal of drafts: %w", err)
 	}
 	// It gets its name when it is locked: nobody takes it for a dead one.
-	lock, err := os.OpenFile(filepath.Join(made, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := takeLock(made)
 	if err == nil {
-		if err = flock(lock); err == nil {
-			path := filepath.Join(dir, name)
-			if err = os.Rename(made, path); err == nil {
-				if err = syncDir(dir); err == nil {
-					return &Journal{dir: dir, path: path, lock: lock, next: 1}, nil
-				}
+		path := filepath.Join(dir, name)
+		if err = os.Rename(made, path); err == nil {
+			if err = syncDir(dir); err == nil {
+				return &Journal{dir: dir, own: folder{path, lock}, next: 1}, nil
 			}
 		}
 		lock.Close()
@@ -66,104 +72,136 @@ func (j *Journal) Put(d Draft) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := writeDurably(j.path, d.Key+suffix, data); err != nil {
+	if err := writeDurably(j.file(d.Key), data); err != nil {
 		return "", fmt.Errorf("keeping what was saved to %q: %w", d.Name, err)
 	}
 	return d.Key, nil
 }
 
+// newKey returns a key of this journal: its name and a number, which is higher than
+// those of all drafts that it knows.
 func (j *Journal) newKey() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := fmt.Sprintf("%012d", j.next)
+	key := fmt.Sprintf("%s/%012d", filepath.Base(j.own.path), j.next)
 	j.next++
 	return key
 }
 
-// Delete removes a draft durably. One that is not there is no error.
-func (j *Journal) Delete(key string) error {
-	err := os.Remove(filepath.Join(j.path, key+suffix))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func (j *Journal) file(key string) string {
+	return filepath.Join(j.dir, filepath.FromSlash(key)+suffix)
+}
+
+// Delete removes drafts durably. One that is not there is no error.
+func (j *Journal) Delete(keys ...string) error {
+	var errs []error
+	dirs := map[string]bool{}
+	for _, key := range keys {
+		err := os.Remove(j.file(key))
+		if err == nil {
+			dirs[filepath.Dir(j.file(key))] = true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
-	if err == nil {
-		err = syncDir(j.path)
+	for dir := range dirs {
+		errs = append(errs, syncDir(dir))
 	}
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("removing a draft: %w", err)
 	}
 	return nil
 }
 
-// Adopt takes the drafts that dead processes left into this journal, and returns
-// them in the order they were made, with their new keys. Files that are no drafts
-// are left where they are; the error says which, and the drafts are returned
-// nevertheless.
+// Adopt takes over the journals of dead processes, and returns their drafts in the
+// order they were made. Nothing is written: whatever ends this process finds them
+// as they are. Files that are no drafts are left where they are; the error says
+// which, and the drafts are returned nevertheless.
 func (j *Journal) Adopt() ([]Draft, error) {
-	journals, err := journalsIn(j.dir)
+	paths, err := journalsIn(j.dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []Draft
+	var found [][]Draft
 	var bad []error
-	for _, path := range journals {
-		if path == j.path {
+	for _, path := range paths {
+		if path == j.own.path || slices.ContainsFunc(j.over, func(f folder) bool { return f.path == path }) {
 			continue
 		}
-		found, err := j.adopt(path)
-		all = append(all, found...)
+		drafts, err := j.adopt(path)
 		if err != nil {
 			bad = append(bad, err)
 		}
+		if len(drafts) > 0 {
+			found = append(found, drafts)
+		}
+	}
+	// A process that took over another's drafts has numbers after theirs.
+	slices.SortStableFunc(found, func(a, b []Draft) int { return cmp.Compare(number(a[0].Key), number(b[0].Key)) })
+	all := slices.Concat(found...)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, d := range all {
+		j.next = max(j.next, number(d.Key)+1)
 	}
 	return all, errors.Join(bad...)
 }
 
+// adopt takes over one journal, unless its process lives.
 func (j *Journal) adopt(path string) ([]Draft, error) {
-	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // its owner removed it meanwhile
+	lock, err := takeLock(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLocked) {
+		return nil, nil // its owner removed it meanwhile, or lives
 	}
 	if err != nil {
-		return nil, fmt.Errorf("locking a journal of drafts: %w", err)
-	}
-	defer lock.Close()
-	if err := flock(lock); err != nil {
-		return nil, nil // its process lives
+		return nil, fmt.Errorf("taking over a journal of drafts: %w", err)
 	}
 	found, bad := read(path)
-	keys := make(map[string]string, len(found)) // old -> new
-	for i := range found {
-		d := &found[i]
-		old := d.Key
-		d.Key, d.After = "", keys[d.After]
-		if d.Key, err = j.Put(*d); err != nil {
-			return found[:i], errors.Join(bad, err)
-		}
-		keys[old] = d.Key
-		if err := os.Remove(filepath.Join(path, old+suffix)); err != nil {
-			return found[:i+1], errors.Join(bad, fmt.Errorf("taking over a draft: %w", err))
-		}
+	f := folder{path, lock}
+	if len(found) == 0 && bad == nil {
+		return nil, f.leave()
 	}
-	if bad == nil {
-		os.RemoveAll(path)
-	}
+	j.over = append(j.over, f)
 	return found, bad
+}
+
+// number returns the number in a key; keys that Put did not make have none.
+func number(key string) uint64 {
+	_, digits, _ := strings.Cut(key, "/")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // Close ends the journal. Drafts that are left in it wait for [Journal.Adopt].
 func (j *Journal) Close() error {
-	names, err := filepath.Glob(filepath.Join(j.path, "*"+suffix))
-	if err == nil && len(names) == 0 {
-		err = os.RemoveAll(j.path)
+	var errs []error
+	for _, f := range append(j.over, j.own) {
+		errs = append(errs, f.leave())
 	}
-	if cerr := j.lock.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("closing the journal of drafts: %w", err)
 	}
 	return nil
+}
+
+// leave removes a journal that holds nothing, and gives back its lock.
+func (f folder) leave() error {
+	entries, err := os.ReadDir(f.path)
+	if err == nil && !slices.ContainsFunc(entries, isDraft) {
+		os.RemoveAll(f.path) // who looks at it this moment may keep it from going, and removes it then
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, f.lock.Close())
+}
+
+// isDraft reports whether a name in a journal is that of a draft.
+func isDraft(e fs.DirEntry) bool {
+	return strings.HasSuffix(e.Name(), suffix) && !strings.HasPrefix(e.Name(), aside)
 }
 
 // List returns all drafts in a folder of journals, of live and dead processes, by
@@ -231,8 +269,7 @@ func read(path string) ([]Draft, error) {
 	var found []Draft
 	var bad []error
 	for _, e := range entries {
-		key, ok := strings.CutSuffix(e.Name(), suffix)
-		if !ok || strings.HasPrefix(key, aside) || !e.Type().IsRegular() {
+		if !isDraft(e) || !e.Type().IsRegular() {
 			continue
 		}
 		file := filepath.Join(path, e.Name())
@@ -248,14 +285,19 @@ func read(path string) ([]Draft, error) {
 			bad = append(bad, fmt.Errorf("draft %q: %w", file, err))
 			continue
 		}
-		d.Key = key
+		journal := filepath.Base(path) + "/"
+		d.Key = journal + strings.TrimSuffix(e.Name(), suffix)
+		if d.After != "" && !strings.Contains(d.After, "/") {
+			d.After = journal + d.After // as former versions wrote it
+		}
 		found = append(found, d)
 	}
 	return found, errors.Join(bad...)
 }
 
 // writeDurably writes a file aside, syncs it, gives it its name and syncs the folder.
-func writeDurably(dir, name string, data []byte) error {
+func writeDurably(file string, data []byte) error {
+	dir, name := filepath.Split(file)
 	tmp := filepath.Join(dir, aside+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -269,7 +311,7 @@ func writeDurably(dir, name string, data []byte) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(tmp, filepath.Join(dir, name))
+		err = os.Rename(tmp, file)
 	}
 	if err != nil {
 		os.Remove(tmp)

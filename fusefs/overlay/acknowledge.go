@@ -1,11 +1,8 @@
 package overlay
 
 import (
-	"errors"
 	"slices"
 	"time"
-
-	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
 // acknowledge makes the content of a session's file durable. ended says that the
@@ -35,41 +32,65 @@ func (t *Tree) acknowledge(f *File, c Caller, ended bool) error {
 // held; the lock is given up meanwhile.
 func (t *Tree) keep(s *slot, f *File, c Caller, ended bool) error {
 	if f.dirty {
-		if err := t.journal(s, f, c); err != nil {
+		if err := t.journal(s, f, c, ended); err != nil {
 			return err
 		}
 	}
-	if ended {
-		now := time.Now()
-		for _, q := range s.queue {
-			if q.file == f && !q.started {
-				q.touch(now, len(q.data) == 0, t.Pace)
-			}
-		}
-		t.poke(s)
+	if !ended {
+		return nil
 	}
-	return nil
+	now := time.Now()
+	var done []string
+	for _, q := range s.queue {
+		if q.file != f || q.started {
+			continue
+		}
+		q.touch(now, len(q.data) == 0, t.Pace)
+		q.ended = true
+		if q.earlier != nil {
+			done = append(done, q.earlier.key)
+			q.earlier = nil
+		}
+	}
+	t.poke(s)
+	return t.drop(done)
 }
 
-func (t *Tree) journal(s *slot, f *File, c Caller) error {
+// drop removes drafts. The lock is given up meanwhile.
+func (t *Tree) drop(keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	return t.Journal.Delete(keys...)
+}
+
+func (t *Tree) journal(s *slot, f *File, c Caller, ended bool) error {
 	data, err := f.data.bytes()
 	if err != nil {
 		return err
 	}
 	q := &save{file: f, ed: f.ed, data: data}
-	d := drafts.Draft{Name: s.name, Base: q.ed.base(), State: drafts.Saved, Data: data}
 	// What was made from a save that has not begun takes its place; what was not
 	// is a save of its own, and will be merged.
 	var replaced *save
 	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.ed.from(s.queue[n].ed) {
 		replaced = s.queue[n]
-		d.Key, q.settling = replaced.key, replaced.settling
+		q.settling = replaced.settling
+		if replaced.ended && !ended {
+			// Perhaps only the first half: a child of the program closed the file that
+			// it had inherited.
+			q.earlier = replaced
+		} else {
+			q.key, q.earlier = replaced.key, replaced.earlier
+		}
 	}
-	d.After = s.after(q.ed, d.Key)
+	d := s.draft(q)
 	f.dirty = false
 	s.frozen++
 	t.mu.Unlock()
-	q.key, err = t.Journal.Put(d)
+	key, err := t.Journal.Put(d)
 	t.mu.Lock()
 	s.frozen--
 	t.idle.Broadcast()
@@ -78,6 +99,7 @@ func (t *Tree) journal(s *slot, f *File, c Caller) error {
 		t.poke(s)
 		return err
 	}
+	q.key = key
 	if i := slices.Index(s.queue, replaced); replaced != nil && i >= 0 {
 		s.queue[i] = q
 	} else {
@@ -87,36 +109,24 @@ func (t *Tree) journal(s *slot, f *File, c Caller) error {
 	s.stale = nil
 	t.seen.put(c, s.name, q.ed)
 	t.poke(s)
-	if len(stale) > 0 {
-		t.mu.Unlock()
-		err = t.deleteDrafts(stale...)
-		t.mu.Lock()
-	}
-	return err
+	return t.drop(stale)
 }
 
-// after returns the key of the draft that an edition was made from, other than its
-// own; "" when that is a snapshot.
-func (s *slot) after(ed *edition, own string) string {
-	for e := ed; e != nil && e.id == ""; e = e.prev {
+// after returns the key and the bytes of the draft that a save was made from, not
+// counting what it takes the place of; "" when that is a snapshot.
+func (s *slot) after(of *save) (key string, data []byte) {
+	own := of.keys()
+	for e := of.ed; e != nil && e.id == ""; e = e.prev {
 		for _, q := range s.queue {
-			if q.ed == e && q.key != own {
-				return q.key
+			if q.ed == e && !slices.Contains(own, q.key) {
+				return q.key, q.data
 			}
 		}
 		for _, tr := range s.troubles {
-			if tr.ed == e && tr.key != own {
-				return tr.key
+			if tr.ed == e && !slices.Contains(own, tr.key) {
+				return tr.key, tr.Data
 			}
 		}
 	}
-	return ""
-}
-
-func (t *Tree) deleteDrafts(keys ...string) error {
-	var errs []error
-	for _, key := range keys {
-		errs = append(errs, t.Journal.Delete(key))
-	}
-	return errors.Join(errs...)
+	return "", nil
 }

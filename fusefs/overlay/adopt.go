@@ -16,76 +16,142 @@ import (
 // The drafts are in the journal, and in the order they were made. It returns when
 // all is done that can be done now.
 func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
-	editions := map[string]*edition{} // by the key of the draft
+	if len(found) == 0 {
+		return nil
+	}
 	var errs []error
+	// Else a save is made twice, and merged with itself: once by what the dead mount
+	// began, after we have looked.
+	if err := t.Saver.Settle(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("waiting for what an earlier mount began: %w", err))
+	}
+	a := adoption{Tree: t, editions: map[string]*edition{}, saved: map[step]string{}}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, d := range found {
-		if err := t.adopt(ctx, d, editions); err != nil {
+		if err := a.adopt(ctx, d); err != nil {
 			errs = append(errs, fmt.Errorf("taking up what was saved to %q: %w", d.Name, err))
 		}
 	}
+	errs = append(errs, a.dropDone())
 	for _, d := range found {
 		t.finish(t.slot(d.Name))
 	}
 	return errors.Join(errs...)
 }
 
+// An adoption is what is known while drafts are taken up.
+type adoption struct {
+	*Tree
+	editions map[string]*edition // by the key of the draft
+	saved    map[step]string     // the snapshots that were made before the mount died
+	done     []string            // the keys of their drafts
+}
+
+// A step is a save that has become a snapshot, by what it was made from.
+type step struct{ name, base string }
+
+// dropDone removes the drafts that were snapshots already, once no other draft relies
+// on them. The lock is given up meanwhile.
+func (a *adoption) dropDone() error {
+	if len(a.done) == 0 {
+		return nil
+	}
+	var later []drafts.Draft
+	for made := range a.saved {
+		s := a.slot(made.name)
+		later = append(later, a.rebased(s)...)
+		later = append(later, a.removalDraft(s)...)
+	}
+	a.mu.Unlock()
+	defer a.mu.Lock()
+	if err := a.record(later...); err != nil {
+		return err
+	}
+	return a.Journal.Delete(a.done...)
+}
+
 // adopt takes up one draft. The lock is given up meanwhile.
-func (t *Tree) adopt(ctx context.Context, d drafts.Draft, editions map[string]*edition) error {
-	s := t.slot(d.Name)
-	base := editions[d.After]
-	if base == nil && d.Base != "" {
-		base = &edition{id: d.Base}
+func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
+	s := a.slot(d.Name)
+	base, err := a.base(ctx, d)
+	if err != nil {
+		return err // the draft waits for the next mount
 	}
 	ed := &edition{prev: base}
-	editions[d.Key] = ed
+	a.editions[d.Key] = ed
 	switch d.State {
 	case drafts.Merged:
 		s.troubles = append(s.troubles, &trouble{State: d.State, Problem: d.Problem, Data: d.Data, key: d.Key, ed: ed, at: time.Now()})
 		return nil
 	case drafts.Removed:
 		g := &gone{tip: d.Base, ed: base, removing: true, due: time.Now(), key: d.Key}
+		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
+			g.tip = next // what was saved before the removal
+		}
 		if s.file != nil {
-			t.hide(s, g)
+			a.hide(s, g)
 		}
 		s.gone = g
 		return nil
 	}
-	t.mu.Unlock()
-	id, err := t.alreadySaved(ctx, d, ed.base())
-	t.mu.Lock()
-	if err != nil {
-		return err // the draft waits for the next mount
-	}
-	if id != "" {
-		ed.id = id
-		t.mu.Unlock()
-		err := t.Journal.Delete(d.Key)
-		t.mu.Lock()
-		return err
+	if d.State == drafts.Saved {
+		id, err := a.since(ctx, d.Name, ed.base(), func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
+		if err != nil {
+			return err
+		}
+		if id != "" {
+			a.saved[step{d.Name, ed.base()}] = id
+			a.done = append(a.done, d.Key)
+			ed.id = id
+			return nil
+		}
 	}
 	if s.gone != nil {
-		t.takeBack(s)
+		a.takeBack(s)
 	}
 	p := pathOf(d.Name)
-	f := t.newFile(p, 0o644)
+	f := a.newFile(p, 0o644)
 	f.data, f.ed, f.name, f.links = contentOf(d.Data), ed, d.Name, 1
 	s.file = nil
-	t.show(s, f)
-	q := &save{file: f, ed: ed, data: d.Data, key: d.Key}
+	a.show(s, f)
+	q := &save{file: f, ed: ed, data: d.Data, key: d.Key, ended: true}
 	q.force(time.Now())
 	s.queue = append(s.queue, q)
 	return nil
 }
 
-// alreadySaved returns the snapshot that a save became before its process died:
-// one since the base that holds the same bytes; "" when there is none.
-func (t *Tree) alreadySaved(ctx context.Context, d drafts.Draft, base string) (string, error) {
-	if d.State == drafts.Broken {
-		return "", nil
+// base returns what a draft was made from. When that was a draft that is gone, it is
+// the snapshot that the draft became. The lock is given up meanwhile.
+func (a *adoption) base(ctx context.Context, d drafts.Draft) (*edition, error) {
+	for _, key := range []string{d.Over, d.After} {
+		if e := a.editions[key]; e != nil {
+			return e, nil
+		}
 	}
-	history, err := t.Snapshots.History(ctx, d.Name)
+	id := d.Base
+	if d.AfterIs != "" {
+		became, err := a.since(ctx, d.Name, d.Base, func(data []byte) bool { return drafts.Sum(data) == d.AfterIs }, -1)
+		if err != nil {
+			return nil, err
+		}
+		if became != "" {
+			id = became
+		}
+	}
+	if id == "" {
+		return nil, nil
+	}
+	return &edition{id: id}, nil
+}
+
+// since returns the newest snapshot of a session that was made after base, and has
+// that size, unless it is negative, and bytes that are; "" when there is none. The
+// lock is given up meanwhile.
+func (t *Tree) since(ctx context.Context, name, base string, are func(data []byte) bool, size int64) (string, error) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	history, err := t.Snapshots.History(ctx, name)
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return "", nil
 	}
@@ -93,14 +159,14 @@ func (t *Tree) alreadySaved(ctx context.Context, d drafts.Draft, base string) (s
 		return "", err
 	}
 	for i := len(history) - 1; i >= 0 && history[i].ID != base; i-- {
-		if history[i].Bytes != int64(len(d.Data)) {
+		if size >= 0 && history[i].Bytes != size {
 			continue
 		}
 		data, err := t.Snapshots.Markdown(ctx, history[i].ID)
 		if err != nil {
 			return "", err
 		}
-		if bytes.Equal(data, d.Data) {
+		if are(data) {
 			return history[i].ID, nil
 		}
 	}

@@ -46,6 +46,9 @@ type Saver interface {
 	// parse, domarkx.ErrInvalid or domarkx.ErrExists for a name that cannot be; after
 	// any other the save is tried again.
 	Save(ctx context.Context, name, base string, data []byte) (Result, error)
+	// Settle returns when nothing is under way any more that a process began which
+	// is dead now: a child that it started may move a session after its death.
+	Settle(ctx context.Context) error
 	// Remove moves a session to the trash.
 	Remove(ctx context.Context, name string) error
 	// Rename gives a session another name, which none has.
@@ -64,7 +67,8 @@ type Journal interface {
 	// Put stores a draft durably, in the place of that with its key; a new one
 	// without a key gets one.
 	Put(d drafts.Draft) (key string, err error)
-	Delete(key string) error
+	// Delete removes drafts durably.
+	Delete(keys ...string) error
 }
 
 // Config is what a [Tree] is made of.

@@ -29,6 +29,9 @@ type machine struct {
 	tree  *overlay.Tree
 	cut   *cut
 	saves []string // what became of saves, in order
+
+	writes   int    // of the next boot, after which the power is cut; negative: never
+	onSettle func() // what a dead mount had begun and ends now
 }
 
 // cut stands between the tree and what is durable.
@@ -39,11 +42,16 @@ type cut struct {
 
 	mu   sync.Mutex
 	fail error // of all writes
+	left int   // writes before that; negative: any number
 }
 
 func (c *cut) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.left == 0 {
+		return errCut
+	}
+	c.left--
 	return c.fail
 }
 
@@ -60,11 +68,11 @@ func (c *cut) Put(d drafts.Draft) (string, error) {
 	return c.Journal.Put(d)
 }
 
-func (c *cut) Delete(key string) error {
+func (c *cut) Delete(keys ...string) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	return c.Journal.Delete(key)
+	return c.Journal.Delete(keys...)
 }
 
 func (c *cut) Save(ctx context.Context, name, base string, data []byte) (overlay.Result, error) {
@@ -76,6 +84,13 @@ func (c *cut) Save(ctx context.Context, name, base string, data []byte) (overlay
 	defer c.mu.Unlock()
 	c.m.saves = append(c.m.saves, fmt.Sprintf("%s=%q", name, data))
 	return r, err
+}
+
+func (c *cut) Settle(ctx context.Context) error {
+	if c.m.onSettle != nil {
+		c.m.onSettle()
+	}
+	return c.Store.Settle(ctx)
 }
 
 func (c *cut) Remove(ctx context.Context, name string) error {
@@ -98,7 +113,7 @@ func newMachine(t testing.TB, dir string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{TB: t, dir: dir, store: store}
+	m := &machine{TB: t, dir: dir, store: store, writes: -1}
 	m.boot()
 	return m
 }
@@ -109,13 +124,13 @@ func (m *machine) boot() {
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.cut = &cut{Journal: journal, Store: m.store, m: m}
+	m.cut = &cut{Journal: journal, Store: m.store, m: m, left: m.writes}
 	m.tree = overlay.New(overlay.Config{Sessions: m.store, Snapshots: m.store, Names: m.store, Saver: m.cut, Journal: m.cut, Scratch: m.dir})
 	found, err := journal.Adopt()
 	if err != nil {
 		m.Fatal(err)
 	}
-	if err := m.tree.Adopt(context.Background(), found); err != nil {
+	if err := m.tree.Adopt(context.Background(), found); err != nil && !errors.Is(err, errCut) {
 		m.Fatal(err)
 	}
 }

@@ -30,14 +30,14 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		run++
 		here := fmt.Sprintf("%s/%d", dir, run)
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break",
+			"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break", "half", "halves",
 		}), 1, 25).Draw(rt, "steps")
-		name := rapid.SampledFrom([]string{"a.md", "b.md", "c.md"})
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a.md", "b.md", "c.md"}), 2*len(steps), 2*len(steps)).Draw(rt, "names")
 		var failure string
 		defer func() { os.RemoveAll(here) }()
 		synctest.Test(t, func(t *testing.T) {
 			m := newMachine(t, here)
-			failure = play(m, steps, func() string { return name.Draw(rt, "name") })
+			failure = play(m, steps, names)
 			m.shutDown()
 		})
 		if failure != "" {
@@ -46,9 +46,22 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	})
 }
 
-// play does the steps and returns what went wrong.
-func play(m *machine, steps []string, name func() string) string {
+// play does the steps, each with up to two of the names, and returns what went
+// wrong.
+func play(m *machine, steps, names []string) string {
+	name := func() string {
+		n := names[0]
+		names = names[1:]
+		return n
+	}
 	model := map[string]string{} // what each name shows
+	var open []*overlay.Handle   // of programs in the middle of a save
+	finish := func() {
+		for _, h := range open {
+			m.close(h)
+		}
+		open = nil
+	}
 	for i, step := range steps {
 		text := fmt.Sprintf("<%d>", i)
 		switch step {
@@ -71,6 +84,21 @@ func play(m *machine, steps []string, name func() string) string {
 			m.write(f, h, text, int64(len(model[n])))
 			m.close(h)
 			model[n] += text
+		case "half", "halves": // a child closes the file that it inherited
+			n := name()
+			m.read(n)
+			f, h := m.create(n)
+			m.write(f, h, text, 0)
+			if err := m.tree.Flush(h, editor); err != nil {
+				return fmt.Sprintf("step %d: %v", i, err)
+			}
+			open = append(open, h)
+			if step == "halves" {
+				m.write(f, h, text, int64(len(text)))
+				finish()
+				text += text
+			}
+			model[n] = text
 		case "unlink":
 			n := name()
 			err := m.tree.Unlink(context.Background(), m.tree.Root(), n)
@@ -111,10 +139,12 @@ func play(m *machine, steps []string, name func() string) string {
 			model[n] = text
 		case "crash":
 			m.crash()
+			open = nil
 		case "wait":
 			time.Sleep(2 * time.Second)
 		case "outside":
 			n := name()
+			finish()
 			time.Sleep(2 * time.Second)
 			if strings.Contains(model[n], "BROKEN") {
 				continue
@@ -128,6 +158,7 @@ func play(m *machine, steps []string, name func() string) string {
 			return fmt.Sprintf("after step %d of %q (%s): %s", i, steps, step, wrong)
 		}
 	}
+	finish()
 	time.Sleep(2 * time.Second)
 	for n, text := range model {
 		if got := lastOf(m.history(strings.TrimSuffix(n, ".md"))); !strings.Contains(text, "BROKEN") && got != text {

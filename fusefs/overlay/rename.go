@@ -267,7 +267,7 @@ func (t *Tree) become(s *slot, f *File, tip domarkx.Info, c Caller) error {
 	stale := s.stale
 	s.stale = nil
 	t.mu.Unlock()
-	err := t.deleteDrafts(stale...)
+	err := t.Journal.Delete(stale...)
 	t.mu.Lock()
 	return err
 }

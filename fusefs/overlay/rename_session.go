@@ -106,7 +106,9 @@ func (t *Tree) move(ctx context.Context, a, b *slot, f *File) error {
 	}
 	b.troubles, a.troubles = append(b.troubles, a.troubles...), nil
 	t.mu.Unlock()
-	t.record(moved...)
+	if err := t.record(moved...); err != nil {
+		t.Logger.Error("keeping the journal", "session", b.name, "err", err)
+	}
 	t.mu.Lock()
 	return nil
 }

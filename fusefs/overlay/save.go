@@ -3,6 +3,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -17,6 +18,8 @@ type save struct {
 	ed       *edition
 	data     []byte
 	started  bool
+	ended    bool  // its program was done with it when it was acknowledged
+	earlier  *save // what it took the place of: that draft stays until this one has ended
 	failures int
 }
 
@@ -83,17 +86,30 @@ func (t *Tree) saved(s *slot, q *save, r Result) {
 	t.mu.Lock()
 	name, later := s.name, append(t.rebased(s), t.removalDraft(s)...)
 	t.mu.Unlock()
-	t.record(later...)
+	done := append(mended, q.keys()...)
 	if notice != nil {
-		t.record(notice.draft(name, ""))
-	} else {
-		mended = append(mended, q.key)
+		later = append(later, notice.draft(name, ""))
+		done = slices.DeleteFunc(done, func(key string) bool { return key == q.key })
 	}
-	if err := t.deleteDrafts(mended...); err != nil {
-		t.Logger.Error("removing the draft of a save", "session", name, "err", err)
+	err := t.record(later...)
+	if err == nil {
+		err = t.Journal.Delete(done...)
+		done = nil
+	}
+	if err != nil {
+		t.Logger.Error("keeping the journal", "session", name, "err", err)
 	}
 	s.journal.Unlock()
 	t.mu.Lock()
+	s.stale = append(s.stale, done...) // others still say that they were made from them
+}
+
+// keys returns the keys of a save's drafts.
+func (q *save) keys() []string {
+	if q.earlier == nil {
+		return []string{q.key}
+	}
+	return []string{q.earlier.key, q.key}
 }
 
 const mergedProblem = "The session had changed since this was read. Both changes are in it now, and sessions/ shows them."
@@ -103,11 +119,28 @@ const mergedProblem = "The session had changed since this was read. Both changes
 func (t *Tree) rebased(s *slot) []drafts.Draft {
 	var later []drafts.Draft
 	for _, q := range s.queue {
-		if !q.started {
-			later = append(later, drafts.Draft{Key: q.key, Name: s.name, Base: q.ed.base(), After: s.after(q.ed, q.key), State: drafts.Saved, Data: q.data})
+		if q.started {
+			continue
 		}
+		if q.earlier != nil {
+			later = append(later, s.draft(q.earlier))
+		}
+		later = append(later, s.draft(q))
 	}
 	return later
+}
+
+// draft returns the draft of a save.
+func (s *slot) draft(q *save) drafts.Draft {
+	d := drafts.Draft{Key: q.key, Name: s.name, Base: q.ed.base(), State: drafts.Saved, Data: q.data}
+	if q.earlier != nil {
+		d.Over = q.earlier.key
+	}
+	after, data := s.after(q)
+	if after != "" {
+		d.After, d.AfterIs = after, drafts.Sum(data)
+	}
+	return d
 }
 
 // removalDraft returns the draft of the removal that a slot waits for.
@@ -118,14 +151,14 @@ func (t *Tree) removalDraft(s *slot) []drafts.Draft {
 	return []drafts.Draft{{Key: s.gone.key, Name: s.name, Base: s.gone.tip, State: drafts.Removed}}
 }
 
-// record replaces drafts. What fails is only logged: the ones that are there say
-// the same, less exactly.
-func (t *Tree) record(all ...drafts.Draft) {
+// record replaces drafts. Those that are there say the same, less exactly.
+func (t *Tree) record(all ...drafts.Draft) error {
+	var errs []error
 	for _, d := range all {
-		if _, err := t.Journal.Put(d); err != nil {
-			t.Logger.Error("keeping a draft", "session", d.Name, "err", err)
-		}
+		_, err := t.Journal.Put(d)
+		errs = append(errs, err)
 	}
+	return errors.Join(errs...)
 }
 
 // failed lets the first save of a slot be tried again later.
@@ -179,7 +212,7 @@ func (t *Tree) remove(s *slot) {
 	t.seen.forget(name)
 	t.epoch++
 	t.mu.Unlock()
-	if err := t.deleteDrafts(keys...); err != nil {
+	if err := t.Journal.Delete(keys...); err != nil {
 		t.Logger.Error("removing the draft of a removal", "session", name, "err", err)
 	}
 	t.mu.Lock()

@@ -48,17 +48,25 @@ func (s *slot) mended(q *save, merged bool) (keys []string) {
 // broken takes the first save off a slot: it cannot become a snapshot.
 func (t *Tree) broken(s *slot, q *save, err error) {
 	keys := s.mended(q, true)
+	if q.earlier != nil {
+		keys = append(keys, q.earlier.key)
+	}
 	tr := &trouble{State: drafts.Broken, Problem: err.Error(), Data: q.data, key: q.key, ed: q.ed, at: time.Now()}
 	s.troubles = append(s.troubles, tr)
 	s.queue = s.queue[1:]
 	d := tr.draft(s.name, q.ed.base())
 	t.epoch++
 	t.mu.Unlock()
-	t.record(d)
-	if err := t.deleteDrafts(keys...); err != nil {
-		t.Logger.Error("removing the draft of a save", "session", d.Name, "err", err)
+	err = t.record(d)
+	if err == nil {
+		err = t.Journal.Delete(keys...)
+		keys = nil
+	}
+	if err != nil {
+		t.Logger.Error("keeping the journal", "session", d.Name, "err", err)
 	}
 	t.mu.Lock()
+	s.stale = append(s.stale, keys...)
 }
 
 // setFailure says why a save is tried again.
@@ -132,7 +140,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 		keys = append(keys, tr.key)
 	}
 	t.mu.Unlock()
-	err = t.deleteDrafts(keys...)
+	err = t.Journal.Delete(keys...)
 	t.mu.Lock()
 	if err != nil {
 		return err

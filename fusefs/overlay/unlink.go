@@ -104,13 +104,13 @@ func (t *Tree) startRemoval(s *slot, g *gone) error {
 	if g.tip == "" {
 		var keys []string
 		for _, q := range s.queue {
-			keys = append(keys, q.key)
+			keys = append(keys, q.keys()...)
 		}
 		for _, tr := range s.troubles {
 			keys = append(keys, tr.key)
 		}
 		t.mu.Unlock()
-		err := t.deleteDrafts(keys...)
+		err := t.Journal.Delete(keys...)
 		t.mu.Lock()
 		if err == nil {
 			s.queue, s.troubles = nil, nil

@@ -163,7 +163,7 @@ func (t *Tree) Close(ctx context.Context) error {
 		t.finish(s)
 		if stale := s.stale; len(stale) > 0 && s.gone == nil {
 			s.stale = nil
-			failing = append(failing, t.deleteDrafts(stale...))
+			failing = append(failing, t.Journal.Delete(stale...))
 		}
 		if s.failing() {
 			failing = append(failing, fmt.Errorf("session %q: what was saved is kept, and tried again by the next mount", s.name))

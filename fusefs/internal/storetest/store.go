@@ -268,6 +268,15 @@ func (s *Store) Write(ctx context.Context, name, data string) (domarkx.Info, err
 	return r.Info, err
 }
 
+// Settle implements the interface of package overlay.
+func (s *Store) Settle(context.Context) error {
+	unlock, err := s.lock()
+	if err == nil {
+		unlock()
+	}
+	return err
+}
+
 // Remove implements the interface of package overlay.
 func (s *Store) Remove(_ context.Context, name string) error {
 	unlock, err := s.lock()

@@ -1,0 +1,59 @@
+package drafts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const lockName = "lock"
+
+// errLocked says that a journal's process lives.
+var errLocked = errors.New("locked by another process")
+
+// forked is how long to wait for a lock whose process is dead: a child that it was
+// starting when it died has the file until it runs its own program.
+const forked = 5 * time.Second
+
+// takeLock takes the lock of a journal, which ends with this process, and notes in
+// it whose it is. It fails with errLocked while its process lives.
+func takeLock(journal string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(journal, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(forked)
+	for err = flock(lock); err != nil; err = flock(lock) {
+		if !errors.Is(err, errLocked) || alive(owner(lock)) || time.Now().After(deadline) {
+			lock.Close()
+			return nil, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	pid := fmt.Appendf(nil, "%d\n", os.Getpid())
+	if err := lock.Truncate(0); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	if _, err := lock.WriteAt(pid, 0); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// owner returns the number of the process that a lock file names, 0 for none.
+func owner(lock *os.File) int {
+	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 32))
+	line, whole := strings.CutSuffix(string(text), "\n")
+	pid, convErr := strconv.Atoi(line)
+	if err != nil || !whole || convErr != nil || pid <= 0 {
+		return 0
+	}
+	return pid
+}
