@@ -1,0 +1,86 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// claimsFolder is locked while claims are compared and made.
+const claimsFolder = ".claims"
+
+// claimOf is the path that a config wants to work on in place, "" for none: by
+// convention its string "path", from the top of the work tree.
+func (l *Live) claimOf(config domarkx.Value) string {
+	v, ok := config.Get("path")
+	if !ok || v.Kind() != domarkx.String || l.m.home.WorkTree == "" {
+		return ""
+	}
+	path := filepath.Clean(filepath.FromSlash(v.Text()))
+	if !filepath.IsAbs(path) {
+		top := l.m.home.WorkTree
+		if real, err := filepath.EvalSymlinks(top); err == nil {
+			top = real
+		}
+		path = filepath.Join(top, path)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
+
+// claim claims the path of a resource for this instance. Where another one has it,
+// the resource becomes private.
+func (l *Live) claim(e *entry) error {
+	path := l.claimOf(e.Config)
+	if path == "" || e.Private || e.Claim == path {
+		return nil
+	}
+	ctx := context.Background() // claims are held for moments only
+	lock, err := lockFolder(ctx, filepath.Join(l.m.home.Dir, claimsFolder), false)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	states, err := l.m.states()
+	if err != nil {
+		return err
+	}
+	for dir, other := range states {
+		if dir == l.dir {
+			continue
+		}
+		for _, r := range other.Resources {
+			if r.Claim == "" || !overlap(r.Claim, path) {
+				continue
+			}
+			if e.Made {
+				return fmt.Errorf("path %q: workspace %q works on %q: %w", path, other.Name, r.Claim, domarkx.ErrConflict)
+			}
+			l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since workspace %q works on %q", l.state.Name, e.ID, other.Name, r.Claim))
+			e.Private = true
+			return l.save()
+		}
+	}
+	e.Claim = path
+	return l.save()
+}
+
+// overlap reports whether one path is the other or contains it.
+func overlap(a, b string) bool {
+	within := func(a, b string) bool {
+		return a == b || strings.HasPrefix(a, strings.TrimSuffix(b, string(filepath.Separator))+string(filepath.Separator))
+	}
+	return within(a, b) || within(b, a)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}

@@ -1,0 +1,118 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxID is how long the id of a resource may be, in bytes.
+const maxID = 100
+
+// Check reports what is wrong with the types and configs of resources, without
+// making anything: a [*domarkx.SyntaxError] with the JSON pointer from the top of
+// a snapshot. Of an unknown type it Is domarkx.ErrNotFound.
+func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSpec) error {
+	ids := map[string]int{}
+	for i, spec := range specs {
+		at := fmt.Sprintf("/execution_config/workspace/resources/%d", i)
+		if err := checkID(spec.ID); err != nil {
+			return &domarkx.SyntaxError{Pointer: at + "/id", Msg: err.Error(), Err: domarkx.ErrInvalid}
+		}
+		if first, ok := ids[spec.ID]; ok {
+			return &domarkx.SyntaxError{Pointer: at + "/id", Err: domarkx.ErrInvalid,
+				Msg: fmt.Sprintf("%q is the id of resource %d too, expected another", spec.ID, first)}
+		}
+		ids[spec.ID] = i
+		k, err := m.kind(ctx, spec.Type)
+		if err != nil {
+			return &domarkx.SyntaxError{Pointer: at + "/type", Msg: err.Error(), Err: err}
+		}
+		if found := check(k.config, pluginConfig(spec.Config)); len(found) > 0 {
+			found[0].Pointer = at + found[0].Pointer
+			found[0].Err = domarkx.ErrInvalid
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// checkID reports whether an id can name a resource.
+func checkID(id string) error {
+	wrong := func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
+	}
+	if id == "" || len(id) > maxID || id == "workspace.json" || id[0] == '.' || id[0] == '-' || strings.ContainsFunc(id, wrong) {
+		return fmt.Errorf("%q cannot be the id of a resource, expected at most %d letters, digits, '.', '_' and '-' that begin with no '.' or '-'", id, maxID)
+	}
+	return nil
+}
+
+// pluginConfig is what the plugin gets of the document's object.
+func pluginConfig(v domarkx.Value) domarkx.Value {
+	if v.Kind() != domarkx.Object {
+		return domarkx.ObjectValue()
+	}
+	return v.Without("type").Without("id")
+}
+
+// expand replaces ${NAME} in the strings of a config by what the environment has;
+// $${ stands for ${.
+func (m *WorkspaceManager) expand(v domarkx.Value) (domarkx.Value, error) {
+	switch v.Kind() {
+	case domarkx.String:
+		s, err := m.expandString(v.Text())
+		if err != nil || s == v.Text() {
+			return v, err
+		}
+		return domarkx.StringValue(s), nil
+	case domarkx.Array:
+		items := make([]domarkx.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			var err error
+			if items[i], err = m.expand(item); err != nil {
+				return v, err
+			}
+		}
+		return domarkx.ArrayValue(items...), nil
+	case domarkx.Object:
+		members := make([]domarkx.Member, len(v.Members()))
+		for i, member := range v.Members() {
+			value, err := m.expand(member.Value)
+			if err != nil {
+				return v, err
+			}
+			members[i] = domarkx.Member{Name: member.Name, Value: value}
+		}
+		return domarkx.ObjectValue(members...), nil
+	}
+	return v, nil
+}
+
+func (m *WorkspaceManager) expandString(s string) (string, error) {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			b.WriteString(s)
+			return b.String(), nil
+		}
+		if i > 0 && s[i-1] == '$' {
+			b.WriteString(s[:i-1] + "${")
+			s = s[i+2:]
+			continue
+		}
+		name, rest, ok := strings.Cut(s[i+2:], "}")
+		if !ok || name == "" {
+			return "", fmt.Errorf("config: \"${\" without a name and \"}\" in %q: %w (write \"$${\" for \"${\" itself)", s, domarkx.ErrInvalid)
+		}
+		value, set := m.home.Env(name)
+		if !set {
+			return "", fmt.Errorf("config: ${%s}: the environment variable %s is not set: %w; set it and try again", name, name, domarkx.ErrNotFound)
+		}
+		b.WriteString(s[:i] + value)
+		s = rest
+	}
+}

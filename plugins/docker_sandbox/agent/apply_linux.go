@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"golang.org/x/sys/unix"
+)
+
+// apply does the operations of a request. After the first that fails it reads
+// the others without doing them.
+func (s *server) apply(ctx context.Context) error {
+	a := applier{at: newFolders(s.root), to: newFolders(s.root)}
+	defer a.at.close()
+	defer a.to.close()
+	var failed error
+	do := func(path string, op func() error) {
+		if failed == nil {
+			if err := op(); err != nil {
+				failed = fmt.Errorf("restore %q: %w", path, err)
+			}
+		}
+	}
+	for {
+		f, err := s.next(ctx)
+		if err != nil {
+			return err
+		}
+		switch f.kind {
+		case kindEnd:
+			return s.answer(failed)
+		case kindDelete:
+			path := string(f.payload)
+			do(path, func() error { return a.remove(path) })
+		case kindLink:
+			path, target, ok := bytes.Cut(f.payload, []byte{0})
+			if !ok {
+				return errProtocol
+			}
+			do(string(path), func() error { return a.link(string(path), string(target)) })
+		case kindPut:
+			e, err := ReadEntry(bufio.NewReader(bytes.NewReader(f.payload)))
+			if err != nil {
+				return err
+			}
+			var content *requestData
+			if e.Type == domarkx.Regular {
+				content = s.stream(ctx)
+			}
+			do(e.Path, func() error { return a.put(&e, content) })
+			if content != nil {
+				if _, err := io.Copy(io.Discard, content); err != nil {
+					return err
+				}
+			}
+		default:
+			return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
+		}
+	}
+}
+
+type applier struct{ at, to *folders }
+
+func (a *applier) remove(path string) error {
+	if path == "" {
+		return errors.New("the root stays")
+	}
+	dir, name, err := a.at.parent(path)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return removeAll(dir, name)
+}
+
+// removeAll removes what is there and all below, by open folders: paths may be
+// longer than PATH_MAX.
+func removeAll(dir int, name string) error {
+	err := unix.Unlinkat(dir, name, 0)
+	if err == nil || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if !errors.Is(err, unix.EISDIR) {
+		return &os.PathError{Op: "unlink", Path: name, Err: err}
+	}
+	fd, err := open(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	names, err := readNames(fd)
+	for _, below := range names {
+		if err == nil {
+			err = removeAll(fd, below)
+		}
+	}
+	unix.Close(fd)
+	if err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR); err != nil {
+		return &os.PathError{Op: "rmdir", Path: name, Err: err}
+	}
+	return nil
+}
+
+func (a *applier) link(path, target string) error {
+	from, old, err := a.to.parent(target)
+	if err != nil {
+		return err
+	}
+	dir, name, err := a.at.parent(path)
+	if err != nil {
+		return err
+	}
+	if err := removeAll(dir, name); err != nil {
+		return err
+	}
+	return unix.Linkat(from, old, dir, name, 0)
+}
+
+func (a *applier) put(e *Entry, content io.Reader) error {
+	dir, name, err := a.at.parent(e.Path)
+	if err != nil {
+		return err
+	}
+	if e.Type == domarkx.Directory {
+		err = makeFolder(dir, name)
+	} else if err = removeAll(dir, name); err == nil {
+		err = makeFile(dir, name, e, content)
+	}
+	if err != nil {
+		return err
+	}
+	// In this order: a change of owner clears the set-id bits (chown(2)) and, like a
+	// write, the file's capabilities; an access ACL sets bits of the mode.
+	if err := unix.Fchownat(dir, name, int(e.UID), int(e.GID), unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &os.PathError{Op: "chown", Path: e.Path, Err: err}
+	}
+	if err := setXattrs(dir, name, e.Xattrs); err != nil {
+		return err
+	}
+	if e.Type == domarkx.Symlink {
+		return nil
+	}
+	if err := unix.Fchmodat(dir, name, e.Mode, 0); err != nil {
+		return &os.PathError{Op: "chmod", Path: e.Path, Err: err}
+	}
+	return nil
+}
+
+func makeFolder(dir int, name string) error {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return nil
+	}
+	if err == nil {
+		err = removeAll(dir, name)
+	}
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return unix.Mkdirat(dir, name, 0o700)
+}
+
+func makeFile(dir int, name string, e *Entry, content io.Reader) error {
+	switch e.Type {
+	case domarkx.Regular:
+		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(fd), e.Path)
+		_, err = io.CopyBuffer(struct{ io.Writer }{f}, content, make([]byte, 1<<17))
+		return errors.Join(err, f.Close())
+	case domarkx.Symlink:
+		return unix.Symlinkat(e.Target, dir, name)
+	case domarkx.Fifo:
+		return unix.Mknodat(dir, name, unix.S_IFIFO|0o600, 0)
+	case domarkx.CharDevice:
+		return unix.Mknodat(dir, name, unix.S_IFCHR|0o600, int(unix.Mkdev(e.Major, e.Minor)))
+	case domarkx.BlockDevice:
+		return unix.Mknodat(dir, name, unix.S_IFBLK|0o600, int(unix.Mkdev(e.Major, e.Minor)))
+	}
+	return fmt.Errorf("no file of %v", e.Type)
+}
+
+// setXattrs makes the extended attributes those wanted, and no others.
+func setXattrs(dir int, name string, wanted []domarkx.Xattr) error {
+	path := procPath(dir, name)
+	present, err := xattrNames(path)
+	if err != nil {
+		return err
+	}
+	for _, attribute := range present {
+		if slices.ContainsFunc(wanted, func(x domarkx.Xattr) bool { return x.Name == attribute }) {
+			continue
+		}
+		if err := unix.Lremovexattr(path, attribute); err != nil && !errors.Is(err, unix.ENODATA) {
+			return fmt.Errorf("remove the attribute %q: %w", attribute, err)
+		}
+	}
+	for _, x := range wanted {
+		if err := unix.Lsetxattr(path, x.Name, x.Value, 0); err != nil {
+			return fmt.Errorf("set the attribute %q: %w", x.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"runtime"
+	"sync"
+)
+
+// hash answers with the SHA-256 of each file.
+func (s *server) hash(ctx context.Context) error {
+	paths, err := s.paths(ctx)
+	if err != nil {
+		return err
+	}
+	sums := make([][sha256.Size]byte, len(paths))
+	failed := make([]error, len(paths))
+	var wait sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(paths)))
+	for k := range workers {
+		wait.Go(func() {
+			f := newFolders(s.root)
+			defer f.close()
+			for i := k; i < len(paths); i += workers {
+				sums[i], failed[i] = sumFile(f, paths[i])
+			}
+		})
+	}
+	wait.Wait()
+	for i, sum := range sums {
+		if failed[i] != nil {
+			return s.answer(failed[i])
+		}
+		if err := s.out.write(kindData, sum[:]); err != nil {
+			return err
+		}
+	}
+	return s.answer(nil)
+}
+
+func sumFile(f *folders, path string) (sum [sha256.Size]byte, err error) {
+	file, err := f.openFile(path)
+	if err != nil {
+		return sum, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}
+
+// read answers with the content of each file.
+func (s *server) read(ctx context.Context) error {
+	paths, err := s.paths(ctx)
+	if err != nil {
+		return err
+	}
+	f := newFolders(s.root)
+	defer f.close()
+	buffer := make([]byte, maxFrame)
+	for _, path := range paths {
+		file, err := f.openFile(path)
+		if err == nil {
+			_, err = io.CopyBuffer(dataWriter{s.out}, onlyReader{file}, buffer)
+			file.Close()
+		}
+		if err := s.answer(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}

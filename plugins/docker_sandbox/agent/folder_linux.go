@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// folders opens the folders of paths component by component: a path may be
+// longer than PATH_MAX, and nothing on the way is followed. The last one stays
+// open, since paths come sorted.
+type folders struct {
+	root string
+	at   string
+	fd   int // -1: none
+}
+
+func newFolders(root string) *folders { return &folders{root: root, fd: -1} }
+
+func (f *folders) close() {
+	if f.fd >= 0 {
+		unix.Close(f.fd)
+		f.fd = -1
+	}
+}
+
+// parent returns the folder of a path, open until the next call, and the last
+// component of the path, "." for the root.
+func (f *folders) parent(p string) (int, string, error) {
+	dir, name := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if p == "" {
+		name = "."
+	}
+	if name == "" || name == ".." || strings.ContainsRune(p, 0) {
+		return -1, "", fmt.Errorf("%q is no path", p)
+	}
+	if f.fd >= 0 && f.at == dir {
+		return f.fd, name, nil
+	}
+	f.close()
+	fd, err := open(unix.AT_FDCWD, f.root, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return -1, "", &os.PathError{Op: "open", Path: f.root, Err: err}
+	}
+	if dir != "" {
+		for component := range strings.SplitSeq(dir, "/") {
+			next, err := open(fd, component, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+			unix.Close(fd)
+			if err != nil {
+				return -1, "", &os.PathError{Op: "open", Path: dir, Err: err}
+			}
+			fd = next
+		}
+	}
+	f.fd, f.at = fd, dir
+	return fd, name, nil
+}
+
+// openFile opens a regular file to be read.
+func (f *folders) openFile(p string) (*os.File, error) {
+	dir, name, err := f.parent(p)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := open(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOATIME)
+	if errors.Is(err, unix.EPERM) {
+		fd, err = open(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: p, Err: err}
+	}
+	file := os.NewFile(uintptr(fd), p)
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, &os.PathError{Op: "read", Path: p, Err: errors.New("not a regular file any more")}
+	}
+	return file, nil
+}
+
+func open(dir int, name string, flags int) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
+
+// procPath names a file below an open folder for the system calls that take no
+// folder, such as lsetxattr(2).
+func procPath(dir int, name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", dir, name) }

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// processes starts children and reaps them, and all orphans of the container,
+// which are children of process 1.
+type processes struct {
+	mu       sync.Mutex // held from fork to registration, so that no child is reaped before it is known
+	waiting  map[int]chan syscall.WaitStatus
+	detached []*started
+}
+
+// started is what begins a detached command once more.
+type started struct{ begin func() error }
+
+func newProcesses() (*processes, func()) {
+	p := &processes{waiting: map[int]chan syscall.WaitStatus{}}
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, unix.SIGCHLD)
+	go func() {
+		for range children {
+			p.reap()
+		}
+	}()
+	return p, func() {
+		signal.Stop(children)
+		close(children)
+	}
+}
+
+func (p *processes) reap() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		if exit := p.waiting[pid]; exit != nil {
+			delete(p.waiting, pid)
+			exit <- status
+		}
+	}
+}
+
+// start starts a program; its status comes on the channel.
+func (p *processes) start(program string, args []string, attr *syscall.ProcAttr) (<-chan syscall.WaitStatus, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pid, err := syscall.ForkExec(program, args, attr)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", program, err)
+	}
+	exit := make(chan syscall.WaitStatus, 1)
+	p.waiting[pid] = exit
+	return exit, nil
+}
+
+// signalAll signals every process of the container but this one (kill(2), -1).
+func (p *processes) signalAll(sig syscall.Signal) error {
+	if os.Getpid() != 1 {
+		return errors.New("signal all processes: not process 1 of a container")
+	}
+	if err := unix.Kill(-1, sig); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("signal all processes: %w", err)
+	}
+	return nil
+}
+
+// killAll kills every process of the container but this one, and begins the
+// detached commands again.
+func (p *processes) killAll() {
+	// One call reaches all that are there, also what they fork meanwhile: the kernel
+	// lets no fork finish in a process that has a pending signal (copy_process).
+	_ = p.signalAll(unix.SIGKILL) // ESRCH apart it cannot fail for root
+	p.mu.Lock()
+	detached := p.detached
+	p.mu.Unlock()
+	for _, d := range detached {
+		_ = d.begin() // it began before; that it does not now is for its users to notice
+	}
+}

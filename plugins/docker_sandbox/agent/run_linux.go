@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// run runs a command to its end; an error ends the agent.
+func (s *server) run(ctx context.Context, payload []byte) error {
+	var c Command
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return err
+	}
+	if len(c.Args) == 0 {
+		return s.out.writeJSON(kindExit, exitStatus{Failed: "run: no command"})
+	}
+	read, exit, err := s.begin(c)
+	if errors.Is(err, ErrNoProgram) {
+		return s.out.writeJSON(kindExit, exitStatus{NoProgram: true})
+	}
+	if err != nil {
+		return s.out.writeJSON(kindExit, exitStatus{Failed: err.Error()})
+	}
+	if c.Detached {
+		s.processes.mu.Lock()
+		s.processes.detached = append(s.processes.detached, &started{begin: func() error {
+			read, _, err := s.begin(c)
+			if err == nil {
+				go discard(read)
+			}
+			return err
+		}})
+		s.processes.mu.Unlock()
+		go discard(read)
+		return s.out.writeJSON(kindExit, exitStatus{})
+	}
+
+	// What the program wrote before it ended is in the pipe when it has ended; others
+	// that it left behind may hold the pipe open for ever.
+	output := make(chan error, 1)
+	go func() {
+		_, err := io.CopyBuffer(dataWriter{s.out}, onlyReader{read}, make([]byte, 1<<16))
+		output <- err
+	}()
+	for {
+		select {
+		case status := <-exit:
+			if err := read.SetReadDeadline(past); err != nil {
+				return err
+			}
+			if err := <-output; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+				return err
+			} else if err != nil {
+				if err := s.rest(read); err != nil {
+					return err
+				}
+			}
+			go discard(read)
+			return s.out.writeJSON(kindExit, exitStatus{Code: exitCode(status)})
+		case f := <-s.frames:
+			if f.kind != kindKill {
+				return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
+			}
+			s.processes.killAll()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// rest gives what is in the pipe now.
+func (s *server) rest(read *os.File) error {
+	raw, err := read.SyscallConn()
+	if err != nil {
+		return err
+	}
+	buffer := make([]byte, 1<<16)
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		// A pipe holds 1 MiB at most (pipe(7)): what is written from now on, by those
+		// that were left behind, must not keep this going.
+		for total := 0; total < 1<<20; {
+			n, err := unix.Read(int(fd), buffer)
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			if err != nil || n <= 0 {
+				return
+			}
+			total += n
+			if _, failed = (dataWriter{s.out}).Write(buffer[:n]); failed != nil {
+				return
+			}
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+func discard(read *os.File) {
+	if err := read.SetReadDeadline(never); err == nil {
+		_, _ = io.Copy(io.Discard, read) // until the last writer is gone
+	}
+	read.Close()
+}
+
+func exitCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+// begin starts a command and returns the end of its output.
+func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
+	who, err := lookupUser(c.User)
+	if err != nil {
+		return nil, nil, err
+	}
+	env := c.Env
+	if _, ok := lookup(env, "HOME"); !ok {
+		env = append(env[:len(env):len(env)], "HOME="+who.home)
+	}
+	program, err := lookPath(c.Args[0], env)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := c.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("make the working directory: %w", err)
+	}
+	// No terminal and no input: a command that asks gets the end of file.
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer null.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer write.Close()
+	// The program expects a pipe that blocks.
+	if err := unix.SetNonblock(int(write.Fd()), false); err != nil {
+		read.Close()
+		return nil, nil, err
+	}
+	attr := &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: []uintptr{null.Fd(), write.Fd(), write.Fd()},
+		Sys: &syscall.SysProcAttr{Setsid: true, Credential: who.credential},
+	}
+	exit, err := s.processes.start(program, c.Args, attr)
+	if err != nil {
+		read.Close()
+		return nil, nil, err
+	}
+	return read, exit, nil
+}
+
+// past and never are deadlines of reading.
+var (
+	past  = time.Unix(1, 0)
+	never time.Time
+)
+
+func lookup(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// lookPath finds a program as execvp(3) does.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		if _, err := os.Stat(name); err != nil {
+			return "", fmt.Errorf("%w: %q", ErrNoProgram, name)
+		}
+		return name, nil
+	}
+	path, ok := lookup(env, "PATH")
+	if !ok {
+		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join("/", dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %q", ErrNoProgram, name)
+}

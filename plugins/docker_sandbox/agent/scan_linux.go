@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"golang.org/x/sys/unix"
+)
+
+// scan lists all files.
+func (s *server) scan() error {
+	mounts, err := mountPoints()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(dataWriter{s.out}, maxFrame/2)
+	w := walker{
+		skip: func(path string) bool { return mounts[path] && !s.keep[path] },
+		yield: func(e *Entry) error {
+			_, err := out.Write(AppendEntry(nil, e))
+			return err
+		},
+	}
+	fd, err := open(unix.AT_FDCWD, s.root, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: s.root, Err: err}
+	}
+	defer unix.Close(fd)
+	root, err := lstat(fd, ".", "")
+	if err != nil {
+		return err
+	}
+	if err := w.yield(&root); err != nil {
+		return err
+	}
+	if err := w.walk(fd, ""); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+type walker struct {
+	skip  func(path string) bool
+	yield func(*Entry) error
+}
+
+// walk lists what is in the open folder at path.
+func (w *walker) walk(fd int, path string) error {
+	names, err := readNames(fd)
+	if err != nil {
+		return fmt.Errorf("list %q: %w", path, err)
+	}
+	for _, name := range names {
+		at := name
+		if path != "" {
+			at = path + "/" + name
+		}
+		if w.skip(at) {
+			continue
+		}
+		e, err := lstat(fd, name, at)
+		if err != nil {
+			return err
+		}
+		if err := w.yield(&e); err != nil {
+			return err
+		}
+		if e.Type != domarkx.Directory {
+			continue
+		}
+		below, err := open(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+		if err != nil {
+			return &os.PathError{Op: "open", Path: at, Err: err}
+		}
+		err = w.walk(below, at)
+		unix.Close(below)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readNames(fd int) ([]string, error) {
+	var names []string
+	buffer := make([]byte, 1<<15)
+	for {
+		n, err := unix.ReadDirent(fd, buffer)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n <= 0 {
+			slices.Sort(names)
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(buffer[:n], -1, names)
+	}
+}
+
+// lstat reads all attributes of a file.
+func lstat(dir int, name, path string) (Entry, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return Entry{}, &os.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	e := Entry{
+		Path: path, Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid,
+		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), CTime: st.Ctim.Nano(),
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		e.Type, e.Size = domarkx.Regular, st.Size
+	case unix.S_IFDIR:
+		e.Type = domarkx.Directory
+	case unix.S_IFLNK:
+		e.Type = domarkx.Symlink
+		target := make([]byte, 4097) // longer ones cannot be (symlink(7))
+		n, err := unix.Readlinkat(dir, name, target)
+		if err != nil {
+			return Entry{}, &os.PathError{Op: "readlink", Path: path, Err: err}
+		}
+		e.Target = string(target[:n])
+	case unix.S_IFIFO:
+		e.Type = domarkx.Fifo
+	case unix.S_IFCHR:
+		e.Type, e.Major, e.Minor = domarkx.CharDevice, unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev))
+	case unix.S_IFBLK:
+		e.Type, e.Major, e.Minor = domarkx.BlockDevice, unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev))
+	default:
+		e.Type = Socket
+	}
+	if e.Type == Socket {
+		return e, nil
+	}
+	var err error
+	if e.Xattrs, err = xattrs(dir, name); err != nil {
+		return Entry{}, &os.PathError{Op: "listxattr", Path: path, Err: err}
+	}
+	return e, nil
+}
+
+// xattrs reads the extended attributes that are the file's own: those of the
+// host's security modules are not.
+func xattrs(dir int, name string) ([]domarkx.Xattr, error) {
+	path := procPath(dir, name)
+	names, err := xattrNames(path)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	var list []domarkx.Xattr
+	value := make([]byte, maxXattr)
+	for _, name := range names {
+		n, err := unix.Lgetxattr(path, name, value)
+		if errors.Is(err, unix.ENODATA) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, domarkx.Xattr{Name: name, Value: slices.Clone(value[:n])})
+	}
+	return list, nil
+}
+
+func xattrNames(path string) ([]string, error) {
+	n, err := unix.Llistxattr(path, nil)
+	if errors.Is(err, unix.ENOTSUP) || n == 0 && err == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := make([]byte, n+1024)
+	if n, err = unix.Llistxattr(path, list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(list[:n]), "\x00"), "\x00") {
+		switch {
+		case name == "" || name == "security.selinux" || name == "security.ima" || name == "security.evm" ||
+			strings.HasPrefix(name, "security.apparmor") || strings.HasPrefix(name, "security.SMACK64"):
+		default:
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// mountPoints returns where something is mounted, from the root.
+func mountPoints() (map[string]bool, error) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	points := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw (proc_pid_mountinfo(5))
+		if fields := strings.Fields(line); len(fields) > 4 {
+			if path := strings.TrimPrefix(unescape(fields[4]), "/"); path != "" {
+				points[path] = true
+			}
+		}
+	}
+	return points, nil
+}
+
+// unescape undoes \ooo.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

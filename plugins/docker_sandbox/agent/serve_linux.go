@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sys/unix"
+)
+
+// Serve is process 1 of a container: it answers on w what is asked on r, until r
+// ends. Its return, and so that of the program, ends all that runs in the
+// container.
+func Serve(r io.Reader, w io.Writer) error {
+	// Nobody in the container may trace this process, nor write into its pipes
+	// through /proc/1/fd.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("make process 1 unreachable: %w", err)
+	}
+	processes, stop := newProcesses()
+	defer stop()
+	s := &server{
+		frames:    make(chan frame),
+		out:       &frameWriter{w: w},
+		processes: processes,
+		root:      "/",
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		in := &frameReader{r: bufio.NewReaderSize(r, 1<<16)}
+		for {
+			kind, payload, err := in.next()
+			if err != nil {
+				cancel(err)
+				return
+			}
+			select {
+			case s.frames <- frame{kind, payload}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	// The input's end ends the program at once, whatever is under way.
+	go func() { cancel(s.loop(ctx)) }()
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+type frame struct {
+	kind    byte
+	payload []byte
+}
+
+type server struct {
+	frames    chan frame
+	out       *frameWriter
+	processes *processes
+	root      string
+	keep      map[string]bool
+}
+
+func (s *server) next(ctx context.Context) (frame, error) {
+	select {
+	case f := <-s.frames:
+		return f, nil
+	case <-ctx.Done():
+		return frame{}, ctx.Err()
+	}
+}
+
+// loop answers requests; an error ends the agent.
+func (s *server) loop(ctx context.Context) error {
+	for {
+		f, err := s.next(ctx)
+		if err != nil {
+			return err
+		}
+		switch f.kind {
+		case kindHello:
+			err = s.answer(s.hello(f.payload))
+		case kindRun:
+			err = s.run(ctx, f.payload)
+		case kindKill:
+			s.processes.killAll()
+		case kindFreeze:
+			err = s.answer(s.processes.signalAll(unix.SIGSTOP))
+		case kindThaw:
+			err = s.answer(s.processes.signalAll(unix.SIGCONT))
+		case kindScan:
+			err = s.answer(s.scan())
+		case kindHash:
+			err = s.hash(ctx)
+		case kindRead:
+			err = s.read(ctx)
+		case kindApply:
+			err = s.apply(ctx)
+		default:
+			err = fmt.Errorf("%w: unknown request %q", errProtocol, f.kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer ends a request.
+func (s *server) answer(err error) error {
+	if err != nil {
+		message := err.Error()
+		return s.out.write(kindError, []byte(message[:min(len(message), maxFrame)]))
+	}
+	return s.out.write(kindEnd, nil)
+}
+
+func (s *server) hello(payload []byte) error {
+	var h hello
+	if err := json.Unmarshal(payload, &h); err != nil {
+		return err
+	}
+	s.keep = map[string]bool{}
+	for _, path := range h.Keep {
+		s.keep[path] = true
+	}
+	return nil
+}
+
+// A stream reads the kindData frames of a request.
+func (s *server) stream(ctx context.Context) *requestData { return &requestData{s: s, ctx: ctx} }
+
+type requestData struct {
+	s    *server
+	ctx  context.Context
+	rest []byte
+	done bool
+}
+
+func (d *requestData) Read(p []byte) (int, error) {
+	for len(d.rest) == 0 {
+		if d.done {
+			return 0, io.EOF
+		}
+		f, err := d.s.next(d.ctx)
+		switch {
+		case err != nil:
+			return 0, err
+		case f.kind == kindData:
+			d.rest = f.payload
+		case f.kind == kindEnd:
+			d.done = true
+		default:
+			return 0, fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
+		}
+	}
+	n := copy(p, d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
+}
+
+// paths reads the paths of a request to its end.
+func (s *server) paths(ctx context.Context) ([]string, error) {
+	d := decoder{r: bufio.NewReader(s.stream(ctx))}
+	var paths []string
+	for {
+		if _, err := d.r.Peek(1); errors.Is(err, io.EOF) {
+			return paths, nil
+		}
+		path := d.string(maxPath)
+		if d.err != nil {
+			return nil, d.err
+		}
+		paths = append(paths, path)
+	}
+}

@@ -1,0 +1,64 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// errAbandoned says that a plugin went on working after it should have ended.
+var errAbandoned = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin does not answer, and did not end when it was told to"}
+
+// guard runs a plugin's code: a panic is an error, and code that does not return
+// within grace after its ctx ended is left to itself. busy, unless nil, is closed
+// when the code is done, which it is before guard returns unless it was abandoned.
+func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, f func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		if busy != nil {
+			defer close(busy)
+		}
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the plugin panicked: %v\n%s", p, trace())}
+			}
+			answers <- a
+		}()
+		a.v, a.err = f(ctx)
+	}()
+	select {
+	case a := <-answers:
+		return a.v, a.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case a := <-answers:
+		return a.v, a.err
+	case <-timer.C:
+		var none T
+		return none, errors.Join(errAbandoned, ctx.Err())
+	}
+}
+
+// trace is where a panic came from, bounded.
+func trace() []byte {
+	const longest = 4 << 10
+	stack := debug.Stack()
+	return stack[:min(len(stack), longest)]
+}
+
+// nothing adapts a function without a value to guard.
+func nothing(f func(context.Context) error) func(context.Context) (struct{}, error) {
+	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
+}

@@ -1,0 +1,288 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An Instance is a workspace that is live on this machine.
+type Instance struct {
+	Name        string
+	Head        string // version that the live state derives from, "" for none yet
+	Private     bool
+	Interrupted bool // whether a load or a commit was begun and not finished
+	Resources   []InstanceResource
+}
+
+// An InstanceResource is a resource of an instance.
+type InstanceResource struct {
+	domarkx.ResourceSpec
+	Made    bool   // false until the plugin made it
+	Private bool   // whether it works on what only it has
+	Path    string // folder of this machine that it is, "" for none
+	Version string // that the head has of it, "" for none
+}
+
+// Instances returns the workspaces that are live on this machine, by name. It opens
+// none and waits for nobody.
+func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	states, err := m.states()
+	if err != nil {
+		return nil, err
+	}
+	var instances []Instance
+	for _, dir := range slices.Sorted(maps.Keys(states)) {
+		s := states[dir]
+		if s.Temporary {
+			continue
+		}
+		i := Instance{Name: s.Name, Head: s.Head, Private: s.Private, Interrupted: s.Loading != nil || s.Given != nil}
+		for _, e := range s.Resources {
+			if e.Gone {
+				i.Interrupted = true
+				continue
+			}
+			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.Claim == "", Path: e.Path}
+			for _, c := range s.Committed {
+				if c.ID == e.ID && c.Type == e.Type {
+					r.Version = c.Version
+				}
+			}
+			i.Resources = append(i.Resources, r)
+		}
+		instances = append(instances, i)
+	}
+	slices.SortFunc(instances, func(a, b Instance) int { return strings.Compare(a.Name, b.Name) })
+	return instances, nil
+}
+
+// Instance returns the instance of a workspace; domarkx.ErrNotFound.
+func (m *WorkspaceManager) Instance(ctx context.Context, name string) (Instance, error) {
+	instances, err := m.Instances(ctx)
+	if err != nil {
+		return Instance{}, err
+	}
+	i, ok := slices.BinarySearchFunc(instances, name, func(i Instance, name string) int { return strings.Compare(i.Name, name) })
+	if !ok {
+		return Instance{}, fmt.Errorf("workspace %q: no instance on this machine: %w", name, domarkx.ErrNotFound)
+	}
+	return instances[i], nil
+}
+
+// states returns the states of all instances by their folders.
+func (m *WorkspaceManager) states() (map[string]state, error) {
+	folders, err := os.ReadDir(m.home.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	states := map[string]state{}
+	for _, f := range folders {
+		if strings.HasPrefix(f.Name(), gonePrefix) || f.Name() == claimsFolder {
+			continue
+		}
+		dir := filepath.Join(m.home.Dir, f.Name())
+		s, err := readState(dir)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.Renaming != "" && folderName(s.Renaming) == f.Name() {
+			s.Name = s.Renaming
+		}
+		states[dir] = s
+	}
+	return states, nil
+}
+
+// Path returns the folder of this machine that a resource is; with resource "" that
+// of the first that is one. domarkx.ErrNotFound when there is none.
+func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (string, error) {
+	i, err := m.Instance(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	known := false
+	for _, r := range i.Resources {
+		if resource != "" && r.ID != resource {
+			continue
+		}
+		known = true
+		if r.Path != "" {
+			return r.Path, nil
+		}
+	}
+	if resource != "" && !known {
+		return "", fmt.Errorf("workspace %q has no resource %q: %w", name, resource, domarkx.ErrNotFound)
+	}
+	return "", fmt.Errorf("workspace %q: no folder of this machine: %w", name, domarkx.ErrNotFound)
+}
+
+// Fork makes a private instance that holds a version. domarkx.ErrExists when there
+// is an instance of that name.
+func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Version) error {
+	if _, err := m.Instance(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
+		if err == nil {
+			err = fmt.Errorf("workspace %q: %w", name, domarkx.ErrExists)
+		}
+		return err
+	}
+	l, err := m.Open(ctx, name, Options{Tip: &v, Private: true})
+	if err != nil {
+		return err
+	}
+	return l.Close(ctx)
+}
+
+// Rename gives an instance another name, which no instance may have. Without one
+// of the old name it does nothing.
+func (m *WorkspaceManager) Rename(ctx context.Context, from, to string) error {
+	l, err := m.acquire(ctx, from, Options{Existing: true})
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("workspace %q: %w", from, err)
+	}
+	defer l.lock.release()
+	target := filepath.Join(m.home.Dir, folderName(to))
+	if target == l.dir {
+		return nil
+	}
+	if _, err := readState(target); !errors.Is(err, domarkx.ErrNotFound) {
+		if err == nil {
+			err = domarkx.ErrExists
+		}
+		return fmt.Errorf("workspace %q: %w", to, err)
+	}
+	m.removeUnmade(target)
+	l.state.Renaming = to
+	if err := l.save(); err != nil {
+		return err
+	}
+	if err := os.Rename(l.dir, target); err != nil {
+		return fmt.Errorf("renaming workspace %q: %w", from, err)
+	}
+	if err := syncFolder(m.home.Dir); err != nil {
+		return err
+	}
+	l.dir, l.state.Name, l.state.Renaming = target, to, ""
+	for i := range l.state.Resources {
+		e := &l.state.Resources[i]
+		if inside, err := filepath.Rel(filepath.Join(m.home.Dir, folderName(from)), e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
+			e.Path = filepath.Join(target, inside)
+		}
+	}
+	return l.save()
+}
+
+// TearDown removes an instance with all its resources; their versions stay. Without
+// one it does nothing.
+func (m *WorkspaceManager) TearDown(ctx context.Context, name string) error {
+	l, err := m.acquire(ctx, name, Options{Existing: true})
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = l.tearDown(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("workspace %q: %w", name, err)
+	}
+	return nil
+}
+
+// tearDown tears down all resources, removes the instance and releases its lock.
+func (l *Live) tearDown(ctx context.Context) error {
+	defer l.lock.release()
+	if l.resources == nil {
+		l.resources = make([]*resource, len(l.state.Resources))
+		for i := range l.resources {
+			l.resources[i] = &resource{}
+		}
+	}
+	for i := len(l.resources) - 1; i >= 0; i-- {
+		if err := l.removeAt(ctx, i); err != nil {
+			return err
+		}
+	}
+	return l.m.remove(l.dir)
+}
+
+// remove removes the folder of an instance, whose lock the caller has.
+func (m *WorkspaceManager) remove(dir string) error {
+	gone := filepath.Join(m.home.Dir, gonePrefix+random())
+	if err := os.Rename(dir, gone); err != nil {
+		return err
+	}
+	if err := syncFolder(m.home.Dir); err != nil {
+		return err
+	}
+	return removeAll(gone)
+}
+
+// removeUnmade removes the folder of an instance of which nothing was made, unless
+// another process has it.
+func (m *WorkspaceManager) removeUnmade(dir string) {
+	lock, err := lockFolder(context.Background(), dir, true)
+	if err != nil {
+		return
+	}
+	defer lock.release()
+	if s, err := readState(dir); err == nil && (s.Head != "" || len(s.Resources) > 0) {
+		return
+	}
+	m.remove(dir)
+}
+
+// sweep removes what killed processes were removing or had for themselves.
+func (m *WorkspaceManager) sweep(ctx context.Context) {
+	folders, err := os.ReadDir(m.home.Dir)
+	if err != nil {
+		return
+	}
+	for _, f := range folders {
+		dir := filepath.Join(m.home.Dir, f.Name())
+		switch {
+		case strings.HasPrefix(f.Name(), gonePrefix):
+			removeAll(dir)
+		case strings.HasPrefix(f.Name(), temporaryPrefix):
+			m.sweepTemporary(ctx, dir)
+		}
+	}
+}
+
+func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
+	lock, err := lockFolder(ctx, dir, true)
+	if err != nil {
+		return // its process lives
+	}
+	s, err := readState(dir)
+	if err != nil {
+		defer lock.release()
+		if errors.Is(err, domarkx.ErrNotFound) {
+			m.remove(dir)
+		}
+		return
+	}
+	l := &Live{m: m, timeout: m.home.Timeout, lock: lock, dir: dir, state: s}
+	if err := l.tearDown(ctx); err != nil {
+		m.warn(fmt.Sprintf("workspace %q: removing what a killed process left: %v", s.Name, err))
+	}
+}

@@ -1,0 +1,72 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/schema"
+)
+
+// describeTimeout bounds how long a plugin may take to describe itself.
+const describeTimeout = 30 * time.Second
+
+// A kind is a plugin with what it says of itself, which it is asked for once.
+type kind struct {
+	plugin domarkx.Plugin
+	grace  time.Duration
+
+	mu          sync.Mutex
+	described   bool
+	description domarkx.Description
+	config      *schema.Schema            // nil takes anything
+	tools       map[string]*schema.Schema // nil takes anything
+}
+
+// describe asks the plugin what it offers, unless it said so already.
+func (k *kind) describe(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.described {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
+	defer cancel()
+	d, err := guard(ctx, k.grace, nil, k.plugin.Describe)
+	if err != nil {
+		return fmt.Errorf("asking plugin %q what it offers: %w", k.plugin.Type(), err)
+	}
+	config, err := compile(d.Config)
+	if err != nil {
+		return fmt.Errorf("plugin %q, schema of its config: %w", k.plugin.Type(), err)
+	}
+	tools := make(map[string]*schema.Schema, len(d.Tools))
+	for _, t := range d.Tools {
+		if tools[t.Name], err = compile(t.Schema); err != nil {
+			return fmt.Errorf("plugin %q, schema of its tool %q: %w", k.plugin.Type(), t.Name, err)
+		}
+	}
+	k.description, k.config, k.tools, k.described = d, config, tools, true
+	return nil
+}
+
+func compile(v domarkx.Value) (*schema.Schema, error) {
+	if v.Kind() == domarkx.Null {
+		return nil, nil
+	}
+	return schema.Compile(v.JSON())
+}
+
+// check returns what is wrong with v, without a place in a text; nil when nothing is.
+func check(s *schema.Schema, v domarkx.Value) []*domarkx.SyntaxError {
+	if s == nil {
+		return nil
+	}
+	found := s.Check(v, nil)
+	for _, e := range found {
+		e.Line, e.Column = 0, 0
+	}
+	return found
+}

@@ -1,0 +1,254 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Options say how an instance is opened.
+type Options struct {
+	// Specs are the resources that the document asks for. They are made when the
+	// instance is not here yet and has no Tip; an instance that is here stays what it
+	// is until Reconfigure.
+	Specs []domarkx.ResourceSpec
+	// Tip is the newest version of the workspace, with its resources; nil for none.
+	Tip *domarkx.Version
+	// Private says, of an instance that is not here yet, that its resources must not
+	// work on what others see.
+	Private bool
+	// Temporary makes an instance for this process alone, private, beside the one of
+	// that name, and torn down by Close.
+	Temporary bool
+	// Existing fails with domarkx.ErrNotFound when the instance is not here yet.
+	Existing bool
+	// NoWait fails with domarkx.ErrConflict while another process has the instance.
+	NoWait bool
+	// Timeout of calls; 0 is that of Home.
+	Timeout time.Duration
+}
+
+// Live is an instance that this process works with; others wait. Its methods may
+// be called from several goroutines, and take turns.
+type Live struct {
+	m         *WorkspaceManager
+	timeout   time.Duration
+	temporary bool
+
+	mu        sync.Mutex
+	lock      *lock
+	dir       string
+	state     state
+	resources []*resource // as in state
+	closed    bool
+}
+
+// A resource is one resource of an instance, open or not.
+type resource struct {
+	kind *kind
+	live domarkx.Resource // nil while it is not open
+	err  error            // why it is not open
+	busy chan struct{}    // closed when the plugin's last code is done; nil before
+}
+
+// Open takes the lock of an instance, waiting while another process has it, and
+// makes or takes up its resources.
+func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*Live, error) {
+	m.sweep(ctx)
+	l, err := m.acquire(ctx, name, o)
+	if err != nil {
+		return nil, fmt.Errorf("workspace %q: %w", name, err)
+	}
+	if err := l.start(ctx, o); err != nil {
+		l.abandon()
+		return nil, fmt.Errorf("workspace %q: %w", name, err)
+	}
+	return l, nil
+}
+
+// acquire locks an instance and reads its state, which is empty for a new one.
+func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) (*Live, error) {
+	dir := filepath.Join(m.home.Dir, folderName(name))
+	if o.Temporary {
+		dir = filepath.Join(m.home.Dir, temporaryPrefix+random())
+	}
+	if o.Existing {
+		if _, err := readState(dir); err != nil {
+			return nil, err
+		}
+	}
+	lock, err := lockFolder(ctx, dir, o.NoWait)
+	if err != nil {
+		return nil, err
+	}
+	st, err := readState(dir)
+	if errors.Is(err, domarkx.ErrNotFound) && !o.Existing {
+		st, err = state{Name: name, Private: o.Private || o.Temporary, Temporary: o.Temporary}, nil
+	}
+	if err != nil {
+		lock.release()
+		return nil, err
+	}
+	st.Name, st.Renaming = name, ""
+	timeout := o.Timeout
+	if timeout <= 0 {
+		timeout = m.home.Timeout
+	}
+	return &Live{m: m, timeout: timeout, temporary: o.Temporary, lock: lock, dir: dir, state: st}, nil
+}
+
+// start brings the resources up.
+func (l *Live) start(ctx context.Context, o Options) error {
+	if err := l.finishRemovals(ctx); err != nil {
+		return err
+	}
+	fresh := l.state.Head == "" && l.state.Loading == nil && !l.anyMade()
+	switch {
+	case fresh && o.Tip != nil:
+		if err := l.Load(ctx, *o.Tip); err != nil {
+			return err
+		}
+		return nil
+	case fresh:
+		if err := l.respecify(ctx, o.Specs); err != nil {
+			return err
+		}
+	}
+	if err := l.takeUp(ctx, o.Specs); err != nil {
+		return err
+	}
+	if l.state.Loading != nil {
+		if err := l.resume(ctx); err != nil {
+			return err
+		}
+	}
+	return l.adopt(o.Tip)
+}
+
+// anyMade reports whether any resource was made.
+func (l *Live) anyMade() bool {
+	return slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Made })
+}
+
+// takeUp opens the resources of the state. One that does not open and that the
+// document wants otherwise is left to Reconfigure.
+func (l *Live) takeUp(ctx context.Context, specs []domarkx.ResourceSpec) error {
+	l.resources = make([]*resource, len(l.state.Resources))
+	for i := range l.state.Resources {
+		e := &l.state.Resources[i]
+		if l.resources[i] == nil {
+			l.resources[i] = &resource{}
+		}
+		err := l.open(ctx, i)
+		if err == nil {
+			continue
+		}
+		wanted := slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })
+		if ctx.Err() != nil || len(specs) == 0 || wanted {
+			return err
+		}
+		l.resources[i].err = err
+	}
+	return nil
+}
+
+// adopt takes a tip as the head when it is what the last commit of this instance
+// gave, whose process was killed before it could say so.
+func (l *Live) adopt(tip *domarkx.Version) error {
+	if tip == nil || l.state.Head == tip.ID || l.state.Given == nil || !slices.Equal(versionsOf(tip.Resources), l.state.Given) {
+		return nil
+	}
+	if l.state.Head != "" && !slices.Contains(tip.Parents, l.state.Head) {
+		return nil
+	}
+	return l.committed(*tip)
+}
+
+// Head returns the id of the version that the live state derives from; "" when
+// there is none yet.
+func (l *Live) Head() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Head
+}
+
+// Name returns the name of the workspace.
+func (l *Live) Name() string { return l.state.Name }
+
+// Specs returns the resources that are live, in the order of the document.
+func (l *Live) Specs() []domarkx.ResourceSpec {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	specs := make([]domarkx.ResourceSpec, len(l.state.Resources))
+	for i, e := range l.state.Resources {
+		specs[i] = e.ResourceSpec
+	}
+	return specs
+}
+
+// Paths returns the folders of this machine that resources are, by resource.
+func (l *Live) Paths() map[string]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	paths := map[string]string{}
+	for _, e := range l.state.Resources {
+		if e.Path != "" {
+			paths[e.ID] = e.Path
+		}
+	}
+	return paths
+}
+
+// Close stops what runs for the instance and lets others have it. A temporary one
+// is torn down. It does not end early when ctx is done.
+func (l *Live) Close(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if l.temporary {
+		return l.tearDown(ctx)
+	}
+	err := l.closeResources(ctx)
+	return errors.Join(err, l.lock.release())
+}
+
+// closeTimeout bounds how long the plugins may take to stop.
+const closeTimeout = time.Minute
+
+func (l *Live) closeResources(ctx context.Context) error {
+	var errs []error
+	for i, r := range l.resources {
+		if r == nil || r.live == nil {
+			continue
+		}
+		if err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Close(ctx) }); err != nil {
+			errs = append(errs, fmt.Errorf("stopping resource %q: %w", l.state.Resources[i].ID, err))
+		}
+		r.live = nil
+	}
+	return errors.Join(errs...)
+}
+
+// abandon ends an instance that did not open.
+func (l *Live) abandon() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	l.closed = true
+	if l.temporary || !l.anyMade() && l.state.Head == "" {
+		l.tearDown(ctx)
+		return
+	}
+	l.closeResources(ctx)
+	l.lock.release()
+}

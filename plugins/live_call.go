@@ -1,0 +1,229 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxResultDepth bounds how deep a result may be nested, since it stands in a
+// document.
+const maxResultDepth = domarkx.MaxDepth - 100
+
+// Call calls a tool of a resource. A resource or tool that is not there, arguments
+// that do not fit the tool's schema, and a plugin that breaks or does not answer in
+// time are each a [*domarkx.ToolError], as is what the tool itself refuses.
+//
+// A call may take as long as its argument "timeout" says (seconds), where the
+// tool's schema has one; else [Options].Timeout.
+func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (domarkx.Result, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, err := l.checkCall(resource, call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	timeout := l.timeout
+	if own, ok := ownTimeout(call.Arguments); ok {
+		timeout = own
+	}
+	return l.result(ctx, i, timeout, func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
+		return live.Execute(ctx, call)
+	})
+}
+
+// CheckCall reports why a call cannot be made, as Call would, without making it.
+func (l *Live) CheckCall(resource string, call domarkx.Call) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.checkCall(resource, call)
+	return err
+}
+
+// Defaults completes the arguments of a call so that it can be replayed; it is to
+// be recorded like that. Its errors are those of Call.
+func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call) (domarkx.Call, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, err := l.checkCall(resource, call)
+	if err != nil {
+		return call, err
+	}
+	d, ok := l.resources[i].live.(domarkx.Defaulter)
+	if !ok {
+		return call, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	err = l.use(ctx, i, func(ctx context.Context, _ domarkx.Resource) error {
+		arguments, err := d.Defaults(ctx, call.Tool, call.Arguments)
+		if err == nil {
+			call.Arguments = arguments
+		}
+		return err
+	})
+	return call, toolError(err)
+}
+
+// Run runs a block of code in the first resource that runs its language, and
+// returns that resource's id too. Its errors are those of Call.
+func (l *Live) Run(ctx context.Context, language, code string) (string, domarkx.Result, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.runner(language)
+	if i < 0 {
+		return "", domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: l.noRunner(language)}
+	}
+	id := l.state.Resources[i].ID
+	r, err := l.result(ctx, i, l.timeout, func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
+		return live.(domarkx.Runner).Run(ctx, language, code)
+	})
+	return id, r, err
+}
+
+// CanRun reports whether a resource runs blocks in a language.
+func (l *Live) CanRun(language string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.runner(language) >= 0
+}
+
+func (l *Live) runner(language string) int {
+	return slices.IndexFunc(l.resources, func(r *resource) bool {
+		if r.live == nil || !slices.Contains(r.kind.description.Languages, language) {
+			return false
+		}
+		_, ok := r.live.(domarkx.Runner)
+		return ok
+	})
+}
+
+func (l *Live) noRunner(language string) string {
+	var languages []string
+	for _, r := range l.resources {
+		if _, ok := r.live.(domarkx.Runner); ok {
+			languages = append(languages, r.kind.description.Languages...)
+		}
+	}
+	if len(languages) == 0 {
+		return fmt.Sprintf("no resource of the workspace runs code, which a block in %q needs", language)
+	}
+	slices.Sort(languages)
+	return fmt.Sprintf("no resource of the workspace runs %q here, only %s; is its interpreter installed?", language, strings.Join(slices.Compact(languages), ", "))
+}
+
+// checkCall returns the index of the resource that a call is for.
+func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
+	i := slices.IndexFunc(l.state.Resources, func(e entry) bool { return e.ID == id })
+	if i < 0 {
+		ids := make([]string, len(l.state.Resources))
+		for i, e := range l.state.Resources {
+			ids[i] = strconv.Quote(e.ID)
+		}
+		return i, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf("the workspace has no resource %q, only %s", id, strings.Join(ids, ", "))}
+	}
+	r := l.resources[i]
+	if r.live == nil {
+		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not there: %v", id, r.err)}
+	}
+	s, ok := r.kind.tools[call.Tool]
+	if !ok {
+		names := make([]string, len(r.kind.description.Tools))
+		for i, t := range r.kind.description.Tools {
+			names[i] = t.Name
+		}
+		return i, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("resource %q has no tool %q, only %s", id, call.Tool, strings.Join(names, ", "))}
+	}
+	if found := check(s, call.Arguments); len(found) > 0 {
+		messages := make([]string, len(found))
+		for i, e := range found {
+			messages[i] = "/arguments" + e.Pointer + ": " + e.Msg
+		}
+		return i, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: strings.Join(messages, "; ")}
+	}
+	return i, nil
+}
+
+// ownTimeout is the timeout that a call asks for itself.
+func ownTimeout(arguments domarkx.Value) (time.Duration, bool) {
+	v, ok := arguments.Get("timeout")
+	if !ok || v.Kind() != domarkx.Number {
+		return 0, false
+	}
+	seconds, err := strconv.ParseFloat(v.Text(), 64)
+	if err != nil || seconds <= 0 {
+		return 0, false
+	}
+	const longest = math.MaxInt64 / 4
+	return time.Duration(min(seconds*float64(time.Second), longest)), true
+}
+
+// result lets a plugin work for a result.
+func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(context.Context, domarkx.Resource) (domarkx.Result, error)) (domarkx.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Result{}, err
+	}
+	deadline, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var result domarkx.Result
+	err := l.use(deadline, i, func(ctx context.Context, live domarkx.Resource) error {
+		r, err := f(ctx, live)
+		if err == nil && r.Value.Depth() > maxResultDepth {
+			err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the result is nested deeper than %d", maxResultDepth)}
+		}
+		if err != nil && r.Attachment != nil {
+			r.Attachment.Close()
+		}
+		if err == nil {
+			result = r
+		}
+		return err
+	})
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil && !errors.Is(err, errAbandoned):
+		return domarkx.Result{}, ctx.Err()
+	case errors.Is(err, errAbandoned):
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v, and the plugin did not end when it was told to", timeout)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v", timeout)}
+	}
+	return domarkx.Result{}, toolError(err)
+}
+
+// toolError is err as a ToolError.
+func toolError(err error) error {
+	var tool *domarkx.ToolError
+	if err == nil || errors.As(err, &tool) {
+		return err
+	}
+	return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: err.Error()}
+}
+
+// use lets a plugin work on a resource. One that was abandoned at earlier work gets
+// no more.
+func (l *Live) use(ctx context.Context, i int, f func(context.Context, domarkx.Resource) error) error {
+	r := l.resources[i]
+	if r.live == nil {
+		return fmt.Errorf("resource %q is not open: %w", l.state.Resources[i].ID, cmp.Or(r.err, domarkx.ErrNotFound))
+	}
+	if r.busy != nil {
+		select {
+		case <-r.busy:
+		default:
+			return fmt.Errorf("resource %q: %w", l.state.Resources[i].ID, errAbandoned)
+		}
+	}
+	r.busy = make(chan struct{})
+	_, err := guard(ctx, l.m.home.Grace, r.busy, nothing(func(ctx context.Context) error { return f(ctx, r.live) }))
+	return err
+}

@@ -1,0 +1,197 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Changed reports whether the live state may differ from the head. It is true when
+// there is no head.
+func (l *Live) Changed(ctx context.Context) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state.Head == "" || !slices.EqualFunc(l.state.Resources, l.state.Committed, func(e entry, r domarkx.ResourceVersion) bool {
+		return sameSpec(e.ResourceSpec, r.ResourceSpec)
+	}) {
+		return true, nil
+	}
+	for i := range l.resources {
+		if changed, err := l.changed(ctx, i); changed || err != nil {
+			return changed, err
+		}
+	}
+	return false, nil
+}
+
+// changed reports whether a resource may differ from the head.
+func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
+	e := &l.state.Resources[i]
+	if e.Dirty || l.committedVersion(e.ID, e.Type) == "" {
+		return true, nil
+	}
+	if l.resources[i].live == nil {
+		return false, nil // what cannot be opened cannot be committed either
+	}
+	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
+		var err error
+		changed, err = live.Changed(ctx)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("resource %q: %w", e.ID, err)
+	}
+	return changed, nil
+}
+
+// committedVersion is the version that the head has of a resource, "" for none.
+func (l *Live) committedVersion(id, kind string) string {
+	for _, r := range l.state.Committed {
+		if r.ID == id && r.Type == kind {
+			return r.Version
+		}
+	}
+	return ""
+}
+
+// Changes is the live state, durable in the store, for a version of the workspace.
+type Changes struct {
+	Resources []domarkx.ResourceVersion // in the order of the document
+	Changed   bool                      // whether they differ from the head
+	pending   []Pending
+}
+
+// Settle is called after a ref holds the version.
+func (c *Changes) Settle() error {
+	var errs []error
+	for _, p := range c.pending {
+		errs = append(errs, p.Settle())
+	}
+	c.pending = nil
+	return errors.Join(errs...)
+}
+
+// Abort gives the version up; harmless after Settle.
+func (c *Changes) Abort() {
+	for _, p := range c.pending {
+		p.Abort()
+	}
+	c.pending = nil
+}
+
+// Commit stores what the resources hold. What did not change is not read again. The
+// caller ends it with Settle or Abort, and with Committed once a version has it.
+func (l *Live) Commit(ctx context.Context) (*Changes, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &Changes{}
+	for i := range l.resources {
+		changed, err := l.changed(ctx, i)
+		if err != nil {
+			c.Abort()
+			return nil, err
+		}
+		e := &l.state.Resources[i]
+		version := l.committedVersion(e.ID, e.Type)
+		if changed {
+			if version, err = l.give(ctx, i, version, c); err != nil {
+				c.Abort()
+				return nil, err
+			}
+		}
+		c.Resources = append(c.Resources, domarkx.ResourceVersion{ResourceSpec: e.ResourceSpec, Version: version})
+	}
+	c.Changed = l.state.Head == "" || !slices.EqualFunc(c.Resources, l.state.Committed, sameVersion)
+	if !c.Changed {
+		return c, l.unchanged()
+	}
+	l.state.Given = versionsOf(c.Resources)
+	if err := l.save(); err != nil {
+		c.Abort()
+		return nil, err
+	}
+	return c, nil
+}
+
+// unchanged notes that the resources are what the head has.
+func (l *Live) unchanged() error {
+	if l.state.Given == nil {
+		return nil
+	}
+	l.state.Given = nil
+	for i := range l.state.Resources {
+		l.state.Resources[i].Dirty = false
+	}
+	return l.save()
+}
+
+// give commits one resource.
+func (l *Live) give(ctx context.Context, i int, base string, c *Changes) (string, error) {
+	e := &l.state.Resources[i]
+	if !e.Dirty || l.state.Given == nil {
+		// From here on the plugin compares with what it gives now, also when no version
+		// ever has it.
+		e.Dirty = true
+		if l.state.Given == nil {
+			l.state.Given = []string{}
+		}
+		if err := l.save(); err != nil {
+			return "", err
+		}
+	}
+	p, err := l.m.versions.Begin(ctx, base)
+	if err != nil {
+		return "", fmt.Errorf("resource %q: beginning a version: %w", e.ID, err)
+	}
+	c.pending = append(c.pending, p)
+	version := ""
+	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) })
+	if err == nil {
+		version, err = p.Finish(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("resource %q: committing its state: %w", e.ID, err)
+	}
+	return version, nil
+}
+
+// Committed says that a version of the workspace, with the resources that Commit
+// gave, is what its ref points at now.
+func (l *Live) Committed(_ context.Context, v domarkx.Version) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.committed(v)
+}
+
+func (l *Live) committed(v domarkx.Version) error {
+	given := l.state.Given
+	l.state.Head, l.state.Committed, l.state.Given = v.ID, v.Resources, nil
+	if given == nil || slices.Equal(given, versionsOf(v.Resources)) {
+		for i := range l.state.Resources {
+			l.state.Resources[i].Dirty = false
+		}
+	}
+	return l.save()
+}
+
+func (l *Live) save() error { return l.state.write(l.dir) }
+
+func sameSpec(a, b domarkx.ResourceSpec) bool {
+	return a.ID == b.ID && a.Type == b.Type && a.Config.Equal(b.Config)
+}
+
+func sameVersion(a, b domarkx.ResourceVersion) bool {
+	return sameSpec(a.ResourceSpec, b.ResourceSpec) && a.Version == b.Version
+}
+
+// versionsOf is what identifies the states of resources.
+func versionsOf(resources []domarkx.ResourceVersion) []string {
+	versions := make([]string, len(resources))
+	for i, r := range resources {
+		versions[i] = r.ID + " " + r.Version
+	}
+	return versions
+}

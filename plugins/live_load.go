@@ -1,0 +1,272 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Load makes every resource what a version of the workspace holds, which becomes
+// the head: those that it has not are torn down, those that are missing are made.
+// What was not committed before is lost. A load that is interrupted is finished by
+// the next Open; one that fails leaves a live state that Changed.
+func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(v.Resources) == 0 {
+		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
+	}
+	l.state.Loading = &domarkx.Version{ID: v.ID, Resources: v.Resources}
+	if err := l.save(); err != nil {
+		return err
+	}
+	return l.load(ctx)
+}
+
+// resume finishes the load that a killed process began.
+func (l *Live) resume(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := l.state.Head == ""
+	err := l.load(ctx)
+	if err == nil || first || ctx.Err() != nil {
+		return err
+	}
+	l.m.warn(fmt.Sprintf("workspace %q: a version was being loaded when the program was killed, and cannot be loaded now either; what is there counts as a change: %v", l.state.Name, err))
+	return nil
+}
+
+// load does what the state says is to be loaded.
+func (l *Live) load(ctx context.Context) error {
+	v := *l.state.Loading
+	fresh := l.state.Head == ""
+	err := l.loadResources(ctx, v, fresh)
+	if err != nil {
+		err = fmt.Errorf("loading version %s: %w", v.ID, err)
+		if fresh || ctx.Err() != nil {
+			return err // the next Open goes on with it
+		}
+		l.state.Loading = nil
+		for i := range l.state.Resources {
+			l.state.Resources[i].Dirty = true
+		}
+		if l.state.Given == nil {
+			l.state.Given = []string{}
+		}
+		if serr := l.save(); serr != nil {
+			return serr
+		}
+		return err
+	}
+	l.state.Loading, l.state.Given = nil, nil
+	l.state.Head, l.state.Committed = v.ID, v.Resources
+	for i := range l.state.Resources {
+		l.state.Resources[i].Dirty = false
+	}
+	return l.save()
+}
+
+func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
+	specs := make([]domarkx.ResourceSpec, len(v.Resources))
+	for i, r := range v.Resources {
+		specs[i] = r.ResourceSpec
+	}
+	if err := l.m.Check(ctx, specs); err != nil {
+		return err
+	}
+	if _, err := l.removeOthers(ctx, specs); err != nil {
+		return err
+	}
+	for _, r := range v.Resources {
+		i := l.index(r.ID)
+		if i < 0 {
+			i = l.add(r.ResourceSpec, false)
+			if err := l.save(); err != nil {
+				return err
+			}
+		}
+		loaded, err := l.openFor(ctx, i, r, fresh)
+		if err != nil {
+			return err
+		}
+		if loaded {
+			continue
+		}
+		err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Load(ctx, l.m.versions, r.Version) })
+		if err != nil {
+			return fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	l.order(specs)
+	return nil
+}
+
+// openFor opens a resource that is to be what a version holds, and reports whether
+// it is that already. Of one that was not here before, what is found at its path is
+// left alone when it is anything else: then it becomes a private copy.
+func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fresh bool) (bool, error) {
+	e := &l.state.Resources[i]
+	if !e.Config.Equal(r.Config) {
+		if err := l.reopen(ctx, i, r.ResourceSpec); err != nil {
+			return false, err
+		}
+		e = &l.state.Resources[i]
+	}
+	inPlace := !e.Private && l.claimOf(e.Config) != ""
+	if !inPlace || e.Made && !fresh {
+		return false, l.open(ctx, i)
+	}
+	if exists(l.claimOf(e.Config)) {
+		if err := l.open(ctx, i); err != nil {
+			return false, err
+		}
+		if e.Private { // another instance claims it
+			return false, nil
+		}
+		same, err := l.holds(ctx, i, r.Version)
+		if same || err != nil {
+			return same, err
+		}
+	}
+	l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since what is at its path differs from its newest version", l.state.Name, e.ID))
+	if err := l.tearDownAt(ctx, i); err != nil {
+		return false, err
+	}
+	e.Private, e.Made, e.Claim, e.Path = true, false, "", ""
+	if err := l.save(); err != nil {
+		return false, err
+	}
+	return false, l.open(ctx, i)
+}
+
+// holds reports whether a resource is what a version holds.
+func (l *Live) holds(ctx context.Context, i int, version string) (bool, error) {
+	p, err := l.m.versions.Begin(ctx, version)
+	if err != nil {
+		return false, err
+	}
+	defer p.Abort()
+	if err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) }); err != nil {
+		return false, nil // what cannot be committed is no version
+	}
+	now, err := p.Finish(ctx)
+	return now == version, err
+}
+
+// Reconfigure makes the resources those of a document: new ones are made, others
+// torn down, whose versions stay. What is not committed of those is lost. It reports
+// whether anything changed.
+func (l *Live) Reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	if err := l.m.Check(ctx, specs); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reconfigure(ctx, specs)
+}
+
+func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	changed, err := l.removeOthers(ctx, specs)
+	if err != nil {
+		return changed, err
+	}
+	for _, spec := range specs {
+		i := l.index(spec.ID)
+		switch {
+		case i < 0:
+			i = l.add(spec, false)
+			changed = true
+			if err := l.save(); err != nil {
+				return changed, err
+			}
+		case !l.state.Resources[i].Config.Equal(spec.Config):
+			changed = true
+			if err := l.reopen(ctx, i, spec); err != nil {
+				return changed, err
+			}
+		}
+		if err := l.open(ctx, i); err != nil {
+			return changed, err
+		}
+	}
+	if !l.order(specs) {
+		return changed, nil
+	}
+	return true, l.save()
+}
+
+// respecify makes the resources of an instance that was never made those of a
+// document.
+func (l *Live) respecify(ctx context.Context, specs []domarkx.ResourceSpec) error {
+	if len(specs) == 0 {
+		return fmt.Errorf("no instance on this machine, and nothing says what its resources are: %w", domarkx.ErrNotFound)
+	}
+	if err := l.m.Check(ctx, specs); err != nil {
+		return err
+	}
+	for i := len(l.resources) - 1; i >= 0; i-- {
+		if err := l.removeAt(ctx, i); err != nil {
+			return err
+		}
+	}
+	for _, spec := range specs {
+		l.add(spec, false)
+	}
+	return l.save()
+}
+
+// removeOthers tears down the resources that are not among the specs, or are of
+// another type or at another path there.
+func (l *Live) removeOthers(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	changed := false
+	for i := len(l.state.Resources) - 1; i >= 0; i-- {
+		e := l.state.Resources[i]
+		stays := slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool {
+			return s.ID == e.ID && s.Type == e.Type && l.claimOf(s.Config) == l.claimOf(e.Config)
+		})
+		if stays {
+			continue
+		}
+		changed = true
+		if err := l.removeAt(ctx, i); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// reopen closes a resource that is to get another config; it is opened by open.
+func (l *Live) reopen(ctx context.Context, i int, spec domarkx.ResourceSpec) error {
+	if l.resources[i].live != nil {
+		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Close(ctx) })
+		if err != nil {
+			return fmt.Errorf("stopping resource %q: %w", spec.ID, err)
+		}
+		l.resources[i].live = nil
+	}
+	l.state.Resources[i].ResourceSpec = spec
+	l.state.Resources[i].Dirty = true
+	return l.save()
+}
+
+func (l *Live) index(id string) int {
+	return slices.IndexFunc(l.state.Resources, func(e entry) bool { return e.ID == id })
+}
+
+// order puts the resources into the order of the specs, which name the same ones,
+// and reports whether that changed anything.
+func (l *Live) order(specs []domarkx.ResourceSpec) bool {
+	changed := false
+	for to, spec := range specs {
+		from := l.index(spec.ID)
+		if from == to {
+			continue
+		}
+		changed = true
+		l.state.Resources[from], l.state.Resources[to] = l.state.Resources[to], l.state.Resources[from]
+		l.resources[from], l.resources[to] = l.resources[to], l.resources[from]
+	}
+	return changed
+}

@@ -1,0 +1,144 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+)
+
+// open opens the resource at an index of the state, which makes it when it was not
+// made before.
+func (l *Live) open(ctx context.Context, i int) error {
+	e, r := &l.state.Resources[i], l.resources[i]
+	if r.live != nil {
+		return nil
+	}
+	k, err := l.m.kind(ctx, e.Type)
+	if err != nil {
+		return fmt.Errorf("resource %q: %w", e.ID, err)
+	}
+	if err := l.claim(e); err != nil {
+		return fmt.Errorf("resource %q: %w", e.ID, err)
+	}
+	live, err := l.openPlugin(ctx, k, e)
+	if err != nil {
+		return fmt.Errorf("opening resource %q: %w", e.ID, err)
+	}
+	r.kind, r.live, r.err, r.busy = k, live, nil, nil
+	path := ""
+	if p, ok := live.(domarkx.Pather); ok {
+		path = p.Path()
+	}
+	if e.Made && e.Path == path {
+		return nil
+	}
+	e.Made, e.Path = true, path
+	return l.save()
+}
+
+// openPlugin lets a plugin open a resource.
+func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resource, error) {
+	config := pluginConfig(e.Config)
+	if found := check(k.config, config); len(found) > 0 {
+		return nil, fmt.Errorf("config: %w", found[0])
+	}
+	expanded, err := l.m.expand(config)
+	if err != nil {
+		return nil, err
+	}
+	if found := check(k.config, expanded); len(found) > 0 {
+		return nil, fmt.Errorf("config: %s: what the environment has for it does not fit the schema: %w", found[0].Pointer, domarkx.ErrInvalid)
+	}
+	dir := filepath.Join(l.dir, e.Folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	home := l.m.home
+	site := domarkx.Site{
+		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private,
+		WorkTree: home.WorkTree, Forbidden: home.Forbidden, Allow: home.Allow, Warn: l.m.warn,
+	}
+	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
+		live, err := k.plugin.Open(ctx, site)
+		if err == nil && live == nil {
+			err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin opened nothing"}
+		}
+		if err == nil && ctx.Err() != nil {
+			live.Close(context.WithoutCancel(ctx)) // nobody may be waiting for it any more
+			return nil, ctx.Err()
+		}
+		return live, err
+	})
+}
+
+// add adds a resource to the state, without making it.
+func (l *Live) add(spec domarkx.ResourceSpec, private bool) int {
+	l.state.Next++
+	l.state.Resources = append(l.state.Resources, entry{
+		ResourceSpec: spec, Folder: strconv.Itoa(l.state.Next), Private: private || l.state.Private, Dirty: true,
+	})
+	l.resources = append(l.resources, &resource{})
+	return len(l.resources) - 1
+}
+
+// removeAt tears a resource down and forgets it.
+func (l *Live) removeAt(ctx context.Context, i int) error {
+	if !l.state.Resources[i].Gone {
+		l.state.Resources[i].Gone = true
+		if err := l.save(); err != nil {
+			return err
+		}
+	}
+	if err := l.tearDownAt(ctx, i); err != nil {
+		return err
+	}
+	l.state.Resources = append(l.state.Resources[:i:i], l.state.Resources[i+1:]...)
+	l.resources = append(l.resources[:i:i], l.resources[i+1:]...)
+	return l.save()
+}
+
+// tearDownAt tears a resource down and removes its folder.
+func (l *Live) tearDownAt(ctx context.Context, i int) error {
+	e, r := l.state.Resources[i], l.resources[i]
+	dir := filepath.Join(l.dir, e.Folder)
+	if r.live == nil && !isEmpty(dir) {
+		k, err := l.m.kind(ctx, e.Type)
+		if err == nil {
+			r.live, err = l.openPlugin(ctx, k, &e)
+			r.kind = k
+		}
+		if err != nil && e.Made {
+			l.m.warn(fmt.Sprintf("workspace %q: resource %q is removed without its plugin: %v", l.state.Name, e.ID, err))
+		}
+	}
+	if r.live != nil {
+		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.TearDown(ctx) })
+		if err != nil {
+			return fmt.Errorf("removing resource %q: %w", e.ID, err)
+		}
+		r.live, r.err = nil, errors.New("it was removed")
+	}
+	return removeAll(dir)
+}
+
+// finishRemovals removes what a killed process was removing.
+func (l *Live) finishRemovals(ctx context.Context) error {
+	l.resources = make([]*resource, len(l.state.Resources))
+	for i := range l.resources {
+		l.resources[i] = &resource{}
+	}
+	for i := len(l.state.Resources) - 1; i >= 0; i-- {
+		if !l.state.Resources[i].Gone {
+			continue
+		}
+		if err := l.removeAt(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

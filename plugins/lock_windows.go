@@ -1,0 +1,21 @@
+package plugins
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// flock locks a file until it is closed or its process dies, or is errLocked.
+func flock(f *os.File) error {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return errLocked
+	}
+	return err
+}
+
+// syncFolder does nothing: NTFS journals names, and folders cannot be synced.
+func syncFolder(string) error { return nil }

@@ -1,0 +1,33 @@
+package plugins
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// removeAll removes a folder with all in it, also where the modes of folders in it
+// forbid that.
+func removeAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// isEmpty reports whether a folder holds nothing, or is not there.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return err != nil
+}
