@@ -23,6 +23,13 @@ var (
 	DecodeListCache  = decodeListCache
 	DecodeOriginal   = decodeOriginal
 	DecodeCommit     = decodeCommit
+
+	EncodeVersionCache   = encodeVersionCache
+	DecodeVersionCache   = decodeVersionCache
+	EncodeManifest       = encodeManifest
+	DecodeManifest       = decodeManifest
+	EncodeVersionMessage = encodeVersionMessage
+	DecodeVersionMessage = decodeVersionMessage
 )
 
 // Clash returns the error of a new name beside others.

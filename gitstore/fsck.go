@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
 // A Finding is one thing that [Store.Fsck] or [Store.GC] has to say.
@@ -24,14 +25,18 @@ const (
 	fixRename  = "git domarkx rename it"
 )
 
-// Fsck reads all that sessions and the trash are made of, with their whole
-// histories, and reports what is not as SPEC.md says. What the canonical rendering
+// Fsck reads all that sessions, workspaces and the trash are made of, with their
+// whole histories, and reports what is not as SPEC.md says. What the canonical rendering
 // of a message is it does not know; of author's bytes it verifies the digest.
 // progress, which may be nil, is told how many refs were checked, of how many.
 // The error is one that kept it from checking.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	c := checker{reader: s.reader, commits: map[string]bool{}, trees: map[treeKey]bool{}, blobs: map[string]error{}}
-	for _, prefix := range []string{sessions.prefix, sessions.trash, remotePrefix} {
+	prefixes := []string{remotePrefix}
+	for _, k := range kinds {
+		prefixes = append(prefixes, k.prefix, k.trash)
+	}
+	for _, prefix := range prefixes {
 		damaged, err := s.refs.Damaged(prefix)
 		if err != nil {
 			return nil, err
@@ -40,38 +45,71 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 			c.report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+fixRestore)
 		}
 	}
-	live, err := s.refs.List(sessions.prefix)
-	if err != nil {
-		return nil, err
+	var named []namedRef
+	for _, k := range kinds {
+		live, err := s.refs.List(k.prefix)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, c.names(k, live)...)
+		trash, err := s.refs.List(k.trash)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, c.trashNames(k, trash)...)
 	}
-	trash, err := s.refs.List(sessions.trash)
-	if err != nil {
-		return nil, err
-	}
-	names := newNameIndex(sessions)
-	for i, ref := range slices.Concat(live, trash) {
+	for i, ref := range named {
 		if progress != nil {
-			progress(i, len(live)+len(trash))
+			progress(i, len(named))
 		}
-		name := sessions.name(ref.Name)
-		if i < len(live) {
-			err := CheckName(name)
-			if err == nil {
-				err = names.check(name)
-			}
-			if err != nil {
-				c.report("warning", err.Error(), ref.Name, fixRename)
-			}
-			names.add(name)
-		} else if name, _, err = sessions.parseTrash(ref.Name); err != nil {
-			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
-			name = ref.Name
+		check := c.session
+		if ref.kind == workspaces {
+			check = c.workspace
 		}
-		if err := c.session(ctx, name, ref.ID); err != nil {
+		if err := check(ctx, ref.name, ref.id); err != nil {
 			return c.findings, err
 		}
 	}
 	return c.findings, nil
+}
+
+// A namedRef is a ref, live or in the trash, with the name of what it holds.
+type namedRef struct {
+	kind     kind
+	name, id string
+}
+
+// names checks the names of the refs of a kind.
+func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
+	var named []namedRef
+	names := newNameIndex(k)
+	for _, ref := range refs {
+		name := k.name(ref.Name)
+		err := k.checkName(name)
+		if err == nil {
+			err = names.check(name)
+		}
+		if err != nil {
+			c.report("warning", err.Error(), ref.Name, fixRename)
+		}
+		names.add(name)
+		named = append(named, namedRef{k, name, ref.ID})
+	}
+	return named
+}
+
+// trashNames checks the names of the refs of what was removed.
+func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
+	var named []namedRef
+	for _, ref := range refs {
+		name, _, err := k.parseTrash(ref.Name)
+		if err != nil {
+			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
+			name = ref.Name
+		}
+		named = append(named, namedRef{k, name, ref.ID})
+	}
+	return named
 }
 
 // A checker reads each object once, however many snapshots have it.
@@ -81,6 +119,7 @@ type checker struct {
 	commits  map[string]bool
 	trees    map[treeKey]bool
 	blobs    map[string]error // what is wrong with a blob and what it is used as
+	links    map[string]bool  // what the messages of the session link to
 }
 
 // A treeKey is a folder and how many messages there must be in it.
@@ -93,9 +132,9 @@ func (c *checker) report(severity, what, where, fix string) {
 	c.findings = append(c.findings, Finding{severity, what, where, fix})
 }
 
-// damaged reports an error, unless it is the caller's own.
+// damaged reports an error, if there is one, unless it is the caller's own.
 func (c *checker) damaged(ctx context.Context, err error, where string) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || err == nil {
 		return ctx.Err()
 	}
 	fix := fixRestore
@@ -108,6 +147,41 @@ func (c *checker) damaged(ctx context.Context, err error, where string) error {
 
 // session checks a tip and what it came from.
 func (c *checker) session(ctx context.Context, name, tip string) error {
+	c.links = map[string]bool{}
+	err := c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
+		commit, info, err := c.snapshot(id)
+		if err != nil {
+			return ancestor{}, nil, c.damaged(ctx, err, name+"@"+id)
+		}
+		a := ancestor{id: id, number: info.Number, parents: commit.parents}
+		if err := c.damaged(ctx, c.check(ctx, commit, info), name+"@"+id); err != nil {
+			return a, nil, err
+		}
+		if id == tip {
+			if err := c.damaged(ctx, c.order(ctx, id), name+"@"+id); err != nil {
+				return a, nil, err
+			}
+		}
+		for _, p := range commit.parents {
+			if _, err := c.snapshots().read(p); errors.Is(err, errNoSnapshot) {
+				if err := c.workspace(ctx, name, p.String()); err != nil {
+					return a, nil, err
+				}
+			}
+		}
+		before, err := c.snapshots().before(a, -1)
+		return a, before, err
+	}, name)
+	if err != nil {
+		return err
+	}
+	return c.checkLinks(ctx, name, tip)
+}
+
+// history checks a commit and what it came from, each once. check returns a commit
+// and those before it; an error of it that is not the caller's own says that these
+// cannot be read.
+func (c *checker) history(ctx context.Context, tip string, check func(id string) (ancestor, []ancestor, error), name string) error {
 	queue := []string{tip}
 	for len(queue) > 0 {
 		id := queue[len(queue)-1]
@@ -117,26 +191,7 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 		}
 		c.commits[id] = true
 		where := name + "@" + id
-		commit, info, err := c.snapshot(id)
-		if err != nil {
-			if err := c.damaged(ctx, err, where); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := c.check(ctx, commit, info); err != nil {
-			if err := c.damaged(ctx, err, where); err != nil {
-				return err
-			}
-		}
-		if id == tip {
-			if err := c.order(ctx, id); err != nil {
-				if err := c.damaged(ctx, err, where); err != nil {
-					return err
-				}
-			}
-		}
-		parents, err := c.snapshots().before(ancestor{id: id, parents: commit.parents}, -1)
+		a, parents, err := check(id)
 		if err != nil {
 			if err := c.damaged(ctx, fmt.Errorf("its history is cut off: %w", err), where); err != nil {
 				return err
@@ -148,8 +203,8 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 			number = max(number, p.number+1)
 			queue = append(queue, p.id)
 		}
-		if len(parents) > 0 && number != info.Number {
-			c.report("warning", fmt.Sprintf("its number is %d, expected %d", info.Number, number), where, "nothing: numbers are only shown")
+		if len(parents) > 0 && number != a.number {
+			c.report("warning", fmt.Sprintf("its number is %d, expected %d", a.number, number), where, "nothing: numbers are only shown")
 		}
 	}
 	return nil
@@ -160,6 +215,9 @@ func (c *checker) order(ctx context.Context, id string) error {
 	state, err := c.Load(ctx, id)
 	if err != nil {
 		return nil // reported already
+	}
+	for _, e := range state.Thread.Live {
+		c.noteLink(e)
 	}
 	again := domarkx.Merge(&state.Thread, &state.Thread)
 	same := slices.EqualFunc(state.Thread.Live, again.Live, func(a, b domarkx.Entry) bool {

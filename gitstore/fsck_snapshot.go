@@ -43,6 +43,9 @@ func (c *checker) check(ctx context.Context, commit *commitObject, info domarkx.
 	if _, err := c.tombstones(root); err != nil {
 		return err
 	}
+	if err := c.checkAttachments(root); err != nil {
+		return err
+	}
 	conversation, err := folder(root, "conversation")
 	if err != nil {
 		return err
@@ -78,6 +81,7 @@ func (c *checker) checkFolder(ctx context.Context, level, first, messages int, i
 			return err
 		}
 		for i, e := range leaf {
+			c.noteLink(e)
 			if err := c.checkEntry(ctx, e); err != nil {
 				return fmt.Errorf("message %d: %w", first+i, err)
 			}

@@ -223,7 +223,15 @@ func TestCommitsOfOthersAsParents(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
 	first := save(t, s, "s", conversation(1))
-	workspace := git(t, dir, "commit-tree", "-m", "a workspace version", git(t, dir, "rev-parse", first.ID+"^{tree}"))
+	foreign := git(t, dir, "commit-tree", "-m", "no workspace version", git(t, dir, "rev-parse", first.ID+"^{tree}"))
+	err := s.Update(ctx, "test", func(tx *gitstore.Tx) error {
+		_, err := tx.Commit(ctx, commitOf(conversation(2), first.ID, foreign))
+		return err
+	})
+	if !errors.Is(err, domarkx.ErrInvalid) {
+		t.Errorf("a commit of somebody else as a parent: %v", err)
+	}
+	workspace := version(t, s, dir, "w", map[string]string{"code": "x"}).ID
 	var second domarkx.Info
 	update(t, s, func(tx *gitstore.Tx) (err error) {
 		state := conversation(2)

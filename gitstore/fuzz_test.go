@@ -3,6 +3,7 @@ package gitstore_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
@@ -129,6 +130,48 @@ func FuzzDecodeCommit(f *testing.F) {
 		again, err := gitstore.DecodeCommit(c.Encode())
 		if err != nil || !bytes.Equal(again.Encode(), c.Encode()) {
 			t.Errorf("%q became %q, %v", data, c.Encode(), err)
+		}
+	})
+}
+
+// What is read as a manifest is what would be written.
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte("{\n  \"format\": 1,\n  \"resources\": []\n}\n"))
+	f.Add(gitstore.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: domarkx.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		resources, err := gitstore.DecodeManifest(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !bytes.Equal(gitstore.EncodeManifest(resources), data) {
+			t.Fatalf("%q is written otherwise", data)
+		}
+		for _, r := range resources {
+			if r.ID == "" || strings.ContainsAny(r.ID, "/\\:\x00") || r.ID[0] == '.' {
+				t.Fatalf("id %q", r.ID)
+			}
+		}
+	})
+}
+
+// What is read as a version's message means the same when written again.
+func FuzzVersionMessage(f *testing.F) {
+	f.Add(gitstore.EncodeVersionMessage(domarkx.Version{Subject: "s", Operation: "call", Number: 2, Call: &domarkx.CallRecord{Session: "a"}}, 3))
+	f.Add([]byte("s\n\nDomarkx-Format: 1\nDomarkx-Number: 1\nDomarkx-Resources: 1\nDomarkx-Operation: \"x\"\nDomarkx-Call: {}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, resources, err := gitstore.DecodeVersionMessage(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, n, err := gitstore.DecodeVersionMessage(gitstore.EncodeVersionMessage(v, resources))
+		if err != nil || n != resources || again.Number != v.Number || again.Operation != v.Operation || (again.Call == nil) != (v.Call == nil) || v.Call != nil && *again.Call != *v.Call {
+			t.Fatalf("%+v became %+v, %v", v, again, err)
 		}
 	})
 }

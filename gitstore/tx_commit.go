@@ -138,7 +138,13 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 		l.ids = append(l.ids, oid)
 		c, info, err := tx.snapshot(id)
 		if errors.Is(err, errNoSnapshot) {
-			continue // a workspace version
+			if _, err = tx.versions().read(oid); errors.Is(err, errNoVersion) {
+				err = fmt.Errorf("%w: it is neither a snapshot nor a workspace version", domarkx.ErrInvalid)
+			}
+			if err != nil {
+				return l, fmt.Errorf("parent %s: %w", oid, err)
+			}
+			continue
 		}
 		if err != nil {
 			return l, err

@@ -1,0 +1,117 @@
+package gitstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// workspace checks a version and those before it.
+func (c *checker) workspace(ctx context.Context, name, tip string) error {
+	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
+		a, err := c.versions().at(id)
+		if err != nil {
+			return a, nil, c.damaged(ctx, err, name+"@"+id)
+		}
+		if err := c.damaged(ctx, c.checkVersion(ctx, id), name+"@"+id); err != nil {
+			return a, nil, err
+		}
+		before, err := c.versions().before(a, -1)
+		return a, before, err
+	}, name)
+}
+
+// checkVersion reports the first thing that is wrong with a version.
+func (c *checker) checkVersion(ctx context.Context, id string) error {
+	_, err := c.Version(ctx, id)
+	return err
+}
+
+// noteLink remembers what a message links to.
+func (c *checker) noteLink(e domarkx.Entry) {
+	if e.Link != "" {
+		c.links[e.Link] = true
+	}
+}
+
+// checkLinks reports links to what is no parent in the history of a session.
+func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
+	links := slices.Sorted(maps.Keys(c.links))
+	linked, err := c.Linked(ctx, tip, links)
+	if err != nil {
+		return ctx.Err() // reported already
+	}
+	for _, link := range links {
+		if linked[link] {
+			continue
+		}
+		what := "is linked by a message, but not a parent of any of the snapshots"
+		if id, err := odb.ParseID(link); err != nil || !c.db.Has(id) {
+			what = "is linked by a message, but missing, and not a parent of any of the snapshots"
+		}
+		c.report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing follows that link; git domarkx pull brings the session from a remote that has it whole")
+	}
+	return nil
+}
+
+// checkAttachments compares the attachments of a snapshot with their names.
+func (c *checker) checkAttachments(root []odb.TreeEntry) error {
+	top, err := folder(root, attachmentsName)
+	if err != nil || top.IsZero() {
+		return err
+	}
+	folders, err := c.tree(top)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		err := c.once("attachments "+f.Name, domarkx.Blob{ID: f.ID.String()}, func() error { return c.checkAttachmentsIn(f) })
+		if err != nil {
+			return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *checker) checkAttachmentsIn(f odb.TreeEntry) error {
+	if !f.IsTree() {
+		return fmt.Errorf("%w: mode %o, expected a folder", domarkx.ErrCorrupt, f.Mode)
+	}
+	entries, err := c.tree(f.ID)
+	if err != nil {
+		return err
+	}
+	named := 0
+	for _, e := range entries {
+		if e.IsTree() {
+			continue // counted with its file
+		}
+		if !isSHA256(f.Name + e.Name) {
+			return fmt.Errorf("%s: %w: it is no attachment", e.Name, domarkx.ErrCorrupt)
+		}
+		blob, err := stored(entries, e.Name)
+		if err != nil {
+			return err
+		}
+		if named++; blob.Chunks != "" {
+			named++
+		}
+		sum := sha256.New()
+		if err := c.stream(sum, blob); err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		if hex.EncodeToString(sum.Sum(nil)) != f.Name+e.Name {
+			return fmt.Errorf("%s: %w: it has another SHA-256", e.Name, domarkx.ErrCorrupt)
+		}
+	}
+	if named != len(entries) || named == 0 {
+		return fmt.Errorf("%w: it has entries that are no attachments", domarkx.ErrCorrupt)
+	}
+	return nil
+}
