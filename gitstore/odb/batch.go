@@ -28,7 +28,8 @@ const (
 //
 // Its methods may be called from several goroutines at once.
 type Batch struct {
-	d *Database
+	d    *Database
+	skip func(ID) bool
 
 	mu      sync.Mutex
 	state   state
@@ -59,6 +60,11 @@ func (d *Database) Begin() *Batch {
 	return &Batch{d: d, seen: make(map[ID]struct{})}
 }
 
+// Skip makes the batch leave out the objects of which reached says that references
+// reach them: those are stored, and no collection removes them. It must be called
+// before anything else; reached is called from any goroutine.
+func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
+
 // Add puts an object into the batch and returns its id; data stays the caller's.
 // An object that the batch has already costs nothing. The object can be read from
 // the Database after [Batch.Sync].
@@ -72,6 +78,9 @@ func (b *Batch) Add(t Type, data []byte) (ID, error) {
 	id, err := sumNew(t, data)
 	if err != nil {
 		return ID{}, fmt.Errorf("add %w", err)
+	}
+	if b.skip != nil && b.skip(id) {
+		return id, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,0 +1,263 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// knownContent is what content is certain to be stored when the version is: because
+// the batch stores it, or because the base, which references reach, has it. An object
+// that is merely there is not: a collection may be about to remove it.
+type knownContent struct {
+	reader reader
+	base   odb.ID
+	batch  *odb.Batch
+
+	buffers sync.Pool    // of *[]byte
+	calls   atomic.Int64 // of Content
+
+	mu     sync.Mutex
+	stored map[odb.ID]odb.ID // object to chunk tree, by the batch
+
+	loadBlobs  sync.Once
+	blobs      atomic.Pointer[map[odb.ID]odb.ID] // object to chunk tree, of the base
+	loadChunks sync.Once
+	chunks     atomic.Pointer[map[odb.ID]bool] // the chunks of the base's large files
+}
+
+// manyContents is the number of contents from which on it pays to know all that the
+// base has. Fewer cost little when they are stored twice.
+const manyContents = 64
+
+func (k *knownContent) begin(r reader, base odb.ID, batch *odb.Batch) {
+	k.reader, k.base, k.batch = r, base, batch
+	k.stored = map[odb.ID]odb.ID{}
+	batch.Skip(func(id odb.ID) bool {
+		if blobs := k.blobs.Load(); blobs != nil {
+			if _, ok := (*blobs)[id]; ok {
+				return true
+			}
+		}
+		chunks := k.chunks.Load()
+		return chunks != nil && (*chunks)[id]
+	})
+}
+
+// Content stores the content of a regular file. See [domarkx.VersionWriter].
+func (b *VersionBatch) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
+	return b.known.store(ctx, r)
+}
+
+const (
+	firstBuffer = 64 << 10
+	keptBuffer  = 1 << 20 // what is larger is not used again
+)
+
+func (k *knownContent) store(ctx context.Context, r io.Reader) (id string, size int64, err error) {
+	if k.calls.Add(1) > manyContents {
+		k.baseBlobs()
+	}
+	r = &cancelReader{ctx, r}
+	buffer, _ := k.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+		*buffer = make([]byte, 0, firstBuffer)
+	}
+	data, whole, err := readUpTo(r, (*buffer)[:0], odb.LargeThreshold)
+	defer func() {
+		if cap(data) <= keptBuffer {
+			*buffer = data
+			k.buffers.Put(buffer)
+		}
+	}()
+	if err != nil {
+		return "", 0, fmt.Errorf("read content: %w", err)
+	}
+	var object, chunks odb.ID
+	if whole && !odb.IsPointer(data) {
+		size = int64(len(data))
+		object, err = k.batch.Add(odb.Blob, data)
+	} else {
+		k.baseChunks()
+		object, chunks, size, err = k.batch.AddLarge(io.MultiReader(bytes.NewReader(data), r))
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	k.note(object, chunks)
+	return contentID(object, chunks), size, nil
+}
+
+func (k *knownContent) note(object, chunks odb.ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stored[object] = chunks
+}
+
+// readUpTo appends what r gives to data, until that has more than limit bytes. whole
+// says that r has ended before.
+func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err error) {
+	for len(data) <= limit {
+		if len(data) == cap(data) {
+			grown := make([]byte, len(data), min(2*cap(data), limit+1+bytes.MinRead))
+			copy(grown, data)
+			data = grown
+		}
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			return data, len(data) <= limit, nil
+		}
+		if err != nil {
+			return data, false, err
+		}
+	}
+	return data, false, nil
+}
+
+// A cancelReader ends with its context.
+type cancelReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *cancelReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// certain makes sure of content by its id. What is nowhere is [domarkx.ErrNotFound].
+func (k *knownContent) certain(object, chunks odb.ID) error {
+	k.mu.Lock()
+	there, ok := k.stored[object]
+	k.mu.Unlock()
+	if ok && there == chunks {
+		return nil
+	}
+	if there, ok := k.baseBlobs()[object]; ok && there == chunks {
+		return nil
+	}
+	if err := k.adopt(object, chunks); err != nil {
+		return err
+	}
+	k.note(object, chunks)
+	return nil
+}
+
+// adopt stores again what is there but may not be reached.
+func (k *knownContent) adopt(object, chunks odb.ID) error {
+	size, err := k.reader.contentSize(object, chunks)
+	if err != nil {
+		return err
+	}
+	if !chunks.IsZero() {
+		large, _, err := k.reader.db.OpenLarge(object, chunks)
+		if err != nil {
+			return err
+		}
+		again, tree, _, err := k.batch.AddLarge(large)
+		if err == nil && (again != object || tree != chunks) {
+			err = fmt.Errorf("content %s: %w: it is not stored as it should be", contentID(object, chunks), domarkx.ErrCorrupt)
+		}
+		return err
+	}
+	data, err := k.reader.blob(object)
+	if err != nil {
+		return err
+	}
+	if int64(len(data)) != size || odb.IsPointer(data) {
+		return fmt.Errorf("content %s: %w: it is a pointer without its content", object, domarkx.ErrInvalid)
+	}
+	_, err = k.batch.Add(odb.Blob, data)
+	return err
+}
+
+// baseBlobs returns the objects of all files of the base, and the chunk trees of those
+// that are large.
+func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
+	k.loadBlobs.Do(func() {
+		blobs := map[odb.ID]odb.ID{}
+		if !k.base.IsZero() {
+			k.collect(k.base, blobs, map[odb.ID]bool{}, 0)
+		}
+		k.blobs.Store(&blobs)
+	})
+	return *k.blobs.Load()
+}
+
+// collect adds the files below a folder. What cannot be read is left out: its content
+// is stored again then.
+func (k *knownContent) collect(folder odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
+	if seen[folder] || depth > maxVersionDepth {
+		return
+	}
+	seen[folder] = true
+	entries, err := k.reader.tree(folder)
+	if err != nil {
+		return
+	}
+	children, chunks, err := decodeChildren(entries)
+	if err != nil {
+		return
+	}
+	large := map[string]odb.ID{}
+	for _, e := range chunks {
+		if name, err := unescapeName(e.Name[len(chunksPrefix):]); err == nil && e.IsTree() {
+			large[name] = e.ID
+		}
+	}
+	for i := range children {
+		c := &children[i]
+		if c.Type == domarkx.Directory {
+			k.collect(c.object, blobs, seen, depth+1)
+		} else if tree := large[c.Name]; !tree.IsZero() || blobs[c.object].IsZero() {
+			blobs[c.object] = tree
+		}
+	}
+}
+
+// baseChunks makes known the chunks of all large files of the base, so that of a large
+// file only what changed is stored.
+func (k *knownContent) baseChunks() {
+	k.loadChunks.Do(func() {
+		known := map[odb.ID]bool{}
+		for _, tree := range k.baseBlobs() {
+			if !tree.IsZero() {
+				k.collectChunks(tree, known, 0)
+			}
+		}
+		k.chunks.Store(&known)
+	})
+}
+
+// maxChunkDepth bounds the depth of a chunk tree; 256 wide, that of the largest file has
+// six levels.
+const maxChunkDepth = 48
+
+func (k *knownContent) collectChunks(node odb.ID, known map[odb.ID]bool, depth int) {
+	if known[node] || depth > maxChunkDepth {
+		return
+	}
+	entries, err := k.reader.tree(node)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsTree() {
+			k.collectChunks(e.ID, known, depth+1)
+		} else {
+			known[e.ID] = true
+		}
+	}
+	known[node] = true
+}

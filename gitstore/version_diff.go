@@ -1,0 +1,113 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// DiffVersions calls fn for each path at which two versions of resources differ, in
+// the order of a walk by name; old or new is nil where there is none. "" is no
+// version at all: everything of the other one differs. A folder is told when its own
+// attributes differ or one side has none there; what is below it is told by itself. What is
+// equal in both is not read. An error of fn ends the walk and is returned.
+func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
+	var tops [2]*domarkx.File
+	for i, version := range []string{a, b} {
+		if version == "" {
+			continue
+		}
+		top, err := r.Top(ctx, version)
+		if err != nil {
+			return err
+		}
+		tops[i] = &top
+	}
+	d := versionDiff{reader: r, fn: fn}
+	return d.file(ctx, "", tops[0], tops[1], 0)
+}
+
+type versionDiff struct {
+	reader
+	fn func(path string, old, new *domarkx.File) error
+}
+
+// file compares what is at one path.
+func (d *versionDiff) file(ctx context.Context, path string, old, new *domarkx.File, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxVersionDepth+1 {
+		return fmt.Errorf("%q: %w: it is more than %d folders deep", path, domarkx.ErrCorrupt, maxVersionDepth)
+	}
+	if !sameButContent(old, new) || old != nil && old.Type != domarkx.Directory && old.ID != new.ID {
+		if err := d.fn(path, old, new); err != nil {
+			return err
+		}
+	}
+	before, after := folderID(old), folderID(new)
+	if before == after {
+		return nil
+	}
+	return d.folder(ctx, path, before, after, depth+1)
+}
+
+func folderID(f *domarkx.File) string {
+	if f == nil || f.Type != domarkx.Directory {
+		return ""
+	}
+	return f.ID
+}
+
+// folder compares what is in two folders; "" is none.
+func (d *versionDiff) folder(ctx context.Context, path, a, b string, depth int) error {
+	var files [2][]domarkx.File
+	for i, id := range []string{a, b} {
+		if id == "" {
+			continue
+		}
+		var err error
+		if files[i], err = d.Folder(ctx, id); err != nil {
+			return fmt.Errorf("%q: %w", path, err)
+		}
+	}
+	for before, after := files[0], files[1]; len(before) > 0 || len(after) > 0; {
+		var old, new *domarkx.File
+		if len(after) == 0 || len(before) > 0 && before[0].Name <= after[0].Name {
+			old = &before[0]
+		}
+		if len(before) == 0 || len(after) > 0 && after[0].Name <= before[0].Name {
+			new = &after[0]
+		}
+		var name string
+		if old != nil {
+			name, before = old.Name, before[1:]
+		}
+		if new != nil {
+			name, after = new.Name, after[1:]
+		}
+		at := name
+		if path != "" {
+			at = path + "/" + name
+		}
+		if err := d.file(ctx, at, old, new, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameButContent reports whether two files are both there with equal type and
+// attributes, or both not there.
+func sameButContent(a, b *domarkx.File) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Type == b.Type && a.Mode == b.Mode && ownerOf(a) == ownerOf(b) && a.Major == b.Major && a.Minor == b.Minor &&
+		a.HardLink == b.HardLink && slices.EqualFunc(a.Xattrs, b.Xattrs, func(x, y domarkx.Xattr) bool {
+		return x.Name == y.Name && bytes.Equal(x.Value, y.Value)
+	})
+}

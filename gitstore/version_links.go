@@ -1,0 +1,214 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// linkGroups are the hard links of a version, by the path that they were said to be
+// links to.
+type linkGroups struct {
+	members map[string][]string
+	first   map[string]string // of each member
+}
+
+// add takes a hard link, and makes it one to the first of its names.
+func (g *linkGroups) add(path string, c *child) error {
+	if g.members == nil {
+		g.members, g.first = map[string][]string{}, map[string]string{}
+	}
+	if first, ok := g.first[c.HardLink]; ok {
+		c.HardLink = first
+	}
+	if c.HardLink == path || g.members[path] != nil {
+		return fmt.Errorf("hard link to %q: %w", c.HardLink, errOrder)
+	}
+	path = strings.Clone(path)
+	g.first[path] = c.HardLink
+	g.members[c.HardLink] = append(g.members[c.HardLink], path)
+	return nil
+}
+
+// compareWalk is the order of files in a walk by name.
+func compareWalk(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
+		}
+		if a[i] == '/' {
+			return -1
+		}
+		if b[i] == '/' || a[i] > b[i] {
+			return 1
+		}
+		return -1
+	}
+	return len(a) - len(b)
+}
+
+// relink checks the hard links of the version that was just written. Where the names
+// in a folder came in another order than theirs, another name of a file is the first
+// one: the folders that lead to its names are written again.
+func (b *VersionBatch) relink(ctx context.Context) error {
+	if len(b.links.members) == 0 {
+		return nil
+	}
+	var paths []string
+	for first, others := range b.links.members {
+		paths = append(append(paths, first), others...)
+	}
+	slices.SortFunc(paths, compareWalk)
+	files, err := b.lookUp(ctx, paths)
+	if err != nil {
+		return err
+	}
+	edits := &linkEdit{}
+	for given, others := range b.links.members {
+		f := files[given]
+		all := append([]string{given}, others...)
+		slices.SortFunc(all, compareWalk)
+		for _, path := range all {
+			if c := files[path]; path != given && !c.sameFile(&f) || path == given && (c.HardLink != "" || c.Type == domarkx.Directory) {
+				return fmt.Errorf("hard link %q to %q: %w: they are not the same file", path, given, domarkx.ErrInvalid)
+			}
+		}
+		if all[0] == given {
+			continue
+		}
+		was := files[all[0]]
+		for _, path := range all {
+			c := files[path]
+			switch path {
+			case all[0]: // has what the first name was said to have
+				c = f
+				c.HardLink = ""
+			case given:
+				c = was
+				c.HardLink = all[0]
+			default:
+				c.HardLink = all[0]
+			}
+			edits.put(path, c.File)
+		}
+	}
+	if edits.below == nil {
+		return nil
+	}
+	b.second = b.reader.db.Begin()
+	root, err := b.rewrite(ctx, b.root, edits)
+	if err != nil {
+		return err
+	}
+	if err := b.second.Sync(); err != nil {
+		return fmt.Errorf("store objects: %w", err)
+	}
+	b.root = root
+	return nil
+}
+
+// sameFile reports whether two names can be those of one file.
+func (c *child) sameFile(other *child) bool {
+	return c.Type == other.Type && c.Mode == other.Mode && c.object == other.object && c.chunks == other.chunks &&
+		c.Major == other.Major && c.Minor == other.Minor
+}
+
+// lookUp reads the files at paths that are in the order of a walk.
+func (b *VersionBatch) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
+	type level struct {
+		name     string // of the folder
+		children []child
+	}
+	_, top, err := b.reader.folderOf(b.root.String())
+	if err != nil {
+		return nil, err
+	}
+	at := []level{{children: top}}
+	files := make(map[string]child, len(paths))
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		names := strings.Split(path, "/")
+		for depth, name := range names {
+			c, ok := findChild(at[depth].children, name)
+			if !ok {
+				return nil, fmt.Errorf("hard link to %q: %w: it was not added", path, domarkx.ErrInvalid)
+			}
+			if depth == len(names)-1 {
+				files[path] = *c
+				break
+			}
+			if depth+1 < len(at) && at[depth+1].name == name {
+				continue
+			}
+			at = at[:depth+1]
+			if c.Type != domarkx.Directory {
+				return nil, fmt.Errorf("hard link to %q: %w: it was not added", path, domarkx.ErrInvalid)
+			}
+			_, children, err := b.reader.folderOf(c.object.String())
+			if err != nil {
+				return nil, err
+			}
+			at = append(at, level{name, children})
+		}
+	}
+	return files, nil
+}
+
+func findChild(children []child, name string) (*child, bool) {
+	i, ok := slices.BinarySearchFunc(children, name, func(c child, name string) int { return strings.Compare(c.Name, name) })
+	if !ok {
+		return nil, false
+	}
+	return &children[i], true
+}
+
+// A linkEdit is what is to be different in a folder, or a file that is.
+type linkEdit struct {
+	below map[string]*linkEdit
+	file  domarkx.File
+}
+
+func (e *linkEdit) put(path string, f domarkx.File) {
+	for name := range strings.SplitSeq(path, "/") {
+		if e.below == nil {
+			e.below = map[string]*linkEdit{}
+		}
+		if e.below[name] == nil {
+			e.below[name] = &linkEdit{}
+		}
+		e = e.below[name]
+	}
+	e.file = f
+}
+
+// rewrite stores a folder with what is to be different.
+func (b *VersionBatch) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.ID, error) {
+	if err := ctx.Err(); err != nil {
+		return odb.ID{}, err
+	}
+	self, children, err := b.reader.folderOf(folder.String())
+	if err != nil {
+		return odb.ID{}, err
+	}
+	for name, edit := range e.below {
+		c, ok := findChild(children, name)
+		if !ok {
+			return odb.ID{}, fmt.Errorf("folder %s: %w: %q", folder, domarkx.ErrCorrupt, name)
+		}
+		if edit.below == nil {
+			c.HardLink, c.Xattrs = edit.file.HardLink, edit.file.Xattrs
+			c.HasOwner, c.UID, c.GID = edit.file.HasOwner, edit.file.UID, edit.file.GID
+			continue
+		}
+		if c.object, err = b.rewrite(ctx, c.object, edit); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	return writeFolder(b.second, self, children, odb.ID{}, nil)
+}

@@ -1,0 +1,168 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// Top returns the top folder of a resource's version, with its own attributes. See
+// [domarkx.VersionReader].
+func (r reader) Top(_ context.Context, version string) (domarkx.File, error) {
+	top := domarkx.File{Type: domarkx.Directory, Mode: modeFolder, ID: version}
+	self, _, err := r.folderOf(version)
+	if err != nil {
+		return top, fmt.Errorf("version %s: %w", version, err)
+	}
+	if self != nil {
+		top = *self
+		top.ID = version
+	}
+	return top, nil
+}
+
+// Folder returns the files of a folder by its id, sorted by the bytes of their
+// names. See [domarkx.VersionReader].
+func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	_, children, err := r.folderOf(id)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", id, err)
+	}
+	files := make([]domarkx.File, len(children))
+	for i := range children {
+		files[i] = children[i].File
+		f := &files[i]
+		if !children[i].object.IsZero() {
+			f.ID = contentID(children[i].object, children[i].chunks)
+		}
+		if f.Type != domarkx.Regular {
+			continue
+		}
+		if f.Size, err = r.contentSize(children[i].object, children[i].chunks); err != nil {
+			return nil, fmt.Errorf("folder %s: %q: %w", id, f.Name, err)
+		}
+	}
+	return files, nil
+}
+
+// folderOf reads a folder without the sizes of what is in it.
+func (r reader) folderOf(id string) (self *domarkx.File, children []child, err error) {
+	tree, err := odb.ParseID(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := r.tree(tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := r.sidecar(entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	return decodeFolder(entries, data)
+}
+
+// sidecar returns the content of a folder's sidecar, nil when there is none.
+func (r reader) sidecar(entries []odb.TreeEntry) ([]byte, error) {
+	id, err := sidecarOf(entries)
+	if err != nil || id.IsZero() {
+		return nil, err
+	}
+	if _, size, err := r.db.Size(id); err != nil {
+		return nil, err
+	} else if size > maxSidecar {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes", sidecarName, domarkx.ErrCorrupt, size)
+	}
+	data, err := r.blob(id)
+	if err == nil && len(data) == 0 {
+		err = fmt.Errorf("%s: %w: it is empty", sidecarName, domarkx.ErrCorrupt)
+	}
+	return data, err
+}
+
+// contentID returns the id of content for those who use versions.
+func contentID(object, chunks odb.ID) string {
+	if chunks.IsZero() {
+		return object.String()
+	}
+	return object.String() + "+" + chunks.String()
+}
+
+// parseContentID is the inverse of contentID; anything else is [domarkx.ErrInvalid].
+func parseContentID(id string) (object, chunks odb.ID, err error) {
+	first, second, large := strings.Cut(id, "+")
+	if object, err = odb.ParseID(first); err == nil && large {
+		chunks, err = odb.ParseID(second)
+	}
+	return object, chunks, err
+}
+
+// contentSize returns the number of bytes of a regular file.
+func (r reader) contentSize(object, chunks odb.ID) (int64, error) {
+	kind, size, err := r.db.Size(object)
+	switch {
+	case err != nil:
+		return 0, err
+	case kind != odb.Blob:
+		return 0, fmt.Errorf("object %s: %w: it is a %s, expected a blob", object, domarkx.ErrCorrupt, kind)
+	case size > odb.LargeThreshold:
+		return 0, fmt.Errorf("blob %s: %w: %d bytes in one piece", object, domarkx.ErrCorrupt, size)
+	case chunks.IsZero():
+		return size, nil
+	}
+	data, err := r.blob(object)
+	if err != nil {
+		return 0, err
+	}
+	p, err := odb.DecodePointer(data)
+	if err != nil || p.Chunks != chunks {
+		return 0, fmt.Errorf("blob %s: %w: it is no pointer to %s", object, domarkx.ErrCorrupt, chunks)
+	}
+	return p.Size, nil
+}
+
+// Content opens the content of a regular file, or the target of a symbolic link. See
+// [domarkx.VersionReader].
+func (r reader) Content(ctx context.Context, id string) (domarkx.Content, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	object, chunks, err := parseContentID(id)
+	if err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	if !chunks.IsZero() {
+		large, _, err := r.db.OpenLarge(object, chunks)
+		if err != nil {
+			return nil, err
+		}
+		return large, nil
+	}
+	if _, err := r.contentSize(object, chunks); err != nil {
+		return nil, err
+	}
+	data, err := r.blob(object)
+	if err != nil {
+		return nil, err
+	}
+	return blobContent{bytes.NewReader(data)}, nil
+}
+
+// A blobContent is content that is in memory.
+type blobContent struct{ *bytes.Reader }
+
+// Close does nothing.
+func (blobContent) Close() error { return nil }
+
+var _ domarkx.VersionReader = (*Store)(nil)
+
+// isNotFound reports whether an object is nowhere.
+func isNotFound(err error) bool { return errors.Is(err, domarkx.ErrNotFound) }

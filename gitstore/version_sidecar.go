@@ -1,0 +1,434 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// sidecarMagic begins a sidecar.
+const sidecarMagic = "domarkx-folder 1"
+
+const (
+	maxSidecar    = 64 << 20 // bytes
+	maxXattrName  = 255      // bytes, as xattr(7) has it
+	maxXattrValue = 64 << 10
+	maxTarget     = 64 << 10 // of a symbolic link
+)
+
+// The modes that cost nothing.
+const (
+	modeFile    = 0o644
+	modeExec    = 0o755
+	modeFolder  = 0o755
+	modeSymlink = 0o777
+)
+
+// A child is one file of a folder that is written or was read. Name, type, mode,
+// owner, device numbers, hard link and attributes are those of the File.
+type child struct {
+	domarkx.File
+	object odb.ID // the entry's; zero for what has no entry
+	chunks odb.ID // the chunk tree; zero for what is not large
+	plain  bool   // a symbolic link that stands in the tree as an ordinary file
+}
+
+// An owner is who a file belongs to, if the resource keeps owners.
+type owner struct {
+	known    bool
+	uid, gid uint32
+}
+
+func ownerOf(f *domarkx.File) owner {
+	if !f.HasOwner {
+		return owner{}
+	}
+	return owner{true, f.UID, f.GID}
+}
+
+func compareOwners(a, b owner) int {
+	switch {
+	case a.known != b.known && b.known:
+		return -1
+	case a.known != b.known:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.gid, b.gid))
+}
+
+// A class of files shares a mode that needs no word in the sidecar.
+type class int
+
+const (
+	classFile class = iota // also FIFOs and devices
+	classExec
+	classFolder
+	classSymlink
+	classes
+)
+
+var (
+	classNames = [classes]string{classFile: "file", classExec: "exec", classFolder: "folder"}
+	classModes = [classes]uint32{modeFile, modeExec, modeFolder, modeSymlink}
+)
+
+func classOf(f *domarkx.File) class {
+	switch {
+	case f.Type == domarkx.Directory:
+		return classFolder
+	case f.Type == domarkx.Symlink:
+		return classSymlink
+	case f.Type == domarkx.Regular && f.Mode&0o100 != 0:
+		return classExec
+	}
+	return classFile
+}
+
+// defaults is what holds for the files of a folder of which its sidecar says
+// nothing else.
+type defaults struct {
+	modes [classes]uint32
+	owner owner
+}
+
+// A tally counts values, of which there are few.
+type tally[T comparable] struct {
+	values []T
+	counts []int
+	last   int
+}
+
+func (t *tally[T]) add(v T) {
+	if t.last >= len(t.values) || t.values[t.last] != v {
+		if t.last = slices.Index(t.values, v); t.last < 0 {
+			t.last = len(t.values)
+			t.values, t.counts = append(t.values, v), append(t.counts, 0)
+		}
+	}
+	t.counts[t.last]++
+}
+
+// most returns the most frequent value; of equally frequent ones first, if it is among
+// them or there are none, else the smallest.
+func (t *tally[T]) most(first T, compare func(a, b T) int) T {
+	best, count := first, 0
+	for i, v := range t.values {
+		n := t.counts[i]
+		if n > count || n == count && best != first && (v == first || compare(v, best) < 0) {
+			best, count = v, n
+		}
+	}
+	return best
+}
+
+func defaultsOf(children []child) defaults {
+	var modes [classes]tally[uint32]
+	var owners tally[owner]
+	for i := range children {
+		f := &children[i].File
+		modes[classOf(f)].add(f.Mode)
+		owners.add(ownerOf(f))
+	}
+	d := defaults{modes: classModes, owner: owners.most(owner{}, compareOwners)}
+	for c := range classSymlink {
+		d.modes[c] = modes[c].most(classModes[c], cmp.Compare[uint32])
+	}
+	return d
+}
+
+// encodeSidecar returns what a folder's tree cannot say of its children, which are
+// sorted by name, and, of the top folder of a resource, of itself; nil when there is
+// nothing. A folder without children always has one, since Git drops empty trees.
+func encodeSidecar(self *domarkx.File, children []child) []byte {
+	d := defaultsOf(children)
+	b := []byte(sidecarMagic)
+	for c := range classSymlink {
+		if d.modes[c] != classModes[c] {
+			b = fmt.Appendf(b, " %s=%o", classNames[c], d.modes[c])
+		}
+	}
+	if d.owner.known {
+		b = fmt.Appendf(b, " owner=%d:%d", d.owner.uid, d.owner.gid)
+	}
+	b = append(b, '\n')
+	needed := len(b) > len(sidecarMagic)+1 || len(children) == 0
+	if self != nil {
+		own := defaults{modes: classModes}
+		if row := appendRowFlags([]byte("."), &child{File: *self}, &own); len(row) > 1 {
+			b, needed = append(append(b, row...), '\n'), true
+		}
+	}
+	for i := range children {
+		start := len(b)
+		b = appendEscaped(b, children[i].Name)
+		named := len(b)
+		if b = appendRowFlags(b, &children[i], &d); len(b) == named {
+			b = b[:start]
+			continue
+		}
+		b, needed = append(b, '\n'), true
+	}
+	if !needed {
+		return nil
+	}
+	return b
+}
+
+// appendRowFlags appends what is not the default.
+func appendRowFlags(b []byte, c *child, d *defaults) []byte {
+	switch {
+	case c.Type == domarkx.Fifo:
+		b = append(b, " type=fifo"...)
+	case c.Type == domarkx.CharDevice:
+		b = fmt.Appendf(b, " type=char:%d:%d", c.Major, c.Minor)
+	case c.Type == domarkx.BlockDevice:
+		b = fmt.Appendf(b, " type=block:%d:%d", c.Major, c.Minor)
+	case c.plain:
+		b = append(b, " type=symlink"...)
+	}
+	if c.Mode != d.modes[classOf(&c.File)] {
+		b = append(b, " mode="...)
+		b = strconv.AppendUint(b, uint64(c.Mode), 8)
+	}
+	if o := ownerOf(&c.File); o != d.owner {
+		if o.known {
+			b = fmt.Appendf(b, " owner=%d:%d", o.uid, o.gid)
+		} else {
+			b = append(b, " owner=-"...)
+		}
+	}
+	if c.HardLink != "" {
+		b = append(b, " link="...)
+		for i, name := range strings.Split(c.HardLink, "/") {
+			if i > 0 {
+				b = append(b, '/')
+			}
+			b = appendEscaped(b, name)
+		}
+	}
+	for _, x := range c.Xattrs {
+		b = append(b, " xattr="...)
+		b = appendEscaped(b, x.Name)
+		b = append(b, ':')
+		b = base64.RawURLEncoding.AppendEncode(b, x.Value)
+	}
+	return b
+}
+
+// A row is what a line of a sidecar says of a file.
+type row struct {
+	name  string
+	kind  domarkx.FileType // 0 when the tree says it
+	major uint32
+	minor uint32
+	mode  *uint32
+	owner *owner
+	link  string
+	xattr []domarkx.Xattr
+}
+
+// apply makes the file what the row and the defaults say. Its type is known.
+func (r *row) apply(f *domarkx.File, d *defaults) {
+	mode, o := d.modes[classOf(f)], d.owner
+	if r != nil {
+		if r.mode != nil {
+			mode = *r.mode
+		}
+		if r.owner != nil {
+			o = *r.owner
+		}
+		f.Major, f.Minor, f.HardLink, f.Xattrs = r.major, r.minor, r.link, r.xattr
+	}
+	f.Mode, f.HasOwner, f.UID, f.GID = mode, o.known, o.uid, o.gid
+}
+
+// A sidecar is one that was read. Its rows have names in strictly ascending order.
+// That it says nothing twice or in another spelling shows when it is encoded again.
+type sidecar struct {
+	defaults defaults
+	self     *row
+	rows     []row
+}
+
+func errSidecar(line int, text []byte) error {
+	return fmt.Errorf("%s, line %d: %w: %.100q", sidecarName, line, domarkx.ErrCorrupt, text)
+}
+
+// decodeSidecar reads a sidecar.
+func decodeSidecar(data []byte) (*sidecar, error) {
+	s := &sidecar{defaults: defaults{modes: classModes}}
+	if len(data) > maxSidecar {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes", sidecarName, domarkx.ErrCorrupt, len(data))
+	}
+	for number := 1; len(data) > 0; number++ {
+		line, rest, ended := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		if !ended {
+			return nil, errSidecar(number, line)
+		}
+		if number == 1 {
+			if !s.header(string(line)) {
+				return nil, errSidecar(number, line)
+			}
+			continue
+		}
+		r, ok := decodeRow(string(line))
+		if !ok || len(s.rows) > 0 && s.rows[len(s.rows)-1].name >= r.name {
+			return nil, errSidecar(number, line)
+		}
+		if r.name != "." {
+			s.rows = append(s.rows, r)
+		} else if number == 2 && r.kind == 0 && r.link == "" {
+			s.self = &r
+		} else {
+			return nil, errSidecar(number, line)
+		}
+	}
+	return s, nil
+}
+
+func (s *sidecar) header(line string) bool {
+	flags, ok := strings.CutPrefix(line, sidecarMagic)
+	if !ok || flags != "" && flags[0] != ' ' {
+		return false
+	}
+	for flag := range strings.FieldsSeq(flags) {
+		key, value, _ := strings.Cut(flag, "=")
+		if c := slices.Index(classNames[:classSymlink], key); c >= 0 {
+			mode, ok := parseMode(value)
+			if !ok || class(c) == classExec && mode&0o100 == 0 {
+				return false
+			}
+			s.defaults.modes[c] = mode
+		} else if o, ok := parseOwner(value); ok && key == "owner" {
+			s.defaults.owner = o
+		} else {
+			return false
+		}
+	}
+	return true
+}
+
+func decodeRow(line string) (r row, ok bool) {
+	name, flags, ok := strings.Cut(line, " ")
+	if !ok {
+		return r, false
+	}
+	r.name = "."
+	if name != "." {
+		var err error
+		if r.name, err = unescapeName(name); err != nil {
+			return r, false
+		}
+	}
+	for flag := range strings.SplitSeq(flags, " ") {
+		key, value, _ := strings.Cut(flag, "=")
+		ok := false
+		switch key {
+		case "type":
+			ok = r.setType(value)
+		case "mode":
+			var mode uint32
+			mode, ok = parseMode(value)
+			r.mode = &mode
+		case "owner":
+			var o owner
+			if o, ok = parseOwner(value); value == "-" {
+				o, ok = owner{}, true
+			}
+			r.owner = &o
+		case "link":
+			r.link, ok = parseLink(value)
+		case "xattr":
+			ok = r.addXattr(value)
+		}
+		if !ok {
+			return r, false
+		}
+	}
+	return r, true
+}
+
+func (r *row) setType(value string) bool {
+	kind, numbers, _ := strings.Cut(value, ":")
+	switch kind {
+	case "fifo":
+		r.kind = domarkx.Fifo
+		return numbers == ""
+	case "symlink":
+		r.kind = domarkx.Symlink
+		return numbers == ""
+	case "char":
+		r.kind = domarkx.CharDevice
+	case "block":
+		r.kind = domarkx.BlockDevice
+	default:
+		return false
+	}
+	o, ok := parseOwner(numbers) // two numbers, too
+	r.major, r.minor = o.uid, o.gid
+	return ok
+}
+
+func parseMode(s string) (uint32, bool) {
+	mode, err := strconv.ParseUint(s, 8, 12)
+	return uint32(mode), err == nil
+}
+
+func parseOwner(s string) (owner, bool) {
+	uid, gid, _ := strings.Cut(s, ":")
+	u, err := strconv.ParseUint(uid, 10, 32)
+	g, err2 := strconv.ParseUint(gid, 10, 32)
+	return owner{true, uint32(u), uint32(g)}, err == nil && err2 == nil
+}
+
+func parseLink(value string) (string, bool) {
+	names := strings.Split(value, "/")
+	if len(names) > maxVersionDepth {
+		return "", false
+	}
+	for i := range names {
+		var err error
+		if names[i], err = unescapeName(names[i]); err != nil {
+			return "", false
+		}
+	}
+	return strings.Join(names, "/"), true
+}
+
+func (r *row) addXattr(value string) bool {
+	escaped, encoded, _ := strings.Cut(value, ":")
+	name, err := unescapeField(escaped)
+	if err != nil {
+		return false
+	}
+	x := domarkx.Xattr{Name: name}
+	if x.Value, err = base64.RawURLEncoding.DecodeString(encoded); err != nil {
+		return false
+	}
+	r.xattr = append(r.xattr, x)
+	return checkXattrs(r.xattr[max(0, len(r.xattr)-2):]) == nil
+}
+
+// checkXattrs reports, as [domarkx.ErrInvalid], what cannot be the attributes of one
+// file in order of name.
+func checkXattrs(xattrs []domarkx.Xattr) error {
+	for i, x := range xattrs {
+		switch {
+		case x.Name == "" || len(x.Name) > maxXattrName || strings.ContainsRune(x.Name, 0):
+			return fmt.Errorf("%w: %q is no name of an extended attribute", domarkx.ErrInvalid, x.Name)
+		case len(x.Value) > maxXattrValue:
+			return fmt.Errorf("%w: its extended attribute %q has %d bytes, expected at most %d", domarkx.ErrInvalid, x.Name, len(x.Value), maxXattrValue)
+		case i > 0 && xattrs[i-1].Name >= x.Name:
+			return fmt.Errorf("%w: its extended attribute %q is there twice", domarkx.ErrInvalid, x.Name)
+		}
+	}
+	return nil
+}

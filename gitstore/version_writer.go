@@ -1,0 +1,382 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A VersionBatch is a version of a resource that is being written:
+//
+//	b, err := s.BeginVersion(ctx, base)
+//	defer b.Abort()
+//	id, _, err := b.Content(ctx, r)   // from any number of goroutines
+//	err = b.Add(ctx, path, file)      // from one
+//	version, err := b.Finish(ctx)     // now a commit may name it
+//	…                                 // move the refs
+//	err = b.Settle()                  // now the change may be acknowledged
+//
+// It implements [domarkx.VersionWriter]. Nobody is locked out meanwhile. Of what
+// the base has nothing is written again.
+type VersionBatch struct {
+	reader reader
+	batch  *odb.Batch
+	second *odb.Batch // what was found to be different after the batch was written
+	known  knownContent
+	links  linkGroups
+
+	top   []odb.TreeEntry // of the base
+	base  odb.ID
+	stack []*openFolder // the top first
+	root  odb.ID        // of the top, once that is written
+	err   error         // of an Add; nothing works after it
+}
+
+// An openFolder is a folder that files may still be added to.
+type openFolder struct {
+	path     string
+	at       int // in the children of the folder above
+	children []child
+	baseID   odb.ID // the same folder in the base; zero for none
+	base     []odb.TreeEntry
+	next     int  // in base, likely to be the next name
+	large    bool // whether base has chunk trees
+}
+
+func newFolder(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openFolder {
+	i, _ := slices.BinarySearchFunc(base, odb.TreeEntry{Name: chunksPrefix}, compareEntries)
+	large := i < len(base) && strings.HasPrefix(base[i].Name, chunksPrefix)
+	return &openFolder{path: path, at: at, baseID: baseID, base: base, large: large}
+}
+
+// BeginVersion starts a version of a resource. base is an earlier version of it, which
+// a reference reaches, or "" for none; one that is not there is
+// [domarkx.ErrNotFound].
+func (s *Store) BeginVersion(ctx context.Context, base string) (*VersionBatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b := &VersionBatch{reader: s.reader}
+	if base != "" {
+		var err error
+		if b.base, err = odb.ParseID(base); err == nil {
+			b.top, err = s.tree(b.base)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("base version %q: %w", base, err)
+		}
+	}
+	b.batch = s.db.Begin()
+	b.known.begin(s.reader, b.base, b.batch)
+	return b, nil
+}
+
+var _ domarkx.VersionWriter = (*VersionBatch)(nil)
+
+// Add adds the file at a path. It is for one goroutine at a time. See
+// [domarkx.VersionWriter]; that a name is there twice may be found out later, by
+// another Add or by Finish. After an error other than [domarkx.ErrNotFound] the batch
+// can only be aborted.
+func (b *VersionBatch) Add(ctx context.Context, path string, f domarkx.File) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b.err != nil {
+		return b.err
+	}
+	err := b.add(path, f)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s %q: %w", f.Type, path, err)
+	if !isNotFound(err) {
+		b.err = err
+	}
+	return err
+}
+
+var errOrder = fmt.Errorf("%w: it does not come in the order of a walk", domarkx.ErrInvalid)
+
+func (b *VersionBatch) add(path string, f domarkx.File) error {
+	if !b.root.IsZero() {
+		return errors.New("the version is written already")
+	}
+	c := child{File: f}
+	if err := c.normalize(); err != nil {
+		return err
+	}
+	if path == "" {
+		if len(b.stack) > 0 || f.Type != domarkx.Directory {
+			return errOrder
+		}
+		// The top folder is the only child of what holds it.
+		b.stack = append(b.stack, &openFolder{children: []child{c}}, newFolder("", 0, b.base, b.top))
+		return nil
+	}
+	parent, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		parent, name = path[:i], path[i+1:]
+	}
+	if err := checkVersionName(name); err != nil {
+		return err
+	}
+	for len(b.stack) > 2 && b.stack[len(b.stack)-1].path != parent {
+		if err := b.closeFolder(); err != nil {
+			return err
+		}
+	}
+	if len(b.stack) < 2 || b.stack[len(b.stack)-1].path != parent {
+		return errOrder
+	}
+	in := b.stack[len(b.stack)-1]
+	c.Name = name
+	if c.Type == domarkx.Directory {
+		if len(b.stack)-1 > maxVersionDepth {
+			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, maxVersionDepth)
+		}
+		old := in.inBase(treeName(name, false), odb.ModeTree)
+		var entries []odb.TreeEntry
+		if !old.ID.IsZero() {
+			var err error
+			if entries, err = b.reader.tree(old.ID); err != nil {
+				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which is about this file
+			}
+		}
+		b.stack = append(b.stack, newFolder(path, len(in.children), old.ID, entries))
+		in.children = append(in.children, c)
+		return nil
+	}
+	if err := b.resolve(in, &c); err != nil {
+		return err
+	}
+	if c.HardLink != "" {
+		if err := b.links.add(path, &c); err != nil {
+			return err
+		}
+	}
+	in.children = append(in.children, c)
+	return nil
+}
+
+// normalize checks what a file says of itself, and drops what means nothing.
+func (c *child) normalize() error {
+	f := &c.File
+	switch {
+	case f.Type < domarkx.Regular || f.Type > domarkx.BlockDevice:
+		return fmt.Errorf("%w: no version can hold a file of that type", domarkx.ErrInvalid)
+	case f.Mode > 0o7777:
+		return fmt.Errorf("%w: mode %o", domarkx.ErrInvalid, f.Mode)
+	case strings.ContainsRune(f.Target, 0) || len(f.Target) > maxTarget:
+		return fmt.Errorf("%w: its target has a NUL or more than %d bytes", domarkx.ErrInvalid, maxTarget)
+	}
+	if !f.HasOwner {
+		f.UID, f.GID = 0, 0
+	}
+	if f.Type != domarkx.CharDevice && f.Type != domarkx.BlockDevice {
+		f.Major, f.Minor = 0, 0
+	}
+	if f.HardLink != "" {
+		if f.Type == domarkx.Directory {
+			return fmt.Errorf("%w: a folder has one name only", domarkx.ErrInvalid)
+		}
+		if err := checkVersionPath(f.HardLink); err != nil {
+			return fmt.Errorf("hard link to %q: %w", f.HardLink, err)
+		}
+	}
+	if !slices.IsSortedFunc(f.Xattrs, compareXattrs) {
+		f.Xattrs = slices.SortedFunc(slices.Values(f.Xattrs), compareXattrs)
+	}
+	return checkXattrs(f.Xattrs)
+}
+
+func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
+
+// resolve finds or stores the object of a file that is no folder.
+func (b *VersionBatch) resolve(in *openFolder, c *child) (err error) {
+	switch c.Type {
+	case domarkx.Regular:
+		if c.object, c.chunks, err = parseContentID(c.ID); err != nil {
+			return err
+		}
+		if in.inBase(treeName(c.Name, false), c.entryMode()).ID == c.object {
+			var chunks odb.ID
+			if in.large {
+				chunks = in.inBase(chunksPrefix+escapeName(c.Name), odb.ModeTree).ID
+			}
+			if chunks == c.chunks {
+				break
+			}
+		}
+		err = b.known.certain(c.object, c.chunks)
+	case domarkx.Symlink:
+		target := []byte(c.Target)
+		if c.Target == "" && c.ID != "" {
+			if target, err = b.storedTarget(c.ID); err != nil {
+				return err
+			}
+		}
+		c.plain = isOddTarget(target)
+		mode := c.entryMode()
+		c.object = odb.Sum(odb.Blob, target)
+		if in.inBase(treeName(c.Name, mode == odb.ModeSymlink), mode).ID != c.object {
+			c.object, err = b.batch.Add(odb.Blob, target)
+		}
+	}
+	c.ID, c.Target = "", ""
+	return err
+}
+
+// storedTarget returns the target of a symbolic link by its id.
+func (b *VersionBatch) storedTarget(id string) ([]byte, error) {
+	object, err := odb.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	if _, size, err := b.reader.db.Size(object); err != nil {
+		return nil, err
+	} else if size > maxTarget {
+		return nil, fmt.Errorf("%w: its target has %d bytes, expected at most %d", domarkx.ErrInvalid, size, maxTarget)
+	}
+	return b.reader.blob(object)
+}
+
+// maxLinkTarget is the longest target, in bytes, of a symbolic link that Linux, and
+// by that Git, knows (PATH_MAX).
+const maxLinkTarget = 4095
+
+// isOddTarget reports whether hosts may refuse a symbolic link to there: git fsck of
+// some versions looks for links that lead into a .git, and for long ones.
+func isOddTarget(target []byte) bool {
+	if len(target) == 0 || len(target) > maxLinkTarget {
+		return true
+	}
+	for name := range strings.SplitSeq(string(target), "/") {
+		if name != "" && isHidden(name, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// inBase returns the entry of the base's folder, or a zero one.
+func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
+	if len(o.base) == 0 {
+		return odb.TreeEntry{}
+	}
+	want := odb.TreeEntry{Name: name, Mode: mode}
+	if o.next >= len(o.base) || o.base[o.next].Name != name {
+		i, ok := slices.BinarySearchFunc(o.base, want, compareEntries)
+		if !ok {
+			return odb.TreeEntry{}
+		}
+		o.next = i
+	}
+	e := o.base[o.next]
+	o.next++
+	if e.IsTree() != want.IsTree() {
+		return odb.TreeEntry{}
+	}
+	return e
+}
+
+// closeFolder writes the last open folder, whose id its entry above gets.
+func (b *VersionBatch) closeFolder() error {
+	last := b.stack[len(b.stack)-1]
+	b.stack = b.stack[:len(b.stack)-1]
+	above := b.stack[len(b.stack)-1]
+	var self *domarkx.File
+	if len(b.stack) == 1 {
+		self = &above.children[0].File
+	}
+	id, err := writeFolder(b.batch, self, last.children, last.baseID, last.base)
+	above.children[last.at].object = id
+	return err
+}
+
+// writeFolder stores the tree of a folder, and its sidecar, unless they are the
+// base's.
+func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
+	if !slices.IsSortedFunc(children, compareChildren) {
+		slices.SortFunc(children, compareChildren)
+	}
+	for i := 1; i < len(children); i++ {
+		if children[i].Name == children[i-1].Name {
+			return odb.ID{}, fmt.Errorf("%w: %q is there twice", domarkx.ErrInvalid, children[i].Name)
+		}
+	}
+	var sidecar odb.ID
+	if data := encodeSidecar(self, children); data != nil {
+		if len(data) > maxSidecar {
+			return odb.ID{}, fmt.Errorf("%w: what Git cannot hold of a folder's files takes more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
+		}
+		sidecar = odb.Sum(odb.Blob, data)
+		if find(base, sidecarName).ID != sidecar {
+			if _, err := batch.Add(odb.Blob, data); err != nil {
+				return odb.ID{}, err
+			}
+		}
+	}
+	entries := folderEntries(children, sidecar)
+	if slices.Equal(entries, base) {
+		return baseID, nil
+	}
+	return batch.AddTree(entries)
+}
+
+// Finish writes the version and makes it durable. No reference holds it yet: until
+// [VersionBatch.Settle] it is safe from collections only as the objects of an
+// [odb.Batch] are. A version to which nothing was added is that of an empty folder.
+func (b *VersionBatch) Finish(ctx context.Context) (version string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if b.err != nil {
+		return "", b.err
+	}
+	if b.root.IsZero() {
+		if len(b.stack) == 0 {
+			if err := b.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: modeFolder}); err != nil {
+				return "", err
+			}
+		}
+		for len(b.stack) > 1 {
+			if b.err = b.closeFolder(); b.err != nil {
+				return "", b.err
+			}
+		}
+		b.root = b.stack[0].children[0].object
+		if err := b.batch.Sync(); err != nil {
+			b.err = fmt.Errorf("store objects: %w", err)
+			return "", b.err
+		}
+		if b.err = b.relink(ctx); b.err != nil {
+			return "", b.err
+		}
+	}
+	return b.root.String(), nil
+}
+
+// Settle is called after references reach the version: see [odb.Batch.Settle].
+func (b *VersionBatch) Settle() error {
+	err := b.batch.Settle()
+	if b.second != nil {
+		err = errors.Join(err, b.second.Settle())
+	}
+	if err != nil {
+		return fmt.Errorf("store objects: %w", err)
+	}
+	return nil
+}
+
+// Abort ends the batch unless it has ended: see [odb.Batch.Abort].
+func (b *VersionBatch) Abort() {
+	b.batch.Abort()
+	if b.second != nil {
+		b.second.Abort()
+	}
+}
