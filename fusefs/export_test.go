@@ -19,3 +19,6 @@ type Mounted = mounted
 
 // NewMounted returns one.
 func NewMounted(dir, kind, source string) Mounted { return mounted{dir, kind, source} }
+
+// MountedOn returns where it is.
+func MountedOn(m Mounted) string { return m.dir }

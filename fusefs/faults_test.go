@@ -70,7 +70,7 @@ func TestADeadMountIsClearedAway(t *testing.T) {
 			t.Fatalf("a dead mount: %v", err)
 		}
 		m.start()
-		if got := m.sh(`ls ..`); got != "README.md\nerrors\nmessages\nsessions\nsnapshots\n" {
+		if got := m.sh(`ls ..`); got != "README.md\nerrors\nmessages\nsessions\nsnapshots\nworkspaces\n" {
 			t.Fatalf("ls: %q", got)
 		}
 	}

@@ -59,7 +59,7 @@ func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name strin
 	if k >= len(roles) || roles[k] != role {
 		return nil, syscall.ENOENT
 	}
-	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, tip: tip, k: k}
+	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, session: n.path, tip: tip, k: k}
 	child.attr(&out.Attr, dirMode, 0, child.at())
 	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: messageNumber(tip.ID, k), Gen: 1}), 0
 }
@@ -95,8 +95,9 @@ func (n *messagesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.Att
 // A messageNode is the folder of one message of one snapshot.
 type messageNode struct {
 	fixedNode
-	tip domarkx.Info
-	k   int
+	session string
+	tip     domarkx.Info
+	k       int
 }
 
 var (
@@ -106,7 +107,10 @@ var (
 	_ fs.NodeStatfser  = (*messageNode)(nil)
 )
 
-const messageFile = "message"
+const (
+	messageFile   = "message"
+	workspaceLink = "workspace"
+)
 
 func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
 
@@ -117,17 +121,45 @@ func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 			return child.entry(ctx, &n.node, n.number(form), out), 0
 		}
 	}
+	if name == workspaceLink {
+		return n.workspace(steady(ctx), out)
+	}
 	return nil, syscall.ENOENT
+}
+
+// workspace returns the inode of the symbolic link from a message to its version.
+func (n *messageNode) workspace(ctx context.Context, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	target, err := n.workspaceOf(ctx, n.session, n.tip, n.k)
+	if err != nil {
+		return nil, n.fail("looking for the workspace of a message", n.session, err)
+	}
+	if target == "" {
+		return nil, syscall.ENOENT
+	}
+	child := &linkNode{node: node{view: n.view}, target: target, at: n.at()}
+	child.attr(&out.Attr, linkMode, int64(len(target)), child.at)
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: n.workspaceNumber(target), Gen: 1}), 0
+}
+
+func (n *messageNode) workspaceNumber(target string) uint64 {
+	return number("message", n.tip.ID, strconv.Itoa(n.k), target)
 }
 
 func (n *messageNode) number(form Form) uint64 {
 	return number("message", n.tip.ID, strconv.Itoa(n.k), form.extension())
 }
 
-func (n *messageNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+func (n *messageNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
 	var entries []fuse.DirEntry
 	for _, form := range []Form{Markdown, JSON} {
 		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form), Mode: syscall.S_IFREG})
+	}
+	target, err := n.workspaceOf(steady(ctx), n.session, n.tip, n.k)
+	if err != nil {
+		return nil, n.fail("looking for the workspace of a message", n.session, err)
+	}
+	if target != "" {
+		entries = append(entries, fuse.DirEntry{Name: workspaceLink, Ino: n.workspaceNumber(target), Mode: syscall.S_IFLNK})
 	}
 	return fs.NewListDirStream(entries), 0
 }

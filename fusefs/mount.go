@@ -3,6 +3,7 @@
 package fusefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,11 @@ import (
 type Server struct {
 	dir     string
 	fuse    *fuse.Server
+	view    *view
 	tree    *overlay.Tree
 	journal *drafts.Journal // nil when read-only
+
+	inner sync.WaitGroup // what serves workspaces/
 
 	ended func() error // ends what is behind the mount, once
 }
@@ -57,26 +61,33 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{dir: dir}
-	v, err := s.view(ctx, o)
+	v, err := s.behind(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	s.view = v
 	s.ended = sync.OnceValue(s.end)
 	for try := 0; ; try++ {
 		s.fuse, err = serve(v)
 		if err == nil {
-			return s, nil
+			break
 		}
 		// Right after a dead mount was cleared away the first one may fail.
 		if try > 0 || Recover(ctx, dir) != nil {
-			break
+			return nil, errors.Join(fmt.Errorf("mounting on %q: %w", dir, err), s.ended())
 		}
 	}
-	return nil, errors.Join(fmt.Errorf("mounting on %q: %w", dir, err), s.ended())
+	if o.Workspaces == nil {
+		return s, nil
+	}
+	if err := s.mountWorkspaces(); err != nil {
+		return nil, errors.Join(fmt.Errorf("mounting on %q: %w", s.workspacesDir(), err), Unmount(ctx, dir), s.ended())
+	}
+	return s, nil
 }
 
-// view makes what is behind the mount, and takes up what was left.
-func (s *Server) view(ctx context.Context, o Options) (*view, error) {
+// behind makes what is behind the mount, and takes up what was left.
+func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts}
 	v.uid, v.gid = ownerOf()
 	v.documents = newRenders(v.rendered)
@@ -126,6 +137,12 @@ func (s store) Markdown(ctx context.Context, id string) ([]byte, error) {
 	return s.documents.get(ctx, render{id, -1, Markdown})
 }
 
+// subtype is what follows "fuse." in the mount table, see [FileSystem].
+const subtype = "domarkx"
+
+// sourceName returns what the mount table shows as the source.
+func sourceName(o Options) string { return cmp.Or(o.Label, subtype) }
+
 func serve(v *view) (*fuse.Server, error) {
 	none := time.Duration(0)
 	options := &fs.Options{
@@ -133,8 +150,8 @@ func serve(v *view) (*fuse.Server, error) {
 		NullPermissions: true,
 		RootStableAttr:  &fs.StableAttr{Ino: number("/"), Gen: 1},
 		MountOptions: fuse.MountOptions{
-			Name:   "domarkx",
-			FsName: v.Label,
+			Name:   subtype,
+			FsName: sourceName(v.Options),
 			// Each write would ask for security.capability.
 			DisableXAttrs: true,
 			// A file's content changes only through the kernel.
@@ -147,9 +164,6 @@ func serve(v *view) (*fuse.Server, error) {
 			Options:           []string{"default_permissions"},
 		},
 	}
-	if options.FsName == "" {
-		options.FsName = "domarkx"
-	}
 	if v.ReadOnly {
 		options.Options = append(options.Options, "ro")
 	}
@@ -159,11 +173,18 @@ func serve(v *view) (*fuse.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	go server.Serve()
-	if err := usable(server, v.Dir); err != nil {
-		return nil, err
+	return server, begin(server, v.Dir)
+}
+
+// begin serves a mount in the background, and waits until it is usable.
+func begin(server *fuse.Server, dir string) error {
+	// Programs that are started meanwhile must not have the connection: it would
+	// outlive this process with them.
+	if err := keepConnections(); err != nil {
+		return err
 	}
-	return server, nil
+	go server.Serve()
+	return usable(server, dir)
 }
 
 // Dir returns the folder that is mounted on, as an absolute path.
@@ -174,6 +195,7 @@ func (s *Server) Dir() string { return s.dir }
 // the next mount.
 func (s *Server) Wait() error {
 	s.fuse.Wait()
+	s.inner.Wait()
 	return s.ended()
 }
 

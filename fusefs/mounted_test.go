@@ -26,6 +26,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/internal/storetest"
+	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 )
 
 // The mount is served by a process of its own: a test that starts programs inside
@@ -64,15 +65,27 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	workspaces, err := workspacetest.New(filepath.Join(dir, "workspaces"))
+	if err != nil {
+		return nil, err
+	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
+		Workspaces: workspaces, Versions: workspaces, Contents: workspaces,
 		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
-		Sessions: store, Snapshots: source{store}, Messages: source{store}, Names: store, Saver: store,
+		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces}, Names: store, Saver: store,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 }
 
 // source is the store in the forms that the mount shows.
-type source struct{ *storetest.Store }
+type source struct {
+	*storetest.Store
+	workspaces *workspacetest.Store
+}
+
+func (s source) Link(_ context.Context, id string, k int) (string, error) {
+	return s.workspaces.Linked(id, k)
+}
 
 func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte, error) {
 	data, err := s.Markdown(ctx, id)
@@ -97,6 +110,7 @@ type mount struct {
 	dir    string // holds mnt, store and drafts
 	mnt    string
 	store  *storetest.Store
+	spaces *workspacetest.Store
 	server *exec.Cmd
 	stdin  io.Closer
 	stderr *bytes.Buffer
@@ -119,7 +133,11 @@ func mounted(t testing.TB, environ ...string) *mount {
 	if err := os.Mkdir(filepath.Join(dir, "mnt"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m := &mount{TB: t, dir: dir, mnt: filepath.Join(dir, "mnt"), store: store}
+	spaces, err := workspacetest.New(filepath.Join(dir, "workspaces"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mount{TB: t, dir: dir, mnt: filepath.Join(dir, "mnt"), store: store, spaces: spaces}
 	m.start(environ...)
 	t.Cleanup(m.stop)
 	return m

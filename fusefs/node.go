@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/versions"
 )
 
 // How long the kernel may keep what cannot change (attributes of a file, what is
@@ -23,6 +25,7 @@ import (
 const (
 	forever = 24 * time.Hour
 	moment  = time.Second
+	always  = 10 * 365 * 24 * time.Hour // names at the top: another mount is on one of them
 )
 
 // A view is what all nodes of one mount share.
@@ -32,6 +35,7 @@ type view struct {
 	documents *renders
 	histories *recent[history]
 	roles     *recent[[]domarkx.Role]
+	versions  atomic.Pointer[versions.FS] // behind workspaces/
 	uid, gid  uint32
 	started   time.Time
 	statfs    string // the folder whose file system statfs tells about

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -25,13 +26,26 @@ func Recover(_ context.Context, dir string) error {
 	return nil
 }
 
+// clearDead clears away what a mount left on a folder when its connection was cut.
+func clearDead(dir string) error { return Recover(context.Background(), dir) }
+
+// mountsDirectly reports that there is one way of mounting only.
+func mountsDirectly() bool { return false }
+
+// keepConnections has nothing to do.
+func keepConnections() error { return nil }
+
 // usable waits until a mount answers.
 func usable(server *fuse.Server, _ string) error { return server.WaitMount() }
 
 // Unmount unmounts a folder that sessions are mounted on. While somebody uses it,
 // it stays whole; the error is a [*BusyError].
 func Unmount(_ context.Context, dir string) error {
-	err := unix.Unmount(dir, 0)
+	inner := filepath.Join(dir, workspacesName)
+	err := unix.Unmount(inner, 0)
+	if err == nil || errors.Is(err, syscall.EINVAL) { // it may have none
+		err = unix.Unmount(dir, 0)
+	}
 	switch {
 	case errors.Is(err, syscall.EBUSY):
 		users, err := Busy(dir)

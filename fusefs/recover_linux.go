@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -47,6 +49,46 @@ func Recover(ctx context.Context, dir string) error {
 		}
 	}
 	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
+}
+
+// clearDead clears away what a mount of this package left on a folder when its
+// connection was cut.
+func clearDead(dir string) error {
+	dir, err := canonical(dir)
+	if err != nil {
+		return err
+	}
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	if top, ok := topmost(all, dir); ok && top.kind == FileSystem && dead(dir) {
+		return detach(context.Background(), dir)
+	}
+	return nil
+}
+
+// mountsDirectly reports whether mounts inside our own are made with mount(2): it
+// asks our own server, which must not be killed meanwhile, so that another program
+// is better.
+func mountsDirectly() bool {
+	_, err := fusermountProgram()
+	return err != nil
+}
+
+// keepConnections lets no program that is started have this process's connections.
+func keepConnections() error {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("looking for the connections of mounts: %w", err)
+	}
+	for _, fd := range fds {
+		n, err := strconv.Atoi(fd.Name())
+		if path, rerr := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && rerr == nil && path == "/dev/fuse" {
+			unix.CloseOnExec(n)
+		}
+	}
+	return nil
 }
 
 // canonical returns the absolute path without symbolic links, as the mount table
@@ -113,7 +155,7 @@ func Unmount(ctx context.Context, dir string) error {
 	}
 	// Who has just closed its last file counts as a user for a moment longer.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err = unmount(ctx, dir)
+		err = unmountAll(ctx, dir)
 		if err == nil || wait > 100*time.Millisecond {
 			break
 		}
@@ -126,11 +168,46 @@ func Unmount(ctx context.Context, dir string) error {
 	if err == nil {
 		return nil
 	}
+	if _, nested := topmost(all, innerDir(dir)); nested {
+		awaitInner(ctx, dir)
+	}
 	users, uerr := Busy(dir)
 	if uerr == nil && (len(users) > 0 || errors.Is(err, syscall.EBUSY)) {
 		return &BusyError{Dir: dir, Users: users}
 	}
 	return fmt.Errorf("unmounting %q: %w", dir, err)
+}
+
+func innerDir(dir string) string { return filepath.Join(dir, workspacesName) }
+
+// unmountAll unmounts what is mounted inside, then the folder itself. While somebody
+// is seen to use either, it begins with neither.
+func unmountAll(ctx context.Context, dir string) error {
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	if top, ok := topmost(all, innerDir(dir)); ok && top.kind == FileSystem {
+		if users, err := Busy(dir); err != nil || len(users) > 0 {
+			return errors.Join(err, syscall.EBUSY)
+		}
+		if err := unmount(ctx, innerDir(dir)); err != nil {
+			return err
+		}
+	}
+	return unmount(ctx, dir)
+}
+
+// awaitInner waits until the server of a mount that could not be unmounted has
+// mounted again what is inside.
+func awaitInner(ctx context.Context, dir string) {
+	for deadline := time.Now().Add(10 * patience); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		if all, err := mounts(); err != nil {
+			return
+		} else if _, ok := topmost(all, innerDir(dir)); ok {
+			return
+		}
+	}
 }
 
 func unmount(ctx context.Context, dir string) error {
@@ -140,13 +217,19 @@ func unmount(ctx context.Context, dir string) error {
 	return fusermount(ctx, "-u", "--", dir)
 }
 
-// fusermount does what only root may do otherwise.
-func fusermount(ctx context.Context, args ...string) error {
+func fusermountProgram() (string, error) {
 	program, err := exec.LookPath("fusermount3")
 	if err != nil {
-		if program, err = exec.LookPath("fusermount"); err != nil {
-			return fmt.Errorf("unmounting needs fusermount3 (Debian: apt-get install fuse3): %w", err)
-		}
+		program, err = exec.LookPath("fusermount")
+	}
+	return program, err
+}
+
+// fusermount does what only root may do otherwise.
+func fusermount(ctx context.Context, args ...string) error {
+	program, err := fusermountProgram()
+	if err != nil {
+		return fmt.Errorf("unmounting needs fusermount3 (Debian: apt-get install fuse3): %w", err)
 	}
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if err != nil {

@@ -20,7 +20,11 @@ sessions/<name>.md                    a session. Edit it with anything; each sav
 snapshots/<name>/<NNNN>-<oid>.md      every snapshot, read-only; also as .json.
                                       latest.md and latest.json are the newest.
 messages/<name>/<NNNN>-<role>/        each message of a session as message.md and
-                                      message.json; NNNN counts from 0000.
+                                      message.json; NNNN counts from 0000. workspace
+                                      leads to the version of the workspace that its
+                                      calls left.
+workspaces/<name>/<NNNN>-<oid>/       every version of a workspace, read-only, with a
+                                      folder for each resource; latest is the newest.
 errors/<name>.md                      a save that is not in the session as it was
                                       saved: why, and the saved bytes. It is gone when
                                       the session was mended.
@@ -49,6 +53,9 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	add("sessions", &folderNode{node: node{view: n.view}, folder: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
 	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
 	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))
+	if n.Workspaces != nil {
+		add(workspacesName, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(workspacesName))
+	}
 	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("errors"))
 }
 
@@ -64,7 +71,7 @@ func (n *rootNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	}
 	out.Attr = a.Attr
 	out.SetAttrTimeout(moment)
-	out.SetEntryTimeout(forever)
+	out.SetEntryTimeout(always)
 	return child, 0
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/versions"
 )
 
 // A Form is how a document is written.
@@ -36,6 +37,12 @@ type Saver = overlay.Saver
 // A SaveResult says what became of a save.
 type SaveResult = overlay.Result
 
+// Workspaces tells what workspaces there are.
+type Workspaces = versions.Workspaces
+
+// Versions reads versions of workspaces.
+type Versions = versions.Versions
+
 // A Pace says how long the mount waits for what belongs to one save.
 type Pace = overlay.Pace
 
@@ -55,21 +62,27 @@ type Messages interface {
 	Roles(ctx context.Context, id string) ([]domarkx.Role, error)
 	// Message returns message k, counted from 0. The caller does not change it.
 	Message(ctx context.Context, id string, k int, form Form) ([]byte, error)
+	// Link returns the id of the workspace version that message k is linked to, ""
+	// when it is linked to none.
+	Link(ctx context.Context, id string, k int) (string, error)
 }
 
 // Options is what is mounted where.
 type Options struct {
-	Dir       string // the folder to mount on; it is there
-	Sessions  Sessions
-	Snapshots Snapshots
-	Messages  Messages
-	Names     Names        // not needed when ReadOnly
-	Saver     Saver        // not needed when ReadOnly
-	Drafts    string       // folder of the journal of drafts; not needed when ReadOnly
-	ReadOnly  bool         // refuse all changes
-	Label     string       // what mount(8) shows as the source, such as the repository's folder
-	Logger    *slog.Logger // nil logs nothing
-	Pace      Pace         // zero for the default
+	Dir        string // the folder to mount on; it is there
+	Sessions   Sessions
+	Snapshots  Snapshots
+	Messages   Messages
+	Names      Names                 // not needed when ReadOnly
+	Saver      Saver                 // not needed when ReadOnly
+	Workspaces Workspaces            // nil shows no workspaces
+	Versions   Versions              // not needed without Workspaces
+	Contents   domarkx.VersionReader // not needed without Workspaces
+	Drafts     string                // folder of the journal of drafts; not needed when ReadOnly
+	ReadOnly   bool                  // refuse all changes
+	Label      string                // what mount(8) shows as the source, such as the repository's folder
+	Logger     *slog.Logger          // nil logs nothing
+	Pace       Pace                  // zero for the default
 }
 
 // FileSystem is the type under which mounts of this package stand in the mount

@@ -72,6 +72,12 @@ func (s source) Message(ctx context.Context, id string, k int, form fusefs.Form)
 	return b.Bytes(), err
 }
 
+// Link returns the workspace version that a message is linked to.
+func (s source) Link(ctx context.Context, id string, k int) (string, error) {
+	e, err := s.store.Entry(ctx, id, k)
+	return e.Link, err
+}
+
 func engineForm(form fusefs.Form) engine.Form {
 	if form == fusefs.JSON {
 		return engine.JSON

@@ -1,0 +1,175 @@
+package versions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+const maxHistories = 32 // workspaces whose versions are remembered
+
+// A catalog knows which versions are a workspace's.
+type catalog struct {
+	Workspaces
+	Versions
+
+	mu        sync.Mutex
+	histories map[string]*history // by workspace
+}
+
+// A history is the versions that led to one of them, parents before children. It
+// is never changed.
+type history struct {
+	tip  string
+	all  []domarkx.Version
+	byID map[string]domarkx.Version
+}
+
+// tip returns the newest version of a workspace, without an ID when there is no
+// such workspace.
+func (c *catalog) tip(ctx context.Context, name string) (domarkx.Version, error) {
+	if name == "" {
+		return domarkx.Version{}, nil
+	}
+	tip, err := c.WorkspaceTip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return domarkx.Version{}, nil
+	}
+	return tip, err
+}
+
+// folders returns the components that follow a folder in the names of workspaces.
+func (c *catalog) folders(ctx context.Context, p string) ([]string, error) {
+	all, err := c.Workspaces.Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p != "" {
+		p += "/"
+	}
+	var found []string
+	for _, v := range all {
+		if rest, ok := strings.CutPrefix(v.Workspace, p); ok {
+			component, _, _ := strings.Cut(rest, "/")
+			found = append(found, component)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// isFolder reports whether names of workspaces go on after a folder.
+func (c *catalog) isFolder(ctx context.Context, p string) (bool, error) {
+	all, err := c.Workspaces.Workspaces(ctx)
+	return slices.ContainsFunc(all, func(v domarkx.Version) bool { return strings.HasPrefix(v.Workspace, p+"/") }), err
+}
+
+// history returns the versions of a workspace up to a tip.
+func (c *catalog) history(ctx context.Context, name, tip string) (*history, error) {
+	c.mu.Lock()
+	known := c.histories[name]
+	c.mu.Unlock()
+	if known != nil && known.tip == tip {
+		return known, nil
+	}
+	h, err := c.read(ctx, tip, known)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.histories) >= maxHistories {
+		clear(c.histories)
+	}
+	c.histories[name] = h
+	return h, nil
+}
+
+// read reads the versions up to a tip. What followed one after the other on the
+// tip of a known history goes behind that.
+func (c *catalog) read(ctx context.Context, tip string, known *history) (*history, error) {
+	var before, fresh []domarkx.Version
+	chain := known != nil
+	for v, err := range c.Versions.Versions(ctx, tip) {
+		if err != nil {
+			return nil, err
+		}
+		if chain && v.ID == known.tip {
+			before = known.all
+			break
+		}
+		chain = chain && len(v.Parents) == 1
+		fresh = append(fresh, v)
+	}
+	slices.Reverse(fresh)
+	h := &history{tip: tip, all: append(slices.Clone(before), fresh...), byID: map[string]domarkx.Version{}}
+	for _, v := range h.all {
+		h.byID[v.ID] = v
+	}
+	return h, nil
+}
+
+// member returns a version of a workspace; domarkx.ErrNotFound when it is none.
+func (c *catalog) member(ctx context.Context, name string, tip domarkx.Version, id string) (domarkx.Version, error) {
+	if id == tip.ID {
+		return tip, nil
+	}
+	h, err := c.history(ctx, name, tip.ID)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	v, ok := h.byID[id]
+	if !ok {
+		return v, fmt.Errorf("workspace %q, version %s: %w", name, id, domarkx.ErrNotFound)
+	}
+	return v, nil
+}
+
+// path returns where a version is shown: in the workspace that is preferred if it
+// is one of its versions, else in the one that it was made in, else in any, else
+// among the loose ones.
+func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
+	v, err := c.Version(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	tried := map[string]bool{}
+	in := func(tip domarkx.Version, name string) (bool, error) {
+		tried[name] = true
+		_, err := c.member(ctx, name, tip, id)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	for _, name := range []string{preferred, v.Workspace} {
+		tip, err := c.tip(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if tip.ID == "" || tried[name] {
+			continue
+		}
+		if ok, err := in(tip, name); ok || err != nil {
+			return name + "/" + Name(v), err
+		}
+	}
+	all, err := c.Workspaces.Workspaces(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, tip := range all {
+		if tried[tip.Workspace] || tip.Number < v.Number {
+			continue
+		}
+		if ok, err := in(tip, tip.Workspace); ok || err != nil {
+			return tip.Workspace + "/" + Name(v), err
+		}
+	}
+	return Loose + "/" + Name(v), nil
+}

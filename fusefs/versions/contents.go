@@ -1,0 +1,152 @@
+//go:build linux || darwin
+
+package versions
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	maxOpen      = 64       // contents that are kept open
+	maxOpenBytes = 64 << 20 // of them together
+)
+
+type opener func(ctx context.Context, id string) (domarkx.Content, error)
+
+// contents keeps those contents open that are read in parts.
+type contents struct {
+	open opener
+
+	mu    sync.Mutex
+	kept  map[string]*list.Element // of *opened, the last used first
+	order *list.List
+	bytes int64
+}
+
+// An opened is a content that was opened. It is closed when it is not kept and
+// nobody reads it.
+type opened struct {
+	id      string
+	size    int64 // that it counts as
+	users   int   // and one while it is kept; guarded by contents.mu
+	opening sync.Once
+	domarkx.Content
+	err error
+}
+
+func newContents(open opener) *contents {
+	return &contents{open: open, kept: map[string]*list.Element{}, order: list.New()}
+}
+
+// read fills dst with what a content has from an offset on.
+func (c *contents) read(ctx context.Context, id string, dst []byte, off int64) (err error) {
+	o := c.use(id)
+	defer func() { err = errors.Join(err, c.done(o)) }()
+	o.opening.Do(func() {
+		if o.Content, o.err = c.open(ctx, id); o.err == nil {
+			c.count(o)
+		}
+	})
+	if o.err != nil {
+		c.drop(o)
+		return o.err
+	}
+	n, err := o.ReadAt(dst, off)
+	return full(n, len(dst), err)
+}
+
+func readWhole(ctx context.Context, open opener, id string, dst []byte) (err error) {
+	content, err := open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	n, err := content.ReadAt(dst, 0)
+	return full(n, len(dst), err)
+}
+
+// use returns what an id stands for; done has to follow.
+func (c *contents) use(id string) *opened {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.kept[id]; e != nil {
+		c.order.MoveToFront(e)
+		o := e.Value.(*opened)
+		o.users++
+		return o
+	}
+	o := &opened{id: id, users: 2}
+	c.kept[id] = c.order.PushFront(o)
+	return o
+}
+
+// count takes the size of a content into account. A very large one is read in
+// pieces: it counts as what memory that may take.
+func (c *contents) count(o *opened) {
+	c.mu.Lock()
+	o.size = min(o.Size(), maxOpenBytes/4)
+	c.bytes += o.size
+	var gone []*opened
+	for c.order.Len() > maxOpen || c.bytes > maxOpenBytes && c.order.Len() > 1 {
+		last := c.order.Back().Value.(*opened)
+		if last == o {
+			break
+		}
+		gone = append(gone, last)
+		c.remove(last)
+	}
+	c.mu.Unlock()
+	for _, o := range gone {
+		c.done(o) // what could not be closed was read
+	}
+}
+
+// remove keeps a content no longer. c.mu is held; done has to follow.
+func (c *contents) remove(o *opened) {
+	c.order.Remove(c.kept[o.id])
+	delete(c.kept, o.id)
+	c.bytes -= o.size
+}
+
+// drop forgets a content that could not be opened.
+func (c *contents) drop(o *opened) {
+	c.mu.Lock()
+	e := c.kept[o.id]
+	is := e != nil && e.Value.(*opened) == o
+	if is {
+		c.remove(o)
+		o.users--
+	}
+	c.mu.Unlock()
+}
+
+// done ends a use, and closes what nobody uses.
+func (c *contents) done(o *opened) error {
+	c.mu.Lock()
+	o.users--
+	last := o.users == 0
+	c.mu.Unlock()
+	if last && o.Content != nil {
+		return o.Close()
+	}
+	return nil
+}
+
+// close keeps nothing open that nobody reads.
+func (c *contents) close() {
+	c.mu.Lock()
+	var gone []*opened
+	for e := c.order.Front(); e != nil; e = c.order.Front() {
+		gone = append(gone, e.Value.(*opened))
+		c.remove(e.Value.(*opened))
+	}
+	c.mu.Unlock()
+	for _, o := range gone {
+		c.done(o)
+	}
+}

@@ -1,0 +1,124 @@
+//go:build linux || darwin
+
+package versions
+
+import (
+	"context"
+	"sync"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+const (
+	firstWindow = 16        // contents that are pushed after the second miss in a folder
+	maxWindow   = 512       // … and after many
+	maxPush     = 256 << 10 // bytes of a content that is pushed
+	maxPushed   = 16 << 20  // bytes that are pushed at once
+)
+
+// A pusher puts the contents of the files that a program will probably read next
+// into the kernel's cache: those that follow in a folder of which it has read two.
+// That saves a message, and a change of process, for each.
+type pusher struct {
+	fs    *FS
+	queue chan push
+	ended chan struct{}
+	stop  func()
+	work  sync.WaitGroup
+}
+
+type push struct {
+	folder      *node
+	from, count int
+}
+
+func newPusher(f *FS) *pusher {
+	p := &pusher{fs: f, queue: make(chan push, 16), ended: make(chan struct{})}
+	p.stop = sync.OnceFunc(func() {
+		close(p.ended)
+		p.work.Wait()
+	})
+	return p
+}
+
+func (p *pusher) start(s *fuse.Server) {
+	p.work.Go(func() {
+		for {
+			select {
+			case next := <-p.queue:
+				p.push(s, next)
+			case <-p.ended:
+				return
+			}
+		}
+	})
+}
+
+// missed notes that the kernel asked for a content, and whether it has all of it
+// now.
+func (p *pusher) missed(n *node, whole bool) {
+	f := p.fs
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	folder := n.parent
+	if n.cached = n.cached || whole; folder.kind != inside {
+		return
+	}
+	if folder.misses++; folder.misses < 2 || folder.pushing {
+		return
+	}
+	folder.window = min(max(firstWindow, 2*folder.window), maxWindow)
+	select {
+	case p.queue <- push{folder, n.slot + 1, folder.window}:
+		folder.pushing = true
+	default:
+	}
+}
+
+// push pushes what follows in a folder, and what comes before when there is room.
+func (p *pusher) push(s *fuse.Server, next push) {
+	f, l := p.fs, next.folder.listing
+	room := int64(maxPushed)
+	var buffer []byte
+	for i, count := next.from, next.count; i < len(l.entries) && count > 0 && room > 0 && !p.over(); i++ {
+		e := &l.entries[i]
+		if e.slot != i || e.meta.mode&syscall.S_IFMT != syscall.S_IFREG || e.meta.size == 0 || e.meta.size > maxPush {
+			continue
+		}
+		f.mu.Lock()
+		n := l.nodes[i]
+		skip := n == nil || n.cached
+		if !skip {
+			n.cached = true
+		}
+		f.mu.Unlock()
+		if skip {
+			continue
+		}
+		count--
+		room -= e.meta.size
+		if int64(cap(buffer)) < e.meta.size {
+			buffer = make([]byte, max(e.meta.size, 64<<10))
+		}
+		data := buffer[:e.meta.size]
+		if err := readWhole(context.Background(), f.config.Contents.Content, e.key, data); err != nil {
+			continue // who reads it is told
+		}
+		if s.InodeNotifyStoreCache(n.id, 0, data) == fuse.ENOSYS {
+			return // and folder.pushing stays
+		}
+	}
+	f.mu.Lock()
+	next.folder.pushing = false
+	f.mu.Unlock()
+}
+
+func (p *pusher) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}

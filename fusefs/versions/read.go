@@ -1,0 +1,67 @@
+//go:build linux || darwin
+
+package versions
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+const maxTarget = 4095 // bytes of a symbolic link's target that the kernel takes
+
+// Readlink returns where a symbolic link leads.
+func (f *FS) Readlink(_ <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
+	n := f.node(header.NodeId)
+	switch {
+	case n == nil:
+		return nil, fuse.ENOENT
+	case n.kind == newest:
+		return []byte(n.key), fuse.OK
+	case n.meta.mode != linkMode:
+		return nil, fuse.EINVAL
+	}
+	target := make([]byte, min(n.meta.size, maxTarget))
+	if err := f.contents.read(context.Background(), n.key, target, 0); err != nil {
+		return nil, f.fail("reading a symbolic link", n, "", err)
+	}
+	return target, fuse.OK
+}
+
+// Read reads a part of a file.
+func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	n := f.node(in.NodeId)
+	if n == nil || n.kind != inside {
+		return nil, fuse.EBADF
+	}
+	off := min(int64(in.Offset), n.meta.size)
+	buf = buf[:min(int64(len(buf)), n.meta.size-off)]
+	if len(buf) == 0 {
+		return fuse.ReadResultData(nil), fuse.OK
+	}
+	var err error
+	if int64(len(buf)) == n.meta.size {
+		err = readWhole(context.Background(), f.config.Contents.Content, n.key, buf)
+	} else {
+		err = f.contents.read(context.Background(), n.key, buf, off)
+	}
+	if err != nil {
+		return nil, f.fail("reading a file of a version", n, "", err)
+	}
+	f.pusher.missed(n, off+int64(len(buf)) == n.meta.size)
+	return fuse.ReadResultData(buf), fuse.OK
+}
+
+// full turns the end of a content right behind what was read into none. One before
+// it is an error: the size was told.
+func full(n int, want int, err error) error {
+	switch {
+	case n == want:
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+//go:build linux || darwin
+
+package versions
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// ReadDir lists a folder.
+func (f *FS) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return f.readDir(in, out, false)
+}
+
+// ReadDirPlus lists a folder, and tells all about what is in it when that never
+// changes.
+func (f *FS) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return f.readDir(in, out, true)
+}
+
+func (f *FS) readDir(in *fuse.ReadIn, out *fuse.DirEntryList, plus bool) fuse.Status {
+	n := f.node(in.NodeId)
+	if n == nil {
+		return fuse.ENOENT
+	}
+	if n.meta.mode != dirMode {
+		return fuse.ENOTDIR
+	}
+	ctx := context.Background()
+	if n.kind == named || n.kind == loose {
+		l, err := f.listNamed(ctx, n, in.Offset)
+		if err != nil {
+			return f.fail("listing workspaces", n, "", err)
+		}
+		addNames(n, l, in.Offset, out, plus)
+		return fuse.OK
+	}
+	l, err := f.list(ctx, n)
+	if err != nil {
+		return f.fail("reading a folder of a version", n, "", err)
+	}
+	f.addEntries(n, l, in.Offset, out, plus)
+	return fuse.OK
+}
+
+// add adds an entry that nothing is told about but its name.
+func add(out *fuse.DirEntryList, e fuse.DirEntry, plus bool) bool {
+	if plus {
+		return out.AddDirLookupEntry(e) != nil
+	}
+	return out.AddDirEntry(e)
+}
+
+// dots returns entry 0 or 1 of every folder.
+func dots(n *node, i uint64) fuse.DirEntry {
+	if i == 0 || n.parent == nil {
+		return fuse.DirEntry{Name: []string{".", ".."}[i], Mode: syscall.S_IFDIR, Ino: n.ino}
+	}
+	return fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: n.parent.ino}
+}
+
+// addNames adds what follows an offset, which is the number of a list and of the
+// entries before.
+func addNames(n *node, l listed, off uint64, out *fuse.DirEntryList, plus bool) {
+	for i := off & (1<<32 - 1); i < uint64(len(l.names))+2; i++ {
+		var e fuse.DirEntry
+		if i < 2 {
+			e = dots(n, i)
+		} else {
+			e = l.names[i-2]
+		}
+		e.Off = l.gen<<32 | (i + 1)
+		if !add(out, e, plus) {
+			return
+		}
+	}
+}
+
+// addEntries adds what follows an offset, which is the number of entries before.
+func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList, plus bool) {
+	for ; off < 2; off++ {
+		if !add(out, dots(n, off), plus) {
+			return
+		}
+	}
+	if !plus {
+		for i := off - 2; i < uint64(len(l.entries)); i++ {
+			e := &l.entries[i]
+			if !out.AddDirEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino}) {
+				return
+			}
+		}
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := off - 2; i < uint64(len(l.entries)); i++ {
+		e := &l.entries[i]
+		told := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
+		if told == nil {
+			return
+		}
+		f.tell(f.child(n, l, int(i)), told)
+	}
+}

@@ -1,0 +1,121 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/versions"
+)
+
+const workspacesName = "workspaces"
+
+// patience is how long workspaces/ may be without its mount while the whole is
+// being unmounted.
+const patience = 500 * time.Millisecond
+
+// A workspacesNode is the empty folder that the versions of workspaces are mounted
+// on. fusermount(1) wants it writable for its user.
+type workspacesNode struct{ fixedNode }
+
+var (
+	_ fs.NodeGetattrer = (*workspacesNode)(nil)
+	_ fs.NodeStatfser  = (*workspacesNode)(nil)
+)
+
+func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, syscall.S_IFDIR|0o755, 0, n.started)
+	out.SetTimeout(always)
+	return 0
+}
+
+// workspaceOf returns where the symbolic link of a message to its workspace leads;
+// "" when it has none.
+func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info, k int) (string, error) {
+	tree := v.versions.Load()
+	if tree == nil {
+		return "", nil
+	}
+	id, err := v.Messages.Link(ctx, tip.ID, k)
+	if err != nil || id == "" {
+		return "", err
+	}
+	path, err := tree.Path(ctx, id, session)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return "", nil // not fetched, as in a shallow clone
+	}
+	up := strings.Repeat("../", strings.Count(session, "/")+3)
+	return up + workspacesName + "/" + path, err
+}
+
+func (s *Server) workspacesDir() string { return filepath.Join(s.dir, workspacesName) }
+
+// mountWorkspaces mounts the versions of workspaces inside the mount, and keeps
+// them there as long as that is.
+func (s *Server) mountWorkspaces() error {
+	server, err := s.serveWorkspaces()
+	if err != nil {
+		return err
+	}
+	outer := make(chan struct{})
+	s.inner.Go(func() {
+		s.fuse.Wait()
+		close(outer)
+	})
+	s.inner.Go(func() {
+		for {
+			server.Wait()
+			// Whoever unmounts the whole begins here, but stops when he finds that it is in use.
+			select {
+			case <-outer:
+				return
+			case <-time.After(patience):
+			}
+			if server, err = s.serveWorkspaces(); err != nil {
+				s.view.log.Error("mounting the workspaces again", "dir", s.workspacesDir(), "err", err)
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (s *Server) serveWorkspaces() (*fuse.Server, error) {
+	dir := s.workspacesDir()
+	// One whose connection was cut stays in the mount table.
+	if err := clearDead(dir); err != nil {
+		return nil, err
+	}
+	v := s.view
+	tree := versions.New(versions.Config{
+		Workspaces: v.Workspaces, Versions: v.Versions, Contents: v.Contents,
+		Started: v.started, Errno: Errno, Spelled: spelled, Logger: v.log,
+	})
+	server, err := fuse.NewServer(tree, dir, &fuse.MountOptions{
+		Name:   subtype,
+		FsName: sourceName(v.Options),
+		// What is below an object id is found without a message; what programs ask for
+		// beside content and attributes would be one for each file.
+		DisableXAttrs:        true,
+		EnableSymlinkCaching: true,
+		DirectMount:          mountsDirectly(),
+		MaxWrite:             1 << 20,
+		MaxReadAhead:         1 << 20,
+		MaxBackground:        64,
+		Options:              []string{"default_permissions", "ro"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.versions.Store(tree)
+	return server, begin(server, dir)
+}

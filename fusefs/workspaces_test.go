@@ -1,0 +1,369 @@
+//go:build linux
+
+package fusefs_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+)
+
+// A tree has a file of each sort.
+func sorts() workspacetest.Tree {
+	return workspacetest.Tree{
+		"README":          {Content: "read me\n"},
+		"bin/tool":        {Content: "#!/bin/sh\necho it runs\n", File: domarkx.File{Mode: 0o6755}},
+		"bin/again":       {File: domarkx.File{HardLink: "bin/tool"}},
+		"elsewhere":       {File: domarkx.File{HardLink: "bin/tool"}},
+		"link":            {Content: "bin/tool", File: domarkx.File{Type: domarkx.Symlink}},
+		"secret":          {Content: "secret", File: domarkx.File{Mode: 0o600}},
+		"empty":           {},
+		"hollow":          {File: domarkx.File{Type: domarkx.Directory}},
+		"fifo":            {File: domarkx.File{Type: domarkx.Fifo, Mode: 0o666}},
+		"null":            {File: domarkx.File{Type: domarkx.CharDevice, Mode: 0o666, Major: 1, Minor: 3}},
+		"disk":            {File: domarkx.File{Type: domarkx.BlockDevice, Mode: 0o660, Major: 259, Minor: 70000}},
+		"\xff\xfe":        {Content: "no UTF-8"},
+		"new\nline":       {Content: "odd"},
+		".git/config":     {Content: "[core]\n"},
+		".git/HEAD":       {Content: "ref: refs/heads/main\n"},
+		".gitmodules":     {Content: "x"},
+		"deep/er/and/low": {Content: strings.Repeat("0123456789abcdef", 100_000)},
+	}
+}
+
+func (m *mount) version(workspace string, resources map[string]workspacetest.Tree) domarkx.Version {
+	m.Helper()
+	v, err := m.spaces.Write(m.Context(), workspace, resources)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return v
+}
+
+func folderOf(v domarkx.Version) string { return fmt.Sprintf("%04d-%s", v.Number, v.ID) }
+
+func TestVersionsShow(t *testing.T) {
+	m := mounted(t)
+	v := m.version("a/w", map[string]workspacetest.Tree{"fs": sorts(), "fs-2": {}})
+	for range 2 { // from the store, from the kernel
+		got := m.sh(`cd ../workspaces/a/w/latest; pwd -P | sed "s,.*/,,"; ls; cd fs; ls -A -N; cat README secret empty; cat "$(printf '\377\376')" new*; readlink link; bin/tool; cat .git/HEAD; md5sum <deep/er/and/low`)
+		want := folderOf(v) + "\nfs\nfs-2\n.git\n.gitmodules\nREADME\nbin\ndeep\ndisk\nelsewhere\nempty\nfifo\nhollow\nlink\nnew\nline\nnull\nsecret\n\xff\xfe\n" +
+			"read me\nsecretno UTF-8oddbin/tool\nit runs\nref: refs/heads/main\n"
+		sum := m.sh(`for i in $(seq 100000); do printf 0123456789abcdef; done | md5sum`)
+		if got != want+sum {
+			t.Errorf("shows %q, want %q", got, want+sum)
+		}
+		got = m.sh(`cd ../workspaces/a/w/latest/fs; stat -c '%n %A %h %u %g %s %t:%T %Y' README bin/tool bin/again elsewhere link secret empty hollow fifo null disk .`)
+		want = `README -r--r--r-- 1 65534 65534 8 0:0 1700000000
+bin/tool -r-xr-xr-x 2 65534 65534 23 0:0 1700000000
+bin/again -r-xr-xr-x 2 65534 65534 23 0:0 1700000000
+elsewhere -r-xr-xr-x 2 65534 65534 23 0:0 1700000000
+link lrwxrwxrwx 1 65534 65534 8 0:0 1700000000
+secret -r--r--r-- 1 65534 65534 6 0:0 1700000000
+empty -r--r--r-- 1 65534 65534 0 0:0 1700000000
+hollow dr-xr-xr-x 1 65534 65534 0 0:0 1700000000
+fifo pr--r--r-- 1 65534 65534 0 0:0 1700000000
+null cr--r--r-- 1 65534 65534 0 1:3 1700000000
+disk br--r--r-- 1 65534 65534 0 103:11170 1700000000
+. dr-xr-xr-x 1 65534 65534 0 0:0 1700000000
+`
+		if got != want {
+			t.Errorf("stat: %s, want %s", got, want)
+		}
+		if got := m.sh(`cd ../workspaces/a/w/latest/fs; stat -c %i bin/tool bin/again elsewhere | uniq -c | awk '{print $1}'`); got != "3\n" {
+			t.Errorf("a file of three names has other inodes: %s", got)
+		}
+	}
+	for _, script := range []string{`cat null`, `dd if=disk count=0`} {
+		if out, err := m.trySh(`cd ../workspaces/a/w/latest/fs; ` + script); err == nil || !strings.Contains(out, "Permission denied") {
+			t.Errorf("%s: %q, %v", script, out, err)
+		}
+	}
+	for _, script := range []string{`echo x > README`, `rm README`, `touch x`, `mkdir x`, `chmod 777 README`, `chown 0 README`, `mv README x`, `ln README x`, `ln -s x x`, `touch README`,
+		`setfattr -n user.x -v x README`, `cd ..; rm -r fs`, `cd ../../..; mkdir x`, `cd ../../..; rmdir w`, `truncate -s 0 README`} {
+		if out, err := m.trySh(`cd ../workspaces/a/w/latest/fs; ` + script); err == nil {
+			t.Errorf("%s: %q", script, out)
+		}
+	}
+	for _, name := range []string{"a/x", "x", "a/w/0002-" + v.ID, "a/w/1-" + v.ID, "a/w/0001-", "a/w/0001-" + v.ID[1:], "a/w/" + folderOf(v) + "/fs/x", "a/w/" + folderOf(v) + "/x", "latest", "a/latest"} {
+		for range 2 {
+			if _, err := os.Stat(m.path("workspaces/" + name)); !os.IsNotExist(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestToolsWorkInVersions(t *testing.T) {
+	m := mounted(t)
+	tree := workspacetest.Tree{}
+	for i := range 1000 {
+		tree[fmt.Sprintf("d%02d/f%04d", i%50, i)] = workspacetest.Item{Content: fmt.Sprintf("file %d\n", i)}
+	}
+	tree["main.c"] = workspacetest.Item{Content: "#include \"h/x.h\"\nint main(void) { return X; }\n"}
+	tree["h/x.h"] = workspacetest.Item{Content: "#define X 7\n"}
+	one := m.version("w", map[string]workspacetest.Tree{"fs": tree})
+	tree["d07/f0007"] = workspacetest.Item{Content: "file seven\n"}
+	delete(tree, "d08/f0008")
+	two := m.version("w", map[string]workspacetest.Tree{"fs": tree})
+	m.sh(`mkdir "$T/copy"; tar -C ../workspaces/w/` + folderOf(one) + ` -cf - fs | tar -C "$T/copy" -xf -; diff -r ../workspaces/w/` + folderOf(one) + ` "$T/copy"`)
+	out, _ := m.trySh(`cd ../workspaces/w; diff -r ` + folderOf(one) + ` ` + folderOf(two))
+	if want := "diff -r " + folderOf(one) + "/fs/d07/f0007 " + folderOf(two) + "/fs/d07/f0007\n1c1\n< file 7\n---\n> file seven\nOnly in " + folderOf(one) + "/fs/d08: f0008\n"; out != want {
+		t.Errorf("diff: %s", out)
+	}
+	if got := m.sh(`cd ../workspaces/w/latest/fs; find . -type f | wc -l; grep -rl 'file 9[0-9][0-9]' . | wc -l; find . -type f | xargs cat | wc -l; find . -type f -printf '%i\n' | sort -u | wc -l; find . -links 1 -name 'f01*' | wc -l; cc -o "$T/x" main.c; "$T/x" || echo $?`); got != "1001\n100\n1002\n1001\n100\n7\n" {
+		t.Errorf("tools: %q", got)
+	}
+}
+
+func TestWorkspacesAreFresh(t *testing.T) {
+	m := mounted(t)
+	ls := func(dir string) string { return m.sh(`cd ../workspaces/` + dir + `; ls`) }
+	if got := ls(""); got != "" {
+		t.Errorf("ls: %q", got)
+	}
+	var names string
+	var first domarkx.Version
+	for i := range 5 {
+		v := m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: fmt.Sprint(i)}}})
+		if i == 0 {
+			first = v
+		}
+		names += folderOf(v) + "\n"
+		for range 2 {
+			if got := ls("w"); got != names+"latest\n" {
+				t.Errorf("ls w: %q, want %q", got, names)
+			}
+			if got := m.sh(`cd ../workspaces/w; readlink latest; cat latest/fs/n; cat ` + folderOf(v) + `/fs/n`); got != fmt.Sprintf("%s\n%d%d", folderOf(v), i, i) {
+				t.Errorf("latest: %q", got)
+			}
+			if got := ls(""); got != "w\n" {
+				t.Errorf("ls: %q", got)
+			}
+		}
+	}
+	m.version("x/y", map[string]workspacetest.Tree{})
+	if got := ls("") + ls("x") + ls("x/y/latest"); got != "w\nx\ny\n" {
+		t.Errorf("ls: %q", got)
+	}
+	if err := m.spaces.Point("w", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := ls(""); got != "x\n" {
+		t.Errorf("ls after a removal: %q", got)
+	}
+	for _, name := range []string{"w", "w/latest", "w/" + folderOf(first)} {
+		if _, err := os.Stat(m.path("workspaces/" + name)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := m.sh(`cat ../workspaces/.versions/` + folderOf(first) + `/fs/n; ls ../workspaces/.versions`); got != "0" {
+		t.Errorf("a version of no workspace: %q", got)
+	}
+	v := m.version("w", map[string]workspacetest.Tree{"other": {}})
+	if got := ls("w") + ls("w/latest"); got != folderOf(v)+"\nlatest\nother\n" {
+		t.Errorf("ls of another of the name: %q", got)
+	}
+}
+
+func TestManyVersionsAreListedWhileMoreAreMade(t *testing.T) {
+	m := mounted(t)
+	const many = 3000
+	for range many {
+		m.version("w", nil)
+	}
+	dir, err := os.Open(m.path("workspaces/w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var names []string
+	for {
+		some, err := dir.Readdirnames(500)
+		names = append(names, some...)
+		if err != nil || len(some) == 0 {
+			break
+		}
+		m.version("w", nil)
+	}
+	if len(names) != many+1 || names[many] != "latest" {
+		t.Errorf("%d names, the last is %q", len(names), names[len(names)-1])
+	}
+}
+
+func TestMessagesLeadToTheirVersions(t *testing.T) {
+	m := mounted(t)
+	s := m.outside("a/s", "## user\n\none\n\n## assistant\n\ntwo\n")
+	if got := m.sh(`ls ../messages/a/s/0001-assistant`); got != "message.json\nmessage.md\n" {
+		t.Errorf("ls: %q", got)
+	}
+	v := m.version("a/s", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	w := m.version("other", map[string]workspacetest.Tree{"fs": {"n": {Content: "2"}}})
+	m.version("a/s", map[string]workspacetest.Tree{"fs": {"n": {Content: "3"}}})
+	read := func() string {
+		return m.sh(`cd ../messages/a/s/0001-assistant; ls | tr '\n' ' '; readlink workspace; cat workspace/fs/n`)
+	}
+	for _, c := range []struct {
+		id, leads string
+		prepare   func() error
+	}{
+		{v.ID, "a/s/" + folderOf(v), nil},
+		{w.ID, "other/" + folderOf(w), nil},
+		{w.ID, "third/" + folderOf(w), func() error {
+			return m.spaces.Point("third", w.ID)
+		}},
+		{w.ID, ".versions/" + folderOf(w), func() error { return m.spaces.Point("third", "") }},
+		{v.ID, "a/s/" + folderOf(v), nil},
+	} {
+		if err := m.spaces.Link(s.ID, 1, c.id); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(c.leads, "third") {
+			if err := m.spaces.Point("other", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.prepare != nil {
+			if err := c.prepare(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := "1"
+		if c.id == w.ID {
+			n = "2"
+		}
+		if got, want := read(), "message.json message.md workspace ../../../../workspaces/"+c.leads+"\n"+n; got != want {
+			t.Errorf("leads to %q, want %q", got, want)
+		}
+	}
+}
+
+func TestNothingInAVersionRuns(t *testing.T) {
+	m := mounted(t)
+	ran := filepath.Join(m.dir, "ran")
+	hook := "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch " + ran + "; false\"\n\tpager = touch " + ran + "\n"
+	m.version("w", map[string]workspacetest.Tree{"fs": {
+		".git/config": {Content: hook}, ".git/HEAD": {Content: "ref: refs/heads/main\n"}, ".git/objects/x": {}, ".git/refs/x": {}, "f": {Content: "f"},
+		"bare/config": {Content: hook}, "bare/HEAD": {Content: "ref: refs/heads/main\n"}, "bare/objects/x": {}, "bare/refs/x": {},
+	}})
+	for _, environ := range []string{"", "SUDO_UID=1000 ", "SUDO_UID=0 "} {
+		for _, dir := range []string{"fs", "fs/bare", "fs/.git"} {
+			for _, command := range []string{"status", "log", "branch"} {
+				out, err := m.trySh(`cd ../workspaces/w/latest/` + dir + ` && ` + environ + `GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git ` + command)
+				if err == nil || !strings.Contains(out, "dubious ownership") {
+					t.Errorf("%sgit %s in %s: %q, %v", environ, command, dir, out, err)
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(ran); !os.IsNotExist(err) {
+		t.Errorf("a version has run something: %v", err)
+	}
+}
+
+// inner is how many mounts are at workspaces/.
+func (m *mount) inner() int {
+	m.Helper()
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		m.Fatal(err)
+	}
+	n := 0
+	for _, line := range fusefs.ParseMountinfo(data) {
+		if fusefs.MountedOn(line) == m.path("workspaces") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestABusyVersionKeepsAllMounted(t *testing.T) {
+	m := mounted(t)
+	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	for _, busy := range []string{"workspaces/w/latest/fs", "workspaces", "sessions", "."} {
+		cmd := exec.Command("sleep", "1000")
+		cmd.Dir = m.path(busy)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		err := fusefs.Unmount(t.Context(), m.mnt)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
+			t.Errorf("unmounting what is used at %s: %v", busy, err)
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
+			t.Errorf("after that: %q, %d mounts", got, m.inner())
+		}
+	}
+	// One that is not seen: the kernel itself.
+	hidden := filepath.Join(m.dir, "hidden")
+	if err := os.Mkdir(hidden, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"sessions", "workspaces/w"} {
+		fd, err := unix.OpenTree(unix.AT_FDCWD, m.path(dir), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fusefs.Unmount(t.Context(), m.mnt); err == nil {
+			t.Errorf("unmounted while this process has %s open", dir)
+		}
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
+			t.Errorf("after that: %q, %d mounts", got, m.inner())
+		}
+		unix.Close(fd)
+	}
+	if err := fusefs.Unmount(t.Context(), m.mnt); err != nil {
+		t.Error(err)
+	}
+	if m.inner() != 0 {
+		t.Errorf("%d mounts stay", m.inner())
+	}
+}
+
+func TestADeadMountTakesItsVersionsAlong(t *testing.T) {
+	m := mounted(t)
+	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	m.read("workspaces/w/latest/fs/n")
+	for _, busy := range []string{"sessions", "workspaces/w/latest/fs"} {
+		cmd := exec.Command("sleep", "1000")
+		cmd.Dir = m.path(busy)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		m.kill()
+		m.start()
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
+			t.Errorf("after a kill: %q, %d mounts", got, m.inner())
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	m.stop()
+	if m.inner() != 0 {
+		t.Errorf("%d mounts stay", m.inner())
+	}
+}
+
+func TestVersionsComeBackWhenSomebodyUnmountsThem(t *testing.T) {
+	m := mounted(t)
+	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	if err := syscall.Unmount(m.path("workspaces"), unix.MNT_DETACH); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("the versions are mounted again", func() bool { return m.inner() == 1 })
+	if got := m.read("workspaces/w/latest/fs/n"); got != "1" {
+		t.Errorf("reads %q", got)
+	}
+}
