@@ -58,7 +58,9 @@ func TestImportArrows(t *testing.T) {
 	for _, p := range packages {
 		own := relative(p.ImportPath)
 		for _, a := range arrows {
-			if !inFolder(own, a.folder) || slices.ContainsFunc(arrows, func(b arrow) bool { return b.folder != a.folder && inFolder(b.folder, a.folder) && inFolder(own, b.folder) }) {
+			if !inFolder(own, a.folder) || slices.ContainsFunc(arrows, func(b arrow) bool {
+				return b.folder != a.folder && inFolder(b.folder, a.folder) && inFolder(own, b.folder)
+			}) {
 				continue
 			}
 			for _, dep := range p.Deps {
