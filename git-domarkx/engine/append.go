@@ -23,9 +23,10 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 	}
 	id := domarkx.NewID(0, committer.When) // one id, however often it must be tried
 	c := change{name: name, operation: "append", author: author, committer: committer}
-	var info domarkx.Info
+	var info, before domarkx.Info
 	err = m.update(ctx, "append "+name, func(tx Tx) error {
 		tip, err := tx.Tip(ctx, name)
+		before = tip
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound):
 			if err := tx.CheckName(ctx, name); err != nil {
@@ -33,7 +34,7 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 			}
 			info, err = m.begin(ctx, tx, c, id, msg)
 		case err == nil:
-			info, err = m.appendTo(ctx, tx, tip, c, id, msg)
+			info, err = m.appendTo(ctx, tx, tip, c, addition{message: msg, id: id})
 		}
 		if err != nil {
 			return err
@@ -41,7 +42,10 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 		info.Name = name
 		return tx.Set(ctx, name, info.ID)
 	})
-	return info, err
+	if err != nil {
+		return info, err
+	}
+	return info, m.trustAppended(ctx, before, info, msg)
 }
 
 // begin commits a session of one message.
@@ -52,20 +56,29 @@ func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	commit, err := m.commitOf(ctx, tx, state, c, appendSubject(msg))
+	commit, err := m.commitOf(ctx, tx, state, c, appendSubject(c.operation, msg))
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	return tx.Commit(ctx, commit)
 }
 
-func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
+// An addition is a message for the end of a session.
+type addition struct {
+	message     domarkx.Message
+	id          domarkx.ID
+	link        string // the version that its calls left; "" for none
+	attachments []domarkx.Attachment
+}
+
+func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, c change, a addition) (domarkx.Info, error) {
+	msg := a.message
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	entry := entryOf(markdown.WriteMessage(msg), c.committer.When.Unix())
-	entry.ID = id
+	entry.ID, entry.Link = a.id, a.link
 	tail, before, err := m.tail(ctx, tip, headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -73,8 +86,11 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 	if n := len(tail.state.Thread.Live); n > 0 {
 		entry.After = tail.state.Thread.Live[n-1].ID
 	}
-	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Subject: appendSubject(msg),
-		Preview: tip.Preview, Author: c.author, Committer: c.committer}
+	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Subject: appendSubject(c.operation, msg),
+		Preview: tip.Preview, Author: c.author, Committer: c.committer, Attachments: a.attachments}
+	if a.link != "" {
+		commit.Parents = append(commit.Parents, a.link)
+	}
 	if tip.Messages == 0 {
 		commit.Preview = domarkx.Preview(msg)
 	}
@@ -145,13 +161,13 @@ func withoutOwn(entry domarkx.HeaderEntry, h domarkx.Header) domarkx.HeaderEntry
 	return entry
 }
 
-func appendSubject(msg domarkx.Message) string {
+func appendSubject(operation string, msg domarkx.Message) string {
 	line := firstLine(msg)
 	if runes := []rune(line); len(runes) > 60 {
 		line = string(runes[:59]) + "…"
 	}
 	if line == "" {
-		return fmt.Sprintf("append %s message", msg.Role)
+		return fmt.Sprintf("%s %s message", operation, msg.Role)
 	}
-	return fmt.Sprintf("append %s: %s", msg.Role, line)
+	return fmt.Sprintf("%s %s: %s", operation, msg.Role, line)
 }

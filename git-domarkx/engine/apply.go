@@ -146,24 +146,10 @@ func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (stri
 		return "", nil
 	}
 	was, err := loadMessage(ctx, e.blobs, old)
-	if err != nil || !slices.EqualFunc(runnable(was), runnable(now), func(a, b domarkx.Block) bool {
-		return a.Language == b.Language && a.Name == b.Name && a.Text == b.Text
-	}) {
+	if err != nil || !sameRunnable(was, now) {
 		return "", err
 	}
 	return old.Link, nil
-}
-
-// runnable returns the blocks of a message that may be run: named ones and tool
-// calls.
-func runnable(m domarkx.Message) []domarkx.Block {
-	var blocks []domarkx.Block
-	for _, b := range m.Content {
-		if b.Type == domarkx.CodeBlock && (b.HasName || b.Language == "tool-call") {
-			blocks = append(blocks, b)
-		}
-	}
-	return blocks
 }
 
 // keepPreamble keeps the preamble's bytes, for the header is to hold what they do

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // Refs tells what sessions there are.
@@ -164,6 +165,7 @@ type Surroundings struct {
 	Ignored  func(ctx context.Context, paths []string) ([]bool, error)
 	Drafts   Drafts
 
+	Workspaces *plugins.WorkspaceManager
 	Settings    Settings
 	Assignments Assignments
 }

@@ -28,7 +28,8 @@ type Saved struct {
 	// Document is the snapshot that holds exactly what was saved: Info.ID unless merged.
 	Document string
 
-	state *domarkx.State // of Document, when it was made
+	state  *domarkx.State // of Document, when it was made
+	before domarkx.Info   // the session's newest snapshot before
 }
 
 // Save makes a snapshot of a saved document. When the session moved on since the
@@ -68,7 +69,10 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
 		return err
 	})
-	return saved, err
+	if err != nil {
+		return saved, err
+	}
+	return saved, m.trustSaved(ctx, saved, r.Base, doc)
 }
 
 // parse reads a saved document; its includes are those stored with the base.
@@ -144,7 +148,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if err != nil {
 		return Saved{}, err
 	}
-	saved := Saved{Info: info, Changed: true, Document: info.ID, state: state}
+	saved := Saved{Info: info, Changed: true, Document: info.ID, state: state, before: tip}
 	if tip.ID != "" && tip.ID != c.base {
 		theirs, err := m.store.Load(ctx, tip.ID)
 		if err != nil {

@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A callJournal keeps what runs right now, so that a call during which the program
+// is killed is neither forgotten nor made again by itself. An entry is a file,
+// durable before the call starts and removed when its outcome is recorded.
+type callJournal struct{ dir string }
+
+// A journalled is a call that was begun.
+type journalled struct {
+	Session   string
+	Workspace string
+	Message   domarkx.ID // that makes the call
+	Index     int        // of the call among those of the message, from 0
+	Block     domarkx.Block
+	Resource  string // "" when not known
+	Tool      string // "" for a block of code
+	// Appends says that the message is not in the session before the call is done.
+	Appends bool
+	// Before is the result that the call had, when it is made once more.
+	Before  string
+	Process int // that makes it
+}
+
+func (m *SessionManager) journal() callJournal {
+	return callJournal{filepath.Join(m.around.StateDir, "calls")}
+}
+
+func (j callJournal) path(c journalled) string {
+	return filepath.Join(j.dir, c.Message.String()+"-"+strconv.Itoa(c.Index)+".json")
+}
+
+// begin makes an entry durable.
+func (j callJournal) begin(c journalled) error {
+	err := writeDurably(j.path(c), prettyJSON(c.value()))
+	if err != nil {
+		return fmt.Errorf("noting a call before it is made: %w", err)
+	}
+	return nil
+}
+
+// end forgets a call whose outcome is recorded.
+func (j callJournal) end(c journalled) error {
+	err := os.Remove(j.path(c))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forgetting a call that is recorded: %w", err)
+	}
+	return nil
+}
+
+// list returns the calls that were begun and not recorded.
+func (j callJournal) list() ([]journalled, error) {
+	files, err := os.ReadDir(j.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what calls were begun: %w", err)
+	}
+	var all []journalled
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".json") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(j.dir, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading what calls were begun: %w", err)
+		}
+		c, err := parseJournalled(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; if no call runs, remove it", filepath.Join(j.dir, f.Name()), err)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (c journalled) value() domarkx.Value {
+	text := func(name, s string) domarkx.Member {
+		return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}
+	}
+	number := func(name string, n int) domarkx.Member {
+		return domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.Itoa(n))}
+	}
+	return domarkx.ObjectValue(number("format", 1), text("session", c.Session), text("workspace", c.Workspace),
+		text("message", c.Message.String()), number("index", c.Index),
+		text("language", c.Block.Language), text("name", c.Block.Name), text("code", c.Block.Text),
+		text("resource", c.Resource), text("tool", c.Tool), text("before", c.Before),
+		domarkx.Member{Name: "appends", Value: domarkx.BoolValue(c.Appends)}, number("process", c.Process))
+}
+
+func parseJournalled(data []byte) (journalled, error) {
+	v, err := domarkx.ParseValue(data)
+	if err != nil {
+		return journalled{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
+	}
+	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
+	if text("format") != "1" {
+		return journalled{}, fmt.Errorf("format %q: %w", text("format"), domarkx.ErrUnsupported)
+	}
+	c := journalled{Session: text("session"), Workspace: text("workspace"), Resource: text("resource"), Tool: text("tool"),
+		Before: text("before"), Appends: text("appends") == "true"}
+	c.Block = domarkx.Block{Type: domarkx.CodeBlock, Language: text("language"), Name: text("name"), Text: text("code")}
+	c.Block.HasName = c.Block.Name != ""
+	if c.Message, err = domarkx.ParseID(text("message")); err != nil {
+		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
+	}
+	if c.Index, err = strconv.Atoi(text("index")); err != nil {
+		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
+	}
+	c.Process, err = strconv.Atoi(text("process"))
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
+	}
+	return c, nil
+}
+
+// writeDurably is replaceFile for what must be found after a power cut, too: the
+// folders know of it when it returns.
+func writeDurably(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	_, err := os.Stat(dir)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err := replaceFile(path, data); err != nil {
+		return err
+	}
+	if err := syncFolder(dir); err != nil || !isNew {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An ExecRequest is a call by hand.
+type ExecRequest struct {
+	Name     string
+	Resource string
+	Tool     string
+	Pairs    []string       // KEY=VALUE, over Arguments
+	Args     *domarkx.Value // an object; nil for none
+	Command  []string       // when not nil, of the only run_command, instead of all above
+	// Approve is that of RunRequest.
+	Approve func(ctx context.Context, e *UntrustedError) (bool, error)
+}
+
+// runCommand is the tool that --, and the words after it, stand for.
+const runCommand = "run_command"
+
+// Exec makes a call, and adds it with its result to the end of the session as a
+// message of the assistant that is linked to the version it left. A call that cannot
+// be made, because of its arguments, is a *domarkx.ToolError, and nothing is added.
+func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallReport, err error) {
+	info, err := m.store.Tip(ctx, r.Name)
+	if err != nil {
+		return CallReport{}, err
+	}
+	info.Name = r.Name
+	gate := m.newGate(r.Approve)
+	if err := gate.check(ctx, info); err != nil {
+		return CallReport{}, err
+	}
+	b, err := m.openBench(ctx, info)
+	if err != nil {
+		return CallReport{}, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	if err := b.prepare(ctx, r.Name, false); err != nil {
+		return CallReport{}, err
+	}
+	asked, err := b.request(ctx, r)
+	if err != nil {
+		return CallReport{}, err
+	}
+	if asked.Call, err = b.live.Defaults(ctx, asked.Resource, asked.Call); err != nil {
+		return CallReport{}, err
+	}
+	_, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return CallReport{}, err
+	}
+	block := callBlock(asked)
+	t := target{operation: "exec", journalled: journalled{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
+		Resource: asked.Resource, Tool: asked.Tool}}
+	held, before, err := m.trustedTip(ctx, r.Name)
+	if err != nil {
+		return CallReport{}, err
+	}
+	report, err = b.perform(ctx, t, func(ctx context.Context) making {
+		result, err := b.live.Call(ctx, asked.Resource, asked.Call)
+		return making{asked.Resource, asked.Tool, result, err}
+	})
+	if err == nil && held {
+		err = m.trustExecuted(ctx, before, r.Name, domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block}})
+	}
+	return report, err
+}
+
+// trustedTip reports whether a session is trusted as it is.
+func (m *SessionManager) trustedTip(ctx context.Context, name string) (bool, domarkx.Info, error) {
+	tip, err := m.store.Tip(ctx, name)
+	if err != nil {
+		return false, tip, err
+	}
+	tip.Name = name
+	held, err := m.IsTrusted(ctx, tip)
+	return held, tip, err
+}
+
+// trustExecuted extends the trust in a session over a call that the user made by
+// hand, unless something else was added to the session meanwhile.
+func (m *SessionManager) trustExecuted(ctx context.Context, before domarkx.Info, name string, msg domarkx.Message) error {
+	tip, err := m.store.Tip(ctx, name)
+	if err != nil {
+		return err
+	}
+	tip.Name = name
+	if tip.Messages == before.Messages+1 && tip.Number == before.Number+1 {
+		return m.trustAppended(ctx, before, tip, msg)
+	}
+	for info, err := range m.store.History(ctx, tip.ID) { // others wrote, before or after
+		if err != nil {
+			return err
+		}
+		if info.Number <= before.Number {
+			break
+		}
+		if info.Operation == "merge" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// request returns the call that the user asks for.
+func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
+	tools, err := b.tools(ctx)
+	if err != nil {
+		return request{}, err
+	}
+	if r.Command != nil {
+		var able []string
+		for _, spec := range b.live.Specs() {
+			if slices.ContainsFunc(tools[spec.ID], func(t domarkx.Tool) bool { return t.Name == runCommand }) {
+				able = append(able, spec.ID)
+			}
+		}
+		if len(able) != 1 {
+			return request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
+				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), r.Name, runCommand)}
+		}
+		return request{able[0], domarkx.Call{Tool: runCommand, Arguments: domarkx.ObjectValue(
+			domarkx.Member{Name: "command", Value: domarkx.StringValue(commandLine(r.Command))})}}, nil
+	}
+	arguments := domarkx.ObjectValue()
+	if r.Args != nil {
+		arguments = *r.Args
+	}
+	var schema domarkx.Value
+	for _, t := range tools[r.Resource] {
+		if t.Name == r.Tool {
+			schema = t.Schema
+		}
+	}
+	for _, pair := range r.Pairs {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return request{}, fmt.Errorf("argument %q: %w, expected KEY=VALUE", pair, domarkx.ErrInvalid)
+		}
+		value, err := argument(schema, key, text)
+		if err != nil {
+			return request{}, err
+		}
+		arguments = arguments.With(key, value)
+	}
+	asked := request{r.Resource, domarkx.Call{Tool: r.Tool, Arguments: arguments}}
+	return asked, b.live.CheckCall(asked.Resource, asked.Call)
+}
+
+// tools returns the tools of the resources.
+func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
+	types, err := b.m.around.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools := map[string][]domarkx.Tool{}
+	for _, spec := range b.live.Specs() {
+		for _, t := range types {
+			if t.Name == spec.Type {
+				tools[spec.ID] = t.Tools
+			}
+		}
+	}
+	return tools, nil
+}
+
+// argument reads what the user typed as the value of an argument: a string is that
+// text, where the tool's schema wants something else it is JSON.
+func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
+	properties, _ := schema.Get("properties")
+	property, ok := properties.Get(key)
+	kind, typed := property.Get("type")
+	kinds := []string{kind.Text()}
+	for _, item := range kind.Items() {
+		kinds = append(kinds, item.Text())
+	}
+	if !ok || !typed || slices.Contains(kinds, "string") {
+		return domarkx.StringValue(text), nil
+	}
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		return v, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("/arguments/%s: %s is no %s", key, strconv.Quote(text), kind.Text())}
+	}
+	return v, nil
+}
+
+// commandLine joins words as a shell reads them; one word is a command line already.
+func commandLine(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsFunc(word, needsQuotes) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func needsQuotes(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-_./:,+@%", r)
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A gate lets nothing run that the user has not trusted or approved.
+type gate struct {
+	m        *SessionManager
+	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
+	approved map[trustDigest]bool
+}
+
+func (m *SessionManager) newGate(approve func(context.Context, *UntrustedError) (bool, error)) *gate {
+	return &gate{m: m, approve: approve, approved: map[trustDigest]bool{}}
+}
+
+// check returns an *UntrustedError unless all that a snapshot runs may run. What was
+// approved may run as long as the session says nothing else.
+func (g *gate) check(ctx context.Context, info domarkx.Info) error {
+	d, err := g.m.digest(ctx, info)
+	if err != nil || g.approved[d] {
+		return err
+	}
+	held, err := g.m.trusts(ctx, d)
+	if err != nil || held {
+		return err
+	}
+	untrusted := &UntrustedError{Session: info.Name}
+	if untrusted.Listing, err = g.m.Listing(ctx, info); err != nil {
+		return err
+	}
+	if g.approve == nil {
+		return untrusted
+	}
+	yes, err := g.approve(ctx, untrusted)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return untrusted
+	}
+	g.approved[d] = true
+	return nil
+}

@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A RunRequest says which session's calls to make.
+type RunRequest struct {
+	Name  string
+	Retry bool // also those that were interrupted, and a setup script that did not end well
+	// Approve is asked whether something that is not trusted may run this once; nil
+	// says no.
+	Approve func(ctx context.Context, e *UntrustedError) (bool, error)
+	// Report is told of each call when it is recorded.
+	Report func(CallReport)
+}
+
+// A Ran is what became of a run.
+type Ran struct {
+	Failed int // calls that have no result but an error
+	// Interrupted are calls of an earlier run that are not made again by themselves.
+	Interrupted []CallReport
+}
+
+// Run makes each call of a session's assistant, and runs each named block of code,
+// that has no result yet, in order. After each the workspace has a version when it
+// changed, and the message its result and link. A call that fails does not keep the
+// next from being made.
+func (m *SessionManager) Run(ctx context.Context, r RunRequest) (Ran, error) {
+	run := &runner{m: m, request: r, gate: m.newGate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
+	err := run.all(ctx)
+	return run.ran, err
+}
+
+// A runner makes the calls of one session.
+type runner struct {
+	m        *SessionManager
+	request  RunRequest
+	gate     *gate
+	bench    *bench // nil until it is needed
+	runs     func(language string) bool
+	tried    map[callKey]bool
+	messages map[string]domarkx.Message // by blob: those that can run something
+	stale    map[string]int             // by blob: the first call of a message that is pending again
+	ran      Ran
+}
+
+// A callKey identifies a call for as long as its message says the same.
+type callKey struct {
+	message domarkx.ID
+	index   int
+	code    string
+}
+
+func keyOf(c journalled) callKey {
+	return callKey{c.Message, c.Index, c.Block.Language + "\n" + c.Block.Name + "\n" + c.Block.Text}
+}
+
+func (r *runner) all(ctx context.Context) (err error) {
+	info, err := r.tip(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.gate.check(ctx, info); err != nil {
+		return err
+	}
+	needed, err := r.needsBench(ctx, info)
+	if err != nil || !needed {
+		return err
+	}
+	interrupted, err := r.m.interruptedIn(r.request.Name)
+	if err != nil {
+		return err
+	}
+	if r.bench, err = r.m.openBench(ctx, info); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.bench.close(ctx)) }()
+	r.runs = r.bench.live.CanRun
+	if err := r.reportInterrupted(ctx, interrupted); err != nil {
+		return err
+	}
+	if err := r.bench.prepare(ctx, r.request.Name, r.request.Retry); err != nil {
+		return err
+	}
+	for {
+		if info, err = r.tip(ctx); err != nil {
+			return err
+		}
+		if err := r.gate.check(ctx, info); err != nil {
+			return err
+		}
+		next, err := r.next(ctx, info)
+		if err != nil || next == nil {
+			return err
+		}
+		r.tried[keyOf(next.journalled)] = true
+		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) making { return r.bench.make(ctx, next.Block) })
+		if report.OK || report.Code != "" {
+			r.report(report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *runner) tip(ctx context.Context) (domarkx.Info, error) {
+	info, err := r.m.store.Tip(ctx, r.request.Name)
+	info.Name = r.request.Name
+	return info, err
+}
+
+func (r *runner) report(c CallReport) {
+	if !c.OK {
+		r.ran.Failed++
+	}
+	if r.request.Report != nil {
+		r.request.Report(c)
+	}
+}
+
+// make makes the call that a block asks for.
+func (b *bench) make(ctx context.Context, block domarkx.Block) making {
+	if block.Language != toolCall {
+		resource, result, err := b.live.Run(ctx, block.Language, block.Text)
+		return making{resource, block.Language, result, err}
+	}
+	asked, err := parseCall(block.Text)
+	if err != nil {
+		return making{err: err}
+	}
+	result, err := b.live.Call(ctx, asked.Resource, asked.Call)
+	return making{asked.Resource, asked.Tool, result, err}
+}
+
+// needsBench reports whether there is anything to do for which the workspace has to
+// be live. Nothing is created where there is not.
+func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error) {
+	m := r.m
+	workspace, err := m.workspaceOf(ctx, info.Name)
+	if err != nil {
+		return false, err
+	}
+	begun, err := m.journal().list()
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(begun, func(c journalled) bool { return c.Workspace == workspace }) {
+		return true, nil
+	}
+	if _, err := os.Stat(m.setupFile(workspace)); err == nil && r.request.Retry {
+		return true, nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if r.runs, err = m.languages(ctx, info); err != nil {
+		return false, err
+	}
+	next, err := r.next(ctx, info)
+	r.ran.Interrupted = nil
+	if err == nil && next == nil {
+		_, err = r.next(ctx, info) // for what it says of interrupted calls
+	}
+	return next != nil, err
+}
+
+// languages tells which languages of code the resources of a session run, by what
+// their plugins say.
+func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
+	headers, err := m.store.Header(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := m.workspaceOf(ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := m.tipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	specs, err := m.wantedSpecs(ctx, info.Name, workspace, h, tip)
+	var none *RefusedError
+	if errors.As(err, &none) {
+		return func(string) bool { return false }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	types, err := m.around.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, t := range types {
+		if slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return s.Type == t.Name }) {
+			for _, language := range t.Languages {
+				known[language] = true
+			}
+		}
+	}
+	return func(language string) bool { return known[language] }, nil
+}
+
+// interruptedIn returns the calls of a session that were begun and not recorded.
+func (m *SessionManager) interruptedIn(session string) ([]journalled, error) {
+	begun, err := m.journal().list()
+	return slices.DeleteFunc(begun, func(c journalled) bool { return c.Session != session || isAlive(c.Process) }), err
+}
+
+// reportInterrupted reports what opening the workspace recorded. These calls are not
+// made in this run, unless it is to retry.
+func (r *runner) reportInterrupted(ctx context.Context, before []journalled) error {
+	left, err := r.m.interruptedIn(r.request.Name)
+	if err != nil {
+		return err
+	}
+	for _, c := range before {
+		if slices.ContainsFunc(left, func(l journalled) bool { return keyOf(l) == keyOf(c) }) {
+			continue // in another workspace
+		}
+		if r.request.Retry && !c.Appends {
+			continue // its own line comes when it is made again
+		}
+		info, err := r.tip(ctx)
+		if err != nil {
+			return err
+		}
+		k, err := r.m.placeOf(ctx, info, c.Message)
+		if err != nil {
+			return err
+		}
+		r.report(CallReport{Message: k, Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: interrupted(c.Session), WorkspaceVersion: r.bench.tip.ID})
+	}
+	return nil
+}
+
+// placeOf returns the number of a message; that of the last when it is gone.
+func (m *SessionManager) placeOf(ctx context.Context, info domarkx.Info, id domarkx.ID) (int, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return 0, err
+	}
+	k := slices.IndexFunc(state.Thread.Live, func(e domarkx.Entry) bool { return e.ID == id })
+	if k < 0 {
+		k = len(state.Thread.Live) - 1
+	}
+	return k, nil
+}

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// trustKey is the setting that holds what the user trusts: the digest of all that
+// runs, and after a space the session for which that was said. The session only
+// tells what a change of it replaces; trust is in content, whatever its name.
+const trustKey = "domarkx.trust"
+
+// The states of a session's trust.
+const (
+	Trusted   = "trusted"
+	Untrusted = "untrusted"
+)
+
+// An UntrustedError says that something would run that the user has not trusted.
+type UntrustedError struct {
+	Session string
+	Listing []Runs // what would run
+}
+
+// Error says what to do.
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, e.Session)
+}
+
+// IsTrusted reports whether the user trusts all that a session's snapshot can run.
+// Where nothing can run there is nothing to trust.
+func (m *SessionManager) IsTrusted(ctx context.Context, info domarkx.Info) (bool, error) {
+	d, err := m.digest(ctx, info)
+	if err != nil {
+		return false, err
+	}
+	return m.trusts(ctx, d)
+}
+
+func (m *SessionManager) trusts(ctx context.Context, d trustDigest) (bool, error) {
+	if d.empty() {
+		return true, nil
+	}
+	values, err := m.around.Settings.All(ctx, trustKey)
+	return slices.ContainsFunc(values, func(value string) bool { return trustedDigest(value) == d.String() }), err
+}
+
+// trustedDigest returns the digest of a value of the setting.
+func trustedDigest(value string) string {
+	digest, _, _ := strings.Cut(value, " ")
+	return digest
+}
+
+func trustValue(d trustDigest, session string) string { return d.String() + " " + session }
+
+// Trust records that the user trusts all that a snapshot of a session can run, of
+// which the user was shown the listing.
+func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
+	d, err := m.digest(ctx, info)
+	if err != nil {
+		return err
+	}
+	return m.recordTrust(ctx, d, info.Name)
+}
+
+func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string) error {
+	if held, err := m.trusts(ctx, d); err != nil || held {
+		return err
+	}
+	return m.around.Settings.Add(ctx, trustKey, trustValue(d, session))
+}
+
+// Revoke takes back the trust in what a session can run, and in what it could run
+// when it was trusted. It returns what holds now: a session of which nothing can run
+// stays trusted.
+func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
+	info, err := m.store.Tip(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	info.Name = name
+	d, err := m.digest(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	values, err := m.around.Settings.All(ctx, trustKey)
+	if err != nil {
+		return "", err
+	}
+	for _, value := range values {
+		digest, session, _ := strings.Cut(value, " ")
+		if digest != d.String() && session != name {
+			continue
+		}
+		if err := m.around.Settings.Remove(ctx, trustKey, value); err != nil {
+			return "", err
+		}
+	}
+	if d.empty() {
+		return Trusted, nil
+	}
+	return Untrusted, nil
+}
+
+// extendTrust extends the trust in a session over a change that the user made, when
+// all the snapshots that it was made from were trusted. The change is made by then:
+// a kill in between leaves a session that is not trusted.
+func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
+	now, err := m.digest(ctx, after)
+	if err != nil {
+		return err
+	}
+	defer m.rememberDigest(after, now)
+	if held, err := m.trusts(ctx, now); err != nil || held {
+		return err
+	}
+	var old []trustDigest
+	for _, info := range before {
+		d, err := m.digest(ctx, info)
+		if err != nil {
+			return err
+		}
+		if held, err := m.trusts(ctx, d); err != nil || !held {
+			return err
+		}
+		old = append(old, d)
+	}
+	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, after.Name)); err != nil {
+		return err
+	}
+	for _, d := range old { // forks and others of the same content have values of their own
+		if d.empty() || d == now {
+			continue
+		}
+		if err := m.around.Settings.Remove(ctx, trustKey, trustValue(d, after.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepTrust lets a session be trusted that has nothing to run but the beginning of
+// what a trusted snapshot runs: after a rewind, or as a fork. Trust in the snapshot
+// stays, so that the rewind can be undone.
+func (m *SessionManager) keepTrust(ctx context.Context, after, before domarkx.Info) error {
+	if after.ID == before.ID && after.Name == before.Name {
+		return nil
+	}
+	held, err := m.IsTrusted(ctx, before)
+	if err != nil || !held {
+		return err
+	}
+	now, err := m.digest(ctx, after)
+	if err != nil || now.empty() {
+		return err
+	}
+	all, err := m.digests(ctx, before.ID)
+	if err != nil || !slices.Contains(all, now) {
+		return err
+	}
+	value := trustValue(now, after.Name)
+	values, err := m.around.Settings.All(ctx, trustKey)
+	if err != nil || slices.Contains(values, value) {
+		return err
+	}
+	return m.around.Settings.Add(ctx, trustKey, value)
+}

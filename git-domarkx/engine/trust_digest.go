@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A trustDigest stands for all of a session that can run, in order. It is a chain
+// with a link for each message, so that it goes on where a session does. The zero
+// digest is that of a session of which nothing can run.
+type trustDigest [sha256.Size]byte
+
+func (d trustDigest) String() string { return hex.EncodeToString(d[:]) }
+
+// empty reports whether nothing can run.
+func (d trustDigest) empty() bool { return d == trustDigest{} }
+
+// with returns the digest of what d stands for and, after it, parts.
+func (d trustDigest) with(kind string, parts ...string) trustDigest {
+	h := sha256.New()
+	h.Write([]byte("domarkx trust 1\n"))
+	h.Write(d[:])
+	var n [8]byte
+	for _, part := range append([]string{kind}, parts...) {
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write([]byte(part))
+	}
+	return trustDigest(h.Sum(nil))
+}
+
+// digestHeader returns the digest of what a header says about running: the
+// engine, the resources and the setup script.
+func digestHeader(h domarkx.Header) trustDigest {
+	var d trustDigest
+	for _, name := range []string{configEngine, configImage, configWorkspace} {
+		if v, ok := h.ExecutionConfig.Get(name); ok {
+			d = d.with(name, v.JSON())
+		}
+	}
+	if h.Setup != nil {
+		d = d.with("setup", h.Setup.Language, h.Setup.Code)
+	}
+	return d
+}
+
+// message returns the digest with a message more. What came of its calls does not
+// change it.
+func (d trustDigest) message(m domarkx.Message) trustDigest {
+	if m.Role != domarkx.Assistant {
+		return d
+	}
+	var parts []string
+	for _, b := range runnable(m) {
+		parts = append(parts, b.Language, b.Name, b.Text)
+	}
+	if parts == nil {
+		return d
+	}
+	return d.with("message", parts...)
+}
+
+// digestDocument returns the digest of a document.
+func digestDocument(doc *domarkx.Document) trustDigest {
+	d := digestHeader(doc.Header)
+	for _, m := range doc.Conversation {
+		d = d.message(m.Message)
+	}
+	return d
+}
+
+// digests returns the digests of a snapshot: of what its header says, and then of
+// that with one message more after the other that can run something. The last is
+// that of the whole snapshot.
+func (m *SessionManager) digests(ctx context.Context, snapshot string) ([]trustDigest, error) {
+	state, err := m.store.Load(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadHeader(ctx, m.store, state.Headers)
+	if err != nil {
+		return nil, err
+	}
+	all := []trustDigest{digestHeader(h)}
+	for _, e := range state.Thread.Live {
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		msg, err := loadMessage(ctx, m.store, e)
+		if err != nil {
+			return nil, err
+		}
+		if d := all[len(all)-1].message(msg); d != all[len(all)-1] {
+			all = append(all, d)
+		}
+	}
+	return all, nil
+}
+
+// digest returns the digest of a session's snapshot.
+func (m *SessionManager) digest(ctx context.Context, info domarkx.Info) (trustDigest, error) {
+	if d, ok := m.knownDigest(info); ok {
+		return d, nil
+	}
+	all, err := m.digests(ctx, info.ID)
+	if err != nil {
+		return trustDigest{}, err
+	}
+	d := all[len(all)-1]
+	m.rememberDigest(info, d)
+	return d, nil
+}

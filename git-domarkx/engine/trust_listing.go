@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Runs is something of a session that can run.
+type Runs struct {
+	Where string // such as "message 3", "setup script", "workspace"
+	What  string // such as the language and name of a block
+	Text  string // all of it
+}
+
+// Listing returns what a snapshot can run, in order: what it configures, the setup
+// script, and the calls and named code blocks of its assistant's messages.
+func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadHeader(ctx, m.store, state.Headers)
+	if err != nil {
+		return nil, err
+	}
+	var all []Runs
+	for _, name := range []string{configEngine, configImage} {
+		if v, ok := h.ExecutionConfig.Get(name); ok {
+			all = append(all, Runs{"session-config", name, v.Text()})
+		}
+	}
+	if v, ok := h.ExecutionConfig.Get(configWorkspace); ok {
+		all = append(all, Runs{"workspace-config", "resources", string(v.AppendJSON(nil, "", "  "))})
+	}
+	if h.Setup != nil {
+		all = append(all, Runs{"setup script", h.Setup.Language, h.Setup.Code})
+	}
+	for k, e := range state.Thread.Live {
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		msg, err := loadMessage(ctx, m.store, e)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range runnable(msg) {
+			what := b.Language
+			if b.Name != "" {
+				what = strings.TrimSpace(what + " " + b.Name)
+			}
+			all = append(all, Runs{messageName(k), what, b.Text})
+		}
+	}
+	return all, nil
+}

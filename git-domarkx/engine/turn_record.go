@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// recordIn stores the outcome of a call in its session as that is now, and returns
+// the number of the message: behind the call, or, when that is not there any more,
+// as a message of its own at the end. A version without an id is none to link to.
+func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (int, error) {
+	m := b.m
+	tip, err := tx.Tip(ctx, t.Session)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return 0, nil // the version is what is left of it
+	}
+	if err != nil {
+		return 0, err
+	}
+	tip.Name = t.Session
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return 0, err
+	}
+	c := change{name: t.Session, operation: t.operation, author: author, committer: committer}
+	if !t.Appends {
+		k, info, err := b.recordBehind(ctx, tx, tip, c, t, o, v, attachments)
+		if err != nil {
+			return 0, err
+		}
+		if k >= 0 {
+			m.digestGoesOn(tip, info)
+			return k, tx.Set(ctx, t.Session, info.ID)
+		}
+	}
+	block := t.Block
+	added := addition{message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block, o.block()}},
+		id: t.Message, link: v.ID, attachments: attachments}
+	if !t.Appends {
+		added.id = ownMessage(t.journalled)
+	}
+	info, err := m.appendTo(ctx, tx, tip, c, added)
+	if err != nil {
+		return 0, err
+	}
+	return info.Messages - 1, tx.Set(ctx, t.Session, info.ID)
+}
+
+// recordBehind puts the outcome of a call behind it; -1 when the call is not there.
+func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (int, domarkx.Info, error) {
+	m := b.m
+	state, err := m.store.Load(ctx, tip.ID)
+	if err != nil {
+		return 0, domarkx.Info{}, err
+	}
+	shown, err := newView(ctx, m.store, state)
+	if err != nil {
+		return 0, domarkx.Info{}, err
+	}
+	for k, e := range state.Thread.Live {
+		if e.ID != t.Message {
+			continue
+		}
+		msg, err := loadMessage(ctx, m.store, e)
+		if err != nil {
+			return 0, domarkx.Info{}, err
+		}
+		all := steps(msg, b.live.CanRun)
+		s, ok := stepAt(all, t.journalled)
+		if !ok || s.done && s.result != t.Before {
+			continue
+		}
+		written, err := m.withResult(ctx, shown, k, msg, s, o.block(), all, t.prune)
+		if err != nil {
+			return 0, domarkx.Info{}, err
+		}
+		entry := entryOf(written, c.committer.When.Unix())
+		if entry.Link = e.Link; v.ID != "" {
+			entry.Link = v.ID
+		}
+		state.Thread = *replaceEntry(&state.Thread, k, entry)
+		info, err := m.commitLinked(ctx, tx, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
+		return k, info, err
+	}
+	return -1, domarkx.Info{}, nil
+}
+
+// withResult returns message k with a result behind a call; prune takes away those
+// of the calls after it.
+func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg domarkx.Message, s step, result domarkx.Block, all []step, prune bool) (domarkx.WrittenMessage, error) {
+	e := v.state.Thread.Live[k]
+	written := domarkx.WrittenMessage{Message: msg, Written: domarkx.Written{Layout: e.Layout}}
+	if e.Layout.Verbatim {
+		var err error
+		if written.Bytes, err = read(ctx, m.store, e.Source); err != nil {
+			return written, err
+		}
+	}
+	files, err := v.includes(ctx)
+	if err != nil {
+		return written, err
+	}
+	include := storedInclude(files)
+	if prune {
+		for i := len(all) - 1; i >= 0 && all[i].at > s.at; i-- {
+			if all[i].done {
+				written = markdown.Splice(written, all[i].at+1, 1, nil, include)
+			}
+		}
+	}
+	replaced := 0
+	if s.done {
+		replaced = 1
+	}
+	return markdown.Splice(written, s.at+1, replaced, []domarkx.Block{result}, include), nil
+}
+
+// replaceEntry returns a thread in which message k is another.
+func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread {
+	n := len(t.Live)
+	edit := domarkx.Edit{Next: make([]domarkx.Entry, n), Same: make([]bool, n)}
+	edit.Match, edit.Moved = make([]int, n), make([]int, n)
+	for i, e := range t.Live {
+		edit.Match[i], edit.Moved[i], edit.Same[i], edit.Next[i] = i, -1, i != k, e
+	}
+	edit.Next[k] = entry
+	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
+		return domarkx.DeriveID(clock, []byte("result"), after[:], edit.Next[j].JSON.Data)
+	}
+	return t.Revise(edit)
+}
+
+// commitLinked commits a state that continues a snapshot and is linked to a version.
+func (m *SessionManager) commitLinked(ctx context.Context, tx Tx, tip domarkx.Info, state *domarkx.State, c change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
+	owned, err := m.ownedHeaders(ctx, state.Headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if owned != nil {
+		state.Headers = owned
+	}
+	commit, err := m.commitOf(ctx, tx, state, c, subject)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit.Parents = []string{tip.ID}
+	if link != "" {
+		commit.Parents = append(commit.Parents, link)
+	}
+	commit.Attachments = attachments
+	return tx.Commit(ctx, commit)
+}

@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// A bench is a workspace that is live for this process alone: others wait until it
+// is closed. What it derives from is the newest version that this process knows.
+type bench struct {
+	m         *SessionManager
+	live      *plugins.Live
+	workspace string
+	tip       domarkx.Version // what the live state derives from; without an id before the first version
+	header    domarkx.Header  // of the session
+	specs     []domarkx.ResourceSpec
+}
+
+// errNoWorkspace says that a session asks for no resources.
+func errNoWorkspace(session string) error {
+	return &RefusedError{fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}", session)}
+}
+
+// openBench takes up the workspace of a session, which it makes live when it is not:
+// calls during which a program was killed are recorded, what changed is committed
+// when the workspace moved on meanwhile, and resources that the session asks for
+// now come and go. It makes no version of a workspace that has none; that is for
+// bench.prepare.
+func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info) (*bench, error) {
+	headers, err := m.store.Header(ctx, session.ID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{m: m, header: h}
+	if b.workspace, err = m.workspaceOf(ctx, session.Name); err != nil {
+		return nil, err
+	}
+	tip, err := m.tipOrNone(ctx, b.workspace)
+	if err != nil {
+		return nil, err
+	}
+	if b.specs, err = m.wantedSpecs(ctx, session.Name, b.workspace, h, tip); err != nil {
+		return nil, err
+	}
+	timeout, err := callTimeout(h)
+	if err != nil {
+		return nil, inSession(session.Name, err)
+	}
+	if err := m.open(ctx, b, tip, timeout); err != nil {
+		return nil, err
+	}
+	if err := b.catchUp(ctx); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	return b, nil
+}
+
+// open takes the workspace's lock.
+func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version, timeout time.Duration) error {
+	o := plugins.Options{Specs: b.specs, Timeout: timeout}
+	if tip.ID != "" {
+		o.Tip = &tip
+	}
+	var err error
+	b.live, err = m.around.Workspaces.Open(ctx, b.workspace, o)
+	return err
+}
+
+// tipOrNone returns the newest version of a workspace; one without an id when there
+// is none.
+func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domarkx.Version, error) {
+	tip, err := m.store.WorkspaceTip(ctx, workspace)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, nil
+	}
+	return tip, err
+}
+
+// wantedSpecs returns the resources that a session's calls need. In a workspace of
+// another session they are what they are there.
+func (m *SessionManager) wantedSpecs(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
+	if workspace != session && tip.ID != "" {
+		return specsOf(tip.Resources), nil
+	}
+	specs, err := resourceSpecs(h)
+	if err == nil && len(specs) > 0 {
+		err = m.around.Workspaces.Check(ctx, specs)
+	}
+	if err != nil {
+		return nil, inSession(session, err)
+	}
+	if len(specs) == 0 {
+		return nil, errNoWorkspace(session)
+	}
+	return specs, nil
+}
+
+func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
+	specs := make([]domarkx.ResourceSpec, len(resources))
+	for i, r := range resources {
+		specs[i] = r.ResourceSpec
+	}
+	return specs
+}
+
+func sameSpecs(a, b []domarkx.ResourceSpec) bool {
+	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceSpec) bool {
+		return a.ID == b.ID && a.Type == b.Type && a.Config.Equal(b.Config)
+	})
+}
+
+// inSession names the session in an error of what its document says.
+func inSession(session string, err error) error {
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) && syntax.Path == "" {
+		e := *syntax
+		e.Path = session
+		return &e
+	}
+	return err
+}
+
+// close lets others have the workspace, and ends all that runs for it.
+func (b *bench) close(ctx context.Context) error { return b.live.Close(ctx) }
+
+// catchUp brings a workspace that was just opened to where it can go on.
+func (b *bench) catchUp(ctx context.Context) error {
+	if err := b.derive(ctx); err != nil {
+		return err
+	}
+	if err := b.recordInterrupted(ctx); err != nil {
+		return err
+	}
+	if err := b.follow(ctx); err != nil {
+		return err
+	}
+	if b.tip.ID == "" || sameSpecs(b.live.Specs(), b.specs) {
+		return nil
+	}
+	if err := b.commitChanges(ctx); err != nil {
+		return err
+	}
+	if _, err := b.live.Reconfigure(ctx, b.specs); err != nil {
+		return err
+	}
+	return b.commitAs(ctx, "configure", "change the resources", true)
+}
+
+// derive finds out which version the live state derives from.
+func (b *bench) derive(ctx context.Context) error {
+	head := b.live.Head()
+	if head == "" {
+		return nil
+	}
+	var err error
+	b.tip, err = b.m.store.Version(ctx, head)
+	return err
+}
+
+// follow brings the live state to the newest version, when that is another one than
+// it derives from: because it was pulled, say. What was changed here is committed
+// first, so that nothing is lost.
+func (b *bench) follow(ctx context.Context) error {
+	newest, err := b.m.tipOrNone(ctx, b.workspace)
+	if err != nil || newest.ID == b.tip.ID || newest.ID == "" {
+		return err
+	}
+	changes, err := b.live.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	if sameVersions(changes.Resources, newest.Resources) { // killed before it knew that it is there
+		if err := changes.Settle(); err != nil {
+			return err
+		}
+		b.tip = newest
+		return b.live.Committed(ctx, newest)
+	}
+	if !changes.Changed {
+		changes.Abort()
+		b.tip = newest
+		return b.live.Load(ctx, newest)
+	}
+	if err := b.commit(ctx, changes, versionRequest{operation: "change", subject: "change made here", changed: true}, nil); err != nil {
+		return err
+	}
+	loaded, err := b.store(ctx, newest.Resources, versionRequest{operation: "load", subject: "go on from " + newest.ID[:12], changed: true}, nil)
+	if err != nil {
+		return err
+	}
+	b.tip = loaded
+	return b.live.Load(ctx, loaded)
+}
+
+func sameVersions(a, b []domarkx.ResourceVersion) bool {
+	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool {
+		return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
+	})
+}
+
+// commitChanges commits what was changed since the last version, other than by a
+// call.
+func (b *bench) commitChanges(ctx context.Context) error {
+	return b.commitAs(ctx, "change", "change between calls", false)
+}
+
+// commitAs commits the live state; without a change only when always is set.
+func (b *bench) commitAs(ctx context.Context, operation, subject string, always bool) error {
+	changes, err := b.live.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	if !changes.Changed && !always {
+		changes.Abort()
+		return nil
+	}
+	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
+}
+
+// load makes the live state that of a version, as a new one on top. What is live is
+// expected to be committed.
+func (b *bench) load(ctx context.Context, v domarkx.Version, operation, subject string, also func(tx Tx, v domarkx.Version) error) error {
+	made, err := b.store(ctx, v.Resources, versionRequest{operation: operation, subject: subject, changed: true}, also)
+	if err != nil {
+		return err
+	}
+	b.tip = made
+	return b.live.Load(ctx, made)
+}
+
+// A versionRequest says what a version of a workspace is made for.
+type versionRequest struct {
+	operation string
+	subject   string
+	call      *domarkx.CallRecord
+	changed   bool // else there is nothing to store but what goes with it
+}
+
+// commit stores changes as a version; also is done in the same update, with the
+// version that holds the live state then.
+func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx Tx, v domarkx.Version) error) error {
+	v, err := b.store(ctx, changes.Resources, r, also)
+	if err != nil {
+		changes.Abort()
+		return err
+	}
+	if !r.changed {
+		changes.Abort()
+		return nil
+	}
+	b.tip = v
+	return errors.Join(changes.Settle(), b.live.Committed(ctx, v))
+}
+
+// store stores a version of the workspace that holds resources. Where the workspace
+// moved on meanwhile, by a pull say, it continues that, too.
+func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx Tx, v domarkx.Version) error) (domarkx.Version, error) {
+	author, committer, err := b.m.around.Identity(ctx)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	var v domarkx.Version
+	err = b.m.update(ctx, r.operation+" "+b.workspace, func(tx Tx) error {
+		v = b.tip
+		if r.changed || v.ID == "" {
+			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,
+				Call: r.call, Author: author, Committer: committer}); err != nil {
+				return err
+			}
+		}
+		if also == nil {
+			return nil
+		}
+		return also(tx, v)
+	})
+	return v, err
+}
+
+func (b *bench) storeVersion(ctx context.Context, tx Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
+	newest, err := tx.WorkspaceTip(ctx, b.workspace)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, err
+	}
+	for _, parent := range []string{newest.ID, b.tip.ID} {
+		if parent != "" && !slices.Contains(c.Parents, parent) {
+			c.Parents = append(c.Parents, parent)
+		}
+	}
+	v, err := tx.CommitVersion(ctx, b.workspace, c)
+	if err != nil {
+		return v, err
+	}
+	return v, tx.SetWorkspace(ctx, b.workspace, v.ID)
+}

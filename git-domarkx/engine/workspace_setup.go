@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A SetupError says that the setup script of a session did not do what it should.
+type SetupError struct {
+	Session string
+	Output  string // of the script, as far as it came
+	Reason  string
+}
+
+// Error says what to do.
+func (e *SetupError) Error() string {
+	return fmt.Sprintf("the setup script of %q %s; git domarkx run --retry %s runs it again", e.Session, e.Reason, e.Session)
+}
+
+// setupFile stands while the setup script of a new workspace has not ended well.
+func (m *SessionManager) setupFile(workspace string) string {
+	sum := sha256.Sum256([]byte(workspace))
+	return filepath.Join(m.around.StateDir, "setup", hex.EncodeToString(sum[:16]))
+}
+
+// prepare makes the first version of a workspace, which holds its resources as they
+// were created, and then runs the setup script, once. A script that failed, or during
+// which the program was killed, is only run again when retry is set.
+func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
+	file := b.m.setupFile(b.workspace)
+	begun := false
+	if _, err := os.Stat(file); err == nil {
+		begun = true
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if b.tip.ID == "" {
+		if b.header.Setup != nil {
+			if err := writeDurably(file, []byte("new\n")); err != nil {
+				return err
+			}
+			begun = true
+		}
+		if err := b.commitAs(ctx, "create", "create the resources", true); err != nil {
+			return err
+		}
+	}
+	if !begun {
+		return nil
+	}
+	if b.header.Setup == nil { // it was taken out of the document
+		return os.Remove(file)
+	}
+	state, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if string(state) != "new\n" && !retry {
+		return &SetupError{Session: session, Reason: "did not end well when it was run"}
+	}
+	if err := writeDurably(file, []byte("run\n")); err != nil {
+		return err
+	}
+	if err := b.commitChanges(ctx); err != nil {
+		return err
+	}
+	failure := b.setUp(ctx, session)
+	if err := b.commitSetup(context.WithoutCancel(ctx)); failure != nil || err != nil {
+		return errors.Join(failure, err)
+	}
+	return os.Remove(file)
+}
+
+// setUp runs the setup script.
+func (b *bench) setUp(ctx context.Context, session string) error {
+	_, r, err := b.live.Run(ctx, b.header.Setup.Language, b.header.Setup.Code)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return &SetupError{Session: session, Reason: "failed: " + failed(err).Message}
+	}
+	output, _ := r.Value.Get("output")
+	if r.Attachment != nil {
+		defer r.Attachment.Close()
+	}
+	reason := ""
+	if late, _ := r.Value.Get("timed_out"); late.IsTrue() {
+		reason = "was ended: its time ran out"
+	} else if code, ok := r.Value.Get("exit_code"); ok && code.Text() != "0" {
+		reason = "failed with exit code " + code.Text()
+	}
+	if reason != "" {
+		return &SetupError{Session: session, Output: output.Text(), Reason: reason}
+	}
+	return nil
+}
+
+func (b *bench) commitSetup(ctx context.Context) error {
+	return b.commitAs(ctx, "setup", "run the setup script", false)
+}
+
+// spool keeps what is read from r in a file without a name, so that it can be read
+// more than once.
+func (m *SessionManager) spool(r io.ReadCloser) (*os.File, error) {
+	defer r.Close()
+	if err := os.MkdirAll(m.around.StateDir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(m.around.StateDir, "output-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(f, r)
+	if removeErr := os.Remove(f.Name()); err == nil {
+		err = removeErr
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// resourceVersion returns the version of a resource among those of a workspace.
+func resourceVersion(resources []domarkx.ResourceVersion, id string) string {
+	for _, r := range resources {
+		if r.ID == id {
+			return r.Version
+		}
+	}
+	return ""
+}
