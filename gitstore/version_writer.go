@@ -33,6 +33,7 @@ type VersionBatch struct {
 	top   []odb.TreeEntry // of the base
 	base  odb.ID
 	stack []*openFolder // the top first
+	free  [][]child     // of folders that were closed
 	root  odb.ID        // of the top, once that is written
 	err   error         // of an Add; nothing works after it
 }
@@ -147,7 +148,11 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which is about this file
 			}
 		}
-		b.stack = append(b.stack, newFolder(path, len(in.children), old.ID, entries))
+		open := newFolder(path, len(in.children), old.ID, entries)
+		if n := len(b.free); n > 0 {
+			open.children, b.free = b.free[n-1], b.free[:n-1]
+		}
+		b.stack = append(b.stack, open)
 		in.children = append(in.children, c)
 		return nil
 	}
@@ -284,6 +289,9 @@ func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 	return e
 }
 
+// maxFree is the number of children from which on their memory is not used again.
+const maxFree = 4096
+
 // closeFolder writes the last open folder, whose id its entry above gets.
 func (b *VersionBatch) closeFolder() error {
 	last := b.stack[len(b.stack)-1]
@@ -295,6 +303,10 @@ func (b *VersionBatch) closeFolder() error {
 	}
 	id, err := writeFolder(b.batch, self, last.children, last.baseID, last.base)
 	above.children[last.at].object = id
+	if cap(last.children) <= maxFree {
+		clear(last.children)
+		b.free = append(b.free, last.children[:0])
+	}
 	return err
 }
 

@@ -84,26 +84,32 @@ func nextByte(e TreeEntry, n int) int {
 	return 0
 }
 
+// averageEntry is about the number of bytes of an entry with a short name.
+const averageEntry = 36
+
 // DecodeTree reads the content of a tree. It takes what Git has ever written, and
 // no name that could lead out of the tree: those are [domarkx.ErrCorrupt].
 func DecodeTree(data []byte) ([]TreeEntry, error) {
-	var entries []TreeEntry
+	entries := make([]TreeEntry, 0, len(data)/averageEntry+1)
+	names := string(data) // one copy, of which each name is a part
 	for len(data) > 0 {
-		mode, rest, ok := bytes.Cut(data, []byte{' '})
-		name, rest, ok2 := bytes.Cut(rest, []byte{0})
-		if !ok || !ok2 || len(rest) < len(ID{}) {
+		space := bytes.IndexByte(data, ' ')
+		end := bytes.IndexByte(data, 0)
+		if space < 0 || end < space || len(data)-end-1 < len(ID{}) {
 			return nil, fmt.Errorf("tree: %w: it is cut short", domarkx.ErrCorrupt)
 		}
-		bits, err := strconv.ParseUint(string(mode), 8, 18)
+		at := names[len(names)-len(data):]
+		bits, err := strconv.ParseUint(at[:space], 8, 18)
 		if err != nil {
-			return nil, fmt.Errorf("tree: %w: mode %q", domarkx.ErrCorrupt, mode)
+			return nil, fmt.Errorf("tree: %w: mode %q", domarkx.ErrCorrupt, data[:space])
 		}
-		e := TreeEntry{Mode: uint32(bits), Name: string(name), ID: ID(rest[:len(ID{})])}
-		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.ContainsRune(e.Name, '/') {
+		next := end + 1 + len(ID{})
+		e := TreeEntry{Mode: uint32(bits), Name: at[space+1 : end], ID: ID(data[end+1 : next])}
+		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") {
 			return nil, fmt.Errorf("tree: %w: entry %q", domarkx.ErrCorrupt, e.Name)
 		}
 		entries = append(entries, e)
-		data = rest[len(ID{}):]
+		data = data[next:]
 	}
 	return entries, nil
 }
