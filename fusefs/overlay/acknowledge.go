@@ -6,8 +6,9 @@ import (
 )
 
 // acknowledge makes the content of a session's file durable. ended says that the
-// save is complete, for all one can see.
-func (t *Tree) acknowledge(f *File, c Caller, ended bool) error {
+// save is complete, for all one can see. h is the handle that was released, if one
+// was.
+func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 	t.mu.Lock()
 	for {
 		if f.name == "" {
@@ -19,7 +20,7 @@ func (t *Tree) acknowledge(f *File, c Caller, ended bool) error {
 		s.journal.Lock()
 		t.mu.Lock()
 		if f.name == s.name {
-			err := t.keep(s, f, c, ended)
+			err := t.keep(s, f, h, c, ended)
 			t.mu.Unlock()
 			s.journal.Unlock()
 			return err
@@ -30,8 +31,12 @@ func (t *Tree) acknowledge(f *File, c Caller, ended bool) error {
 
 // keep writes the draft of a file's content. The lock and the slot's journal are
 // held; the lock is given up meanwhile.
-func (t *Tree) keep(s *slot, f *File, c Caller, ended bool) error {
-	if f.dirty {
+//
+// A release comes some time after the close, perhaps in the middle of the next save:
+// what was written since is that one's, and ends with it.
+func (t *Tree) keep(s *slot, f *File, h *Handle, c Caller, ended bool) error {
+	others := h != nil && f.write > 0
+	if f.dirty && !others {
 		if err := t.journal(s, f, c, ended); err != nil {
 			return err
 		}
@@ -42,7 +47,7 @@ func (t *Tree) keep(s *slot, f *File, c Caller, ended bool) error {
 	now := time.Now()
 	var done []string
 	for _, q := range s.queue {
-		if q.file != f || q.started {
+		if q.file != f || q.started || others && q.ed != h.ed {
 			continue
 		}
 		q.touch(now, len(q.data) == 0, t.Pace)

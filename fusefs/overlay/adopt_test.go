@@ -207,3 +207,60 @@ func TestAnInheritedFileIsClosed(t *testing.T) {
 		})
 	}
 }
+
+// The kernel says that a file is released some time after it was closed, and not by
+// whom: also in the middle of the next save, which it does not end.
+func TestAReleaseComesLate(t *testing.T) {
+	flush := func(m *machine, h *overlay.Handle) {
+		m.Helper()
+		if err := m.tree.Flush(h, editor); err != nil {
+			m.Fatal(err)
+		}
+	}
+	release := func(m *machine, h *overlay.Handle) {
+		m.Helper()
+		if err := m.tree.Release(h, overlay.Caller{}); err != nil {
+			m.Fatal(err)
+		}
+	}
+	tests := map[string]struct {
+		after func(m *machine, f *overlay.File, next *overlay.Handle)
+		want  string
+	}{
+		"and the power is cut":  {func(*machine, *overlay.File, *overlay.Handle) {}, "a|first"},
+		"and the save is whole": {func(m *machine, f *overlay.File, next *overlay.Handle) { m.write(f, next, "nd", 4); flush(m, next) }, "a|first|second"},
+		"and it is released": {func(m *machine, f *overlay.File, next *overlay.Handle) {
+			m.write(f, next, "nd", 4)
+			flush(m, next)
+			release(m, next)
+		}, "a|second"},
+		"and nothing more is written before another": {func(m *machine, _ *overlay.File, next *overlay.Handle) {
+			flush(m, next)
+			m.save("s.md", "third")
+		}, "a|third"},
+		"and there is another save": {func(m *machine, f *overlay.File, next *overlay.Handle) {
+			m.write(f, next, "nd", 4)
+			flush(m, next)
+			m.save("s.md", "third")
+			release(m, next)
+		}, "a|third"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			timed(t, func(m *machine) {
+				m.save("s.md", "a")
+				m.at(time.Second, "s", "a")
+				m.read("s.md")
+				f, first := m.create("s.md")
+				m.write(f, first, "first", 0)
+				flush(m, first)
+				f, next := m.create("s.md")
+				m.write(f, next, "seco", 0)
+				release(m, first)
+				tt.after(m, f, next)
+				m.crash()
+				m.at(time.Hour, "s", tt.want)
+			})
+		})
+	}
+}

@@ -33,7 +33,7 @@ func (t *Tree) Make(ctx context.Context, d *Folder, name string, perm uint32, c 
 		err = domarkx.ErrExists
 	}
 	if err == nil {
-		err = t.acknowledge(f, c, true)
+		err = t.acknowledge(f, nil, c, true)
 	}
 	return f, err
 }

@@ -11,6 +11,7 @@ type Handle struct {
 	file   *File
 	write  bool
 	closed bool
+	ed     *edition // what was written through it last
 }
 
 // A Mode says what a handle is for.
@@ -104,7 +105,7 @@ func (t *Tree) load(ctx context.Context, f *File) error {
 
 // touch takes note that the content is about to change; emptied says that nothing
 // of it stays.
-func (t *Tree) touch(f *File, c Caller, emptied bool) {
+func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
 	f.id = ""
@@ -119,9 +120,14 @@ func (t *Tree) touch(f *File, c Caller, emptied bool) {
 		f.ed = &edition{prev: base}
 	}
 	f.dirty = true
+	if h != nil {
+		h.ed = f.ed
+	}
 	if f.name == "" {
 		return
 	}
+	// Now, as somebody else may be the one who acknowledges it.
+	t.seen.put(c, f.name, f.ed)
 	s := t.slot(f.name)
 	if s.gone == nil && (s.file == nil || !s.file.local()) {
 		t.show(s, f)
@@ -143,12 +149,12 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 		t.mu.Unlock()
 		return syscall.EFBIG
 	}
-	t.touch(f, c, false)
+	t.touch(f, h, c, false)
 	err := f.data.writeAt(p, off, f.name != "", t.Scratch)
 	late := f.write == 0 // the kernel writes a mapped page back after the last close
 	t.mu.Unlock()
 	if err == nil && late {
-		err = t.acknowledge(f, c, true)
+		err = t.acknowledge(f, nil, c, true)
 	}
 	return err
 }
@@ -175,7 +181,7 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 		t.mu.Unlock()
 		return nil
 	}
-	t.touch(f, c, size == 0)
+	t.touch(f, h, c, size == 0)
 	if f.data == nil {
 		f.data, f.read = &content{}, nil
 	}
@@ -183,7 +189,7 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 	unopened := f.write == 0
 	t.mu.Unlock()
 	if err == nil && unopened {
-		err = t.acknowledge(f, c, true)
+		err = t.acknowledge(f, nil, c, true)
 	}
 	return err
 }
@@ -195,7 +201,7 @@ func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c Caller) e
 		return err
 	}
 	defer t.mu.Unlock()
-	t.touch(f, c, false)
+	t.touch(f, nil, c, false)
 	return f.data.zero(off, length)
 }
 
@@ -205,7 +211,7 @@ func (t *Tree) Flush(h *Handle, c Caller) error {
 	if !h.write {
 		return nil
 	}
-	return t.acknowledge(h.file, c, false)
+	return t.acknowledge(h.file, nil, c, false)
 }
 
 // Sync acknowledges what was written, and lets it become a snapshot.
@@ -213,7 +219,7 @@ func (t *Tree) Sync(h *Handle, c Caller) error {
 	if !h.write {
 		return nil
 	}
-	return t.acknowledge(h.file, c, true)
+	return t.acknowledge(h.file, nil, c, true)
 }
 
 // Release ends a handle.
@@ -232,7 +238,7 @@ func (t *Tree) Release(h *Handle, c Caller) error {
 	t.mu.Unlock()
 	var err error
 	if h.write {
-		err = t.acknowledge(f, c, true)
+		err = t.acknowledge(f, h, c, true)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,7 +30,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		run++
 		here := fmt.Sprintf("%s/%d", dir, run)
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break", "half", "halves",
+			"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break", "half", "halves", "late",
 		}), 1, 25).Draw(rt, "steps")
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a.md", "b.md", "c.md"}), 2*len(steps), 2*len(steps)).Draw(rt, "names")
 		var failure string
@@ -98,6 +98,21 @@ func play(m *machine, steps, names []string) string {
 				finish()
 				text += text
 			}
+			model[n] = text
+		case "late": // the release of one save comes in the middle of the next
+			n := name()
+			m.read(n)
+			f, h := m.create(n)
+			m.write(f, h, "first", 0)
+			if err := m.tree.Flush(h, editor); err != nil {
+				return fmt.Sprintf("step %d: %v", i, err)
+			}
+			f, next := m.create(n)
+			m.write(f, next, text, 0)
+			if err := m.tree.Release(h, overlay.Caller{}); err != nil {
+				return fmt.Sprintf("step %d: %v", i, err)
+			}
+			m.close(next)
 			model[n] = text
 		case "unlink":
 			n := name()

@@ -247,7 +247,7 @@ func (t *Tree) become(s *slot, f *File, tip domarkx.Info, c Caller) error {
 		was, wasName := f.ed, f.name
 		f.ed = &edition{prev: t.replaces(s, c)}
 		f.id, f.dirty, f.name = "", true, s.name
-		if err := t.keep(s, f, c, true); err != nil {
+		if err := t.keep(s, f, nil, c, true); err != nil {
 			f.ed, f.name = was, wasName
 			return err
 		}
