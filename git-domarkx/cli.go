@@ -12,6 +12,7 @@ import (
 const (
 	groupRead   = "Bring in and look"
 	groupChange = "Change"
+	groupSpace  = "Workspaces"
 	groupMount  = "Edit as files"
 	groupShare  = "Share"
 	groupCare   = "Keep whole"
@@ -49,6 +50,10 @@ type commandLine struct {
 	Restore restoreCmd `cmd:"" group:"change" help:"Bring a session back from the trash."`
 	Rewind  rewindCmd  `cmd:"" group:"change" help:"Take a session back to an earlier message or snapshot."`
 
+	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a folder."`
+	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
+	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
+
 	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
 	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`
 
@@ -74,7 +79,8 @@ func newParser(line *commandLine) (*kong.Kong, error) {
 		kong.WithHyphenPrefixedParameters(true),
 		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "mount", Title: groupMount},
+			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "space", Title: groupSpace},
+			{Key: "mount", Title: groupMount},
 			{Key: "share", Title: groupShare}, {Key: "care", Title: groupCare}, {Key: "tool", Title: groupTool},
 		}),
 	)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -13,6 +15,10 @@ func (forkCmd) Help() string {
 	return `
 Makes a session that begins with another's messages, up to and including message K when
 one is named. The messages are shared, not copied.
+
+The new session gets a workspace of its own, which begins with the version that message K
+left. Where the original works on a folder of the work tree, the fork works on a copy.
+Both go on independently.
 
 ## Output
 
@@ -30,9 +36,12 @@ func (c *forkCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Fork(inv.ctx, revision, c.New)
+	fork, err := sessions.Fork(inv.ctx, revision, c.New)
 	if err != nil {
 		return err
 	}
-	return printSession(inv, info)
+	if fork.Asleep != nil {
+		inv.warn(fmt.Errorf("warning: the workspace of %q is made live by its first call: %w", fork.Name, fork.Asleep))
+	}
+	return printSession(inv, fork.Info)
 }

@@ -7,7 +7,7 @@ type renameCmd struct {
 
 func (renameCmd) Help() string {
 	return `
-Gives a session another name. Its history goes along.
+Gives a session another name. Its history goes along, and so does its workspace.
 
 ## Output
 

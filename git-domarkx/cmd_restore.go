@@ -6,7 +6,8 @@ type restoreCmd struct {
 
 func (restoreCmd) Help() string {
 	return `
-Brings back the session of that name that was removed last.
+Brings back the session of that name that was removed last, with its workspace; or the
+workspace alone, when only that was removed.
 
 ## Output
 

@@ -16,6 +16,10 @@ Takes a session back: to its messages up to and including K, or to what it was a
 snapshot. A rewind is a new snapshot on top, so nothing leaves the history; the command
 that undoes it is printed on standard error.
 
+The session's workspace goes along, to what it was then, in a version on top. Where it is
+live on this machine, what changed since the last call is committed first, and then the
+live resources are taken back, too.
+
 ## Output
 
     NAME  OID
@@ -35,12 +39,15 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	now, before, err := sessions.Rewind(inv.ctx, revision)
+	done, err := sessions.Rewind(inv.ctx, revision)
+	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s@%s\n", done.Before.Name, done.Before.ID)
+	}
 	if err != nil {
 		return err
 	}
-	if now.ID != before.ID && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s@%s\n", before.Name, before.ID)
+	if done.Asleep && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "The live workspace follows when %s is trusted and run: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
 	}
-	return printSession(inv, now)
+	return printSession(inv, done.Now)
 }

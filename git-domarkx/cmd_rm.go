@@ -6,7 +6,9 @@ type rmCmd struct {
 
 func (rmCmd) Help() string {
 	return `
-Moves a session to the trash. "git domarkx restore NAME" brings it back until gc empties
+Moves a session and its workspace to the trash. What changed in the workspace since the
+last call is committed first; what it has on this machine (private folders, containers,
+databases; not a folder of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
 the trash, after gc.reflogExpireUnreachable (30 days unless set). The next push removes
 it from the remote.
 

@@ -10,17 +10,30 @@ import (
 // called git-domarkx and calls _git_domarkx for "git domarkx"; bash-completion
 // loads the same file for "git-domarkx".
 func writeBash(w io.Writer, commands []completed) error {
-	var verbs, options, values, arguments strings.Builder
+	var verbs, groups, options, values, arguments strings.Builder
 	for _, c := range commands[1:] {
 		verbs.WriteString(" " + c.verb)
-		fmt.Fprintf(&options, "    %s) echo '%s' ;;\n", c.verb, bashOptions(c.options))
-		switch c.kind {
-		case argSession:
-			fmt.Fprintf(&arguments, "    %s) __git_domarkx_sessions ;;\n", c.verb)
-		case argRemote:
-			fmt.Fprintf(&arguments, "    %s) git remote 2>/dev/null; __git_domarkx_sessions ;;\n", c.verb)
-		case argWord:
-			fmt.Fprintf(&arguments, "    %s) echo '%s' ;;\n", c.verb, strings.Join(c.words, " "))
+	}
+	commands = append(commands[:1:1], withCommands(commands[1:])...)
+	for _, c := range commands[1:] {
+		if c.commands != nil {
+			var words []string
+			for _, child := range c.commands {
+				words = append(words, child.last())
+			}
+			fmt.Fprintf(&groups, "    '%s') echo '%s' ;;\n", c.verb, strings.Join(words, " "))
+		}
+		if len(c.options) > 0 {
+			fmt.Fprintf(&options, "    %s) echo '%s' ;;\n", bashWord(c.verb), bashOptions(c.options))
+		}
+		for i, arg := range c.arguments {
+			place := fmt.Sprintf("%d", i+1)
+			if i == len(c.arguments)-1 {
+				place = "*"
+			}
+			if action := bashAction(arg); action != "" {
+				fmt.Fprintf(&arguments, "    %s:%s) %s ;;\n", bashWord(c.verb), place, action)
+			}
 		}
 	}
 	for _, c := range commands {
@@ -36,15 +49,39 @@ func writeBash(w io.Writer, commands []completed) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(w, bashTemplate, strings.TrimSpace(verbs.String()), bashOptions(commands[0].options), options.String(), values.String(), arguments.String())
+	_, err := fmt.Fprintf(w, bashTemplate, strings.TrimSpace(verbs.String()), bashOptions(commands[0].options), groups.String(), options.String(), values.String(), arguments.String())
 	return err
+}
+
+func bashAction(arg completedArgument) string {
+	switch arg.kind {
+	case argSession:
+		return "__git_domarkx_names list"
+	case argWorkspace:
+		return "__git_domarkx_names workspace list"
+	case argResource:
+		return `__git_domarkx_names workspace show "$3"`
+	case argRemote:
+		return "git remote 2>/dev/null; __git_domarkx_names list"
+	case argWord:
+		return "echo '" + strings.Join(arg.words, " ") + "'"
+	}
+	return ""
+}
+
+// bashWord is a verb as a pattern of case.
+func bashWord(verb string) string {
+	if strings.Contains(verb, " ") {
+		return "'" + verb + "'"
+	}
+	return verb
 }
 
 func orStar(verb string) string {
 	if verb == "" {
 		return "*"
 	}
-	return verb
+	return bashWord(verb)
 }
 
 func bashOptions(options []completedOption) string {
@@ -60,8 +97,16 @@ const bashTemplate = `# bash completion of git-domarkx, also as "git domarkx". M
 __git_domarkx_verbs='%s'
 __git_domarkx_globals='%s'
 
-__git_domarkx_sessions() {
-    git domarkx list 2>/dev/null | cut -f1
+# The names that a listing begins its lines with.
+__git_domarkx_names() {
+    git domarkx "$@" 2>/dev/null | cut -f1
+}
+
+# The commands of a command; fails when it has none.
+__git_domarkx_commands() {
+    case "$1" in
+%s    *) return 1 ;;
+    esac
 }
 
 __git_domarkx_options() {
@@ -76,14 +121,15 @@ __git_domarkx_values() {
     esac
 }
 
+# What may stand at a place ($2, from 1) behind a command; $3 is the word before.
 __git_domarkx_arguments() {
-    case "$1" in
+    case "$1:$2" in
 %s    esac
 }
 
 # Completes the words after "domarkx": $1 is the word at the cursor, the others are those before it.
 __git_domarkx_complete() {
-    local cur=$1 verb='' prev='' word values IFS=$' \t\n'
+    local cur=$1 verb='' prev='' last='' place=1 word values IFS=$' \t\n'
     shift
     [ "$cur" != = ] || cur=
     for word in "$@"; do
@@ -91,7 +137,15 @@ __git_domarkx_complete() {
         prev=$word
         case "$word" in
         -*) ;;
-        *) if [ -z "$verb" ]; then verb=$word; fi ;;
+        *)
+            if [ -z "$verb" ]; then
+                verb=$word
+            elif __git_domarkx_commands "$verb" >/dev/null; then
+                verb="$verb $word"
+            else
+                place=$((place + 1)) last=$word
+            fi
+            ;;
         esac
     done
     if [ -n "$prev" ] && values=$(__git_domarkx_values "$verb:$prev"); then
@@ -100,8 +154,10 @@ __git_domarkx_complete() {
         values="$(__git_domarkx_options "$verb") $__git_domarkx_globals"
     elif [ -z "$verb" ]; then
         values=$__git_domarkx_verbs
+    elif values=$(__git_domarkx_commands "$verb"); then
+        : # one of them is next
     else
-        values=$(__git_domarkx_arguments "$verb")
+        values=$(__git_domarkx_arguments "$verb" "$place" "$last")
     fi
     COMPREPLY=()
     for word in ${values//$'\n'/ }; do

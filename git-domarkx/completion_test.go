@@ -28,7 +28,14 @@ func requireProgram(t *testing.T, name string) string {
 func shellPath(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\nif [ \"$1 $2\" = \"domarkx list\" ]; then printf 'talk\\t1\\ntable/of/two\\t2\\n'; elif [ \"$1\" = remote ]; then echo origin; fi\n"
+	script := `#!/bin/sh
+case "$*" in
+"domarkx list") printf 'talk\t1\ntable/of/two\t2\n' ;;
+"domarkx workspace list") printf 'shop\t1\nshed\t2\n' ;;
+"domarkx workspace show shop") printf 'saw\tfilesystem\nsander\tsqlite\n' ;;
+remote) echo origin ;;
+esac
+`
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +57,13 @@ var completions = []struct {
 	{"completion f", []string{"fish"}, []string{"bash"}},
 	{"append --role a", []string{"assistant"}, []string{"user"}},
 	{"push o", []string{"origin"}, nil},
+	{"workspace ", []string{"list", "log", "show"}, []string{"import", "shop", "talk"}},
+	{"workspace log s", []string{"shop", "shed"}, []string{"talk"}},
+	{"workspace path shop sa", []string{"saw", "sander"}, []string{"shop", "talk"}},
+	{"workspace attach t", []string{"talk"}, []string{"shop"}},
+	{"workspace attach talk s", []string{"shop", "shed"}, []string{"talk"}},
+	{"workspace log --j", []string{"--json"}, []string{"--messages"}},
+	{"show s", nil, []string{"shop"}},
 }
 
 func TestBashCompletion(t *testing.T) {

@@ -42,6 +42,7 @@ func report(w io.Writer, err error) int {
 	var usage *usageError
 	var syntax *domarkx.SyntaxError
 	var refused *engine.RefusedError
+	var notLive *engine.NotLiveError
 	switch {
 	case err == nil:
 		return exitOK
@@ -58,7 +59,7 @@ func report(w io.Writer, err error) int {
 		return exitUsage
 	case errors.Is(err, errNo):
 		return reportBeside(w, err)
-	case errors.As(err, &syntax), errors.As(err, &refused):
+	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive):
 		printError(w, err)
 		return exitNo
 	}

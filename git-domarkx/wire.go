@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -31,7 +32,11 @@ func (inv *invocation) open() (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), surroundings(git))}
+	around := surroundings(git)
+	if around.Workspaces, err = inv.workspaces(git, store); err != nil {
+		return source{}, errors.Join(err, store.Close())
+	}
+	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), around)}
 	return inv.opened, nil
 }
 

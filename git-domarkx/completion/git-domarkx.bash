@@ -1,41 +1,42 @@
 # bash completion of git-domarkx, also as "git domarkx". Made from the command model by go generate.
 
-__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help'
+__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help'
 __git_domarkx_globals='--quiet --color --no-progress --help'
 
-__git_domarkx_sessions() {
-    git domarkx list 2>/dev/null | cut -f1
+# The names that a listing begins its lines with.
+__git_domarkx_names() {
+    git domarkx "$@" 2>/dev/null | cut -f1
+}
+
+# The commands of a command; fails when it has none.
+__git_domarkx_commands() {
+    case "$1" in
+    'workspace') echo 'list log show path diff checkout attach rm' ;;
+    'plugin') echo 'list' ;;
+    *) return 1 ;;
+    esac
 }
 
 __git_domarkx_options() {
     case "$1" in
     import) echo '--as --format' ;;
-    validate) echo '' ;;
     list) echo '--json' ;;
-    status) echo '' ;;
     show) echo '--format' ;;
     log) echo '--json --messages' ;;
-    diff) echo '' ;;
     export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
-    edit) echo '' ;;
-    fork) echo '' ;;
-    rename) echo '' ;;
-    rm) echo '' ;;
-    restore) echo '' ;;
-    rewind) echo '' ;;
+    checkout) echo '--yes' ;;
+    'workspace list') echo '--json' ;;
+    'workspace log') echo '--json' ;;
+    'workspace show') echo '--json' ;;
+    'workspace checkout') echo '--yes' ;;
+    'plugin list') echo '--json' ;;
     mount) echo '--foreground' ;;
-    unmount) echo '' ;;
     push) echo '--all' ;;
-    fetch) echo '' ;;
-    pull) echo '' ;;
     fsck) echo '--json' ;;
     doctor) echo '--json' ;;
     gc) echo '--json' ;;
-    version) echo '' ;;
-    completion) echo '' ;;
     man) echo '--write' ;;
-    help) echo '' ;;
     esac
 }
 
@@ -56,31 +57,45 @@ __git_domarkx_values() {
     esac
 }
 
+# What may stand at a place ($2, from 1) behind a command; $3 is the word before.
 __git_domarkx_arguments() {
-    case "$1" in
-    show) __git_domarkx_sessions ;;
-    log) __git_domarkx_sessions ;;
-    diff) __git_domarkx_sessions ;;
-    export) __git_domarkx_sessions ;;
-    append) __git_domarkx_sessions ;;
-    edit) __git_domarkx_sessions ;;
-    fork) __git_domarkx_sessions ;;
-    rename) __git_domarkx_sessions ;;
-    rm) __git_domarkx_sessions ;;
-    restore) __git_domarkx_sessions ;;
-    rewind) __git_domarkx_sessions ;;
-    push) git remote 2>/dev/null; __git_domarkx_sessions ;;
-    fetch) git remote 2>/dev/null; __git_domarkx_sessions ;;
-    pull) git remote 2>/dev/null; __git_domarkx_sessions ;;
-    completion) echo 'bash zsh fish' ;;
-    man) echo 'import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help' ;;
-    help) echo 'import validate list status show log diff export append edit fork rename rm restore rewind mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    case "$1:$2" in
+    show:*) __git_domarkx_names list ;;
+    log:*) __git_domarkx_names list ;;
+    diff:*) __git_domarkx_names list ;;
+    export:*) __git_domarkx_names list ;;
+    append:*) __git_domarkx_names list ;;
+    edit:*) __git_domarkx_names list ;;
+    fork:*) __git_domarkx_names list ;;
+    rename:*) __git_domarkx_names list ;;
+    rm:*) __git_domarkx_names list ;;
+    restore:*) __git_domarkx_names list ;;
+    rewind:*) __git_domarkx_names list ;;
+    checkout:1) __git_domarkx_names list ;;
+    'workspace log':*) __git_domarkx_names workspace list ;;
+    'workspace show':*) __git_domarkx_names workspace list ;;
+    'workspace path':1) __git_domarkx_names workspace list ;;
+    'workspace path':*) __git_domarkx_names workspace show "$3" ;;
+    'workspace diff':*) __git_domarkx_names workspace list ;;
+    'workspace checkout':1) __git_domarkx_names workspace list ;;
+    'workspace attach':1) __git_domarkx_names list ;;
+    'workspace attach':*) __git_domarkx_names workspace list ;;
+    'workspace rm':*) __git_domarkx_names workspace list ;;
+    push:1) git remote 2>/dev/null; __git_domarkx_names list ;;
+    push:*) __git_domarkx_names list ;;
+    fetch:1) git remote 2>/dev/null; __git_domarkx_names list ;;
+    fetch:*) __git_domarkx_names list ;;
+    pull:1) git remote 2>/dev/null; __git_domarkx_names list ;;
+    pull:*) __git_domarkx_names list ;;
+    completion:*) echo 'bash zsh fish' ;;
+    man:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    help:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
     esac
 }
 
 # Completes the words after "domarkx": $1 is the word at the cursor, the others are those before it.
 __git_domarkx_complete() {
-    local cur=$1 verb='' prev='' word values IFS=$' \t\n'
+    local cur=$1 verb='' prev='' last='' place=1 word values IFS=$' \t\n'
     shift
     [ "$cur" != = ] || cur=
     for word in "$@"; do
@@ -88,7 +103,15 @@ __git_domarkx_complete() {
         prev=$word
         case "$word" in
         -*) ;;
-        *) if [ -z "$verb" ]; then verb=$word; fi ;;
+        *)
+            if [ -z "$verb" ]; then
+                verb=$word
+            elif __git_domarkx_commands "$verb" >/dev/null; then
+                verb="$verb $word"
+            else
+                place=$((place + 1)) last=$word
+            fi
+            ;;
         esac
     done
     if [ -n "$prev" ] && values=$(__git_domarkx_values "$verb:$prev"); then
@@ -97,8 +120,10 @@ __git_domarkx_complete() {
         values="$(__git_domarkx_options "$verb") $__git_domarkx_globals"
     elif [ -z "$verb" ]; then
         values=$__git_domarkx_verbs
+    elif values=$(__git_domarkx_commands "$verb"); then
+        : # one of them is next
     else
-        values=$(__git_domarkx_arguments "$verb")
+        values=$(__git_domarkx_arguments "$verb" "$place" "$last")
     fi
     COMPREPLY=()
     for word in ${values//$'\n'/ }; do

@@ -35,7 +35,7 @@ func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 			t.Errorf("saved %q, got %q", edited, got)
 		}
 		c.fsck()
-		if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
+		if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
 			t.Fatal(err)
 		}
 		shown = c.show("a")
@@ -52,7 +52,7 @@ func TestARewindToAConflictOfHeadersShowsBoth(t *testing.T) {
 	if got := c.show("a"); got != "---\ntitle: both\n---\n\n## user\n\none\n" {
 		t.Errorf("settled to %q", got)
 	}
-	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
+	if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.show("a"); got != shown {

@@ -139,6 +139,8 @@ type Store interface {
 	Versions
 	Links
 	Attachments
+	domarkx.VersionReader
+	VersionDiffer
 }
 
 // Drafts keeps saved bytes that are not in a snapshot yet, durably.
@@ -165,7 +167,8 @@ type Surroundings struct {
 	Ignored  func(ctx context.Context, paths []string) ([]bool, error)
 	Drafts   Drafts
 
-	Workspaces *plugins.WorkspaceManager
+	Workspaces  *plugins.WorkspaceManager // of the workspaces that are live on this machine
+	Restorer    Restorer
 	Settings    Settings
 	Assignments Assignments
 }

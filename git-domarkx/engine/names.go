@@ -2,141 +2,38 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// Fork makes a session out of a snapshot of another; with a message number it
-// ends with that message.
-func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (domarkx.Info, error) {
-	from, err := m.Resolve(ctx, r)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	author, committer, err := m.around.Identity(ctx)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	c := change{name: name, operation: "fork", author: author, committer: committer}
-	fork := from
-	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx Tx) error {
-		if err := tx.CheckName(ctx, name); err != nil {
-			return err
-		}
-		if r.Message >= 0 && r.Message < from.Messages-1 {
-			state, err := m.store.Load(ctx, from.ID)
-			if err != nil {
-				return err
-			}
-			state.Thread = *state.Thread.Truncate(r.Message + 1)
-			if fork, err = m.continueWith(ctx, tx, from, state, c, fmt.Sprintf("fork %s from %s", name, r)); err != nil {
-				return err
-			}
-		}
-		return tx.Set(ctx, name, fork.ID)
-	})
-	fork.Name = name
-	return fork, err
-}
-
-// continueWith commits a state that continues a snapshot.
-func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx.Info, state *domarkx.State, c change, subject string) (domarkx.Info, error) {
-	owned, err := m.ownedHeaders(ctx, state.Headers)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	if owned != nil {
-		state.Headers = owned
-	}
-	if err := m.keepWorkspace(ctx, tx, state); err != nil {
-		return domarkx.Info{}, err
-	}
-	commit, err := m.commitOf(ctx, tx, state, c, subject)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	commit.Parents = []string{parent.ID}
-	return tx.Commit(ctx, commit)
-}
-
-// Rewind makes a snapshot on top of a session that holds what an earlier one
-// held, or the messages up to and including one. It returns the new snapshot and
-// the one before it, with which another rewind undoes this one.
-func (m *SessionManager) Rewind(ctx context.Context, r Revision) (now, before domarkx.Info, err error) {
-	author, committer, err := m.around.Identity(ctx)
-	if err != nil {
-		return now, before, err
-	}
-	c := change{name: r.Name, operation: "rewind", author: author, committer: committer}
-	err = m.update(ctx, "rewind "+r.String(), func(tx Tx) error {
-		if before, err = m.store.Tip(ctx, r.Name); err != nil {
-			return err
-		}
-		target, err := m.Resolve(ctx, r)
-		if err != nil {
-			return err
-		}
-		now = before
-		if target.ID == before.ID && (r.Message < 0 || r.Message == before.Messages-1) {
-			return nil
-		}
-		state, err := m.store.Load(ctx, before.ID)
-		if err != nil {
-			return err
-		}
-		wanted := state
-		if target.ID != before.ID {
-			if wanted, err = m.store.Load(ctx, target.ID); err != nil {
-				return err
-			}
-		}
-		if err := m.revert(ctx, state, wanted, r.Message); err != nil {
-			return err
-		}
-		if now, err = m.continueWith(ctx, tx, before, state, c, "rewind to "+r.String()); err != nil {
-			return err
-		}
-		return tx.Set(ctx, r.Name, now.ID)
-	})
-	now.Name, before.Name = r.Name, r.Name
-	return now, before, err
-}
-
-// revert gives a state the headers and messages of another, the first n+1 of
-// them where n is a message.
-func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.State, n int) error {
-	thread := wanted.Thread
-	if n >= 0 {
-		thread.Live = thread.Live[:n+1]
-	}
-	state.Thread = *state.Thread.Revert(&thread)
-	now, then := state.Headers[0], wanted.Headers[0]
-	if len(wanted.Headers) == 1 && len(state.Headers) == 1 && then.Rev == now.Rev && (!then.Layout.Verbatim || then.Layout == now.Layout) {
-		return nil
-	}
-	h, err := loadHeader(ctx, m.store, wanted.Headers)
-	if err != nil {
-		return err
-	}
-	if len(wanted.Headers) > 1 { // as it was shown, the conflict is text
-		then.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
-		then.Layout, then.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
-	}
-	state.Headers = domarkx.ReviseHeader(state.Headers, then, normalHeader(h))
-	return nil
-}
-
-// Rename gives a session another name.
+// Rename gives a session another name, and so it does its workspace, the instance
+// of that on this machine, and what other sessions work in it.
 func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
+	b, err := m.hold(ctx, from)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if b != nil {
+		defer b.close(ctx)
+	}
+	if err := m.vacant(ctx, from, to); err != nil {
+		return domarkx.Info{}, err
+	}
+	if err := m.assignAnew(ctx, from, to); err != nil {
+		return domarkx.Info{}, err
+	}
 	var info domarkx.Info
-	err := m.update(ctx, "rename "+from+" "+to, func(tx Tx) error {
+	err = m.update(ctx, "rename "+from+" "+to, func(tx Tx) error {
 		var err error
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
 		if err := tx.Rename(ctx, from, to); err != nil {
+			return err
+		}
+		if err := tx.RenameWorkspace(ctx, from, to); err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return err
 		}
 		if err := m.rememberRenamed(from, renaming{To: to, Tip: info.ID}); err != nil {
@@ -145,31 +42,154 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		return m.sourceRenamed(from, to)
 	})
 	info.Name = to
-	return info, err
+	if err != nil || from == to {
+		return info, errors.Join(err, m.assignAnew(ctx, to, from))
+	}
+	if b != nil {
+		if err := errors.Join(b.close(ctx), m.around.Workspaces.Rename(ctx, from, to)); err != nil {
+			return info, err
+		}
+	}
+	return info, m.assign(ctx, from, "")
 }
 
-// Remove moves a session to the trash.
+// vacant reports whether an instance of a workspace can get another name.
+func (m *SessionManager) vacant(ctx context.Context, from, to string) error {
+	if _, err := m.around.Workspaces.Instance(ctx, to); from == to || errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return fmt.Errorf("workspace %q: %w on this machine; git domarkx workspace rm %s removes it", to, domarkx.ErrExists, to)
+}
+
+// assignAnew lets a session that is renamed work in the workspace that it worked
+// in, and others in what is renamed with it.
+func (m *SessionManager) assignAnew(ctx context.Context, from, to string) error {
+	all, err := m.around.Assignments.List(ctx)
+	if err != nil || from == to {
+		return err
+	}
+	if own := all[from]; own != "" {
+		if err := m.assign(ctx, to, own); err != nil {
+			return err
+		}
+	}
+	for session, workspace := range all {
+		if workspace == from {
+			if err := m.assign(ctx, session, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// assign lets a session work in a workspace, "" for that of its own name.
+func (m *SessionManager) assign(ctx context.Context, session, workspace string) error {
+	if session == workspace {
+		workspace = ""
+	}
+	all, err := m.around.Assignments.List(ctx)
+	if err != nil || all[session] == workspace {
+		return err
+	}
+	return m.around.Assignments.Set(ctx, session, workspace)
+}
+
+// trashed is under what name an assignment is kept of a session in the trash; no
+// session can have it.
+func trashed(session string) string { return session + "@trash" }
+
+// Remove moves a session to the trash with its workspace, after committing what
+// changed there; the instance on this machine is torn down. A workspace that other
+// sessions work in stays.
 func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info, error) {
+	if _, err := m.store.Tip(ctx, name); err != nil {
+		return domarkx.Info{}, err
+	}
+	all, err := m.around.Assignments.List(ctx)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	shared := false
+	for session, workspace := range all {
+		shared = shared || workspace == name && session != name
+	}
+	if !shared {
+		if _, err := m.dismantle(ctx, name); err != nil {
+			return domarkx.Info{}, err
+		}
+	}
 	var info domarkx.Info
-	err := m.update(ctx, "rm "+name, func(tx Tx) error {
+	err = m.update(ctx, "rm "+name, func(tx Tx) error {
 		var err error
 		if info, err = tx.Tip(ctx, name); err != nil {
 			return err
 		}
-		return tx.ToTrash(ctx, name)
+		if err := tx.ToTrash(ctx, name); err != nil || shared {
+			return err
+		}
+		if err := tx.WorkspaceToTrash(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
+			return err
+		}
+		return nil
 	})
 	info.Name = name
-	return info, err
+	if err != nil {
+		return info, err
+	}
+	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""))
 }
 
-// Restore takes the session that was removed last under a name out of the trash.
+// dismantle commits what changed in the instance of a workspace and tears it down. It
+// returns the newest version, zero when there is none.
+func (m *SessionManager) dismantle(ctx context.Context, workspace string) (domarkx.Version, error) {
+	b, err := m.hold(ctx, workspace)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	if b != nil {
+		if err := errors.Join(b.close(ctx), m.around.Workspaces.TearDown(ctx, workspace)); err != nil {
+			return domarkx.Version{}, err
+		}
+	}
+	return m.tipOrNone(ctx, workspace)
+}
+
+// Restore takes the session that was removed last under a name out of the trash,
+// with the workspace that went there with it; or, where only the workspace was
+// removed, that.
 func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
 	err := m.update(ctx, "restore "+name, func(tx Tx) error {
-		var err error
-		info, err = tx.FromTrash(ctx, name)
-		return err
+		tip, err := tx.Tip(ctx, name)
+		if err == nil {
+			if _, err := tx.WorkspaceFromTrash(ctx, name); err != nil {
+				return fmt.Errorf("session %q: %w, and of a workspace in the trash: %w", name, domarkx.ErrExists, err)
+			}
+			info = tip
+			return nil
+		}
+		if info, err = tx.FromTrash(ctx, name); err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return err
+		}
+		_, werr := tx.WorkspaceFromTrash(ctx, name)
+		switch {
+		case err != nil && werr != nil: // neither is there
+			return err
+		case errors.Is(werr, domarkx.ErrNotFound), errors.Is(werr, domarkx.ErrExists):
+			return nil
+		}
+		return werr
 	})
 	info.Name = name
-	return info, err
+	if err != nil {
+		return info, err
+	}
+	all, err := m.around.Assignments.List(ctx)
+	if err != nil || all[trashed(name)] == "" {
+		return info, err
+	}
+	return info, errors.Join(m.assign(ctx, name, all[trashed(name)]), m.assign(ctx, trashed(name), ""))
 }

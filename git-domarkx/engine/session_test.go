@@ -117,14 +117,14 @@ func TestRewindCanBeUndone(t *testing.T) {
 			c.append("a", "two")
 			full := c.show("a")
 			k := c.tip("a").Messages - 2
-			now, before, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: k})
+			done, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: k})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.show("a"); now.Messages != k+1 || !strings.HasPrefix(full, got) {
-				t.Errorf("rewound to %d messages %q, want %d of %q", now.Messages, got, k+1, full)
+			if got := c.show("a"); done.Now.Messages != k+1 || !strings.HasPrefix(full, got) {
+				t.Errorf("rewound to %d messages %q, want %d of %q", done.Now.Messages, got, k+1, full)
 			}
-			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: before.ID, Message: -1}); err != nil {
+			if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: done.Before.ID, Message: -1}); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.show("a"); got != full {
@@ -187,7 +187,7 @@ func TestIncludesAreStored(t *testing.T) {
 		t.Errorf("appended to %q", got)
 	}
 	c.fsck()
-	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 1}); err != nil {
+	if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.show("a"); strings.Contains(got, "B\n") || !strings.Contains(got, "some words") {
@@ -222,7 +222,7 @@ func TestExportGivesBackTheOriginal(t *testing.T) {
 	if got := export(); got == original || strings.Contains(got, `"snapshot_id": "x"`) {
 		t.Errorf("changed, but exported as %s", got)
 	}
-	if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "s", ID: before.ID, Message: -1}); err != nil {
+	if _, err := c.Rewind(t.Context(), engine.Revision{Name: "s", ID: before.ID, Message: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := export(); got != original {
@@ -250,10 +250,10 @@ func TestTheWorkspaceOutlivesTheMessageThatNamedIt(t *testing.T) {
 				t.Errorf("the workspace is gone: %s", got)
 			}
 			original := c.show("a")
-			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 0}); err != nil {
+			if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", Message: 0}); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: full.ID, Message: -1}); err != nil {
+			if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: full.ID, Message: -1}); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.show("a"); got != original {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // TestMain keeps the user's Git configuration out of the tests.
@@ -36,6 +39,9 @@ type clone struct {
 	dir    string
 	now    time.Time
 	drafts drafts
+
+	settings   settings
+	workspaces *plugins.WorkspaceManager
 }
 
 func newClone(t *testing.T) *clone {
@@ -53,17 +59,65 @@ func newClone(t *testing.T) *clone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c.drafts = drafts{}
+	c.drafts, c.settings = drafts{}, settings{}
+	c.workspaces = plugins.New(nil, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree})
 	c.SessionManager = engine.New(store{s, nil}, all.Codecs(), engine.Surroundings{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
+		Workspaces: workspaces, Settings: c.settings, Assignments: assignments{},
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			c.now = c.now.Add(time.Second)
 			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: c.now}
 			return who, who, nil
 		},
-		Ignored: func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+		Ignored:    func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+		Workspaces: c.workspaces, Settings: c.settings, Assignments: assignments{c.settings},
 	})
 	return c
+}
+
+// settings keeps settings in memory.
+type settings map[string][]string
+
+func (s settings) All(_ context.Context, key string) ([]string, error) { return s[key], nil }
+
+func (s settings) Add(_ context.Context, key, value string) error {
+	s[key] = append(s[key], value)
+	return nil
+}
+
+func (s settings) Remove(_ context.Context, key, value string) error {
+	s[key] = slices.DeleteFunc(slices.Clone(s[key]), func(v string) bool { return v == value })
+	return nil
+}
+
+// assignments keeps assignments among settings.
+type assignments struct{ settings settings }
+
+const assigned = "assigned "
+
+func (a assignments) List(context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	for key, values := range a.settings {
+		if session, ok := strings.CutPrefix(key, assigned); ok && len(values) > 0 {
+			all[session] = values[0]
+		}
+	}
+	return all, nil
+}
+
+func (a assignments) Set(_ context.Context, session, workspace string) error {
+	delete(a.settings, assigned+session)
+	if workspace != "" {
+		a.settings[assigned+session] = []string{workspace}
+	}
+	return nil
+}
+
+// versions is the repository as plugins want it.
+type versions struct{ *gitstore.Store }
+
+func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
+	return v.BeginVersion(ctx, base)
 }
 
 // drafts keeps drafts in memory.
@@ -76,6 +130,13 @@ func (d drafts) List(context.Context) (list []engine.Draft, err error) {
 		list = append(list, draft)
 	}
 	return list, nil
+}
+
+// versions is the repository as the WorkspaceManager wants it.
+type versions struct{ *gitstore.Store }
+
+func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
+	return v.Store.BeginVersion(ctx, base)
 }
 
 // store is the repository as the engine wants it, without remotes.

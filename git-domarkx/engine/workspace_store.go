@@ -39,8 +39,8 @@ type Attachments interface {
 // A VersionDiffer compares versions of a resource.
 type VersionDiffer interface {
 	// DiffVersions calls fn for each path at which two versions of a resource differ,
-	// with the file that either has there: a file without a name is none.
-	DiffVersions(ctx context.Context, a, b string, fn func(path string, a, b domarkx.File) error) error
+	// with the file that either has there, nil for none.
+	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
 }
 
 // Links tells which versions of workspaces hold on to a snapshot.

@@ -179,17 +179,13 @@ func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info)
 
 // beforeCalls returns the version of a workspace before the first of the calls
 // that these messages made; "" when none of them made one.
-func (m *SessionManager) beforeCalls(ctx context.Context, tip string, messages []domarkx.Entry) (string, error) {
-	made := make(map[domarkx.ID]bool, len(messages))
-	for _, e := range messages {
-		made[e.ID] = true
-	}
+func (m *SessionManager) beforeCalls(ctx context.Context, tip string, messages map[domarkx.ID]bool) (string, error) {
 	before := ""
 	for v, err := range m.store.Versions(ctx, tip) {
 		if err != nil {
 			return "", err
 		}
-		if v.Call != nil && made[v.Call.Message] && len(v.Parents) > 0 {
+		if v.Call != nil && messages[v.Call.Message] && len(v.Parents) > 0 {
 			before = v.Parents[0]
 		}
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type checkoutCmd struct {
+	Yes      bool   `short:"y" help:"Write set-id bits, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
+	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
+	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
+}
+
+func (checkoutCmd) Help() string {
+	return `
+Writes the workspace as message K left it to a folder, each resource to DIR/RESOURCE:
+the version that the message is linked to, or else the last one before it; without K,
+that of the last linked message. Content, modes, symbolic links, empty folders and names
+that Git refuses come back as they were, extended attributes where the file system takes
+them; times do not. Of a database its schema and rows are written.
+
+Some files can do harm just by being there: set-id programs, devices, and nested
+repositories, whose configuration Git would follow. Those of a session that is not trusted
+("git domarkx trust NAME") are written only with --yes. Owners and devices are written
+with --yes, by root.
+
+The live workspace is not touched; "git domarkx rewind" takes that back.
+
+## Output
+
+    DIR
+`
+}
+
+const refusedCheckout = "The folder is not empty, or the version holds what needs --yes."
+
+// ExitOne says what exit status 1 means.
+func (checkoutCmd) ExitOne() string { return refusedCheckout }
+
+// Run writes the version.
+func (c *checkoutCmd) Run(inv *invocation) error {
+	revision, err := engine.ParseRevision(c.Revision)
+	if err != nil {
+		return err
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	v, err := sessions.VersionAt(inv.ctx, revision)
+	if err != nil {
+		return err
+	}
+	return checkOut(inv, sessions, engine.CheckoutRequest{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
+}
+
+// checkOut writes a version and says what could not be written as it was.
+func checkOut(inv *invocation, sessions *engine.SessionManager, r engine.CheckoutRequest) error {
+	left, err := sessions.Checkout(inv.ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, what := range left {
+		inv.warn(fmt.Errorf("warning: %s", what))
+	}
+	t := newTable()
+	t.add(text(r.Dir))
+	return t.write(inv)
+}

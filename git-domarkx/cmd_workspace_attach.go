@@ -1,0 +1,33 @@
+package main
+
+type workspaceAttachCmd struct {
+	Name      string `arg:"" name:"NAME" help:"The session."`
+	Workspace string `arg:"" name:"WS" help:"The workspace that its calls are to run in."`
+}
+
+func (workspaceAttachCmd) Help() string {
+	return `
+Lets the calls of a session run in another workspace than that of its own name, and
+links its later messages to the versions of that one. Messages keep the links that they
+have. It is remembered on this machine (git config domarkx.NAME.workspace). To go back to
+the session's own workspace, attach that: git domarkx workspace attach NAME NAME.
+
+## Output
+
+    NAME  WS
+`
+}
+
+// Run attaches the workspace.
+func (c *workspaceAttachCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	if err := sessions.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
+		return err
+	}
+	t := newTable()
+	t.add(text(c.Name), text(c.Workspace))
+	return t.write(inv)
+}

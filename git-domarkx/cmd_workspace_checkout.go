@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type workspaceCheckoutCmd struct {
+	Yes      bool   `short:"y" help:"Write what the help of checkout names as risky, too."`
+	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2 or WS@OID."`
+	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
+}
+
+func (workspaceCheckoutCmd) Help() string {
+	return `
+Writes a version of a workspace to a folder, each resource to DIR/RESOURCE, as "git
+domarkx checkout" does for a message. That of a workspace without a session of its
+name counts as untrusted.
+
+## Output
+
+    DIR
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
+
+// Run writes the version.
+func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
+	revision, err := engine.ParseRevision(c.Revision)
+	if err != nil {
+		return err
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	v, err := sessions.ResolveVersion(inv.ctx, revision)
+	if err != nil {
+		return err
+	}
+	return checkOut(inv, sessions, engine.CheckoutRequest{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
+}

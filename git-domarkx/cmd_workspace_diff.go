@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type workspaceDiffCmd struct {
+	A string `arg:"" name:"A" help:"A version: the old side. WS, WS~2, WS@OID, or the message NAME#K of a session."`
+	B string `arg:"" name:"B" help:"The new side."`
+}
+
+func (workspaceDiffCmd) Help() string {
+	return `
+Prints a unified diff of the files of two versions, in the form of git diff: a path
+begins with the id of its resource. Binary files are named, and so are changes of
+modes, types, owners, devices and extended attributes. Where the resources themselves or
+their configs differ, workspace.json shows it.
+
+## Examples
+
+    git domarkx workspace diff talk~1 talk
+    git domarkx workspace diff talk#3 talk#7
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (workspaceDiffCmd) ExitOne() string { return "The two differ." }
+
+// Run prints the difference.
+func (c *workspaceDiffCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	var sides [2]domarkx.Version
+	for i, name := range []string{c.A, c.B} {
+		revision, err := engine.ParseRevision(name)
+		if err != nil {
+			return err
+		}
+		if sides[i], err = sessions.ResolveVersion(inv.ctx, revision); err != nil {
+			return err
+		}
+	}
+	differ := false
+	err = sessions.DiffVersions(inv.ctx, sides[0], sides[1], func(text []byte) error {
+		if !differ {
+			differ = true
+			if err := inv.page(); err != nil {
+				return err
+			}
+		}
+		return writeDiff(inv, text)
+	})
+	if err != nil {
+		return err
+	}
+	if differ {
+		return errNo
+	}
+	return nil
+}

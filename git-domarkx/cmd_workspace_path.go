@@ -1,0 +1,42 @@
+package main
+
+type workspacePathCmd struct {
+	Workspace string `arg:"" name:"WS" help:"The workspace."`
+	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are folders."`
+}
+
+func (workspacePathCmd) Help() string {
+	return `
+Prints the folders of this machine in which a workspace is live, one a line, in the
+order of the document. It creates nothing: a workspace becomes live on a machine with the
+first call there. A resource that is no folder, such as a database, has no path.
+
+## Output
+
+    PATH
+
+## Examples
+
+    cd "$(git domarkx workspace path talk shell)"
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (workspacePathCmd) ExitOne() string { return "The workspace is not live on this machine." }
+
+// Run prints the folders.
+func (c *workspacePathCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	paths, err := sessions.WorkspacePaths(inv.ctx, c.Workspace, c.Resource)
+	if err != nil {
+		return err
+	}
+	t := newTable()
+	for _, path := range paths {
+		t.add(text(path))
+	}
+	return t.write(inv)
+}

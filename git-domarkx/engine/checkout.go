@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A CheckoutRequest says what is written where.
+type CheckoutRequest struct {
+	Of      Revision // the session that the version belongs to, or the workspace of that name
+	Version domarkx.Version
+	Dir     string // empty, or not there
+	Yes     bool   // also what can do harm, as far as this user may
+}
+
+// A Restorer writes what a version of a resource holds to a folder of this machine.
+type Restorer interface {
+	// Restore makes the folder and writes everything below it, never through a symbolic
+	// link. It leaves out devices and owners unless privileged is set and this user may
+	// make them, and returns what it left out, in words.
+	Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error)
+}
+
+// Checkout writes a version of a workspace to a folder, each resource to one of its
+// own, and returns what could not be written as it was. What can do harm by being
+// there (see hazards) is refused unless the user trusts the session or said yes; the
+// error is a [*RefusedError], as for a folder that is not empty.
+func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]string, error) {
+	if err := vacantFolder(r.Dir); err != nil {
+		return nil, err
+	}
+	if !r.Yes {
+		if err := m.checkHazards(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(r.Dir, 0o777); err != nil {
+		return nil, err
+	}
+	var left []string
+	for _, resource := range r.Version.Resources {
+		missing, err := m.around.Restorer.Restore(ctx, m.store, resource.Version, filepath.Join(r.Dir, resource.ID), r.Yes)
+		for _, what := range missing {
+			left = append(left, resource.ID+": "+what)
+		}
+		if err != nil {
+			return left, fmt.Errorf("writing resource %q to %q: %w", resource.ID, r.Dir, err)
+		}
+	}
+	return left, nil
+}
+
+// vacantFolder reports whether a folder is empty or not there.
+func vacantFolder(dir string) error {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(1)
+	if len(names) > 0 {
+		return &RefusedError{fmt.Sprintf("folder %q is not empty: a workspace is written to an empty one", dir)}
+	}
+	if info, e := f.Stat(); e == nil && !info.IsDir() {
+		return &RefusedError{fmt.Sprintf("%q is no folder", dir)}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (m *SessionManager) checkHazards(ctx context.Context, r CheckoutRequest) error {
+	trusted, err := m.trustsRevision(ctx, r.Of)
+	if err != nil || trusted {
+		return err
+	}
+	var found []string
+	for _, resource := range r.Version.Resources {
+		hazards, err := m.hazards(ctx, resource)
+		if err != nil {
+			return err
+		}
+		found = append(found, hazards...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	const most = 5
+	more := ""
+	if len(found) > most {
+		found, more = found[:most], fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return &RefusedError{fmt.Sprintf("%s is not trusted, and its workspace holds what can do harm: %s%s; look at it in a mount, and write it all the same with --yes, or trust the session (git domarkx trust %s)",
+		r.Of.Name, strings.Join(found, ", "), more, r.Of.Name)}
+}
+
+// trustsRevision reports whether the user trusts a session; a name that no session
+// has is not trusted.
+func (m *SessionManager) trustsRevision(ctx context.Context, r Revision) (bool, error) {
+	info, err := m.Resolve(ctx, r)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return m.IsTrusted(ctx, info)
+}
+
+// hazards returns what can do harm just by being on the disk: programs with a set-id
+// bit, devices, and nested repositories, whose configuration Git obeys in the
+// folder that they are in.
+func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
+	var found []string
+	bare := map[string]int{} // what a folder has of a bare repository
+	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(path string, f domarkx.File) error {
+		at := quotedPath(resource.ID + "/" + path)
+		switch {
+		case f.Type == domarkx.CharDevice || f.Type == domarkx.BlockDevice:
+			found = append(found, f.Type.String()+" "+at)
+		case f.Type == domarkx.Regular && f.Mode&0o6000 != 0:
+			found = append(found, "set-id program "+at)
+		case isGitName(f.Name):
+			found = append(found, "nested repository "+at)
+		}
+		if f.Name == "HEAD" || f.Name == "objects" || f.Name == "refs" {
+			folder := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
+			if bare[folder]++; bare[folder] == 3 && !isGitName(folder[strings.LastIndexByte(folder, '/')+1:]) {
+				found = append(found, "nested repository "+quotedPath(resource.ID+"/"+folder))
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// isGitName reports whether some file system takes a name for ".git".
+func isGitName(name string) bool {
+	folded := strings.Map(func(r rune) rune {
+		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+			return -1 // HFS+ does not see it
+		}
+		return r
+	}, strings.ToLower(name))
+	folded, _, _ = strings.Cut(folded, ":") // a stream of NTFS
+	folded = strings.TrimRight(folded, ". ")
+	return folded == ".git" || folded == "git~1"
+}

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// continueWith commits a state that continues a snapshot; what is linked are
+// versions of workspaces that go with it.
+func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx.Info, state *domarkx.State, c change, subject string, linked ...string) (domarkx.Info, error) {
+	owned, err := m.ownedHeaders(ctx, state.Headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if owned != nil {
+		state.Headers = owned
+	}
+	if err := m.keepWorkspace(ctx, tx, state); err != nil {
+		return domarkx.Info{}, err
+	}
+	commit, err := m.commitOf(ctx, tx, state, c, subject)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit.Parents = append([]string{parent.ID}, linked...)
+	return tx.Commit(ctx, commit)
+}
+
+// revert gives a state the headers and messages of another, the first n+1 of
+// them where n is a message.
+func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.State, n int) error {
+	thread := wanted.Thread
+	if n >= 0 {
+		thread.Live = thread.Live[:n+1]
+	}
+	state.Thread = *state.Thread.Revert(&thread)
+	now, then := state.Headers[0], wanted.Headers[0]
+	if len(wanted.Headers) == 1 && len(state.Headers) == 1 && then.Rev == now.Rev && (!then.Layout.Verbatim || then.Layout == now.Layout) {
+		return nil
+	}
+	h, err := loadHeader(ctx, m.store, wanted.Headers)
+	if err != nil {
+		return err
+	}
+	if len(wanted.Headers) > 1 { // as it was shown, the conflict is text
+		then.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
+		then.Layout, then.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
+	}
+	state.Headers = domarkx.ReviseHeader(state.Headers, then, normalHeader(h))
+	return nil
+}

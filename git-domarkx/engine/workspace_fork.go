@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Forked says what a fork made.
+type Forked struct {
+	domarkx.Info
+	Workspace domarkx.Version // that the new session's workspace begins with; zero for none
+	// Asleep says why the workspace is not live here yet, though it is there: nil when
+	// it is. The first call of the session makes it live.
+	Asleep error
+}
+
+// Fork makes a session out of a snapshot of another; with a message number it
+// ends with that message. The new session has a workspace of its own that begins
+// with the version that the message left, and is private: it never works on
+// what the other one works on.
+func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (Forked, error) {
+	from, err := m.Resolve(ctx, r)
+	if err != nil {
+		return Forked{}, err
+	}
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return Forked{}, err
+	}
+	link, err := m.versionToFork(ctx, r, from)
+	if err != nil {
+		return Forked{}, err
+	}
+	if err := m.vacant(ctx, r.Name, name); err != nil {
+		return Forked{}, err
+	}
+	c := change{name: name, operation: "fork", author: author, committer: committer}
+	fork := Forked{Info: from}
+	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx Tx) error {
+		if err := tx.CheckName(ctx, name); err != nil {
+			return err
+		}
+		if _, err := tx.WorkspaceTip(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
+			if err == nil {
+				err = fmt.Errorf("workspace %q: %w, expected the name of a new session", name, domarkx.ErrExists)
+			}
+			return err
+		}
+		if r.Message >= 0 && r.Message < from.Messages-1 {
+			state, err := m.store.Load(ctx, from.ID)
+			if err != nil {
+				return err
+			}
+			state.Thread = *state.Thread.Truncate(r.Message + 1)
+			if fork.Info, err = m.continueWith(ctx, tx, from, state, c, fmt.Sprintf("fork %s from %s", name, r)); err != nil {
+				return err
+			}
+		}
+		if link != "" {
+			if err := tx.SetWorkspace(ctx, name, link); err != nil {
+				return err
+			}
+		}
+		return tx.Set(ctx, name, fork.ID)
+	})
+	fork.Name = name
+	if err != nil {
+		return fork, err
+	}
+	if err := m.keepTrust(ctx, fork.Info, from); err != nil {
+		return fork, err
+	}
+	if err := m.setPrivate(ctx, name); err != nil || link == "" {
+		return fork, err
+	}
+	if fork.Workspace, err = m.store.Version(ctx, link); err != nil {
+		return fork, err
+	}
+	fork.Workspace.Workspace = name
+	fork.Asleep, err = m.wake(ctx, fork)
+	return fork, err
+}
+
+// wake makes the workspace of a fork live, where the user trusts what it holds.
+func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err error) {
+	trusted, err := m.IsTrusted(ctx, fork.Info)
+	if err != nil {
+		return nil, err
+	}
+	if !trusted {
+		return &UntrustedError{Session: fork.Name}, nil
+	}
+	err = m.around.Workspaces.Fork(ctx, fork.Name, fork.Workspace)
+	return err, ctx.Err()
+}
+
+// versionToFork returns the version that a fork's workspace begins with; "" for
+// none.
+func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from domarkx.Info) (string, error) {
+	if r.Message >= 0 && r.Message < from.Messages-1 {
+		return m.linkAt(ctx, from.ID, r.Message)
+	}
+	tip, err := m.store.Tip(ctx, r.Name)
+	if err != nil {
+		return "", err
+	}
+	return m.stateAt(ctx, tip, from)
+}
+
+// privateKey is the setting with the names of the workspaces that must not work on
+// what others see, though their documents name a path: those of forks.
+const privateKey = "domarkx.private"
+
+func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error {
+	if private, err := m.isPrivate(ctx, workspace); err != nil || private {
+		return err
+	}
+	return m.around.Settings.Add(ctx, privateKey, workspace)
+}
+
+// isPrivate reports whether a workspace must not work on what others see.
+func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
+	names, err := m.around.Settings.All(ctx, privateKey)
+	return slices.Contains(names, workspace), err
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Rewound says what a rewind did.
+type Rewound struct {
+	Now, Before domarkx.Info // another rewind to Before undoes it
+	// Workspace is the version that the workspace was taken to; zero when it was not
+	// moved.
+	Workspace domarkx.Version
+	Asleep    bool // the live workspace was not taken there, since the session is not trusted
+}
+
+// Rewind makes a snapshot on top of a session that holds what an earlier one
+// held, or the messages up to and including one. It takes the session's workspace to
+// what it was then, after committing what changed in it: the snapshot has both
+// versions as parents, that which was left and that which was made.
+func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error) {
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if _, err := m.Resolve(ctx, r); err != nil {
+		return Rewound{}, err
+	}
+	c := change{name: r.Name, operation: "rewind", author: author, committer: committer}
+	workspace, err := m.workspaceOf(ctx, r.Name)
+	if err != nil {
+		return Rewound{}, err
+	}
+	b, err := m.hold(ctx, workspace)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if b != nil {
+		defer b.close(ctx)
+	}
+	var done Rewound
+	err = m.update(ctx, "rewind "+r.String(), func(tx Tx) error {
+		done, err = m.rewind(ctx, tx, r, workspace, c)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	done.Now.Name, done.Before.Name = r.Name, r.Name
+	if err := m.keepTrust(ctx, done.Now, done.Before); err != nil {
+		return done, err
+	}
+	if b == nil || done.Workspace.ID == "" {
+		return done, nil
+	}
+	trusted, err := m.IsTrusted(ctx, done.Now)
+	if err != nil || !trusted {
+		done.Asleep = err == nil
+		return done, err
+	}
+	if err := b.live.Load(ctx, done.Workspace); err != nil {
+		return done, fmt.Errorf("the session and its workspace %q are taken back, but the live workspace is not: %w; the next call tries it again", workspace, err)
+	}
+	return done, nil
+}
+
+func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspace string, c change) (Rewound, error) {
+	before, err := tx.Tip(ctx, r.Name)
+	if err != nil {
+		return Rewound{}, err
+	}
+	target, err := m.Resolve(ctx, r)
+	if err != nil {
+		return Rewound{}, err
+	}
+	state, err := m.store.Load(ctx, before.ID)
+	if err != nil {
+		return Rewound{}, err
+	}
+	wanted := state
+	if target.ID != before.ID {
+		if wanted, err = m.store.Load(ctx, target.ID); err != nil {
+			return Rewound{}, err
+		}
+	}
+	done := Rewound{Now: before, Before: before}
+	left, err := tx.WorkspaceTip(ctx, workspace)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return Rewound{}, err
+	}
+	var linked []string
+	if err == nil {
+		if done.Workspace, err = m.rewindWorkspace(ctx, tx, rewinding{r, before, target, state, wanted, left}, c); err != nil {
+			return Rewound{}, err
+		}
+		if done.Workspace.ID != "" {
+			linked = []string{left.ID, done.Workspace.ID}
+		}
+	}
+	if linked == nil && target.ID == before.ID && (r.Message < 0 || r.Message == before.Messages-1) {
+		return done, nil
+	}
+	if err := m.revert(ctx, state, wanted, r.Message); err != nil {
+		return Rewound{}, err
+	}
+	if done.Now, err = m.continueWith(ctx, tx, before, state, c, "rewind to "+r.String(), linked...); err != nil {
+		return Rewound{}, err
+	}
+	return done, tx.Set(ctx, r.Name, done.Now.ID)
+}
+
+// A rewinding is where a rewind begins and where it leads.
+type rewinding struct {
+	to             Revision
+	before, target domarkx.Info
+	state, wanted  *domarkx.State
+	left           domarkx.Version // tip of the workspace
+}
+
+// rewindWorkspace takes a workspace to what it was at the target, in a version on
+// top; the zero version when it holds that already.
+func (m *SessionManager) rewindWorkspace(ctx context.Context, tx Tx, r rewinding, c change) (domarkx.Version, error) {
+	id, err := m.versionBehind(ctx, r)
+	if err != nil || id == "" {
+		return domarkx.Version{}, err
+	}
+	then, err := m.store.Version(ctx, id)
+	if err != nil || slices.EqualFunc(then.Resources, r.left.Resources, sameResource) {
+		return domarkx.Version{}, err
+	}
+	v, err := tx.CommitVersion(ctx, r.left.Workspace, domarkx.VersionCommit{Parents: []string{r.left.ID}, Resources: then.Resources,
+		Operation: c.operation, Subject: "rewind to " + r.to.String(), Author: c.author, Committer: c.committer})
+	if err != nil {
+		return v, err
+	}
+	v.Workspace, v.Resources = r.left.Workspace, then.Resources
+	return v, tx.SetWorkspace(ctx, r.left.Workspace, v.ID)
+}
+
+func sameResource(a, b domarkx.ResourceVersion) bool {
+	return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
+}
+
+// versionBehind returns the version that the workspace was at where a rewind leads.
+func (m *SessionManager) versionBehind(ctx context.Context, r rewinding) (string, error) {
+	id, err := "", error(nil)
+	if r.to.Message < 0 {
+		id, err = m.stateAt(ctx, r.before, r.target)
+	} else {
+		id, err = m.linkAt(ctx, r.target.ID, r.to.Message)
+	}
+	if err != nil || id != "" {
+		return id, err
+	}
+	gone := map[domarkx.ID]bool{}
+	for _, e := range slices.Concat(r.state.Thread.Live, r.wanted.Thread.Live) {
+		gone[e.ID] = true
+	}
+	for k, e := range r.wanted.Thread.Live {
+		if r.to.Message < 0 || k <= r.to.Message {
+			delete(gone, e.ID)
+		}
+	}
+	return m.beforeCalls(ctx, r.left.ID, gone)
+}
