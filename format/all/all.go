@@ -5,6 +5,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/openpocket"
 	"github.com/domarkx/domarkx/format/snapshotjson"
 	"github.com/domarkx/domarkx/format/zeus"
 )
@@ -12,5 +13,5 @@ import (
 // Codecs returns the codecs of all formats, in the order in which they are asked
 // whether they recognise a file.
 func Codecs() []format.Codec {
-	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), markdown.Codec()}
+	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), openpocket.Codec(), markdown.Codec()}
 }

@@ -1,0 +1,162 @@
+package openpocket
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/glue"
+)
+
+// Decode reads a session. The program has no reader and escapes nothing, so that a
+// session is read as far as it can be: what is no step stands as it is in a message
+// of its own, and the document's damage says so. A file that does not begin as a
+// session does is a [*domarkx.SyntaxError].
+func Decode(src format.Source) (*domarkx.Document, error) {
+	if !Detect(src.Data, "") {
+		return nil, &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Msg: `expected "# OpenPocket Session", an empty line and "- id: "`}
+	}
+	d := decoder{src: src, s: strings.ToValidUTF8(string(src.Data), "\ufffd"), doc: &domarkx.Document{Header: domarkx.NewHeader()}}
+	if !utf8.Valid(src.Data) {
+		i := slices.IndexFunc([]rune(d.s), func(r rune) bool { return r == utf8.RuneError })
+		d.report(len(string([]rune(d.s)[:i])), "bytes that are no UTF-8; they read as U+FFFD")
+	}
+	h := readHeader(d.s)
+	d.header(h)
+	pieces := split(d.s[h.body:], h.body)
+	for _, p := range pieces {
+		d.piece(p)
+	}
+	if !h.cut && !slices.ContainsFunc(pieces, func(p piece) bool { return p.isFinal }) {
+		d.report(len(d.s), "ends without a final message, expected \"## Final\"")
+	}
+	return d.doc, nil
+}
+
+// decoder makes one document.
+type decoder struct {
+	src format.Source
+	s   string
+	doc *domarkx.Document
+}
+
+// report tells of damage at an offset.
+func (d *decoder) report(offset int, msg string) {
+	line, column := domarkx.Position([]byte(d.s), offset)
+	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: line, Column: column, Msg: msg})
+}
+
+var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)
+
+func (d *decoder) header(h header) {
+	about := domarkx.ObjectValue()
+	for i, key := range headerKeys {
+		if h.cut && h.values[i] == "" {
+			continue
+		}
+		about = about.With(key, domarkx.StringValue(h.values[i]))
+	}
+	d.doc.Header.UserMetadata = &about
+	if id := h.values[0]; !sessionID.MatchString(id) {
+		d.report(len(title), fmt.Sprintf("id is %q, expected a date and time such as 20260218-130000", id))
+	}
+	if at := h.values[1]; !h.cut {
+		if _, ok := format.ParseTime(at); !ok {
+			d.report(strings.Index(d.s, "- started_at: "), fmt.Sprintf("started_at is %q, expected a date and time with a zone", at))
+		}
+	}
+	if h.cut {
+		d.report(h.body, "the header is cut off, expected id, started_at, model_profile, model_name, \"## Task\" and \"## Steps\"")
+	}
+	if h.task != "" || !h.cut {
+		d.text(domarkx.User, h.task, domarkx.ObjectValue())
+	}
+}
+
+// text adds a message of text, which is Markdown.
+func (d *decoder) text(role domarkx.Role, text string, metadata domarkx.Value) {
+	m := domarkx.Message{Role: role}
+	var between []string
+	if m.Content, between = glue.Split(text); between != nil {
+		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
+	}
+	d.add(m, metadata)
+}
+
+func (d *decoder) add(m domarkx.Message, metadata domarkx.Value) {
+	if len(metadata.Members()) > 0 {
+		m.Metadata = &metadata
+	}
+	d.doc.Conversation = append(d.doc.Conversation, domarkx.WrittenMessage{Message: m})
+}
+
+func (d *decoder) piece(p piece) {
+	switch {
+	case p.isStep:
+		d.step(p)
+	case p.isFinal:
+		if p.status != "SUCCESS" && p.status != "FAILED" {
+			d.report(p.offset, fmt.Sprintf("status is %q, expected SUCCESS or FAILED", p.status))
+		}
+		d.time(p.offset, "ended_at", p.endedAt)
+		d.text(domarkx.Assistant, p.message, object(keyStatus, p.status, keyEndedAt, p.endedAt))
+	default:
+		d.report(p.offset, "is no whole step or final message; it stands as it is in a message of its own")
+		d.add(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{code("text", p.raw)}},
+			domarkx.ObjectValue(domarkx.Member{Name: keyUnread, Value: domarkx.BoolValue(true)}))
+	}
+}
+
+func (d *decoder) time(offset int, name, value string) {
+	if _, ok := format.ParseTime(value); !ok {
+		d.report(offset, fmt.Sprintf("%s is %q, expected a date and time with a zone", name, value))
+	}
+}
+
+// step adds the message of a step: thought, tool-call, tool-result and picture.
+func (d *decoder) step(p piece) {
+	d.time(p.offset, "at", p.at)
+	if strings.Trim(p.number, "0123456789") != "" || p.number == "" {
+		d.report(p.offset, fmt.Sprintf("step %q, expected a number", p.number))
+	}
+	if p.ambiguous {
+		d.report(p.offset, fmt.Sprintf("step %s can be read in more than one way: its content has headings or fences of a step", p.number))
+	}
+	metadata := object(keyStep, p.number, keyAt, p.at)
+	call, derived := callOf(p.action)
+	if derived != p.action || derived == "" {
+		metadata = metadata.With(keyAction, domarkx.StringValue(p.action))
+	}
+	if derived == "" {
+		d.report(p.offset, fmt.Sprintf("the action of step %s is no JSON object", p.number))
+	}
+	if auth, ok := humanAuth(p.result); ok {
+		metadata = metadata.With(keyHumanAuth, auth)
+	}
+	var content []domarkx.Block
+	if p.thought != noThought {
+		content = append(content, code("thought", p.thought))
+	}
+	content = append(content, code("tool-call", call), code("tool-result", resultOf(p.result)))
+	if picture, ok := pictureOf(p.number, p.result); ok {
+		content = append(content, picture)
+	}
+	d.add(domarkx.Message{Role: domarkx.Assistant, Content: content}, metadata)
+}
+
+func code(language, text string) domarkx.Block {
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
+}
+
+// object returns an object of names and strings in turn.
+func object(pairs ...string) domarkx.Value {
+	v := domarkx.ObjectValue()
+	for i := 0; i < len(pairs); i += 2 {
+		v = v.With(pairs[i], domarkx.StringValue(pairs[i+1]))
+	}
+	return v
+}

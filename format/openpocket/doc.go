@@ -1,0 +1,73 @@
+// Package openpocket reads and writes the sessions of OpenPocket, Markdown documents
+// of one task each. SPEC.md beside this code says how they become domarkx sessions
+// and back.
+package openpocket
+
+import (
+	"bytes"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// Name is what users call the format.
+const Name = "openpocket"
+
+// Codec returns the codec for sessions of OpenPocket.
+func Codec() format.Codec {
+	return format.Codec{
+		Name:   Name,
+		Detect: Detect,
+		Decode: Decode,
+		Encode: Encode,
+	}
+}
+
+// Detect reports whether a file is a session of OpenPocket: it begins with that
+// heading and an id.
+func Detect(head []byte, _ string) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(title))
+	return ok && bytes.HasPrefix(rest, []byte("- id: "))
+}
+
+// The fixed text of sessions (OpenPocket, session and memory formats).
+const (
+	title      = "# OpenPocket Session\n\n"
+	taskStart  = "\n\n## Task\n\n"
+	stepsStart = "\n\n## Steps\n\n"
+	stepStart  = "### Step "
+	atStart    = "\n\n- at: "
+	thought    = "\n- thought:\n```text\n"
+	action     = "\n```\n- action:\n```json\n"
+	result     = "\n```\n- execution_result:\n```text\n"
+	stepEnd    = "\n```\n"
+	finalStart = "## Final\n\n- status: "
+	endedAt    = "\n- ended_at: "
+	message    = "\n\n### Message\n\n"
+	noThought  = "(empty)"
+)
+
+// The lines of the header, which are the members of user_metadata.
+var headerKeys = []string{"id", "started_at", "model_profile", "model_name"}
+
+// The members of message_metadata.
+const (
+	keyStep      = "step"       // the step's number, as it is spelled
+	keyAt        = "at"         // when it was done
+	keyAction    = "action"     // the action as it is spelled, where the tool-call does not tell
+	keyHumanAuth = "human_auth" // what the result says of an approval
+	keyStatus    = "status"     // of the final message
+	keyEndedAt   = "ended_at"
+	keyUnread    = "unread" // true: the text is a piece of the document that could not be read
+)
+
+// resource is what tool-call blocks call the device that a step acts on.
+const resource = "phone"
+
+// text returns the member of that name when it is a string, else "".
+func text(v domarkx.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+		return m.Text()
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package openpocket_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/openpocket"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decode(t testing.TB, data string) *domarkx.Document {
+	t.Helper()
+	doc, err := openpocket.Decode(format.Source{Path: "session-x.md", Data: []byte(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
+	t.Helper()
+	var lost []string
+	out, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), lost
+}
+
+// TestGolden pins what a session looks like as Markdown, and that what is made of it
+// again, by either form, is what the program wrote.
+func TestGolden(t *testing.T) {
+	original := read(t, "testdata/alarm.session")
+	doc := decode(t, original)
+	if doc.Damage != nil {
+		t.Errorf("damage: %v", doc.Damage)
+	}
+	md, err := markdown.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/alarm.md", md, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, "testdata/alarm.md"), string(md)); diff != "" {
+		t.Errorf("Markdown (-golden +got):\n%s", diff)
+	}
+	again, err := markdown.Decode(format.Source{Data: md})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, doc := range map[string]*domarkx.Document{"decoded": doc, "from Markdown": again} {
+		out, lost := encode(t, doc)
+		if diff := cmp.Diff(original, out); diff != "" {
+			t.Errorf("%s (-original +written):\n%s", name, diff)
+		}
+		if lost != nil {
+			t.Errorf("%s: lost %q", name, lost)
+		}
+	}
+}
+
+const (
+	head  = "# OpenPocket Session\n\n- id: 20260218-130000\n- started_at: 2026-02-18T05:00:00.120Z\n- model_profile: p\n- model_name: m\n\n## Task\n\nT\n\n## Steps\n\n"
+	step1 = "### Step 1\n\n- at: 2026-02-18T05:00:04.000Z\n- thought:\n```text\nhm\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\nok\n```\n"
+	final = "## Final\n\n- status: SUCCESS\n- ended_at: 2026-02-18T05:00:20.000Z\n\n### Message\n\nDone.\n"
+)
+
+func TestDamage(t *testing.T) {
+	for _, test := range []struct {
+		text     string
+		messages int
+		want     string // begins the first report; "" for none
+	}{
+		{head + step1 + final, 3, ""},
+		{head + final, 2, ""},
+		{strings.Replace(head, "\nT\n", "\n\n", 1) + final, 2, ""},
+		{head + step1 + step1 + final + final, 5, ""}, // two sessions within one second
+		{head + final + step1 + final, 4, ""},
+
+		{head + step1, 2, "session-x.md:29:1: ends without a final message"},
+		{head, 1, "session-x.md:14:1: ends without a final message"},
+		{head + step1[:60] + step1 + final, 3, "session-x.md:14:1: is no whole step"},
+		{head + step1 + final[:40], 3, "session-x.md:29:1: is no whole step or final message"},
+		{head + strings.Replace(step1, "hm", "hm\n```\n- action:\n```json\n[]\n```\n- execution_result:\n```text\nx", 1) + final, 3, "session-x.md:14:1: step 1 can be read in more than one way"},
+		{head + strings.Replace(step1, "hm", "hm\n"+step1[:70], 1) + final, 3, "session-x.md:14:1: step 1 can be read in more than one way"},
+		{head + strings.Replace(step1, "{}", "tap", 1) + final, 3, "session-x.md:14:1: the action of step 1 is no JSON object"},
+		{head + step1 + strings.Replace(final, "SUCCESS", "MAYBE", 1), 3, `session-x.md:29:1: status is "MAYBE", expected SUCCESS or FAILED`},
+		{strings.Replace(head, "20260218-130000", "today", 1) + final, 2, `session-x.md:3:1: id is "today"`},
+		{strings.Replace(head, "2026-02-18T05:00:00.120Z", "noon", 1) + final, 2, `session-x.md:4:1: started_at is "noon"`},
+		{head[:60], 0, "session-x.md:4:17: the header is cut off"},
+		{head + "\xff" + step1 + final, 3, "session-x.md:14:1: bytes that are no UTF-8"},
+	} {
+		doc := decode(t, test.text)
+		got := ""
+		if len(doc.Damage) > 0 {
+			got = doc.Damage[0].Error()
+		}
+		if len(doc.Conversation) != test.messages || (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%q:\ngot  %d messages, %q\nwant %d messages, %q", test.text, len(doc.Conversation), got, test.messages, test.want)
+		}
+		if out, _ := encode(t, doc); !strings.Contains(test.text, "\xff") && len(test.text) > len(head) && out != test.text {
+			t.Errorf("written again (-original +written):\n%s", cmp.Diff(test.text, out))
+		}
+	}
+	if _, err := openpocket.Decode(format.Source{Path: "x.md", Data: []byte("# Something\n")}); err == nil || err.Error() != `x.md:1:1: expected "# OpenPocket Session", an empty line and "- id: "` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestForeign writes a session that is none of the program's.
+func TestForeign(t *testing.T) {
+	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\n---\n\n## user\n\nMow.\n\n## assistant\n\nFirst I look.\n\n" +
+		"```tool-call\n{\"resource\":\"barn\",\"tool\":\"read_file\",\"arguments\":{\"path\":\"a\"}}\n```\n\n```tool-result\n{\"ok\":true,\"result\":{\"n\":1}}\n```\n\n" +
+		"## user\n\nAnd?\n\n## assistant\n\nIt is mown.\n\n## Final\n\nReally.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Header.ImportTimestamp = "2026-01-02T03:04:05Z"
+	out, lost := encode(t, doc)
+	const want = "# OpenPocket Session\n\n- id: 20260102-030405\n- started_at: 2026-01-02T03:04:05.000Z\n- model_profile: \n- model_name: \n\n## Task\n\nMow.\n\n## Steps\n\n" +
+		"### Step 1\n\n- at: 2026-01-02T03:04:05.000Z\n- thought:\n```text\nFirst I look.\n```\n- action:\n```json\n{\n  \"type\": \"read_file\",\n  \"path\": \"a\"\n}\n```\n" +
+		"- execution_result:\n```text\n{\n  \"n\": 1\n}\n```\n" +
+		"## Final\n\n- status: SUCCESS\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\nIt is mown.\n\n## Final\n\nReally.\n"
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"user_metadata.title", "message 2, of the user: a session has one task"}, lost); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
+// TestAnyText writes steps of any text so that they read as those steps; what had to
+// be escaped is told.
+func TestAnyText(t *testing.T) {
+	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "x", "(empty)"})
+	texts := rapid.Map(rapid.SliceOfN(odd, 0, 6), func(parts []string) string { return strings.Join(parts, "") })
+	rapid.Check(t, func(t *rapid.T) {
+		block := func(language, text string) domarkx.Block {
+			return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
+		}
+		doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{
+			{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: texts.Draw(t, "task")}}}},
+			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{
+				block("thought", texts.Draw(t, "thought")),
+				block("tool-call", `{"tool":"tap","arguments":{}}`),
+				block("tool-result", domarkx.ObjectValue(domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
+					domarkx.Member{Name: "result", Value: domarkx.StringValue(texts.Draw(t, "result"))}).JSON()),
+			}}},
+			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: texts.Draw(t, "message")}}}},
+		}}
+		var lost []string
+		out, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := openpocket.Decode(format.Source{Data: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(again.Conversation) != 3 {
+			t.Fatalf("got %d messages of\n%s", len(again.Conversation), out)
+		}
+		twice, err := openpocket.Encode(again, format.Target{})
+		if err != nil || !bytes.Equal(twice, out) {
+			t.Fatalf("writing twice differs: %v\n%s", err, cmp.Diff(string(out), string(twice)))
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(head + step1 + final))
+	f.Add([]byte(head + step1[:80] + final + step1))
+	f.Add([]byte(head[:70]))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := openpocket.Decode(format.Source{Data: data})
+		if err != nil {
+			return
+		}
+		if _, err := openpocket.Encode(doc, format.Target{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

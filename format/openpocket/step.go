@@ -1,0 +1,133 @@
+package openpocket
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// callOf returns the tool-call block of an action, and the action as it follows from
+// that block: "" when the action is no JSON object.
+func callOf(action string) (call, derived string) {
+	v, err := domarkx.ParseValue([]byte(action))
+	if err != nil || v.Kind() != domarkx.Object {
+		v = domarkx.ObjectValue()
+	} else {
+		derived = indented(v)
+	}
+	tool := text(v, "type")
+	if tool == "" {
+		tool = "action"
+	}
+	return indented(domarkx.ObjectValue(
+		domarkx.Member{Name: "resource", Value: domarkx.StringValue(resource)},
+		domarkx.Member{Name: "tool", Value: domarkx.StringValue(tool)},
+		domarkx.Member{Name: "arguments", Value: v})), derived
+}
+
+func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
+
+// actionOf returns the action of a tool-call block: as it was spelled, while the block
+// is still what that makes; else its arguments, with the tool as their type.
+func actionOf(call string, metadata domarkx.Value) (string, bool) {
+	if spelled, ok := metadata.Get(keyAction); ok && spelled.Kind() == domarkx.String {
+		if now, _ := callOf(spelled.Text()); now == call {
+			return spelled.Text(), true
+		}
+	}
+	v, err := domarkx.ParseValue([]byte(call))
+	if err != nil {
+		return call, false
+	}
+	arguments, _ := v.Get("arguments")
+	if arguments.Kind() != domarkx.Object {
+		arguments = domarkx.ObjectValue()
+	}
+	if tool := text(v, "tool"); text(arguments, "type") != tool && (tool != "action" || text(arguments, "type") != "") {
+		members := append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(tool)}}, arguments.Without("type").Members()...)
+		arguments = domarkx.ObjectValue(members...)
+	}
+	return indented(arguments), true
+}
+
+// failed begins the result of an action that could not be done.
+const failed = "Action execution error: "
+
+// resultOf returns the tool-result block of a step's result.
+func resultOf(result string) string {
+	if strings.HasPrefix(result, failed) {
+		return indented(domarkx.ObjectValue(
+			domarkx.Member{Name: "ok", Value: domarkx.BoolValue(false)},
+			domarkx.Member{Name: "error", Value: object("code", domarkx.CodeFailed, "message", result)}))
+	}
+	return indented(domarkx.ObjectValue(
+		domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
+		domarkx.Member{Name: "result", Value: domarkx.StringValue(result)}))
+}
+
+// textOf returns the result that a tool-result block tells.
+func textOf(block string) string {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil {
+		return block
+	}
+	if e, ok := v.Get("error"); ok {
+		return text(e, "message")
+	}
+	r, _ := v.Get("result")
+	if r.Kind() == domarkx.String {
+		return r.Text()
+	}
+	return indented(r)
+}
+
+// screenshot begins the line of a result that names the step's picture.
+const screenshot = "local_screenshot="
+
+// pictureOf returns a block that shows the picture which a result names.
+func pictureOf(number, result string) (domarkx.Block, bool) {
+	last := result[strings.LastIndexByte(result, '\n')+1:]
+	path, ok := strings.CutPrefix(last, screenshot)
+	if !ok || path == "" || strings.ContainsAny(path, "<>\r") {
+		return domarkx.Block{}, false
+	}
+	return domarkx.Block{Type: domarkx.TextBlock, Text: fmt.Sprintf("![Step %s](<%s>)", strings.Map(word, number), path)}, true
+}
+
+func word(r rune) rune {
+	if r < '0' || r > '9' {
+		return -1
+	}
+	return r
+}
+
+var authLine = regexp.MustCompile(`^Human auth (approved|rejected|timeout) request_id=(\S*) message=`)
+
+// humanAuth returns what a result says of an approval, and whether it says anything.
+func humanAuth(result string) (domarkx.Value, bool) {
+	m := authLine.FindStringSubmatch(result)
+	if m == nil {
+		return domarkx.Value{}, false
+	}
+	lines := strings.Split(result[len(m[0]):], "\n")
+	known := []string{"local_screenshot", "delegation_template", "delegation_result", "human_artifact"}
+	var found []domarkx.Member
+	for len(lines) > 1 { // the message may have lines of its own, so that the known ones count from the end
+		key, value, ok := strings.Cut(lines[len(lines)-1], "=")
+		i := slices.Index(known, key)
+		if !ok || i < 0 {
+			break
+		}
+		known, lines = known[i+1:], lines[:len(lines)-1]
+		found = append(found, domarkx.Member{Name: key, Value: domarkx.StringValue(value)})
+	}
+	v := object("status", m[1], "request_id", m[2], "message", strings.Join(lines, "\n"))
+	slices.Reverse(found)
+	for _, member := range found {
+		v = v.With(member.Name, member.Value)
+	}
+	return v, true
+}
