@@ -23,13 +23,13 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		if busy != nil {
-			defer close(busy)
-		}
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
 				a.err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the plugin panicked: %v\n%s", p, trace())}
+			}
+			if busy != nil {
+				close(busy) // first: who has the answer may go on with the resource at once
 			}
 			answers <- a
 		}()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"golang.org/x/sys/unix"
@@ -20,10 +21,14 @@ func (s *server) apply(ctx context.Context) error {
 	a := applier{at: newFolders(s.root), to: newFolders(s.root)}
 	defer a.at.close()
 	defer a.to.close()
-	var failed error
+	mounts, failed := mountPoints()
 	do := func(path string, op func() error) {
 		if failed == nil {
-			if err := op(); err != nil {
+			err := s.refuse(mounts, path)
+			if err == nil {
+				err = op()
+			}
+			if err != nil {
 				failed = fmt.Errorf("restore %q: %w", path, err)
 			}
 		}
@@ -64,6 +69,18 @@ func (s *server) apply(ctx context.Context) error {
 			return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
 		}
 	}
+}
+
+// refuse keeps restoring out of what is mounted, such as a folder of the host.
+func (s *server) refuse(mounts map[string]bool, path string) error {
+	for at := path; at != ""; {
+		if mounts[at] && !s.keep[at] {
+			return fmt.Errorf("/%s is not of the container's own files", at)
+		}
+		i := strings.LastIndexByte(at, '/')
+		at = at[:max(i, 0)]
+	}
+	return nil
 }
 
 type applier struct{ at, to *folders }

@@ -60,15 +60,32 @@ func (c *Client) Hello(keep []string) error {
 	return c.end()
 }
 
+// Frozen is what a [Client.Freeze] found.
+type Frozen struct {
+	Busy bool  `json:"busy"` // whether there are processes beside the agent
+	Now  int64 `json:"now"`  // nanoseconds since 1970, by the clock of the container's files
+}
+
 // Freeze stops all processes but the agent, so that nothing changes; Thaw lets
 // them go on.
-func (c *Client) Freeze() error { return c.ask(kindFreeze) }
+func (c *Client) Freeze() (Frozen, error) {
+	var f Frozen
+	if err := c.out.write(kindFreeze, nil); err != nil {
+		return f, err
+	}
+	answer, err := io.ReadAll(io.LimitReader(&dataReader{f: c.in}, maxFrame))
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(answer, &f); err != nil {
+		return f, fmt.Errorf("%w: %w", errProtocol, err)
+	}
+	return f, nil
+}
 
 // Thaw undoes [Client.Freeze].
-func (c *Client) Thaw() error { return c.ask(kindThaw) }
-
-func (c *Client) ask(kind byte) error {
-	if err := c.out.write(kind, nil); err != nil {
+func (c *Client) Thaw() error {
+	if err := c.out.write(kindThaw, nil); err != nil {
 		return err
 	}
 	return c.end()

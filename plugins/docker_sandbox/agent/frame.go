@@ -20,7 +20,7 @@ const (
 	kindHello  = 'H' // JSON hello; answered by kindEnd
 	kindRun    = 'R' // JSON runRequest; answered by kindData… and kindExit
 	kindKill   = 'K' // during a run: kill all processes but the agent
-	kindFreeze = 'Z' // stop all processes; answered by kindEnd
+	kindFreeze = 'Z' // stop all processes; answered by JSON Frozen in kindData, and kindEnd
 	kindThaw   = 'T' // let them go on; answered by kindEnd
 	kindScan   = 'S' // answered by kindData… (entries) and kindEnd
 	kindHash   = 'P' // kindData… (paths) and kindEnd; answered by kindData… (SHA-256 each) and kindEnd

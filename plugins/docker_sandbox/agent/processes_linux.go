@@ -69,15 +69,21 @@ func (p *processes) start(program string, args []string, attr *syscall.ProcAttr)
 	return exit, nil
 }
 
-// signalAll signals every process of the container but this one (kill(2), -1).
-func (p *processes) signalAll(sig syscall.Signal) error {
+// signalAll signals every process of the container but this one (kill(2), -1), and
+// reports whether there were any.
+func (p *processes) signalAll(sig syscall.Signal) (bool, error) {
 	if os.Getpid() != 1 {
-		return errors.New("signal all processes: not process 1 of a container")
+		return false, errors.New("signal all processes: not process 1 of a container")
 	}
-	if err := unix.Kill(-1, sig); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("signal all processes: %w", err)
+	p.reap() // the dead count too
+	err := unix.Kill(-1, sig)
+	if errors.Is(err, unix.ESRCH) {
+		return false, nil
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("signal all processes: %w", err)
+	}
+	return true, nil
 }
 
 // killAll kills every process of the container but this one, and begins the
@@ -85,7 +91,7 @@ func (p *processes) signalAll(sig syscall.Signal) error {
 func (p *processes) killAll() {
 	// One call reaches all that are there, also what they fork meanwhile: the kernel
 	// lets no fork finish in a process that has a pending signal (copy_process).
-	_ = p.signalAll(unix.SIGKILL) // ESRCH apart it cannot fail for root
+	_, _ = p.signalAll(unix.SIGKILL) // cannot fail for root
 	p.mu.Lock()
 	detached := p.detached
 	p.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,9 +91,10 @@ func (s *server) loop(ctx context.Context) error {
 		case kindKill:
 			s.processes.killAll()
 		case kindFreeze:
-			err = s.answer(s.processes.signalAll(unix.SIGSTOP))
+			err = s.answer(s.freeze())
 		case kindThaw:
-			err = s.answer(s.processes.signalAll(unix.SIGCONT))
+			_, err = s.processes.signalAll(unix.SIGCONT)
+			err = s.answer(err)
 		case kindScan:
 			err = s.answer(s.scan())
 		case kindHash:
@@ -129,6 +131,14 @@ func (s *server) hello(payload []byte) error {
 		s.keep[path] = true
 	}
 	return nil
+}
+
+func (s *server) freeze() error {
+	busy, err := s.processes.signalAll(unix.SIGSTOP)
+	if err != nil {
+		return err
+	}
+	return s.out.writeJSON(kindData, Frozen{Busy: busy, Now: time.Now().UnixNano()})
 }
 
 // A stream reads the kindData frames of a request.

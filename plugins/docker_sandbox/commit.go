@@ -1,0 +1,229 @@
+package dockersandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+)
+
+// An imageRecord is image.json.
+type imageRecord struct {
+	Image  string   `json:"image"`
+	Layers []string `json:"layers"`
+}
+
+const (
+	imagePath   = "image.json"
+	deletedPath = "deleted"
+	rootPath    = "rootfs"
+)
+
+// Commit gives what differs from the image to w.
+func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	if r.lost != nil {
+		return r.lost
+	}
+	if !r.state.Dirty {
+		d, err := r.clean()
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			return r.give(ctx, w, d)
+		}
+	}
+	if err := r.start(ctx); err != nil {
+		return err
+	}
+	var frozen agent.Frozen
+	err := r.session.guard(ctx, func() (err error) { frozen, err = r.session.Freeze(); return err })
+	if err != nil {
+		return errors.Join(err, r.stop(ctx))
+	}
+	d, err := r.commitFrozen(ctx, w, frozen.Now)
+	if thawed := r.session.guard(ctx, r.session.Thaw); thawed != nil {
+		return errors.Join(err, thawed, r.stop(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.write(lastFile(r.site.Dir, r.state.Container)); err != nil {
+		return err
+	}
+	if r.state.Dirty != frozen.Busy {
+		r.state.Dirty = frozen.Busy
+		return r.state.write(r.site.Dir)
+	}
+	return nil
+}
+
+// clean is the difference of a container in which nothing ran since it was
+// committed or loaded; nil when it is not known.
+func (r *resource) clean() (*difference, error) {
+	d, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+	if d != nil || err != nil {
+		return d, err
+	}
+	if b, err := readBaseline(baseFile(r.site.Dir, r.state.Container)); b != nil || err != nil {
+		return nil, err
+	}
+	return &difference{}, nil // it never ran
+}
+
+// racy is how near to a change a listing may be for the next change to leave the
+// same ctime: clocks of file systems tick, some every 10 ms (inode(7), "timestamps").
+const racy = 20_000_000
+
+func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, now int64) (*difference, error) {
+	d, err := r.difference(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range d.sockets {
+		r.site.Warn(fmt.Sprintf("resource %q: socket %q is not kept in versions", r.site.Resource, "/"+path))
+	}
+	last, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+	if err != nil {
+		return nil, err
+	}
+	d.identify(last)
+	if err := r.store(ctx, w, d); err != nil {
+		return nil, err
+	}
+	if err := r.give(ctx, w, d); err != nil {
+		return nil, err
+	}
+	for i := range d.items {
+		if d.items[i].CTime > now-racy {
+			d.items[i].CTime = 0
+		}
+	}
+	return d, nil
+}
+
+// identify gives files the ids of their contents that an earlier listing had, where
+// they are untouched since. last may be nil.
+func (d *difference) identify(last *difference) {
+	if last == nil {
+		return
+	}
+	known := make(map[string]*item, len(last.items))
+	for i := range last.items {
+		known[last.items[i].Path] = &last.items[i]
+	}
+	for i := range d.items {
+		it := &d.items[i]
+		if was := known[it.Path]; was != nil && it.Type == domarkx.Regular && untouched(&it.Entry, &was.Entry) && it.Size == was.Size {
+			it.ID = was.ID
+		}
+	}
+}
+
+// difference lists what differs from the image.
+func (r *resource) difference(ctx context.Context) (*difference, error) {
+	now, err := r.scan(ctx, r.session)
+	if err != nil {
+		return nil, err
+	}
+	same, err := r.settle(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	d := r.base.compare(now, same)
+	return &d, nil
+}
+
+// store stores the contents of the items that have no id.
+func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
+	var paths []string
+	var items []*item
+	at := make(map[string]*item, len(d.items))
+	for i := range d.items {
+		it := &d.items[i]
+		at[it.Path] = it
+		if it.Type == domarkx.Regular && it.Link == "" && it.ID == "" {
+			paths, items = append(paths, it.Path), append(items, it)
+		}
+	}
+	if len(paths) > 0 {
+		err := r.session.guard(ctx, func() error {
+			return r.session.Read(paths, func(i int, content io.Reader) error {
+				id, size, err := w.Content(ctx, content)
+				if err != nil {
+					return fmt.Errorf("%q: %w", "/"+paths[i], err)
+				}
+				items[i].ID, items[i].Size = id, size
+				return nil
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("read files of container %.12s: %w", r.state.Container, err)
+		}
+	}
+	for i := range d.items {
+		if it := &d.items[i]; it.Link != "" {
+			it.ID, it.Size = at[it.Link].ID, at[it.Link].Size
+		}
+	}
+	return nil
+}
+
+// give adds all files of a version.
+func (r *resource) give(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
+	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
+		return err
+	}
+	record, err := json.MarshalIndent(imageRecord{Image: r.state.Image, Layers: r.image.Layers}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := addText(ctx, w, imagePath, string(record)+"\n"); err != nil {
+		return err
+	}
+	if len(d.deleted) > 0 {
+		if err := addText(ctx, w, deletedPath, writeDeleted(d.deleted)); err != nil {
+			return err
+		}
+	}
+	for i := range d.items {
+		it := &d.items[i]
+		f := domarkx.File{
+			Type: it.Type, Mode: it.Mode, ID: it.ID, Size: it.Size, Target: it.Target,
+			HasOwner: true, UID: it.UID, GID: it.GID, Major: it.Major, Minor: it.Minor, Xattrs: it.Xattrs,
+		}
+		if it.Link != "" {
+			f.HardLink = rootPath + "/" + it.Link
+		}
+		at := strings.TrimSuffix(rootPath+"/"+it.Path, "/")
+		err := w.Add(ctx, at, f)
+		if errors.Is(err, domarkx.ErrNotFound) && it.Type == domarkx.Regular && it.Link == "" {
+			// An earlier version had the content, and is not stored any more.
+			it.ID = ""
+			if err = r.start(ctx); err == nil {
+				err = r.store(ctx, w, d)
+			}
+			if err == nil {
+				f.ID, f.Size = it.ID, it.Size
+				err = w.Add(ctx, at, f)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", "/"+it.Path, err)
+		}
+	}
+	return nil
+}
+
+func addText(ctx context.Context, w domarkx.VersionWriter, path, text string) error {
+	id, size, err := w.Content(ctx, strings.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return w.Add(ctx, path, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
+}

@@ -1,0 +1,159 @@
+package dockersandbox
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A config is a resource's config, checked against what the user lets it have.
+type config struct {
+	image   string
+	command []string
+	env     []string // NAME=VALUE
+	mounts  []hostMount
+	network string
+	memory  int64 // bytes, 0 for no limit
+	cpus    int64 // billionths of a processor, 0 for no limit
+}
+
+type hostMount struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	Writable bool   `json:"writable,omitempty"`
+}
+
+// parseConfig reads a config that fits the schema.
+func parseConfig(site domarkx.Site) (config, error) {
+	c := config{network: "none"}
+	for _, m := range site.Config.Members() {
+		var err error
+		switch v := m.Value; m.Name {
+		case "image":
+			c.image = v.Text()
+		case "command":
+			c.command = []string{"sh", "-c", v.Text()}
+			if v.Kind() == domarkx.Array {
+				c.command = nil
+				for _, item := range v.Items() {
+					c.command = append(c.command, item.Text())
+				}
+			}
+		case "env":
+			for _, e := range v.Members() {
+				if strings.ContainsRune(e.Value.Text(), 0) {
+					return config{}, fmt.Errorf("config /env/%s: a NUL byte: %w", e.Name, domarkx.ErrInvalid)
+				}
+				c.env = append(c.env, e.Name+"="+e.Value.Text())
+			}
+		case "mounts":
+			for i, item := range v.Items() {
+				mount, err := parseMount(site, item)
+				if err != nil {
+					return config{}, fmt.Errorf("config /mounts/%d: %w", i, err)
+				}
+				c.mounts = append(c.mounts, mount)
+			}
+		case "network":
+			c.network, err = v.Text(), checkNetwork(v.Text(), site.Allow)
+		case "memory":
+			c.memory, err = parseBytes(v.Text())
+		case "cpus":
+			var cpus float64
+			if cpus, err = strconv.ParseFloat(v.Text(), 64); err == nil && cpus <= 1<<20 {
+				c.cpus = max(1, int64(cpus*1e9))
+			}
+		}
+		if err != nil {
+			return config{}, fmt.Errorf("config /%s: %w", m.Name, err)
+		}
+	}
+	return c, nil
+}
+
+func checkNetwork(name string, allow domarkx.Allow) error {
+	switch {
+	case name == "none":
+		return nil
+	case name == "host" || strings.HasPrefix(name, "container:"):
+		return fmt.Errorf("network %q would undo the sandbox: %w; use none, bridge or a network of your own", name, domarkx.ErrInvalid)
+	case !allow.Network:
+		return fmt.Errorf("network %q is not allowed: %w; to let containers reach the network, git config domarkx.allowNetwork true",
+			name, domarkx.ErrInvalid)
+	}
+	return nil
+}
+
+var units = map[byte]int64{'b': 1, 'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
+
+func parseBytes(s string) (int64, error) {
+	unit := int64(1)
+	number := strings.ToLower(s)
+	if n := len(number); n > 0 && units[number[n-1]] != 0 {
+		unit, number = units[number[n-1]], number[:n-1]
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n > 1<<62/unit {
+		return 0, fmt.Errorf("%q is no size: %w; write it like 512m", s, domarkx.ErrInvalid)
+	}
+	if n*unit < 6<<20 {
+		return 0, fmt.Errorf("%q is too little: %w; engines want 6m at least", s, domarkx.ErrInvalid)
+	}
+	return n * unit, nil
+}
+
+// parseMount checks a folder of the host, by where it leads.
+func parseMount(site domarkx.Site, v domarkx.Value) (hostMount, error) {
+	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
+	writable, _ := v.Get("writable")
+	m := hostMount{Target: path.Clean(text("target")), Writable: writable.IsTrue()}
+	source := text("source")
+	if !filepath.IsAbs(source) {
+		if site.WorkTree == "" {
+			return m, fmt.Errorf("source %q is relative, and the repository has no work tree: %w", source, domarkx.ErrInvalid)
+		}
+		source = filepath.Join(site.WorkTree, source)
+	}
+	resolved, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return m, fmt.Errorf("source: %w", err)
+	}
+	m.Source = resolved
+	if !slices.ContainsFunc(site.Allow.Mounts, func(allowed string) bool {
+		allowed, err := filepath.EvalSymlinks(allowed)
+		return err == nil && within(allowed, resolved)
+	}) {
+		return m, fmt.Errorf("source %q is not allowed: %w; to let containers see it, git config --add domarkx.allowMount %q",
+			source, domarkx.ErrInvalid, resolved)
+	}
+	for _, forbidden := range append(slices.Clone(site.Forbidden), site.Dir) {
+		if real, err := filepath.EvalSymlinks(forbidden); err == nil {
+			forbidden = real
+		}
+		if within(forbidden, resolved) || within(resolved, forbidden) {
+			return m, fmt.Errorf("source %q reaches %q, which containers may not: %w", source, forbidden, domarkx.ErrInvalid)
+		}
+	}
+	for _, own := range []string{"/", agentDir, "/proc", "/sys", "/dev"} {
+		if m.Target == own || own != "/" && within(own, m.Target) {
+			return m, fmt.Errorf("target %q is the container's own: %w", m.Target, domarkx.ErrInvalid)
+		}
+	}
+	if m.Writable && site.Private {
+		m.Writable = false
+		site.Warn(fmt.Sprintf("resource %q: %q is read-only here, since this copy of the workspace is private", site.Resource, m.Target))
+	}
+	return m, nil
+}
+
+// within reports whether path is folder or below it.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && (rel == "." || rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator)))
+}

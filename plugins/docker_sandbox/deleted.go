@@ -1,0 +1,104 @@
+package dockersandbox
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// writeDeleted writes paths a line each, quoted like Git does it (core.quotePath
+// false) when they hold a quote, a backslash, a control character or what is not
+// UTF-8.
+func writeDeleted(paths []string) string {
+	var b strings.Builder
+	for _, path := range paths {
+		if plain(path) {
+			b.WriteString(path)
+		} else {
+			b.WriteByte('"')
+			for i := 0; i < len(path); i++ {
+				switch c := path[i]; {
+				case c == '"' || c == '\\':
+					b.WriteByte('\\')
+					b.WriteByte(c)
+				case c < ' ' || c >= 0x7f:
+					fmt.Fprintf(&b, "\\%03o", c)
+				default:
+					b.WriteByte(c)
+				}
+			}
+			b.WriteByte('"')
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' })
+}
+
+// readDeleted reads what writeDeleted wrote.
+func readDeleted(text string) ([]string, error) {
+	var paths []string
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		if strings.HasPrefix(line, `"`) {
+			unquoted, err := unquote(line)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", len(paths)+1, err)
+			}
+			line = unquoted
+		}
+		if !ended || !isPath(line) {
+			return nil, fmt.Errorf("line %d: %q is no path: %w", len(paths)+1, line, domarkx.ErrCorrupt)
+		}
+		paths = append(paths, line)
+	}
+	return paths, nil
+}
+
+func isPath(p string) bool {
+	for component := range strings.SplitSeq(p, "/") {
+		if component == "" || component == "." || component == ".." {
+			return false
+		}
+	}
+	return !strings.ContainsRune(p, 0)
+}
+
+func unquote(s string) (string, error) {
+	bad := fmt.Errorf("%q is not quoted as it should be: %w", s, domarkx.ErrCorrupt)
+	inner, ok := strings.CutSuffix(s[1:], `"`)
+	if !ok {
+		return "", bad
+	}
+	var b strings.Builder
+	for i := 0; i < len(inner); i++ {
+		switch {
+		case inner[i] == '"':
+			return "", bad
+		case inner[i] != '\\':
+			b.WriteByte(inner[i])
+		case i+1 < len(inner) && (inner[i+1] == '"' || inner[i+1] == '\\'):
+			b.WriteByte(inner[i+1])
+			i++
+		case i+3 < len(inner):
+			c, err := strconv.ParseUint(inner[i+1:i+4], 8, 8)
+			if err != nil {
+				return "", bad
+			}
+			b.WriteByte(byte(c))
+			i += 3
+		default:
+			return "", bad
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,198 @@
+package dockersandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+)
+
+// A baseline is what a container's files were before anything ran in it.
+type baseline struct {
+	entries []agent.Entry // in the order of a walk
+	at      map[string]int
+	sums    map[string][sha256.Size]byte // of contents, as far as they were needed
+}
+
+func newBaseline(entries []agent.Entry) *baseline {
+	b := &baseline{entries: entries, at: make(map[string]int, len(entries)), sums: map[string][sha256.Size]byte{}}
+	for i := range entries {
+		b.at[entries[i].Path] = i
+	}
+	return b
+}
+
+func (b *baseline) entry(path string) *agent.Entry {
+	if i, ok := b.at[path]; ok {
+		return &b.entries[i]
+	}
+	return nil
+}
+
+// sameAttributes reports whether two files differ in their contents at most.
+func sameAttributes(a, b *agent.Entry) bool {
+	return a.Type == b.Type && a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Size == b.Size &&
+		a.Major == b.Major && a.Minor == b.Minor && a.Target == b.Target &&
+		slices.EqualFunc(a.Xattrs, b.Xattrs, func(x, y domarkx.Xattr) bool {
+			return x.Name == y.Name && bytes.Equal(x.Value, y.Value)
+		})
+}
+
+// untouched reports whether a file is the very one that it was: nothing sets ctime
+// but a change (inode(7)).
+func untouched(a, b *agent.Entry) bool { return a.Ino == b.Ino && a.CTime == b.CTime && a.CTime != 0 }
+
+// doubtful returns the files that have been written to and may still be what they
+// were: their contents have to be compared.
+func (b *baseline) doubtful(now []agent.Entry) []int {
+	var list []int
+	for i := range now {
+		e := &now[i]
+		if e.Type != domarkx.Regular {
+			continue
+		}
+		if was := b.entry(e.Path); was != nil && sameAttributes(e, was) && !untouched(e, was) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// A difference is what a version holds.
+type difference struct {
+	items   []item   // in the order of a walk, folders on the way to a file too
+	deleted []string // topmost paths that are gone, in the order of a walk
+	sockets []string // left out
+}
+
+// An item is a file that differs from the image.
+type item struct {
+	agent.Entry
+	ID   string // of the content, in the store of versions; "" when not stored yet
+	Link string // earlier item that this is another name of
+}
+
+// compare returns how files differ from what they were. same has the doubtful ones
+// that turned out to be equal. It depends on the files alone, not on how they came
+// to be: of the names of one file either none differs, or all do.
+func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
+	var d difference
+	equal := make([]bool, len(now))
+	present := make(map[string]*agent.Entry, len(now))
+	for i := range now {
+		e := &now[i]
+		if e.Type == agent.Socket {
+			d.sockets = append(d.sockets, e.Path)
+			continue
+		}
+		present[e.Path] = e
+		if was := b.entry(e.Path); was != nil && sameAttributes(e, was) {
+			equal[i] = e.Type != domarkx.Regular || untouched(e, was) || same[e.Path]
+		}
+	}
+	groups := linked(now)
+	b.settleLinks(now, groups, equal)
+
+	needed := map[string]bool{}
+	for i := range now {
+		if e := &now[i]; !equal[i] && e.Type != agent.Socket {
+			for at := e.Path; !needed[at]; at = parentOf(at) {
+				needed[at] = true
+				if at == "" {
+					break
+				}
+			}
+		}
+	}
+	for i := range now {
+		e := &now[i]
+		if !needed[e.Path] || e.Type == agent.Socket {
+			continue
+		}
+		it := item{Entry: *e}
+		if members := groups[i]; members != nil && members[0] != i {
+			it.Link = now[members[0]].Path
+		}
+		d.items = append(d.items, it)
+	}
+	for i := range b.entries {
+		was := &b.entries[i]
+		if present[was.Path] != nil || was.Path == "" {
+			continue
+		}
+		if parent := present[parentOf(was.Path)]; parent != nil && parent.Type == domarkx.Directory {
+			d.deleted = append(d.deleted, was.Path)
+		}
+	}
+	return d
+}
+
+// settleLinks makes files differ whose names are other ones than those of the file
+// in the image.
+func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []bool) {
+	before := linked(b.entries)
+	first := func(e *agent.Entry) int { // identifies the file in the image
+		i := b.at[e.Path]
+		if members := before[i]; members != nil {
+			return members[0]
+		}
+		return i
+	}
+	holder := map[int]int{} // file in the image -> first name of the file here that stands for it
+	for i := range now {
+		e := &now[i]
+		if e.Type == domarkx.Directory || e.Type == agent.Socket {
+			continue
+		}
+		members := groups[i]
+		if members == nil {
+			members = []int{i}
+		}
+		if members[0] != i {
+			continue
+		}
+		all := true
+		for _, m := range members {
+			all = all && equal[m] && first(&now[m]) == first(e)
+		}
+		if all {
+			if _, taken := holder[first(e)]; taken {
+				all = false
+			} else {
+				holder[first(e)] = i
+			}
+		}
+		for _, m := range members {
+			equal[m] = all
+		}
+	}
+}
+
+// linked returns, for each file that has several names, the indexes of all of them.
+func linked(entries []agent.Entry) map[int][]int {
+	type file struct{ dev, ino uint64 }
+	names := map[file][]int{}
+	for i := range entries {
+		if e := &entries[i]; e.Nlink > 1 && e.Type != domarkx.Directory && e.Type != agent.Socket {
+			names[file{e.Dev, e.Ino}] = append(names[file{e.Dev, e.Ino}], i)
+		}
+	}
+	groups := map[int][]int{}
+	for _, members := range names {
+		if len(members) > 1 {
+			for _, m := range members {
+				groups[m] = members
+			}
+		}
+	}
+	return groups
+}
+
+func parentOf(p string) string {
+	dir, _ := path.Split(p)
+	return strings.TrimSuffix(dir, "/")
+}

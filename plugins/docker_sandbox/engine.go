@@ -1,0 +1,176 @@
+package dockersandbox
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/containerd/errdefs"
+	"github.com/domarkx/domarkx"
+	"github.com/moby/moby/client"
+)
+
+// An engine is a Docker engine, that of DOCKER_HOST or the local one.
+type engine struct {
+	*client.Client
+	agent string // path of the program that is the agent
+}
+
+func connect(ctx context.Context, agent string) (*engine, error) {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return nil, fmt.Errorf("read DOCKER_HOST and its like: %w", err)
+	}
+	e := &engine{Client: c, agent: agent}
+	ping, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
+	if err == nil && ping.OSType != "" && ping.OSType != "linux" {
+		err = fmt.Errorf("the Docker engine runs %s containers, not linux: %w", ping.OSType, domarkx.ErrUnsupported)
+	}
+	if err != nil {
+		c.Close()
+		return nil, e.explain(err)
+	}
+	return e, nil
+}
+
+// explain says what to do about an engine that does not answer.
+func (e *engine) explain(err error) error {
+	host := e.DaemonHost()
+	switch {
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("no permission for the Docker engine at %s: %w; add yourself to the group docker, or set DOCKER_HOST to an engine of your own", host, err)
+	case client.IsErrConnectionFailed(err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("no Docker engine answers at %s: %w; start it (systemctl start docker), install it (apt-get install docker.io), or set DOCKER_HOST", host, err)
+	}
+	return fmt.Errorf("ask the Docker engine at %s: %w", host, err)
+}
+
+// An image is what the plugin has to know of an image.
+type image struct {
+	ID      string
+	Layers  []string // digests of the layers' content
+	Arch    string
+	Env     []string
+	User    string
+	Dir     string
+	Entry   []string
+	Volumes []string
+}
+
+// image looks an image up by name or id.
+func (e *engine) image(ctx context.Context, name string) (image, error) {
+	r, err := e.ImageInspect(ctx, name)
+	if errdefs.IsNotFound(err) {
+		return image{}, fmt.Errorf("image %q is not on the Docker engine at %s: %w; run: docker pull %s", name, e.DaemonHost(), domarkx.ErrNotFound, name)
+	}
+	if err != nil {
+		return image{}, e.explain(err)
+	}
+	i := image{ID: r.ID, Layers: r.RootFS.Layers, Arch: r.Architecture}
+	if c := r.Config; c != nil {
+		i.Env, i.User, i.Dir, i.Entry = c.Env, c.User, c.WorkingDir, c.Entrypoint
+		for path := range c.Volumes {
+			i.Volumes = append(i.Volumes, path)
+		}
+		slices.Sort(i.Volumes)
+	}
+	return i, nil
+}
+
+// imageOfLayers finds an image by its content.
+func (e *engine) imageOfLayers(ctx context.Context, name string, layers []string) (image, error) {
+	if i, err := e.image(ctx, name); err == nil && slices.Equal(i.Layers, layers) {
+		return i, nil
+	}
+	list, err := e.ImageList(ctx, client.ImageListOptions{})
+	if err != nil {
+		return image{}, e.explain(err)
+	}
+	for _, item := range list.Items {
+		if i, err := e.image(ctx, item.ID); err == nil && slices.Equal(i.Layers, layers) {
+			return i, nil
+		}
+	}
+	return image{}, fmt.Errorf("the version was made from an image %q that the Docker engine at %s does not have, or has with other content (its last layer was %s): %w; bring that image there, with docker pull or docker load",
+		name, e.DaemonHost(), lastOf(layers), domarkx.ErrNotFound)
+}
+
+func lastOf(layers []string) string {
+	if len(layers) == 0 {
+		return "none"
+	}
+	return layers[len(layers)-1]
+}
+
+// Where the agent is in a container.
+const (
+	agentDir  = "/.git-domarkx"
+	agentFile = agentDir + "/agent"
+	// agentCommand is the argument that makes this program the agent.
+	agentCommand = "docker-sandbox-agent"
+)
+
+// agentStamp changes when the agent's program does.
+func (e *engine) agentStamp() (string, error) {
+	info, err := os.Stat(e.agent)
+	if err != nil {
+		return "", fmt.Errorf("find the program for the container: %w", err)
+	}
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), nil
+}
+
+// sendAgent copies the agent into a container, running or not.
+func (e *engine) sendAgent(ctx context.Context, container string) error {
+	f, err := os.Open(e.agent)
+	if err != nil {
+		return fmt.Errorf("find the program for the container: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var head bytes.Buffer
+	w := tar.NewWriter(&head)
+	if err := w.WriteHeader(&tar.Header{Name: "agent", Mode: 0o755, Size: info.Size(), Format: tar.FormatGNU}); err != nil {
+		return err
+	}
+	// The archive's end: two blocks of zeros, after the file's last block is full.
+	tail := make([]byte, (512-info.Size()%512)%512+1024)
+	_, err = e.CopyToContainer(ctx, container, client.CopyToContainerOptions{
+		DestinationPath: agentDir,
+		Content:         io.MultiReader(&head, io.LimitReader(f, info.Size()), bytes.NewReader(tail)),
+	})
+	if err != nil {
+		return fmt.Errorf("copy the agent into the container: %w", e.explain(err))
+	}
+	return nil
+}
+
+// checkAgent says why a program cannot be the agent: it has to run in any image,
+// whatever libraries that has.
+func checkAgent(path string) error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("docker_sandbox on %s: %w; use Linux", runtime.GOOS, domarkx.ErrUnsupported)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return fmt.Errorf("find the program for the container: %w", err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			return fmt.Errorf("%q needs shared libraries, which a container may not have: %w; build it with CGO_ENABLED=0", path, domarkx.ErrUnsupported)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package dockersandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+)
+
+// Load makes a new container of the version's image and puts the version's files
+// into it. The old one is there until the new one is whole.
+func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version string) error {
+	var record imageRecord
+	var deleted []string
+	var files []versionFile
+	err := domarkx.WalkVersion(ctx, v, version, func(path string, f domarkx.File) error {
+		switch {
+		case path == "" || path == rootPath && f.Type == domarkx.Directory && !f.HasOwner:
+			return nil
+		case path == imagePath:
+			text, err := readText(ctx, v, f)
+			if err == nil {
+				err = json.Unmarshal([]byte(text), &record)
+			}
+			return err
+		case path == deletedPath:
+			text, err := readText(ctx, v, f)
+			if err == nil {
+				deleted, err = readDeleted(text)
+			}
+			return err
+		case path == rootPath:
+			files = append(files, versionFile{"", f})
+			return nil
+		}
+		below, ok := strings.CutPrefix(path, rootPath+"/")
+		if !ok {
+			return fmt.Errorf("%q is in no version of a docker_sandbox: %w", path, domarkx.ErrCorrupt)
+		}
+		files = append(files, versionFile{below, f})
+		return nil
+	})
+	if err == nil && record.Image == "" {
+		err = fmt.Errorf("%s is missing: %w", imagePath, domarkx.ErrCorrupt)
+	}
+	if err != nil {
+		return fmt.Errorf("read version %s of resource %q: %w", version, r.site.Resource, err)
+	}
+	i, err := r.engine.imageOfLayers(ctx, record.Image, record.Layers)
+	if err != nil {
+		return err
+	}
+	return r.replace(ctx, i, false, func(ctx context.Context, f *filling) error {
+		for _, path := range deleted {
+			if err := f.delete(path); err != nil {
+				return err
+			}
+		}
+		for _, file := range files {
+			if err := f.restore(ctx, v, file); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type versionFile struct {
+	path string
+	domarkx.File
+}
+
+// maxText bounds image.json and the list of what is deleted.
+const maxText = 256 << 20
+
+func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (string, error) {
+	if f.Type != domarkx.Regular || f.Size > maxText {
+		return "", fmt.Errorf("%q is a %v of %d bytes: %w", f.Name, f.Type, f.Size, domarkx.ErrCorrupt)
+	}
+	c, err := v.Content(ctx, f.ID)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+	return string(data), err
+}
+
+// A filling puts files into a new container.
+type filling struct {
+	app  *agent.Application
+	diff difference // what was put
+}
+
+func (f *filling) delete(path string) error {
+	f.diff.deleted = append(f.diff.deleted, path)
+	return f.app.Delete(path)
+}
+
+// put puts one file, with the content of a regular one.
+func (f *filling) put(it item, content io.Reader) error {
+	f.diff.items = append(f.diff.items, it)
+	if it.Link != "" {
+		return f.app.Link(it.Path, it.Link)
+	}
+	return f.app.Put(&it.Entry, content)
+}
+
+// restore puts a file of a version.
+func (f *filling) restore(ctx context.Context, v domarkx.VersionReader, file versionFile) error {
+	it := item{ID: file.ID, Entry: agent.Entry{
+		Path: file.path, Type: file.Type, Mode: file.Mode, UID: file.UID, GID: file.GID, Size: file.Size,
+		Major: file.Major, Minor: file.Minor, Xattrs: file.Xattrs,
+	}}
+	if file.HardLink != "" {
+		link, ok := strings.CutPrefix(file.HardLink, rootPath+"/")
+		if !ok {
+			return fmt.Errorf("%q is another name of %q: %w", file.path, file.HardLink, domarkx.ErrCorrupt)
+		}
+		it.Link = link
+	}
+	var content io.Reader
+	if file.Type == domarkx.Regular || file.Type == domarkx.Symlink {
+		c, err := v.Content(ctx, file.ID)
+		if err != nil {
+			return fmt.Errorf("%q: %w", file.path, err)
+		}
+		defer c.Close()
+		content = io.NewSectionReader(c, 0, c.Size())
+	}
+	if file.Type == domarkx.Symlink {
+		target, err := io.ReadAll(io.LimitReader(content, 1<<16))
+		if err != nil {
+			return fmt.Errorf("%q: %w", file.path, err)
+		}
+		it.Target, it.ID, content = string(target), "", nil
+	}
+	return f.put(it, content)
+}
+
+// replace makes a new container of an image, lets fill put files into it, and makes
+// it the resource's in place of the old one, once the files have been found to be
+// there as they should. dirty is whether they may differ from the last version.
+func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(context.Context, *filling) error) error {
+	id, stamp, err := r.create(ctx, i)
+	if err != nil {
+		return err
+	}
+	base, last, err := r.fill(ctx, i, id, fill)
+	if err == nil {
+		err = base.write(baseFile(r.site.Dir, id))
+	}
+	if err == nil {
+		err = last.write(lastFile(r.site.Dir, id))
+	}
+	old := r.state.Container
+	if err == nil {
+		err = r.adopt(i, id, stamp, dirty)
+	}
+	if err != nil {
+		return errors.Join(err, r.engine.remove(ctx, id), forgetOthers(r.site.Dir, old))
+	}
+	r.base = base
+	err = r.stop(ctx)
+	if old != "" {
+		err = errors.Join(err, r.engine.remove(ctx, old))
+	}
+	return errors.Join(err, forgetOthers(r.site.Dir, id))
+}
+
+func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *filling) error) (base *baseline, last *difference, err error) {
+	s, err := r.engine.start(ctx, id, i.Volumes)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, s.end(ctx)) }()
+	entries, err := r.scan(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	base = newBaseline(entries)
+	var put difference
+	err = s.guard(ctx, func() error {
+		app, err := s.Apply()
+		if err != nil {
+			return err
+		}
+		f := &filling{app: app}
+		if err := fill(ctx, f); err != nil {
+			return err
+		}
+		put = f.diff
+		return app.Finish()
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
+	}
+	now, err := r.scan(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	last, err = verify(base, &put, now)
+	return base, last, err
+}
+
+// verify reports whether a container's files are those of the image with what was
+// put, and returns that with what tells when they change.
+func verify(base *baseline, put *difference, now []agent.Entry) (*difference, error) {
+	found := base.compare(now, nil)
+	if len(found.items) != len(put.items) || len(found.deleted) != len(put.deleted) {
+		return nil, fmt.Errorf("the new container has %d files that differ from the image and lacks %d, not %d and %d as it should: %w",
+			len(found.items), len(found.deleted), len(put.items), len(put.deleted), domarkx.ErrCorrupt)
+	}
+	for i := range found.items {
+		f, p := &found.items[i], &put.items[i]
+		if f.Path != p.Path || f.Link != p.Link || !sameAttributes(&f.Entry, &p.Entry) {
+			return nil, fmt.Errorf("%q is in the new container as %+v, not as %+v: %w", "/"+p.Path, *f, *p, domarkx.ErrCorrupt)
+		}
+		f.ID = p.ID
+	}
+	for i, path := range found.deleted {
+		if path != put.deleted[i] {
+			return nil, fmt.Errorf("%q is not in the new container, %q should not be: %w", "/"+path, "/"+put.deleted[i], domarkx.ErrCorrupt)
+		}
+	}
+	return &found, nil
+}

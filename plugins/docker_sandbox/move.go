@@ -1,0 +1,68 @@
+package dockersandbox
+
+import (
+	"context"
+	"io"
+
+	"github.com/domarkx/domarkx"
+)
+
+// move puts the container's files into a new one of the same image, for a change of
+// the config that an engine does not make to a container that is there.
+func (r *resource) move(ctx context.Context) error {
+	d := &difference{}
+	if b, err := readBaseline(baseFile(r.site.Dir, r.state.Container)); err != nil {
+		return err
+	} else if b != nil || r.state.Dirty {
+		if err := r.start(ctx); err != nil {
+			return err
+		}
+		if d, err = r.difference(ctx); err != nil {
+			return err
+		}
+		last, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+		if err != nil {
+			return err
+		}
+		d.identify(last)
+	}
+	return r.replace(ctx, r.image, r.state.Dirty, func(ctx context.Context, f *filling) error {
+		for _, path := range d.deleted {
+			if err := f.delete(path); err != nil {
+				return err
+			}
+		}
+		var paths []string
+		var at []int
+		for i := range d.items {
+			if it := &d.items[i]; it.Type == domarkx.Regular && it.Link == "" {
+				paths, at = append(paths, it.Path), append(at, i)
+			}
+		}
+		next := 0
+		plain := func(until int) error { // puts what has no content
+			for ; next < until; next++ {
+				if err := f.put(d.items[next], nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(paths) > 0 {
+			old := r.session
+			err := old.guard(ctx, func() error {
+				return old.Read(paths, func(i int, content io.Reader) error {
+					if err := plain(at[i]); err != nil {
+						return err
+					}
+					next++
+					return f.put(d.items[at[i]], content)
+				})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return plain(len(d.items))
+	})
+}

@@ -1,0 +1,135 @@
+package dockersandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/containerd/errdefs"
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/moby/moby/client"
+)
+
+// A Plugin has the resources of type docker_sandbox.
+type Plugin struct {
+	// Agent is the path of a program that is linked statically and calls [AgentMain];
+	// "" is the running one.
+	Agent string
+}
+
+// AgentMain makes a program the agent in a container when its arguments
+// (os.Args) say so; ok reports whether they did. The program then exits with the
+// code.
+func AgentMain(args []string) (code int, ok bool) {
+	if len(args) != 2 || args[1] != agentCommand || os.Getpid() != 1 {
+		return 0, false
+	}
+	if err := agent.Serve(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// Type is docker_sandbox.
+func (*Plugin) Type() string { return "docker_sandbox" }
+
+// Describe needs no engine.
+func (*Plugin) Describe(context.Context) (domarkx.Description, error) { return description() }
+
+// Open makes the container of a resource, or takes it up.
+func (p *Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	c, err := parseConfig(site)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &resource{site: site, config: c, engine: e}
+	if err := r.open(ctx); err != nil {
+		return nil, errors.Join(err, e.Client.Close())
+	}
+	return r, nil
+}
+
+func (p *Plugin) connect(ctx context.Context) (*engine, error) {
+	path := p.Agent
+	if path == "" {
+		own, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find the program for the container: %w", err)
+		}
+		path = own
+	}
+	if err := checkAgent(path); err != nil {
+		return nil, err
+	}
+	return connect(ctx, path)
+}
+
+// open finds the container of the resource, or makes it.
+func (r *resource) open(ctx context.Context) error {
+	var err error
+	if r.state, err = readState(r.site.Dir); err != nil {
+		return err
+	}
+	if err := r.engine.sweep(ctx, r.state.Instance, r.state.Container); err != nil {
+		return err
+	}
+	if err := forgetOthers(r.site.Dir, r.state.Container); err != nil {
+		return err
+	}
+	if r.state.Container == "" {
+		if r.image, err = r.engine.image(ctx, r.config.image); err != nil {
+			return err
+		}
+		return r.make(ctx)
+	}
+	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(err) {
+		// Only Load and TearDown still do something.
+		r.lost = fmt.Errorf("container %.12s of resource %q is not on the Docker engine at %s: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind",
+			r.state.Container, r.site.Resource, r.engine.DaemonHost(), domarkx.ErrNotFound)
+		return nil
+	}
+	if err != nil {
+		return r.engine.explain(err)
+	}
+	if found.Container.State != nil && found.Container.State.Running {
+		// Of a process that was killed this moment; its end may not have come through yet.
+		if err := r.engine.kill(ctx, r.state.Container); err != nil {
+			return err
+		}
+	}
+	if r.image, err = r.engine.image(ctx, r.state.ImageID); err != nil {
+		return err
+	}
+	return r.reconfigure(ctx)
+}
+
+// reconfigure makes the container what the config says by now.
+func (r *resource) reconfigure(ctx context.Context) error {
+	c := r.config
+	if c.image != r.state.Image {
+		i, err := r.engine.image(ctx, c.image)
+		if err != nil {
+			return err
+		}
+		if i.ID != r.image.ID {
+			r.site.Warn(fmt.Sprintf("resource %q begins anew with image %q; what it held with %q is in its earlier versions",
+				r.site.Resource, c.image, r.state.Image))
+			return r.replace(ctx, i, true, func(context.Context, *filling) error { return nil })
+		}
+		r.state.Image = c.image
+		return r.state.write(r.site.Dir)
+	}
+	if c.network == r.state.Network && c.memory == r.state.Memory && c.cpus == r.state.CPUs && slices.Equal(c.mounts, r.state.Mounts) {
+		return nil
+	}
+	return r.move(ctx)
+}

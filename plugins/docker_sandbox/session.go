@@ -1,0 +1,106 @@
+package dockersandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/client"
+)
+
+// A session is a running container with the connection to its agent, which is
+// what keeps it running.
+type session struct {
+	*agent.Client
+	engine *engine
+	id     string
+	attach client.ContainerAttachResult
+	out    *io.PipeReader
+	copied chan struct{}
+	stderr *tail
+}
+
+// start starts a container and greets its agent. keep are mount points whose files
+// are the container's.
+func (e *engine) start(ctx context.Context, id string, keep []string) (*session, error) {
+	attach, err := e.ContainerAttach(ctx, id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, fmt.Errorf("attach to container %.12s: %w", id, e.explain(err))
+	}
+	out, in := io.Pipe()
+	s := &session{engine: e, id: id, attach: attach, out: out, copied: make(chan struct{}), stderr: &tail{}}
+	s.Client = agent.NewClient(out, attach.Conn)
+	go func() {
+		defer close(s.copied)
+		_, err := stdcopy.StdCopy(in, s.stderr, attach.Reader)
+		in.CloseWithError(err) // nil is io.EOF
+	}()
+	if _, err := e.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		err = fmt.Errorf("start container %.12s: %w", id, e.explain(err))
+		return nil, errors.Join(err, s.end(ctx))
+	}
+	trimmed := make([]string, len(keep))
+	for i, path := range keep {
+		trimmed[i] = strings.Trim(path, "/")
+	}
+	if err := s.guard(ctx, func() error { return s.Hello(trimmed) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("greet the agent in container %.12s: %w", id, err), s.end(ctx))
+	}
+	return s, nil
+}
+
+// guard does requests that know no ctx: its end cuts the connection, and so ends
+// the container.
+func (s *session) guard(ctx context.Context, f func() error) error {
+	stop := context.AfterFunc(ctx, func() { s.attach.Close() })
+	err := f()
+	if !stop() {
+		return ctx.Err()
+	}
+	var request *agent.RequestError
+	if err != nil && !errors.As(err, &request) {
+		if said := s.stderr.String(); said != "" {
+			err = fmt.Errorf("%w; the agent said: %s", err, said)
+		}
+	}
+	return err
+}
+
+// end ends the container with all that runs in it.
+func (s *session) end(ctx context.Context) error {
+	err := s.engine.kill(ctx, s.id)
+	s.attach.Close()
+	s.out.CloseWithError(errEnded)
+	<-s.copied
+	return err
+}
+
+var errEnded = errors.New("the container was stopped")
+
+// A tail keeps the last that was written to it.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, p...)
+	const most = 2 << 10
+	if n := len(t.last); n > most {
+		t.last = append(t.last[:0], t.last[n-most:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.last))
+}

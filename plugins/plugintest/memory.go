@@ -1,0 +1,276 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// Memory is a store of versions in memory: a [plugins.Versions] that holds callers
+// to the contracts of [domarkx.VersionWriter] and [domarkx.VersionReader].
+type Memory struct {
+	mu       sync.Mutex
+	contents map[string][]byte
+	folders  map[string][]domarkx.File
+	tops     map[string]domarkx.File
+	open     int // contents that are not closed
+	stored   int // contents that were given
+}
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{contents: map[string][]byte{}, folders: map[string][]domarkx.File{}, tops: map[string]domarkx.File{}}
+}
+
+// Begin starts a version.
+func (m *Memory) Begin(context.Context, string) (plugins.Pending, error) {
+	return &MemoryVersion{m: m, files: map[string]domarkx.File{}}, nil
+}
+
+// Forget drops all contents of files, as if they had been pruned.
+func (m *Memory) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.contents)
+}
+
+// Stored returns how often a content was given so far.
+func (m *Memory) Stored() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stored
+}
+
+// Open returns how many contents are not closed.
+func (m *Memory) Open() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.open
+}
+
+// Top returns the top folder of a version.
+func (m *Memory) Top(_ context.Context, version string) (domarkx.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	top, ok := m.tops[version]
+	if !ok {
+		return top, fmt.Errorf("version %q: %w", version, domarkx.ErrNotFound)
+	}
+	return top, nil
+}
+
+// Folder returns the files of a folder.
+func (m *Memory) Folder(_ context.Context, id string) ([]domarkx.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	files, ok := m.folders[id]
+	if !ok {
+		return nil, fmt.Errorf("folder %q: %w", id, domarkx.ErrNotFound)
+	}
+	return slices.Clone(files), nil
+}
+
+// Content opens a content.
+func (m *Memory) Content(_ context.Context, id string) (domarkx.Content, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.contents[id]
+	if !ok {
+		return nil, fmt.Errorf("content %q: %w", id, domarkx.ErrNotFound)
+	}
+	m.open++
+	return &content{Reader: bytes.NewReader(data), m: m}, nil
+}
+
+type content struct {
+	*bytes.Reader
+	m    *Memory
+	once sync.Once
+}
+
+func (c *content) Close() error {
+	c.once.Do(func() {
+		c.m.mu.Lock()
+		defer c.m.mu.Unlock()
+		c.m.open--
+	})
+	return nil
+}
+
+// MemoryVersion is a version that is being written.
+type MemoryVersion struct {
+	m     *Memory
+	mu    sync.Mutex
+	files map[string]domarkx.File
+	paths []string // in the order of Add
+}
+
+// Content stores the content of a file.
+func (v *MemoryVersion) Content(ctx context.Context, r io.Reader) (string, int64, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return "", 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return "", 0, err
+	}
+	return v.m.store(data), int64(len(data)), nil
+}
+
+func (m *Memory) store(data []byte) string {
+	sum := sha256.Sum256(data)
+	id := hex.EncodeToString(sum[:])
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.contents[id] = data
+	m.stored++
+	return id
+}
+
+// Add adds a file.
+func (v *MemoryVersion) Add(_ context.Context, path string, f domarkx.File) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.check(path, f); err != nil {
+		return fmt.Errorf("adding %q: %w", path, err)
+	}
+	f.Name = path[strings.LastIndexByte(path, '/')+1:]
+	v.files[path] = f
+	v.paths = append(v.paths, path)
+	return nil
+}
+
+// check holds the caller to the contract.
+func (v *MemoryVersion) check(path string, f domarkx.File) error {
+	if _, ok := v.files[path]; ok {
+		return fmt.Errorf("added twice: %w", domarkx.ErrInvalid)
+	}
+	if f.Mode&^0o7777 != 0 || f.Type < domarkx.Regular || f.Type > domarkx.BlockDevice {
+		return fmt.Errorf("mode %o, %v: %w", f.Mode, f.Type, domarkx.ErrInvalid)
+	}
+	if !slices.IsSortedFunc(f.Xattrs, func(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }) {
+		return fmt.Errorf("extended attributes in no order: %w", domarkx.ErrInvalid)
+	}
+	if path == "" {
+		if len(v.paths) > 0 || f.Type != domarkx.Directory {
+			return fmt.Errorf("expected the top folder, first: %w", domarkx.ErrInvalid)
+		}
+		return nil
+	}
+	if err := v.checkOrder(path); err != nil {
+		return err
+	}
+	if f.HardLink != "" {
+		first, ok := v.files[f.HardLink]
+		if !ok || first.Type != f.Type || first.Mode != f.Mode || first.ID != f.ID || first.Size != f.Size {
+			return fmt.Errorf("is no other name of %q, which comes first: %w", f.HardLink, domarkx.ErrInvalid)
+		}
+	}
+	if f.Type == domarkx.Symlink && (f.Target == "" || strings.Contains(f.Target, "\x00")) {
+		return fmt.Errorf("target %q: %w", f.Target, domarkx.ErrInvalid)
+	}
+	if f.Type != domarkx.Regular {
+		return nil
+	}
+	v.m.mu.Lock()
+	defer v.m.mu.Unlock()
+	data, ok := v.m.contents[f.ID]
+	if !ok {
+		return fmt.Errorf("content %q: %w", f.ID, domarkx.ErrNotFound)
+	}
+	if int64(len(data)) != f.Size {
+		return fmt.Errorf("size %d, its content has %d: %w", f.Size, len(data), domarkx.ErrInvalid)
+	}
+	return nil
+}
+
+// checkOrder holds the caller to the order of a walk.
+func (v *MemoryVersion) checkOrder(path string) error {
+	if len(v.paths) == 0 {
+		return fmt.Errorf("the top folder comes first: %w", domarkx.ErrInvalid)
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." || name == ".." || strings.Contains(name, "\x00") {
+			return fmt.Errorf("name %q: %w", name, domarkx.ErrInvalid)
+		}
+	}
+	folder := ""
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		folder = path[:i]
+	}
+	if parent, ok := v.files[folder]; !ok || parent.Type != domarkx.Directory {
+		return fmt.Errorf("no folder %q before it: %w", folder, domarkx.ErrInvalid)
+	}
+	last := v.paths[len(v.paths)-1]
+	if folder != "" && last != folder && !strings.HasPrefix(last, folder+"/") {
+		return fmt.Errorf("folder %q was over: %w", folder, domarkx.ErrInvalid)
+	}
+	return nil
+}
+
+// Finish stores the version.
+func (v *MemoryVersion) Finish(context.Context) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.paths) == 0 {
+		v.files[""] = domarkx.File{Type: domarkx.Directory, Mode: 0o755}
+		v.paths = []string{""}
+	}
+	below := map[string][]domarkx.File{}
+	for _, path := range slices.Backward(v.paths) {
+		f := v.files[path]
+		switch f.Type {
+		case domarkx.Symlink:
+			f.ID, f.Target = v.m.store([]byte(f.Target)), ""
+		case domarkx.Directory:
+			files := below[path]
+			slices.SortFunc(files, func(a, b domarkx.File) int { return strings.Compare(a.Name, b.Name) })
+			f.ID = v.m.storeFolder(files)
+		}
+		if path == "" {
+			return v.m.storeTop(f), nil
+		}
+		folder := ""
+		if i := strings.LastIndexByte(path, '/'); i >= 0 {
+			folder = path[:i]
+		}
+		below[folder] = append(below[folder], f)
+	}
+	panic("no top folder")
+}
+
+func identify(format string, args ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
+	return hex.EncodeToString(sum[:])
+}
+
+func (m *Memory) storeFolder(files []domarkx.File) string {
+	id := identify("folder %#v", files)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.folders[id] = files
+	return id
+}
+
+func (m *Memory) storeTop(f domarkx.File) string {
+	id := identify("top %#v", f)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tops[id] = f
+	return id
+}
+
+// Settle does nothing.
+func (v *MemoryVersion) Settle() error { return nil }
+
+// Abort does nothing.
+func (v *MemoryVersion) Abort() {}

@@ -1,0 +1,205 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// ahead is how many folders are read ahead of the one that is given on.
+const ahead = 8
+
+// Changed reports whether the folder may differ from what was last committed or
+// loaded.
+func (f *Folder) Changed(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := f.newScan(nil)
+	defer s.end()
+	defer cancel()
+	w := &walk{scan: s}
+	err := w.folder(ctx, s.start(ctx, "", s.top()))
+	if errors.Is(err, errChanged) {
+		return true, nil
+	}
+	return false, err
+}
+
+// errChanged ends a walk that looks for a change.
+var errChanged = errors.New("changed")
+
+// Commit gives what the folder holds to w.
+func (f *Folder) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := f.newScan(w)
+	defer s.end()
+	defer cancel()
+	out := newCacheWriter(f.cache)
+	defer out.abort()
+	c := &walk{scan: s, w: w, out: out, links: map[identity]firstName{}}
+	if err := c.folder(ctx, s.start(ctx, "", s.top())); err != nil {
+		return err
+	}
+	if !c.changed {
+		return nil
+	}
+	out.put(topFolder, []record{c.top})
+	if err := out.commit(); err != nil {
+		return fmt.Errorf("writing the stat cache: %w", err)
+	}
+	return nil
+}
+
+// topFolder is where the cache keeps the record of the top folder itself: a name
+// that no file has.
+const topFolder = "/"
+
+// top is what the cache has of the top folder itself.
+func (s *scan) top() *record {
+	if records := s.cache.records(topFolder); len(records) == 1 {
+		return &records[0]
+	}
+	return nil
+}
+
+// A walk gives on what a scan reads, in the order of a version.
+type walk struct {
+	*scan
+	w       domarkx.VersionWriter // nil to look for a change only
+	out     *cacheWriter
+	links   map[identity]firstName // of files with several names
+	top     record
+	changed bool // whether the cache is not what there is
+}
+
+// A firstName is the first path of a file with several names.
+type firstName struct {
+	path string
+	r    *record
+}
+
+// folder gives on a folder and all below. A folder that was removed meanwhile is
+// none.
+func (c *walk) folder(ctx context.Context, l *listing) error {
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if errors.Is(l.err, fs.ErrNotExist) && l.path != "" {
+		c.changed = true
+		if c.w == nil {
+			return errChanged
+		}
+		return nil
+	}
+	if l.err != nil {
+		return explain(l.path, l.err)
+	}
+	c.changed = c.changed || l.changed || l.altered
+	if c.w == nil && c.changed {
+		return errChanged
+	}
+	if l.path == "" {
+		c.top = l.self
+	}
+	if c.w != nil {
+		if err := c.w.Add(ctx, l.path, l.self.fileOf()); err != nil {
+			return naming(l.path, err)
+		}
+	}
+	return c.files(ctx, l)
+}
+
+// naming names the path of an error of a VersionWriter.
+func naming(at string, err error) error { return fmt.Errorf("%q: %w", display(at), err) }
+
+// files gives on what is in a folder.
+func (c *walk) files(ctx context.Context, l *listing) error {
+	below := map[int]*listing{} // that are read already
+	next := 0                   // of the files, where to look for a folder to read ahead
+	for i := range l.files {
+		r := &l.files[i]
+		for ; next < len(l.files) && len(below) < ahead; next++ {
+			if n := &l.files[next]; n.stat.kind == domarkx.Directory {
+				below[next] = c.start(ctx, join(l.path, n.name), n)
+			}
+		}
+		if r.stat.kind == domarkx.Directory {
+			sub := below[i]
+			delete(below, i)
+			if err := c.folder(ctx, sub); err != nil {
+				return err
+			}
+			if sub.err == nil {
+				*r = sub.self
+			}
+			l.changed = l.changed || sub.altered
+			continue
+		}
+		if c.w == nil {
+			continue
+		}
+		if r.stat.kind == 0 {
+			l.changed = true
+			continue
+		}
+		if err := c.file(ctx, l, r); err != nil {
+			return err
+		}
+	}
+	if c.w == nil {
+		return nil
+	}
+	if l.changed || l.raw == nil {
+		c.out.put(l.path, slices.DeleteFunc(l.files, func(r record) bool { return r.stat.kind == 0 }))
+	} else {
+		c.out.copy(l.path, l.raw)
+	}
+	return nil
+}
+
+// file gives on a file that is no folder.
+func (c *walk) file(ctx context.Context, l *listing, r *record) error {
+	at := join(l.path, r.name)
+	f := r.fileOf()
+	if r.stat.kind == domarkx.Regular && r.stat.nlink > 1 {
+		first, ok := c.links[r.stat.identity]
+		if !ok {
+			c.links[r.stat.identity] = firstName{at, r}
+		} else {
+			f = first.r.fileOf()
+			f.HardLink = first.path
+			if first.r.id != r.id { // it changed between reading the two
+				r.racy, l.changed, c.changed = true, true, true
+			}
+		}
+	}
+	err := c.w.Add(ctx, at, f)
+	if !errors.Is(err, domarkx.ErrNotFound) || r.stat.kind != domarkx.Regular || f.HardLink != "" {
+		if err != nil {
+			return naming(at, err)
+		}
+		return nil
+	}
+	// The content that the cache knows is not stored any more.
+	d, err := c.f.top.open(l.path)
+	if err != nil {
+		return explain(l.path, err)
+	}
+	defer d.close()
+	if err := c.content(ctx, d, l.path, r); err != nil {
+		return err
+	}
+	l.changed, c.changed = true, true
+	if r.stat.kind == 0 {
+		return nil
+	}
+	if err := c.w.Add(ctx, at, r.fileOf()); err != nil {
+		return naming(at, err)
+	}
+	return nil
+}

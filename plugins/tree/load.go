@@ -1,0 +1,462 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Load makes the folder what a version holds. Only what differs is touched. A
+// kill in between leaves a folder that Changed; loading again completes it.
+func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
+	top, err := r.Top(ctx, version)
+	if err != nil {
+		return err
+	}
+	if top.Type != domarkx.Directory {
+		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
+	}
+	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}}
+	defer l.cache.close()
+	defer l.out.abort()
+	self := record{}
+	if err := l.folder(ctx, "", top, &self); err != nil {
+		return err
+	}
+	if err := l.makeLinks(ctx); err != nil {
+		return err
+	}
+	if err := l.setFolders(); err != nil {
+		return err
+	}
+	if err := f.top.sync(); err != nil {
+		return explain("", err)
+	}
+	st, err := f.top.stat("")
+	if err != nil {
+		return explain("", err)
+	}
+	l.out.put(topFolder, []record{{stat: st, xattrs: top.Xattrs, racy: true}})
+	if err := l.out.commit(); err != nil {
+		return fmt.Errorf("writing the stat cache: %w", err)
+	}
+	// What is changed from now on has later times than what was written here.
+	time.Sleep(time.Until(time.Unix(0, l.newest).Add(fineStep)))
+	return nil
+}
+
+// A load is the making of a folder.
+type load struct {
+	f     *Folder
+	r     domarkx.VersionReader
+	cache *cache
+	out   *cacheWriter
+
+	mu      sync.Mutex
+	written map[identity]string // files with several names that stay, by their first paths
+	newest  int64               // ctime of what was written
+	links   []pendingLink
+	folders []pendingFolder // whose attributes are set last, parents first
+	warned  bool
+}
+
+type pendingLink struct{ path, first string }
+
+type pendingFolder struct {
+	path   string
+	mode   uint32
+	xattrs []domarkx.Xattr
+}
+
+// task is a file of a version that a folder is to have.
+type task struct {
+	want domarkx.File
+	have *record // what is there, nil for nothing
+	rec  *record // what will be there
+}
+
+// folder makes a folder, which is there, what the version has. rec is filled in as
+// its record.
+func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	wanted, err := l.r.Folder(ctx, want.ID)
+	if err != nil {
+		return naming(path, err)
+	}
+	records, err := l.fill(ctx, path, want, wanted, rec)
+	if err != nil {
+		return err
+	}
+	for i, at := 0, 0; i < len(wanted); i++ {
+		if wanted[i].Type != domarkx.Directory || l.f.excluded(join(path, wanted[i].Name), true) {
+			continue
+		}
+		for at < len(records) && records[at].name != wanted[i].Name {
+			at++
+		}
+		if at == len(records) {
+			return fmt.Errorf("%q: its names are in no order: %w", display(path), domarkx.ErrCorrupt)
+		}
+		if err := l.folder(ctx, join(path, wanted[i].Name), wanted[i], &records[at]); err != nil {
+			return err
+		}
+	}
+	l.out.put(path, records)
+	return nil
+}
+
+// fill makes the files of a folder what the version has, and its folders be there.
+// It returns their records by name.
+func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
+	d, err := l.f.top.open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		d, err = l.f.openToChange(path)
+	}
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer d.close()
+	st, err := d.stat("")
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	if err := l.f.admit(path, st); err != nil {
+		return nil, err
+	}
+	attrs, err := d.xattrs()
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
+	rec.stat.mode = self.Mode
+	if st.mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
+		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+	}
+	opened := st.mode&0o700 == 0o700
+	modify := func() error { // makes the folder one that this user can change
+		if opened {
+			return nil
+		}
+		opened = true
+		if st.mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
+			l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		}
+		return d.chmod(st.mode | 0o700)
+	}
+	have, err := l.present(d, path, wanted, modify)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]record, 0, len(wanted))
+	var tasks []task
+	for _, f := range wanted {
+		if err := checkName(path, f.Name); err != nil {
+			return nil, err
+		}
+		at := join(path, f.Name)
+		if l.f.excluded(at, f.Type == domarkx.Directory) {
+			continue
+		}
+		records = append(records, record{name: f.Name})
+		tasks = append(tasks, task{want: f, have: have[f.Name], rec: &records[len(records)-1]})
+	}
+	if err := l.perform(ctx, d, path, tasks, modify); err != nil {
+		return nil, err
+	}
+	return records, nil
+}
+
+// checkName refuses names that lead elsewhere: a version may be hostile.
+func checkName(folder, name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("%q has a file named %q: %w", display(folder), name, domarkx.ErrCorrupt)
+	}
+	return nil
+}
+
+// present removes what the version has not, and returns what the folder has of
+// it, with what the cache knows.
+func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
+	names, err := d.names()
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	old := l.cache.records(path)
+	have := make(map[string]*record, len(names))
+	for _, name := range names {
+		at := join(path, name)
+		st, err := d.stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if l.f.excluded(at, err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)) {
+			continue
+		}
+		if err != nil {
+			return nil, explain(at, err)
+		}
+		i, ok := slices.BinarySearchFunc(wanted, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
+		if ok && wanted[i].Type == st.kind {
+			r := &record{name: name, stat: st}
+			if o, ok := slices.BinarySearchFunc(old, name, func(r record, name string) int { return strings.Compare(r.name, name) }); ok && old[o].stat.same(st) && !old[o].racy {
+				*r = old[o]
+				r.stat = st
+			}
+			have[name] = r
+			continue
+		}
+		if err := modify(); err != nil {
+			return nil, explain(path, err)
+		}
+		stays, err := l.f.remove(d, path, name, st)
+		if err != nil {
+			return nil, err
+		}
+		if stays && ok {
+			return nil, fmt.Errorf("%q holds excluded files, and is a %v in the version: %w; move them away", at, wanted[i].Type, domarkx.ErrExists)
+		}
+	}
+	return have, nil
+}
+
+// perform does what is to be done in a folder: files in parallel.
+func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, modify func() error) error {
+	var files []task
+	for _, t := range tasks {
+		at := join(path, t.want.Name)
+		switch {
+		case t.want.HardLink != "":
+			l.links = append(l.links, pendingLink{at, t.want.HardLink})
+			if t.have != nil {
+				*t.rec = *t.have
+			}
+			t.rec.name, t.rec.racy, t.rec.id, t.rec.xattrs = t.want.Name, true, t.want.ID, t.want.Xattrs
+			t.rec.stat.kind = domarkx.Regular
+			if err := modify(); err != nil {
+				return explain(path, err)
+			}
+		case t.want.Type == domarkx.Regular:
+			done, err := l.keep(ctx, d, path, t)
+			if err != nil {
+				return explain(at, err)
+			}
+			if done {
+				continue
+			}
+			if err := modify(); err != nil {
+				return explain(path, err)
+			}
+			files = append(files, t)
+		default:
+			if err := l.special(ctx, d, t, modify); err != nil {
+				return explain(at, err)
+			}
+		}
+	}
+	return l.writeFiles(ctx, d, path, files)
+}
+
+// keep reports whether a regular file is what the version has already.
+func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
+	h := t.have
+	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
+		return false, nil
+	}
+	if h.stat.nlink > 1 {
+		if _, ok := l.written[h.stat.identity]; ok {
+			return false, nil // another name of a file that is one of its own in the version
+		}
+	}
+	if h.id == "" {
+		same, err := l.equal(ctx, d, t)
+		if !same || err != nil {
+			return false, err
+		}
+	} else if h.id != t.want.ID || !sameXattrs(h.xattrs, t.want.Xattrs) {
+		return false, nil
+	}
+	if h.stat.nlink > 1 {
+		l.written[h.stat.identity] = join(path, t.want.Name)
+	}
+	*t.rec = *h
+	t.rec.name, t.rec.id, t.rec.xattrs = t.want.Name, t.want.ID, t.want.Xattrs
+	return true, nil
+}
+
+// equal compares a file with its content in the version, and notes it as read.
+func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
+	f, err := d.openFile(t.want.Name)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	began := time.Now()
+	attrs, err := fileXattrs(f)
+	if err != nil || !sameXattrs(attrs, t.want.Xattrs) {
+		return false, err
+	}
+	content, err := l.r.Content(ctx, t.want.ID)
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	same, err := equalReaders(ctx, f, io.NewSectionReader(content, 0, content.Size()))
+	if !same || err != nil {
+		return false, err
+	}
+	after, err := statFile(f)
+	t.have.racy = t.have.stat.racy(began)
+	return err == nil && after.same(t.have.stat), err
+}
+
+func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
+	const piece = 64 << 10
+	one, two := make([]byte, piece), make([]byte, piece)
+	for ctx.Err() == nil {
+		n, aerr := io.ReadFull(a, one)
+		m, berr := io.ReadFull(b, two)
+		if n != m || string(one[:n]) != string(two[:m]) {
+			return false, nil
+		}
+		if ended(aerr) || ended(berr) {
+			return ended(aerr) && ended(berr), nil
+		}
+		if err := errors.Join(aerr, berr); err != nil {
+			return false, err
+		}
+	}
+	return false, ctx.Err()
+}
+
+func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+// writeFiles writes regular files, several at once.
+func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan task)
+	var writers sync.WaitGroup
+	for range min(max(2, runtime.GOMAXPROCS(0)), len(tasks)) {
+		writers.Go(func() {
+			for t := range next {
+				if err := l.writeFile(ctx, d, t); err != nil {
+					cancel(explain(join(path, t.want.Name), err))
+				}
+			}
+		})
+	}
+feed:
+	for _, t := range tasks {
+		select {
+		case next <- t:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
+	writers.Wait()
+	return context.Cause(ctx)
+}
+
+// writeFile writes a regular file: in its place when nothing is there, else aside.
+func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
+	name := t.want.Name
+	if t.have != nil {
+		name = scratchName()
+	}
+	content, err := l.r.Content(ctx, t.want.ID)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if content.Size() != t.want.Size {
+		return fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), t.want.Size, domarkx.ErrCorrupt)
+	}
+	f, err := d.create(name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			d.unlink(name)
+		}
+	}()
+	if err := copyContent(ctx, f, content); err != nil {
+		return err
+	}
+	if len(t.want.Xattrs) > 0 {
+		if err := l.attributes(t.want.Name, setFileXattrs(f, t.want.Xattrs)); err != nil {
+			return err
+		}
+	}
+	if err := chmodFile(f, t.want.Mode); err != nil {
+		return err
+	}
+	if t.have != nil {
+		if err := d.rename(name, t.want.Name); err != nil {
+			return err
+		}
+	}
+	st, err := statFile(f)
+	if err != nil {
+		return err
+	}
+	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
+	l.mu.Lock()
+	l.newest = max(l.newest, st.ctime)
+	l.mu.Unlock()
+	return nil
+}
+
+// attributes tells once that the file system keeps no extended attributes.
+func (l *load) attributes(path string, err error) error {
+	if err == nil || unsupported(err) != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.warned && l.f.warn != nil {
+		l.f.warn(fmt.Sprintf("%q and maybe more lose their extended attributes: the file system keeps none", path))
+	}
+	l.warned = true
+	return nil
+}
+
+func copyContent(ctx context.Context, w io.Writer, c domarkx.Content) error {
+	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
+	for at := int64(0); at < c.Size(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := c.ReadAt(buf[:min(int64(len(buf)), c.Size()-at)], at)
+		if n == 0 && err != nil {
+			return err
+		}
+		if _, err := w.Write(buf[:n]); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
