@@ -39,7 +39,7 @@ func checkVersionPath(path string) error {
 		if err := checkVersionName(name); err != nil {
 			return err
 		}
-		if depth++; depth > maxVersionDepth {
+		if depth++; depth > maxVersionDepth+1 {
 			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, maxVersionDepth)
 		}
 	}

@@ -391,7 +391,7 @@ func parseOwner(s string) (owner, bool) {
 
 func parseLink(value string) (string, bool) {
 	names := strings.Split(value, "/")
-	if len(names) > maxVersionDepth {
+	if len(names) > maxVersionDepth+1 {
 		return "", false
 	}
 	for i := range names {
