@@ -177,4 +177,6 @@ func firstDifference(was, now []domarkx.Block) int {
 }
 
 // sameRunnable reports whether two texts of a message run the same.
-func sameRunnable(a, b domarkx.Message) bool { return slices.EqualFunc(runnable(a), runnable(b), sameCode) }
+func sameRunnable(a, b domarkx.Message) bool {
+	return slices.EqualFunc(runnable(a), runnable(b), sameCode)
+}

@@ -18,7 +18,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins"
 )
 
 // TestMain keeps the user's Git configuration out of the tests.
@@ -42,6 +41,8 @@ type clone struct {
 
 	settings   settings
 	workspaces *plugins.WorkspaceManager
+	notes      *notes
+	store      *gitstore.Store
 }
 
 func newClone(t *testing.T) *clone {
@@ -59,11 +60,10 @@ func newClone(t *testing.T) *clone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c.drafts, c.settings = drafts{}, settings{}
-	c.workspaces = plugins.New(nil, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree})
+	c.drafts, c.settings, c.notes, c.store = drafts{}, settings{}, &notes{}, s
+	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
 	c.SessionManager = engine.New(store{s, nil}, all.Codecs(), engine.Surroundings{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
-		Workspaces: workspaces, Settings: c.settings, Assignments: assignments{},
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			c.now = c.now.Add(time.Second)
 			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: c.now}
@@ -130,13 +130,6 @@ func (d drafts) List(context.Context) (list []engine.Draft, err error) {
 		list = append(list, draft)
 	}
 	return list, nil
-}
-
-// versions is the repository as the WorkspaceManager wants it.
-type versions struct{ *gitstore.Store }
-
-func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
-	return v.Store.BeginVersion(ctx, base)
 }
 
 // store is the repository as the engine wants it, without remotes.

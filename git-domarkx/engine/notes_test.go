@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+)
+
+// notes is a type of resource for tests: a folder of short notes, with tools that
+// write and read one, fail, and wait until they are told to end.
+type notes struct {
+	mu      sync.Mutex
+	calls   []string      // every call that was made, in order
+	waiting chan struct{} // closed when "wait" waits; nil when nobody wants to know
+	during  func()        // done during each call
+	stamp   int           // what "stamp" writes; counts up
+}
+
+func (*notes) Type() string { return "notes" }
+
+func (*notes) Describe(context.Context) (domarkx.Description, error) {
+	value := func(s string) domarkx.Value {
+		v, err := domarkx.ParseValue([]byte(s))
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}
+	anything := value(`{"type": "object"}`)
+	return domarkx.Description{Source: "built-in", Languages: []string{"note"},
+		Config: value(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`),
+		Tools: []domarkx.Tool{
+			{Name: "write", Schema: value(`{"type": "object", "properties": {"name": {"type": "string"}, "text": {"type": "string"}, "times": {"type": "integer"}}, "required": ["name", "text"], "additionalProperties": false}`)},
+			{Name: "read", Schema: value(`{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}`)},
+			{Name: "large", Schema: anything}, {Name: "wait", Schema: anything}, {Name: "stamp", Schema: anything},
+			{Name: "run_command", Schema: value(`{"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}`)},
+		}}, nil
+}
+
+func (n *notes) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	dir := filepath.Join(site.Dir, "notes")
+	return &notebook{n, dir}, os.MkdirAll(dir, 0o700)
+}
+
+func (n *notes) note(call string) {
+	n.mu.Lock()
+	n.calls = append(n.calls, call)
+	during := n.during
+	n.mu.Unlock()
+	if during != nil {
+		during()
+	}
+}
+
+func (n *notes) made() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]string(nil), n.calls...)
+}
+
+type notebook struct {
+	*notes
+	dir string
+}
+
+func text(v domarkx.Value, name string) string {
+	member, _ := v.Get(name)
+	return member.Text()
+}
+
+func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	b.note(call.Tool + " " + text(call.Arguments, "name") + text(call.Arguments, "command"))
+	path := filepath.Join(b.dir, filepath.Base(text(call.Arguments, "name")))
+	switch call.Tool {
+	case "write":
+		return domarkx.Result{Value: domarkx.StringValue("written")}, os.WriteFile(path, []byte(text(call.Arguments, "text")), 0o644)
+	case "read":
+		data, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: "no such note"}
+		}
+		return domarkx.Result{Value: domarkx.StringValue(string(data))}, err
+	case "large":
+		return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "output", Value: domarkx.StringValue("x")},
+			domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)}),
+			Attachment: io.NopCloser(strings.NewReader(strings.Repeat("x", 3<<20)))}, nil
+	case "stamp":
+		b.stamp++
+		return domarkx.Result{Value: domarkx.BoolValue(true)}, os.WriteFile(filepath.Join(b.dir, "stamp"), fmt.Append(nil, b.stamp), 0o644)
+	case "wait":
+		if err := os.WriteFile(filepath.Join(b.dir, "half"), []byte("done"), 0o644); err != nil {
+			return domarkx.Result{}, err
+		}
+		if b.waiting != nil {
+			close(b.waiting)
+		}
+		<-ctx.Done()
+		return domarkx.Result{}, ctx.Err()
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "exit_code", Value: domarkx.NumberValue("3")},
+		domarkx.Member{Name: "output", Value: domarkx.StringValue(text(call.Arguments, "command"))})}, nil
+}
+
+// Run writes a note for each line NAME=TEXT; "exit" fails.
+func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error) {
+	b.note("note " + code)
+	status := "0"
+	for line := range strings.Lines(code) {
+		name, content, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if name == "exit" {
+			status = "1"
+			break
+		}
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o644); err != nil {
+			return domarkx.Result{}, err
+		}
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "exit_code", Value: domarkx.NumberValue(status)},
+		domarkx.Member{Name: "output", Value: domarkx.StringValue("ran")})}, nil
+}
+
+func (b *notebook) Changed(context.Context) (bool, error) { return true, nil }
+
+func (b *notebook) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(b.dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(b.dir, f.Name()))
+		if err != nil {
+			return err
+		}
+		id, size, err := w.Content(ctx, bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		if err := w.Add(ctx, f.Name(), domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *notebook) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
+	if err := os.RemoveAll(b.dir); err != nil {
+		return err
+	}
+	return domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
+		if f.Type == domarkx.Directory {
+			return os.MkdirAll(filepath.Join(b.dir, path), 0o755)
+		}
+		c, err := r.Content(ctx, f.ID)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(b.dir, path), data, 0o644)
+	})
+}
+
+func (b *notebook) Path() string                       { return b.dir }
+func (b *notebook) Close(context.Context) error        { return nil }
+func (b *notebook) TearDown(ctx context.Context) error { return os.RemoveAll(b.dir) }
+
+// file returns a file of a version, "-" when it is not there.
+func (c *clone) file(t *testing.T, version, name string) string {
+	t.Helper()
+	v, err := c.store.Version(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := "-"
+	err = domarkx.WalkVersion(t.Context(), c.store, v.Resources[0].Version, func(path string, f domarkx.File) error {
+		if path != name {
+			return nil
+		}
+		content, err := c.store.Content(t.Context(), f.ID)
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		data, err := io.ReadAll(io.NewSectionReader(content, 0, content.Size()))
+		found = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

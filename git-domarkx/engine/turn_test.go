@@ -1,0 +1,323 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+const notesConfig = "```workspace-config\nresources:\n  - type: notes\n```\n"
+
+func call(tool, arguments string) string {
+	return "```tool-call\n{\"resource\": \"notes\", \"tool\": \"" + tool + "\", \"arguments\": " + arguments + "}\n```\n"
+}
+
+// trusted imports a document and trusts it.
+func (c *clone) trusted(name, text string) domarkx.Info {
+	c.t.Helper()
+	c.importFile(c.write(name+".md", text))
+	info := c.tip(name)
+	if err := c.Trust(c.t.Context(), info); err != nil {
+		c.t.Fatal(err)
+	}
+	return info
+}
+
+// run runs a session and returns a line for each call.
+func (c *clone) run(r engine.RunRequest) (lines []string, ran engine.Ran, err error) {
+	r.Report = func(report engine.CallReport) { lines = append(lines, line(report)) }
+	ran, err = c.Run(c.t.Context(), r)
+	return lines, ran, err
+}
+
+func line(r engine.CallReport) string {
+	status := r.Code
+	if r.OK {
+		status = "ok"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d.%d %s %s %s %s", r.Message, r.Index, r.Resource, r.Tool, status, unexpected(r)))
+}
+
+func (c *clone) runs(name string, want ...string) engine.Ran {
+	c.t.Helper()
+	lines, ran, err := c.run(engine.RunRequest{Name: name})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if !slices.Equal(lines, want) {
+		c.t.Fatalf("ran\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	return ran
+}
+
+func (c *clone) link(name string, k int) string {
+	c.t.Helper()
+	e, err := c.store.Entry(c.t.Context(), c.tip(name).ID, k)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return e.Link
+}
+
+func TestRunWritesResultsBehindCalls(t *testing.T) {
+	c := newClone(t)
+	text := notesConfig + "\n## user\n\nwrite\n\n" + call("write", `{"name": "never", "text": "by the user"}`) +
+		"\n##  Assistant\nOne:\n" + call("write", `{"name": "a", "text": "1"}`) + "and two\n```note name=two\nb=2\n```\n```note\nb=not run\n```\n\n```text name=x\nb=not run either\n```\n" +
+		"\n## user\n\nmore\n\n## assistant\n\n" + call("read", `{"name": "a"}`)
+	before := c.trusted("s", text)
+	c.runs("s", "1.0 notes write ok", "1.1 notes note ok", "3.0 notes read ok")
+	if got := c.notes.made(); !slices.Equal(got, []string{"write a", "note b=2", "read a"}) {
+		t.Errorf("called %q", got)
+	}
+	got := c.show("s")
+	kept := strings.Join(strings.Split(got, "\n\n```tool-result"), "")
+	for _, part := range []string{"##  Assistant\nOne:\n", "```\nand two\n", "b=not run\n```\n"} {
+		if !strings.Contains(kept+got, part) {
+			t.Errorf("%q is gone from %s", part, got)
+		}
+	}
+	if n := strings.Count(got, "```tool-result\n{\"ok\":true,"); n != 3 {
+		t.Errorf("%d results in %s", n, got)
+	}
+	first, last := c.link("s", 1), c.link("s", 3)
+	if first == "" || first != last || c.link("s", 0) != "" {
+		t.Errorf("links %q and %q, of a call that changed nothing the same", first, last)
+	}
+	if got := c.file(t, first, "b"); got != "2" {
+		t.Errorf("b is %q", got)
+	}
+	if again := c.runs("s"); again.Failed != 0 {
+		t.Error("calls with a result failed")
+	}
+	if shown := c.shown("s#1", engine.JSON); !strings.Contains(shown, `"workspace_version": "`+first) {
+		t.Errorf("the link is not shown: %s", shown)
+	}
+	if c.tip("s").Number != before.Number+3 {
+		t.Error("not one snapshot for each call")
+	}
+	c.fsck()
+}
+
+func TestAFailedCallHasAResultAndTheNextIsMade(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("read", `{"name": "none"}`)+"\n```tool-call\nnot JSON\n```\n\n"+
+		call("nothing", "{}")+"\n"+strings.Replace(call("read", "{}"), `"notes"`, `"other"`, 1)+"\n"+call("write", `{"name": 1}`)+"\n"+call("write", `{"name": "a", "text": "1"}`))
+	ran := c.runs("s", "0.0 notes read not_found", "0.1   invalid", "0.2 notes nothing unknown_tool", "0.3 other read no_resource", "0.4 notes write invalid", "0.5 notes write ok")
+	if got := c.notes.made(); ran.Failed != 5 || !slices.Equal(got, []string{"read none", "write a"}) {
+		t.Errorf("%d failed, called %q", ran.Failed, got)
+	}
+	if got := c.show("s"); !strings.Contains(got, `{"ok":false,"error":{"code":"not_found","message":"no such note"}}`) {
+		t.Errorf("got %s", got)
+	}
+	c.runs("s")
+	c.fsck()
+}
+
+func TestUntrustedRunsNothing(t *testing.T) {
+	c := newClone(t)
+	text := notesConfig + "\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`)
+	c.importFile(c.write("s.md", text))
+	refused := func(what string, err error) {
+		t.Helper()
+		var untrusted *engine.UntrustedError
+		if !errors.As(err, &untrusted) || len(untrusted.Listing) == 0 {
+			t.Errorf("%s: %v", what, err)
+		}
+		if made := c.notes.made(); len(made) > 0 {
+			t.Fatalf("%s called %q", what, made)
+		}
+		if _, err := os.Stat(filepath.Join(c.dir, ".git/domarkx/workspaces")); err == nil {
+			t.Fatalf("%s made a resource", what)
+		}
+	}
+	_, _, err := c.run(engine.RunRequest{Name: "s"})
+	refused("run", err)
+	_, _, err = c.run(engine.RunRequest{Name: "s", Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return false, nil }})
+	refused("run, refused", err)
+	_, err = c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}})
+	refused("exec", err)
+	_, err = c.Replay(t.Context(), engine.ReplayRequest{Name: "s"})
+	refused("replay", err)
+	if _, _, err = c.run(engine.RunRequest{Name: "s", Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.notes.made()) != 1 {
+		t.Errorf("approved: %v, called %q", err, c.notes.made())
+	}
+	if held, err := c.IsTrusted(t.Context(), c.tip("s")); held || err != nil {
+		t.Error("what was approved once is trusted for ever")
+	}
+}
+
+func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
+	c := newClone(t)
+	first := notesConfig + "\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`)
+	c.trusted("s", first)
+	holds := func(name string, want bool, when string) {
+		t.Helper()
+		if held, err := c.IsTrusted(t.Context(), c.tip(name)); held != want || err != nil {
+			t.Errorf("%s: trusted %v, %v", when, held, err)
+		}
+	}
+	holds("s", true, "trusted")
+	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, call("read", `{"name": "a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	holds("s", true, "append")
+	if len(c.settings["domarkx.trust"]) != 1 {
+		t.Errorf("settings %q", c.settings)
+	}
+	saved := c.show("s") + "\n## assistant\n\n" + call("read", `{"name": "b"}`)
+	c.save("s", c.tip("s").ID, saved)
+	holds("s", true, "edit")
+	c.runs("s", "0.0 notes write ok", "1.0 notes read ok", "2.0 notes read not_found")
+	holds("s", true, "run")
+	report, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=b", "text=2", "times=3"}})
+	if err != nil || !report.OK || report.Message != 3 {
+		t.Fatalf("exec: %+v, %v", report, err)
+	}
+	holds("s", true, "exec")
+	if err := c.Trust(t.Context(), c.tip("s")); err != nil || len(c.settings["domarkx.trust"]) != 1 {
+		t.Errorf("settings %q, %v", c.settings, err)
+	}
+
+	c.write("s.md", first+"\n## assistant\n\n"+call("write", `{"name": "evil", "text": "1"}`))
+	c.importFile(c.dir + "/s.md")
+	holds("s", false, "import")
+	tip := c.tip("s")
+	c.save("s", tip.ID, strings.Replace(c.show("s"), "evil", "more evil", 1))
+	holds("s", false, "edit of what is not trusted")
+	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, call("read", `{"name": "a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	holds("s", false, "append to what is not trusted")
+
+	c.save("new", "", first+"\n## user\n\nhi\n\n## assistant\n\n"+call("read", `{"name": "new"}`))
+	holds("new", false, "a document saved under a new name")
+	c.append("empty", "hi")
+	holds("empty", true, "nothing to run")
+	if _, err := c.Append(t.Context(), "empty", domarkx.Assistant, call("read", `{"name": "x"}`)); err != nil {
+		t.Fatal(err)
+	}
+	holds("empty", true, "append to nothing to run")
+	if status, err := c.Revoke(t.Context(), "empty"); err != nil || status != engine.Untrusted {
+		t.Errorf("revoked: %q, %v", status, err)
+	}
+	holds("empty", false, "revoked")
+}
+
+func TestSaveOverAMoveIsTrustedOnlyWhereBothWere(t *testing.T) {
+	c := newClone(t)
+	first := notesConfig + "\n## assistant\n\nhello\n"
+	base := c.trusted("s", first)
+	c.write("s.md", first+"\n## assistant\n\n"+call("write", `{"name": "evil", "text": "1"}`))
+	c.importFile(c.dir + "/s.md")
+	saved := c.save("s", base.ID, strings.Replace(first, "hello", "hello you\n\n"+call("read", `{"name": "a"}`), 1))
+	if held, err := c.IsTrusted(t.Context(), c.tip("s")); !saved.Merged || held || err != nil {
+		t.Errorf("merged %v, trusted %v, %v", saved.Merged, held, err)
+	}
+}
+
+func TestSetupRunsOnce(t *testing.T) {
+	c := newClone(t)
+	setup := "```session-config\n{}\n```\n\n```note setup-script\nexit\n```\n\n" + notesConfig
+	c.trusted("s", setup+"\n## assistant\n\n"+call("read", `{"name": "base"}`))
+	var failure *engine.SetupError
+	if _, _, err := c.run(engine.RunRequest{Name: "s"}); !errors.As(err, &failure) || failure.Output != "ran" {
+		t.Fatalf("a setup that fails: %v", err)
+	}
+	if _, _, err := c.run(engine.RunRequest{Name: "s"}); !errors.As(err, &failure) || len(c.notes.made()) != 1 {
+		t.Fatalf("it was run again: %v, %q", err, c.notes.made())
+	}
+	c.save("s", c.tip("s").ID, strings.Replace(c.show("s"), "exit", "base=set up", 1))
+	lines, _, err := c.run(engine.RunRequest{Name: "s", Retry: true})
+	if err != nil || !slices.Equal(lines, []string{"0.0 notes read ok"}) {
+		t.Fatalf("%q, %v", lines, err)
+	}
+	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=base"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.notes.made(); !slices.Equal(got, []string{"note exit", "note base=set up", "read base", "read base"}) {
+		t.Errorf("called %q", got)
+	}
+	var operations []string
+	v, err := c.store.WorkspaceTip(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, err := range c.store.Versions(t.Context(), v.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		operations = append(operations, v.Operation)
+	}
+	if !slices.Equal(operations, []string{"setup", "create"}) {
+		t.Errorf("versions %q", operations)
+	}
+}
+
+func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.runs("s", "0.0 notes write ok")
+	path := filepath.Join(c.notesDir(), "by hand")
+	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := c.store.WorkspaceTip(t.Context(), "s")
+	if err != nil || tip.Operation != "change" || c.link("s", 1) != tip.ID || c.file(t, tip.ID, "by hand") != "x" {
+		t.Errorf("the newest version is %+v, %v", tip, err)
+	}
+}
+
+// notesDir is the folder of the only notebook.
+func (c *clone) notesDir() string {
+	found, err := filepath.Glob(filepath.Join(c.dir, ".git/domarkx/workspaces/*/*/notes"))
+	if err != nil || len(found) != 1 {
+		c.t.Fatalf("notebooks %q, %v", found, err)
+	}
+	return found[0]
+}
+
+func TestReplay(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n```note setup-script\nbase=1\n```\n\n## assistant\n\n"+call("read", `{"name": "base"}`)+"\n"+call("write", `{"name": "a", "text": "1"}`)+
+		"\n```note name=n\nb=2\n```\n\n## assistant\n\n"+call("read", `{"name": "none"}`)+"\n"+call("stamp", "{}"))
+	c.runs("s", "0.0 notes read ok", "0.1 notes write ok", "0.2 notes note ok", "1.0 notes read not_found", "1.1 notes stamp ok")
+	if err := os.WriteFile(filepath.Join(c.notesDir(), "by hand"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=last", "text=1"}}); err != nil {
+		t.Fatal(err)
+	}
+	made := len(c.notes.made())
+	var got []string
+	differ, err := c.Replay(t.Context(), engine.ReplayRequest{Name: "s", Report: func(r engine.Replayed) {
+		got = append(got, fmt.Sprintf("%d.%d %v", r.Message, r.Index, r.Same()))
+	}})
+	want := []string{"0.0 true", "0.1 true", "0.2 true", "1.0 true", "1.1 false", "2.0 true"}
+	if err != nil || differ != 1 || !slices.Equal(got, want) {
+		t.Errorf("%d differ, %v: %q, want %q", differ, err, got, want)
+	}
+	if n := len(c.notes.made()) - made; n != 6 {
+		t.Errorf("%d calls were made", n)
+	}
+	c.notesDir() // and there is no other
+	c.fsck()
+}
+
+// unexpected is why a call failed that fails in no test on purpose.
+func unexpected(r engine.CallReport) string {
+	if r.Code == domarkx.CodeFailed || r.Code == domarkx.CodeBroken {
+		return r.Outcome.Message
+	}
+	return ""
+}
