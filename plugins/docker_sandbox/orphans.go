@@ -3,6 +3,8 @@ package dockersandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -15,10 +17,11 @@ type Orphan struct {
 	Dir       string // folder that the resource had
 }
 
-// Orphans lists the containers on the engine that no resource of this machine has
-// any more: the resource's folder was removed without tearing it down. Those
-// that other machines made on the same engine are none.
-func (p *Plugin) Orphans(ctx context.Context) ([]Orphan, error) {
+// Orphans lists the containers on the engine that no resource below a folder has
+// any more: those that were made for one below it, and are in no state there. Those
+// that other machines or repositories made on the same engine are none. Nothing
+// may be working with the resources meanwhile.
+func (p *Plugin) Orphans(ctx context.Context, root string) ([]Orphan, error) {
 	e, err := connect(ctx, "")
 	if err != nil {
 		return nil, err
@@ -29,13 +32,17 @@ func (p *Plugin) Orphans(ctx context.Context) ([]Orphan, error) {
 		return nil, err
 	}
 	list, err := e.labelled(ctx, labelHost+"="+host)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	live, err := instancesBelow(root)
 	if err != nil {
 		return nil, err
 	}
 	var orphans []Orphan
 	for _, c := range list {
 		dir := c.Labels[labelDir]
-		if dir == "" || instanceIn(dir) == c.Labels[labelInstance] {
+		if !within(root, dir) || live[c.Labels[labelInstance]] {
 			continue
 		}
 		orphans = append(orphans, Orphan{Container: c.ID, Workspace: c.Labels[labelWorkspace], Resource: c.Labels[labelResource], Dir: dir})
@@ -53,11 +60,26 @@ func (p *Plugin) RemoveOrphan(ctx context.Context, o Orphan) error {
 	return e.remove(ctx, o.Container)
 }
 
-func instanceIn(dir string) string {
-	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
-	var s state
-	if err != nil || json.Unmarshal(data, &s) != nil {
-		return ""
-	}
-	return s.Instance
+// instancesBelow reads the states below a folder; a workspace that is renamed takes
+// them along.
+func instancesBelow(root string) (map[string]bool, error) {
+	live := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.Name() != "state.json" || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var s state
+		if json.Unmarshal(data, &s) == nil && s.Instance != "" {
+			live[s.Instance] = true
+		}
+		return nil
+	})
+	return live, err
 }

@@ -1,0 +1,145 @@
+// Package dockertest gives tests a Docker engine, and an image that is made
+// without a network and has the same id everywhere.
+package dockertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/moby/moby/client"
+)
+
+// An Engine is a Docker engine of its own, apart from any other on the machine.
+type Engine struct {
+	Host string // for DOCKER_HOST
+	dir  string
+	stop func() error
+}
+
+// Main runs tests with an engine: the one that answers, else one of its own, which
+// is stopped when run returns. It sets DOCKER_HOST. A machine that can have none is
+// an error.
+func Main(run func() int) (code int, err error) {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := c.Ping(ctx, client.PingOptions{}); err == nil {
+		return run(), nil
+	}
+	e, err := Start()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, e.Stop()) }()
+	if err := os.Setenv("DOCKER_HOST", e.Host); err != nil {
+		return 0, err
+	}
+	return run(), nil
+}
+
+// Start starts an engine, as root or with sudo. It touches neither the firewall nor
+// the networks of the machine, and ends with this process.
+func Start() (_ *Engine, err error) {
+	// Not TMPDIR: the path of a socket has 107 bytes (unix(7)).
+	dir, err := os.MkdirTemp("/tmp", "dockertest-")
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Host: "unix://" + dir + "/docker.sock", dir: dir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Stop())
+		}
+	}()
+	args := []string{"dockerd", "--data-root", dir + "/data", "--exec-root", dir + "/exec", "--pidfile", dir + "/pid",
+		"-H", e.Host, "--bridge", "none", "--iptables=false", "--ip6tables=false", "--group", fmt.Sprint(os.Getgid())}
+	if os.Getuid() != 0 {
+		args = append([]string{"sudo", "-n"}, args...)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = dieWithParent()
+	ended := make(chan error, 1)
+	started := make(chan error, 1)
+	go func() {
+		// The signal comes when the thread that started it ends (prctl(2)).
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start a Docker engine: %w; apt-get install --no-install-recommends docker.io iptables", err)
+	}
+	e.stop = func() error {
+		if err := terminate(cmd.Process); err != nil {
+			return err
+		}
+		select {
+		case <-ended:
+			return nil
+		case <-time.After(30 * time.Second):
+			return errors.Join(errors.New("the Docker engine does not end"), cmd.Process.Kill())
+		}
+	}
+	c, err := client.New(client.WithHost(e.Host))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	deadline := time.After(60 * time.Second)
+	for {
+		if _, err := c.Ping(context.Background(), client.PingOptions{}); err == nil {
+			return e, nil
+		}
+		select {
+		case err := <-ended:
+			e.stop = nil
+			return nil, fmt.Errorf("the Docker engine ended: %v\n%s", err, lastOf(log.Name()))
+		case <-deadline:
+			return nil, fmt.Errorf("the Docker engine does not answer:\n%s", lastOf(log.Name()))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the engine and removes what it had.
+func (e *Engine) Stop() error {
+	var err error
+	if e.stop != nil {
+		err = e.stop()
+	}
+	remove := exec.Command("rm", "-rf", "--one-file-system", e.dir)
+	if os.Getuid() != 0 {
+		remove = exec.Command("sudo", "-n", "rm", "-rf", "--one-file-system", e.dir)
+	}
+	out, removed := remove.CombinedOutput()
+	if removed != nil {
+		removed = fmt.Errorf("remove %s: %w: %s", e.dir, removed, out)
+	}
+	return errors.Join(err, removed)
+}
+
+func lastOf(log string) []byte {
+	data, _ := os.ReadFile(log) // it is only to explain
+	lines := bytes.Split(data, []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-15):], []byte("\n"))
+}

@@ -1,0 +1,173 @@
+package dockertest
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+)
+
+// Image is the name of the image that Load makes.
+const Image = "domarkx-test:busybox"
+
+// created is the time of all that is in an image.
+var created = time.Unix(1700000000, 0).UTC()
+
+// Files are those that Load's image has beside busybox: one of each kind.
+func Files() []tar.Header {
+	return []tar.Header{
+		{Name: "etc/", Typeflag: tar.TypeDir, Mode: 0o755},
+		{Name: "home/", Typeflag: tar.TypeDir, Mode: 0o755},
+		{Name: "home/user/", Typeflag: tar.TypeDir, Mode: 0o750, Uid: 1000, Gid: 1000},
+		{Name: "root/", Typeflag: tar.TypeDir, Mode: 0o700},
+		{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777},
+		{Name: "data/", Typeflag: tar.TypeDir, Mode: 0o755},
+		{Name: "data/gone/", Typeflag: tar.TypeDir, Mode: 0o755},
+		{Name: "data/gone/deep", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "data/linked-a", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "data/linked-b", Typeflag: tar.TypeLink, Linkname: "data/linked-a", Mode: 0o644},
+		{Name: "data/plain", Typeflag: tar.TypeReg, Mode: 0o600},
+		{Name: "data/set-id", Typeflag: tar.TypeReg, Mode: 0o4755},
+		{Name: "data/symlink", Typeflag: tar.TypeSymlink, Linkname: "plain", Mode: 0o777},
+		{Name: "data/latin-\xe9", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "data/.wh.x", Typeflag: tar.TypeReg, Mode: 0o644, PAXRecords: map[string]string{"SCHILY.xattr.user.note": "kept"}},
+	}
+}
+
+// Load puts the image onto an engine ("" is that of the environment) and returns its
+// id. It holds Debian's busybox-static, its commands, and [Files], each with its own
+// name for content; then what more has, by path.
+func Load(ctx context.Context, host, name string, more map[string][]byte) (id string, err error) {
+	archive, id, err := build(name, more)
+	if err != nil {
+		return "", err
+	}
+	options := []client.Opt{client.FromEnv}
+	if host != "" {
+		options = append(options, client.WithHost(host))
+	}
+	c, err := client.New(options...)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	answer, err := c.ImageLoad(ctx, bytes.NewReader(archive), client.ImageLoadWithQuiet(true))
+	if err != nil {
+		return "", fmt.Errorf("load the image: %w", err)
+	}
+	defer answer.Close()
+	said, err := io.ReadAll(answer)
+	if err != nil {
+		return "", err
+	}
+	if _, err := c.ImageInspect(ctx, id); err != nil {
+		return "", fmt.Errorf("load the image: %w: %s", err, said)
+	}
+	return id, nil
+}
+
+// build makes a docker-archive: engines before 25 take no OCI layout.
+func build(name string, more map[string][]byte) (archive []byte, id string, err error) {
+	layer, err := layer(more)
+	if err != nil {
+		return nil, "", err
+	}
+	diff := sha256.Sum256(layer)
+	config, err := json.Marshal(map[string]any{
+		"architecture": runtime.GOARCH, "os": "linux", "created": created,
+		"config": map[string]any{"Env": []string{"PATH=/bin", "FROM_IMAGE=yes"}, "Cmd": []string{"sh"}},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(diff[:])}},
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(config)
+	id = hex.EncodeToString(sum[:])
+	manifest, err := json.Marshal([]map[string]any{{"Config": id + ".json", "RepoTags": []string{name}, "Layers": []string{"layer.tar"}}})
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{id + ".json", config}, {"layer.tar", layer}, {"manifest.json", manifest}} {
+		if err := add(w, tar.Header{Name: f.name, Typeflag: tar.TypeReg, Mode: 0o644}, f.data); err != nil {
+			return nil, "", err
+		}
+	}
+	return b.Bytes(), "sha256:" + id, w.Close()
+}
+
+func layer(more map[string][]byte) ([]byte, error) {
+	path, err := exec.LookPath("busybox")
+	if err != nil {
+		return nil, fmt.Errorf("%w; apt-get install busybox-static", err)
+	}
+	busybox, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	list, err := exec.Command(path, "--list").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the commands of busybox: %w", err)
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	write := func(h tar.Header, data []byte) {
+		if err == nil {
+			err = add(w, h, data)
+		}
+	}
+	write(tar.Header{Name: "bin/", Typeflag: tar.TypeDir, Mode: 0o755}, nil)
+	write(tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, busybox)
+	for _, command := range strings.Fields(string(list)) {
+		if command != "busybox" {
+			write(tar.Header{Name: "bin/" + command, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
+		}
+	}
+	for _, h := range Files() {
+		write(h, []byte(h.Name+"\n"))
+	}
+	write(tar.Header{Name: "etc/passwd", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n"))
+	write(tar.Header{Name: "etc/group", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:\nuser:x:1000:\n"))
+	for _, path := range slices.Sorted(maps.Keys(more)) {
+		write(tar.Header{Name: path, Typeflag: tar.TypeReg, Mode: 0o644}, more[path])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func add(w *tar.Writer, h tar.Header, data []byte) error {
+	h.ModTime, h.Format = created, tar.FormatPAX
+	if h.Typeflag == tar.TypeReg {
+		h.Size = int64(len(data))
+	}
+	if err := w.WriteHeader(&h); err != nil {
+		return fmt.Errorf("%q: %w", h.Name, err)
+	}
+	if h.Typeflag != tar.TypeReg {
+		return nil
+	}
+	_, err := w.Write(data)
+	return err
+}
