@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -201,7 +202,7 @@ func inWalkOrder(files []versionFile) []versionFile {
 
 func TestVersionRoundTrip(t *testing.T) {
 	s, dir := newStore(t)
-	large := string(bytes.Repeat([]byte("0123456789abcdef"), 2<<20))
+	large := string(bytes.Repeat([]byte("0123456789abcdef"), 1<<20))
 	for name, files := range map[string][]versionFile{
 		"nothing":    {top()},
 		"plain":      {top(), directory("bin"), regular("bin/x", "#!/bin/sh\n").mode(0o755), regular("x", "")},
@@ -363,8 +364,14 @@ func TestVersionProperties(t *testing.T) {
 		}
 		versions = append(versions, version)
 	})
+	var refs bytes.Buffer
 	for _, version := range versions {
-		git(t, dir, "update-ref", "refs/domarkx/workspaces/"+version, git(t, dir, "commit-tree", "-m", "x", version))
+		refs.WriteString("update refs/domarkx/workspaces/" + version + " " + version + "\n")
+	}
+	cmd := exec.Command("git", "update-ref", "--stdin")
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, testEnv(), &refs
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	acceptable(t, dir)
 }

@@ -120,7 +120,7 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 		return nil
 	}
 	parent, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is refused as a name
 		parent, name = path[:i], path[i+1:]
 	}
 	if err := checkVersionName(name); err != nil {
