@@ -21,7 +21,7 @@ __git_domarkx_options() {
     case "$1" in
     import) echo '--as --format' ;;
     list) echo '--json' ;;
-    show) echo '--format' ;;
+    show) echo '--format --attachment' ;;
     log) echo '--json --messages' ;;
     export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
@@ -47,6 +47,7 @@ __git_domarkx_values() {
     import:--as) return 0 ;;
     import:--format) return 0 ;;
     show:--format) return 0 ;;
+    show:--attachment) return 0 ;;
     export:--format) return 0 ;;
     export:--output|export:-o) return 0 ;;
     export:--team) return 0 ;;
