@@ -7,8 +7,9 @@ import (
 )
 
 type showCmd struct {
-	Format   string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter or zeus."`
-	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
+	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter or zeus."`
+	Attachment string `placeholder:"SHA256" help:"Write the output of a call that was too large for its message instead."`
+	Revision   string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }
 
 func (showCmd) Help() string {
@@ -22,6 +23,9 @@ that the import made; any other snapshot's are derived from its commit. A messag
 was changed on two sides stands there twice, and message_metadata.conflict names the
 side.
 
+The output of a call that is too large for a message is cut there, and kept whole: the
+"attachment" of its tool-result names it.
+
 On a terminal, characters that would control the terminal are shown as escapes.
 
 ## Examples
@@ -29,6 +33,7 @@ On a terminal, characters that would control the terminal are shown as escapes.
     git domarkx show talk
     git domarkx show talk#3
     git domarkx show --format json talk~1 | jq .conversation
+    git domarkx show --attachment 3c6e0b8a9c15224a8228b9a98ca1531d... talk >build.log
 `
 }
 
@@ -46,6 +51,13 @@ func (c *showCmd) Run(inv *invocation) error {
 		return err
 	}
 	inv.mentionDrafts(revision.Name)
+	if c.Attachment != "" {
+		w := inv.out.document()
+		if err := sessions.WriteAttachment(inv.ctx, revision, c.Attachment, w); err != nil {
+			return err
+		}
+		return w.Close()
+	}
 	write := func(w io.Writer) error { return sessions.Show(inv.ctx, revision, engine.Form(c.Format), w) }
 	if form := engine.Form(c.Format); form != engine.Markdown && form != engine.JSON {
 		export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format})

@@ -59,6 +59,7 @@ func surroundings(git *gitcmd.Git) engine.Surroundings {
 		Ignored: func(ctx context.Context, paths []string) ([]bool, error) { return ignored(ctx, git, paths) },
 		Drafts:  draftJournal{draftsDir(git)},
 
+		Restorer:    restorer{},
 		Settings:    settings{git},
 		Assignments: assignments{git},
 	}
