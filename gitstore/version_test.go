@@ -365,7 +365,8 @@ func TestVersionProperties(t *testing.T) {
 		versions = append(versions, version)
 	})
 	var refs bytes.Buffer
-	for _, version := range versions {
+	slices.Sort(versions)
+	for _, version := range slices.Compact(versions) {
 		refs.WriteString("update refs/domarkx/workspaces/" + version + " " + version + "\n")
 	}
 	cmd := exec.Command("git", "update-ref", "--stdin")
