@@ -7,7 +7,7 @@ type fetchCmd struct {
 
 func (fetchCmd) Help() string {
 	return `
-Gets what a remote has into refs/domarkx-remotes/ without touching your sessions. The
+Gets the sessions and workspaces that a remote has into refs/domarkx-remotes/ without touching your sessions. The
 remote's configured refspecs are not used and not changed.
 
 ## Output

@@ -6,7 +6,7 @@ type gcCmd struct {
 
 func (gcCmd) Help() string {
 	return `
-Tidies up: removes from the trash what is older than gc.reflogExpireUnreachable (30 days
+Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
 unless set), and files of its own that nobody needs any more. Objects are collected by
 "git gc".
 

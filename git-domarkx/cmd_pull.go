@@ -13,7 +13,12 @@ a message: messages added on both sides are all there, and one that was changed 
 sides is there in both texts, marked in message_metadata.conflict. Both sides that pull
 make the same commit.
 
-A session that was removed there and not changed here goes to the trash.
+Workspaces come with their sessions. They are not merged: when both sides ran calls, the
+next version follows both and holds what the last linked message of the session left.
+What is live on this machine stays as it is until the next call, which commits first.
+
+A session that was removed there and not changed here goes to the trash, with its
+workspace.
 
 ## Output
 

@@ -1,9 +1,16 @@
 package main
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
 
 type pushCmd struct {
-	All    bool     `help:"All sessions."`
+	All          bool `help:"All sessions."`
+	AllowIgnored bool `help:"Send files that the repository ignores, too."`
+
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
@@ -16,6 +23,11 @@ names, those that the remote has or that were pushed before. All are sent or non
 A session that the remote has more of is refused: pull, then push again. What was removed
 here is removed there; nothing else is.
 
+The workspaces of the sessions go along, with all their versions: those of the sessions'
+names, those that they work in, and those whose versions their messages are linked to.
+When a version that the remote does not have yet holds files that the repository ignores,
+such as a .env, these are listed and nothing is sent, unless --allow-ignored says so.
+
 ## Output
 
     NAME  STATUS
@@ -27,7 +39,7 @@ or begins with rejected and says why and what to do.
 
 // ExitOne says what exit status 1 means.
 func (pushCmd) ExitOne() string {
-	return "The remote rejected a session; nothing was sent."
+	return "The remote rejected a session, or a version holds files that the repository ignores; nothing was sent."
 }
 
 // Run exchanges sessions with the remote.
@@ -43,9 +55,29 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Push(inv.ctx, remote, names, c.All, inv.gitProgress())
+	told, err := sessions.Push(inv.ctx, engine.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}, inv.gitProgress())
+	var ignored *engine.IgnoredError
+	if errors.As(err, &ignored) {
+		return printIgnored(inv, ignored)
+	}
 	if err == nil && len(told) == 0 && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
 	}
 	return printExchange(inv, told, err)
+}
+
+// maxIgnored is how many ignored files are listed.
+const maxIgnored = 50
+
+// printIgnored lists the files that kept a push from being sent.
+func printIgnored(inv *invocation, e *engine.IgnoredError) error {
+	for i, f := range e.Files {
+		if i == maxIgnored && len(e.Files) > maxIgnored+1 {
+			fmt.Fprintf(inv.err, "and %d more\n", len(e.Files)-i)
+			break
+		}
+		fmt.Fprintf(inv.err, "%s/%s in version %.12s\n", visible(f.Resource), visible(f.Path), f.Version)
+	}
+	printError(inv.err, e)
+	return errNo
 }

@@ -13,33 +13,44 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// sessionKind is the folder below refs/domarkx/ that holds sessions.
-const sessionKind = "sessions"
+// The folders below refs/domarkx/ that are shared.
+const (
+	sessionKind   = "sessions"
+	workspaceKind = "workspaces"
+)
 
 // client speaks to remotes for the repository.
 func (s sessionStore) client(progress io.Writer) *remote.Client {
-	return &remote.Client{Git: s.Git(), Refs: refdb.Open(s.Git()), Kinds: []string{sessionKind}, Accept: acceptable, Progress: progress}
+	return &remote.Client{Git: s.Git(), Refs: refdb.Open(s.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: acceptable, Progress: progress}
 }
 
-func acceptable(ref string) error { return gitstore.CheckName(nameOf(ref)) }
+func acceptable(ref string) error {
+	if name, ok := workspaceOf(ref); ok {
+		return gitstore.CheckWorkspaceName(name)
+	}
+	return gitstore.CheckName(nameOf(ref))
+}
 
 // nameOf is the session of a shared reference.
 func nameOf(ref string) string { return strings.TrimPrefix(ref, gitstore.SessionRef("")) }
 
+// workspaceOf is the workspace of a shared reference, if it is that of one.
+func workspaceOf(ref string) (string, bool) { return strings.CutPrefix(ref, gitstore.WorkspaceRef("")) }
+
 // Fetch brings what a remote has. What it has and this program does not accept is
 // reported as a warning.
-func (s sessionStore) Fetch(ctx context.Context, name string, progress io.Writer) (before, after map[string]string, err error) {
+func (s sessionStore) Fetch(ctx context.Context, name string, progress io.Writer) (before, after engine.Tips, err error) {
 	from, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
-		return nil, nil, err
+		return before, after, err
 	}
 	client := s.client(progress)
 	if before, err = s.seen(client, from); err != nil {
-		return nil, nil, err
+		return before, after, err
 	}
 	fetched, err := client.Fetch(ctx, from)
 	if err != nil {
-		return nil, nil, err
+		return before, after, err
 	}
 	for _, ignored := range fetched.Ignored {
 		s.warn(ignored)
@@ -48,46 +59,58 @@ func (s sessionStore) Fetch(ctx context.Context, name string, progress io.Writer
 }
 
 // Tracked returns what the remote had when it was last heard of.
-func (s sessionStore) Tracked(ctx context.Context, name string) (map[string]string, error) {
+func (s sessionStore) Tracked(ctx context.Context, name string) (engine.Tips, error) {
 	in, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
-		return nil, err
+		return engine.Tips{}, err
 	}
 	return s.seen(s.client(nil), in)
 }
 
-func (s sessionStore) seen(client *remote.Client, in remote.Remote) (map[string]string, error) {
+func (s sessionStore) seen(client *remote.Client, in remote.Remote) (engine.Tips, error) {
 	refs, _, err := client.Seen(in) // what is ignored was told when it was fetched
 	return tipsOf(refs), err
 }
 
-func tipsOf(refs []refdb.Ref) map[string]string {
-	tips := make(map[string]string, len(refs))
+func tipsOf(refs []refdb.Ref) engine.Tips {
+	tips := engine.Tips{Sessions: map[string]string{}, Workspaces: map[string]string{}}
 	for _, ref := range refs {
-		tips[nameOf(ref.Name)] = ref.ID
+		note(tips, ref.Name, ref.ID)
 	}
 	return tips
 }
 
+// note sets what is said of a shared reference.
+func note(tips engine.Tips, ref, value string) {
+	if name, ok := workspaceOf(ref); ok {
+		tips.Workspaces[name] = value
+		return
+	}
+	tips.Sessions[nameOf(ref)] = value
+}
+
 // Push sends tips, all or none.
-func (s sessionStore) Push(ctx context.Context, name string, tips map[string]string, progress io.Writer) (map[string]string, error) {
+func (s sessionStore) Push(ctx context.Context, name string, tips engine.Tips, progress io.Writer) (engine.Tips, error) {
 	to, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
-		return nil, err
+		return engine.Tips{}, err
 	}
 	client := s.client(progress)
 	seen, err := s.seen(client, to)
 	if err != nil {
-		return nil, err
+		return engine.Tips{}, err
 	}
 	var changes []refdb.Change
-	for _, session := range slices.Sorted(maps.Keys(tips)) {
-		changes = append(changes, refdb.Change{Ref: gitstore.SessionRef(session), Old: seen[session], New: tips[session]})
+	for _, session := range slices.Sorted(maps.Keys(tips.Sessions)) {
+		changes = append(changes, refdb.Change{Ref: gitstore.SessionRef(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
+	}
+	for _, workspace := range slices.Sorted(maps.Keys(tips.Workspaces)) {
+		changes = append(changes, refdb.Change{Ref: gitstore.WorkspaceRef(workspace), Old: seen.Workspaces[workspace], New: tips.Workspaces[workspace]})
 	}
 	results, err := client.Push(ctx, to, changes...)
-	told := make(map[string]string, len(results))
+	told := tipsOf(nil)
 	for _, r := range results {
-		told[nameOf(r.Ref)] = pushed(r)
+		note(told, r.Ref, pushed(r))
 	}
 	return told, err
 }

@@ -57,7 +57,10 @@ func surroundings(git *gitcmd.Git) engine.Surroundings {
 			return domarkx.Signature(a), domarkx.Signature(c), err
 		},
 		Ignored: func(ctx context.Context, paths []string) ([]bool, error) { return ignored(ctx, git, paths) },
-		Drafts:  draftJournal{draftsDir(git)},
+		IgnoredNames: func(ctx context.Context, names []string, tracked bool) ([]bool, error) {
+			return ignoredNames(ctx, git, names, tracked)
+		},
+		Drafts: draftJournal{draftsDir(git)},
 
 		Restorer:    restorer{},
 		Settings:    settings{git},
@@ -80,6 +83,18 @@ func ignored(ctx context.Context, git *gitcmd.Git, paths []string) ([]bool, erro
 	answer := make([]bool, len(paths))
 	for i, path := range absolute {
 		answer[i] = found[path]
+	}
+	return answer, nil
+}
+
+func ignoredNames(ctx context.Context, git *gitcmd.Git, names []string, tracked bool) ([]bool, error) {
+	found, err := git.IgnoredNames(ctx, names, tracked)
+	if err != nil {
+		return nil, err
+	}
+	answer := make([]bool, len(names))
+	for i, name := range names {
+		answer[i] = found[name]
 	}
 	return answer, nil
 }

@@ -21,7 +21,7 @@ __git_domarkx_options() {
     case "$1" in
     import) echo '--as --format' ;;
     list) echo '--json' ;;
-    show) echo '--format --attachment' ;;
+    show) echo '--format' ;;
     log) echo '--json --messages' ;;
     export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
@@ -32,7 +32,7 @@ __git_domarkx_options() {
     'workspace checkout') echo '--yes' ;;
     'plugin list') echo '--json' ;;
     mount) echo '--foreground' ;;
-    push) echo '--all' ;;
+    push) echo '--all --allow-ignored' ;;
     fsck) echo '--json' ;;
     doctor) echo '--json' ;;
     gc) echo '--json' ;;
@@ -47,7 +47,6 @@ __git_domarkx_values() {
     import:--as) return 0 ;;
     import:--format) return 0 ;;
     show:--format) return 0 ;;
-    show:--attachment) return 0 ;;
     export:--format) return 0 ;;
     export:--output|export:-o) return 0 ;;
     export:--team) return 0 ;;

@@ -82,6 +82,7 @@ type Tx interface {
 	Objects
 	Names
 	Blobs
+	Readings
 	VersionObjects
 	WorkspaceNames
 	AttachmentObjects
@@ -113,19 +114,6 @@ type Names interface {
 	FromTrash(ctx context.Context, name string) (domarkx.Info, error)
 }
 
-// Remotes exchanges sessions with other repositories.
-type Remotes interface {
-	// Fetch brings what the remote has and returns the tips before and after, by
-	// session.
-	Fetch(ctx context.Context, remote string, progress io.Writer) (before, after map[string]string, err error)
-	// Tracked returns the tips that the remote had when it was last heard of.
-	Tracked(ctx context.Context, remote string) (map[string]string, error)
-	// Push sends the tips (an empty one removes the session there), all or none,
-	// where the remote still has what it was last heard to have, and returns a
-	// status for each session.
-	Push(ctx context.Context, remote string, tips map[string]string, progress io.Writer) (map[string]string, error)
-}
-
 // Store is where sessions are kept.
 type Store interface {
 	Refs
@@ -133,6 +121,8 @@ type Store interface {
 	Contents
 	Blobs
 	Ancestry
+	Lineages
+	Readings
 	Updater
 	Remotes
 	Workspaces
@@ -165,7 +155,10 @@ type Surroundings struct {
 	Now      func() time.Time
 	Identity func(ctx context.Context) (author, committer domarkx.Signature, err error)
 	Ignored  func(ctx context.Context, paths []string) ([]bool, error)
-	Drafts   Drafts
+	// IgnoredNames tells which slash-separated paths below the work tree are ignored, also
+	// of those that are not there. With tracked, what Git tracks is not.
+	IgnoredNames func(ctx context.Context, names []string, tracked bool) ([]bool, error)
+	Drafts       Drafts
 
 	Workspaces  *plugins.WorkspaceManager // of the workspaces that are live on this machine
 	Restorer    Restorer

@@ -20,8 +20,7 @@ func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.I
 	if b.info.ID < a.info.ID {
 		a, b = b, a
 	}
-	merger := domarkx.Signature{Name: "git-domarkx", Email: "merge@git-domarkx.invalid",
-		When: time.Unix(max(a.info.Date, b.info.Date), 0).UTC()}
+	merger := mergerAt(max(a.info.Date, b.info.Date))
 	merged := domarkx.MergeStates(a.state, b.state)
 	owned, err := m.ownedHeaders(ctx, merged.Headers)
 	if err != nil {
@@ -38,4 +37,9 @@ func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.I
 	}
 	c.Parents = []string{a.info.ID, b.info.ID}
 	return tx.Commit(ctx, c)
+}
+
+// mergerAt is who merges, so that everybody makes the same commit.
+func mergerAt(date int64) domarkx.Signature {
+	return domarkx.Signature{Name: "git-domarkx", Email: "merge@git-domarkx.invalid", When: time.Unix(date, 0).UTC()}
 }

@@ -12,17 +12,19 @@ import (
 
 // A fetch forgets what a remote has no more; a pull has to know, for what was
 // removed there and not changed here goes to the trash. So a fetch leaves word
-// of it, on this machine, for the next pull: by remote and session, the snapshot
-// that the remote had.
+// of it, on this machine, for the next pull: by remote and name, the tip that the
+// remote had.
 type removals map[string]map[string]string
 
-func (m *SessionManager) removedFile() string {
-	return filepath.Join(m.around.StateDir, "removed.json")
-}
+// The files that hold the removals of sessions and those of workspaces.
+const (
+	removedSessions   = "removed.json"
+	removedWorkspaces = "removed-workspaces.json"
+)
 
-func (m *SessionManager) readRemovals() (removals, error) {
+func (m *SessionManager) readRemovals(file string) (removals, error) {
 	all := removals{}
-	data, err := os.ReadFile(m.removedFile())
+	data, err := os.ReadFile(filepath.Join(m.around.StateDir, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
@@ -30,29 +32,37 @@ func (m *SessionManager) readRemovals() (removals, error) {
 		return nil, fmt.Errorf("reading what was removed at remotes: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
-		return removals{}, nil // damaged: then a session stays that could have gone
+		return removals{}, nil // damaged: then what could have gone stays
 	}
 	return all, nil
 }
 
 // recallRemoved adds to what a remote had before what earlier fetches found
 // removed.
-func (m *SessionManager) recallRemoved(remote string, before map[string]string) error {
-	all, err := m.readRemovals()
-	if err != nil {
-		return err
-	}
-	for name, id := range all[remote] {
-		if before[name] == "" {
-			before[name] = id
+func (m *SessionManager) recallRemoved(remote string, before Tips) error {
+	for file, tips := range map[string]map[string]string{removedSessions: before.Sessions, removedWorkspaces: before.Workspaces} {
+		all, err := m.readRemovals(file)
+		if err != nil {
+			return err
+		}
+		for name, id := range all[remote] {
+			if tips[name] == "" {
+				tips[name] = id
+			}
 		}
 	}
 	return nil
 }
 
-// rememberRemoved leaves word of what a remote had before and has no more.
-func (m *SessionManager) rememberRemoved(remote string, before, after map[string]string) error {
-	all, err := m.readRemovals()
+// rememberRemoved leaves word of what a remote had before and has no more; of
+// nothing when before is zero.
+func (m *SessionManager) rememberRemoved(remote string, before, after Tips) error {
+	return errors.Join(m.rememberIn(removedSessions, remote, before.Sessions, after.Sessions),
+		m.rememberIn(removedWorkspaces, remote, before.Workspaces, after.Workspaces))
+}
+
+func (m *SessionManager) rememberIn(file, remote string, before, after map[string]string) error {
+	all, err := m.readRemovals(file)
 	if err != nil {
 		return err
 	}
@@ -73,7 +83,7 @@ func (m *SessionManager) rememberRemoved(remote string, before, after map[string
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(m.removedFile(), data); err != nil {
+	if err := replaceFile(filepath.Join(m.around.StateDir, file), data); err != nil {
 		return fmt.Errorf("remembering what was removed at remotes: %w", err)
 	}
 	return nil

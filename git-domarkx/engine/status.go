@@ -31,13 +31,20 @@ func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, 
 	if err != nil {
 		return s, err
 	}
+	workspaces, err := m.workspaceTips(ctx)
+	if err != nil {
+		return s, err
+	}
 	for _, remote := range remotes {
 		tracked, err := m.store.Tracked(ctx, remote)
 		if err != nil {
 			return s, err
 		}
-		for _, name := range chosen(nil, tracked) {
-			state, err := m.compare(ctx, local[name], tracked[name])
+		for _, name := range chosen(nil, tracked.Sessions) {
+			state, err := compare(ctx, m.store.IsAncestor, local[name], tracked.Sessions[name])
+			if err == nil && state == "" && workspaces[name] != "" {
+				state, err = compare(ctx, m.store.IsEarlier, workspaces[name], tracked.Workspaces[name])
+			}
 			if err != nil {
 				return s, err
 			}
@@ -49,21 +56,25 @@ func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, 
 	return s, nil
 }
 
-func (m *SessionManager) compare(ctx context.Context, local, tracked string) (string, error) {
-	if local == tracked {
+// compare says how a tip here stands to that at a remote; within says whether one
+// commit is another or before it.
+func compare(ctx context.Context, within func(ctx context.Context, a, b string) (bool, error), local, tracked string) (string, error) {
+	switch {
+	case local == tracked:
 		return "", nil
-	}
-	if local == "" {
+	case local == "":
 		return "only there", nil
+	case tracked == "":
+		return "ahead", nil
 	}
-	ahead, err := m.store.IsAncestor(ctx, tracked, local)
+	ahead, err := within(ctx, tracked, local)
 	if err != nil {
 		return "", err
 	}
 	if ahead {
 		return "ahead", nil
 	}
-	behind, err := m.store.IsAncestor(ctx, local, tracked)
+	behind, err := within(ctx, local, tracked)
 	if err != nil {
 		return "", err
 	}

@@ -58,12 +58,12 @@ var plainPaths = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NO
 // checkIgnore asks git about names below the work tree. They begin with "./", so
 // that none of them means something else to git than a name. One name that git refuses
 // to look at fails the whole question, so that is then asked in halves.
-func (g *Git) checkIgnore(ctx context.Context, names []string) ([]string, error) {
+func (g *Git) checkIgnore(ctx context.Context, names []string, options ...string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	out, err := g.Do(ctx, Command{
-		Args:  []string{"-C", g.WorkTree, "check-ignore", "-z", "--stdin"},
+		Args:  append([]string{"-C", g.WorkTree, "check-ignore", "-z", "--stdin"}, options...),
 		Stdin: strings.NewReader(strings.Join(names, "\x00") + "\x00"),
 		Env:   plainPaths,
 	})
@@ -78,10 +78,10 @@ func (g *Git) checkIgnore(ctx context.Context, names []string) ([]string, error)
 	case len(names) == 1:
 		return nil, nil
 	}
-	first, err := g.checkIgnore(ctx, names[:len(names)/2])
+	first, err := g.checkIgnore(ctx, names[:len(names)/2], options...)
 	if err != nil {
 		return nil, err
 	}
-	second, err := g.checkIgnore(ctx, names[len(names)/2:])
+	second, err := g.checkIgnore(ctx, names[len(names)/2:], options...)
 	return append(first, second...), err
 }

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Lineages tells how versions of workspaces and snapshots hang together.
+type Lineages interface {
+	// IsEarlier reports whether workspace version a is b or one before it.
+	IsEarlier(ctx context.Context, a, b string) (bool, error)
+	// NewVersions returns the versions that commits are or came from, and that none of
+	// the known commits is or came from, the earlier first.
+	NewVersions(ctx context.Context, tips, known []string) ([]string, error)
+	// TrashedWorkspaces returns the versions that were removed under a name.
+	TrashedWorkspaces(ctx context.Context, name string) ([]string, error)
+}
+
+// Readings reads snapshots, within a change also those that it made.
+type Readings interface {
+	Load(ctx context.Context, id string) (*domarkx.State, error)
+	// Linked returns those of the versions that are parents of a snapshot or of one that
+	// it came from. No other link counts: somebody wrote it into a message.
+	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
+}
+
+// workspaceTips returns the ids of the newest versions by workspace, of those that
+// can be read.
+func (m *SessionManager) workspaceTips(ctx context.Context) (map[string]string, error) {
+	here, err := m.store.Workspaces(ctx)
+	if here == nil {
+		return nil, err
+	}
+	tips := make(map[string]string, len(here))
+	for _, v := range here {
+		tips[v.Workspace] = v.ID
+	}
+	return tips, nil
+}
+
+// A company finds which workspaces go with sessions: that of the session's name, that
+// which it works in, and those whose versions its messages are linked to.
+type company struct {
+	m          *SessionManager
+	assigned   map[string]string // session -> the workspace it works in, if it is not that of its name
+	workspaces map[string]string // the tips that can go
+	known      []string          // commits whose versions need nobody to take them along
+	sessions   map[string]string // all there are, also those that stay
+}
+
+// of returns the workspaces by session; each goes with one alone.
+func (c *company) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
+	going := map[string][]string{}
+	taken := map[string]bool{}
+	var tips []string
+	known := slices.Clone(c.known)
+	names := slices.Sorted(maps.Keys(sessions))
+	take := func(session, workspace string) {
+		if workspace != "" && !taken[workspace] {
+			taken[workspace] = true
+			going[session] = append(going[session], workspace)
+			if id := c.workspaces[workspace]; id != "" {
+				known = append(known, id)
+			}
+		}
+	}
+	for _, name := range names {
+		take(name, name)
+		if id := sessions[name]; id != "" {
+			tips = append(tips, id)
+		}
+	}
+	for _, name := range names {
+		take(name, c.assigned[name])
+	}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(c.workspaces)), func(w string) bool { return taken[w] })
+	slices.SortStableFunc(others, func(a, b string) int { // those that other sessions take along come last
+		return cmp.Compare(len(c.sessions[a]), len(c.sessions[b]))
+	})
+	for _, workspace := range others {
+		linked, err := c.m.store.NewVersions(ctx, tips, known)
+		if err != nil || len(linked) == 0 {
+			return going, err
+		}
+		has, err := c.m.store.NewVersions(ctx, []string{c.workspaces[workspace]}, known)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(has, func(id string) bool { return slices.Contains(linked, id) }) {
+			take(names[0], workspace)
+		}
+	}
+	return going, nil
+}
+
+// pulled returns the workspaces that come with the sessions of a remote, and which
+// sessions here work in one of another name.
+func (m *SessionManager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
+	if assigned, err = m.around.Assignments.List(ctx); err != nil {
+		return nil, nil, err
+	}
+	c := company{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}
+	sessions := make(map[string]string, len(names))
+	for _, name := range names {
+		sessions[name] = there.Sessions[name]
+	}
+	here, err := m.tips(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tips, err := m.workspaceTips(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.known = slices.AppendSeq(slices.Collect(maps.Values(here)), maps.Values(tips))
+	going, err = c.of(ctx, sessions)
+	return going, assigned, err
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A pull is one that is under way.
+type pull struct {
+	m             *SessionManager
+	before, after Tips
+	going         map[string][]string // session -> the workspaces that go with it
+	all           map[string]string   // session -> the workspace it works in, if it is not that of its name
+}
+
+// Pull fetches, and takes over what the remote has: sessions that changed on
+// both sides are merged. A session that was removed there and not changed here
+// goes to the trash. Workspaces go along with their sessions.
+func (m *SessionManager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
+	before, after, err := m.store.Fetch(ctx, remote, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.recallRemoved(remote, before); err != nil {
+		return nil, err
+	}
+	p := pull{m: m, before: before, after: after}
+	these := chosen(names, before.Sessions, after.Sessions)
+	if p.going, p.all, err = m.pulled(ctx, these, after); err != nil {
+		return nil, err
+	}
+	var told []Exchange
+	for _, name := range these {
+		var status string
+		err := m.update(ctx, "pull "+name, func(tx Tx) error {
+			status, err = p.one(ctx, tx, name)
+			return err
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				return told, err
+			}
+			told = append(told, Exchange{name, "rejected: " + err.Error(), true})
+			continue
+		}
+		told = append(told, Exchange{name, status, status == notThere})
+	}
+	if len(names) > 0 { // what was removed of the others is for the next pull
+		for _, tips := range []map[string]string{before.Sessions, before.Workspaces} {
+			maps.DeleteFunc(tips, func(name, _ string) bool { return slices.Contains(names, name) })
+		}
+		return told, m.rememberRemoved(remote, before, after)
+	}
+	return told, m.rememberRemoved(remote, Tips{}, after)
+}
+
+const notThere = "not there"
+
+// one brings one session, and the workspaces that go with it, up to what the
+// remote has now.
+func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
+	before, now := p.before.Sessions[name], p.after.Sessions[name]
+	tip, err := tx.Tip(ctx, name)
+	here := err == nil
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return "", err
+	}
+	switch {
+	case now == "" && before == "":
+		return notThere, nil
+	case now == "":
+		return p.removedThere(ctx, tx, name, here && tip.ID == before, here)
+	case !here:
+		if removed, err := p.m.removedHere(ctx, name, now); err != nil || removed {
+			return "removed here", err
+		}
+	}
+	status, err := p.m.pullSession(ctx, tx, name, tip, now)
+	if err != nil {
+		return "", err
+	}
+	if tip, err = tx.Tip(ctx, name); err != nil {
+		return "", err
+	}
+	for _, workspace := range p.going[name] {
+		changed, err := p.workspace(ctx, tx, workspace, tip)
+		if err != nil {
+			return "", err
+		}
+		if changed && status == UpToDate {
+			status = "updated"
+		}
+	}
+	return status, nil
+}
+
+// removedThere does here what somebody did at the remote, if nothing was done here
+// since.
+func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, here bool) (string, error) {
+	before, now := p.before.Workspaces[name], p.after.Workspaces[name]
+	workspace, err := tx.WorkspaceTip(ctx, name)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return "", err
+	}
+	own := workspace.ID != "" && now == "" && !p.shared(name) // goes where the session goes
+	switch {
+	case unchanged && (!own || workspace.ID == before):
+		err = tx.ToTrash(ctx, name)
+		if err == nil && own {
+			err = tx.WorkspaceToTrash(ctx, name)
+		}
+		return "removed there, moved to the trash", err
+	case here:
+		return "removed there, kept: it changed here", nil
+	case own && workspace.ID == before:
+		return "removed on both sides", tx.WorkspaceToTrash(ctx, name)
+	}
+	return "removed on both sides", nil
+}
+
+// shared reports whether other sessions work in the workspace of a name.
+func (p *pull) shared(name string) bool {
+	for session, workspace := range p.all {
+		if workspace == name && session != name {
+			return true
+		}
+	}
+	return false
+}
+
+// pullSession brings a session to a snapshot that came from a remote; tip is the
+// newest one here, if there is one.
+func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, tip domarkx.Info, now string) (string, error) {
+	if tip.ID == "" {
+		if err := tx.CheckName(ctx, name); err != nil {
+			return "", err
+		}
+		return "new", m.accept(ctx, tx, name, now)
+	}
+	if tip.ID == now {
+		return UpToDate, nil
+	}
+	behind, err := m.store.IsAncestor(ctx, tip.ID, now)
+	if err != nil {
+		return "", err
+	}
+	if behind {
+		return "updated", m.accept(ctx, tx, name, now)
+	}
+	ahead, err := m.store.IsAncestor(ctx, now, tip.ID)
+	if err != nil {
+		return "", err
+	}
+	if ahead {
+		return "ahead", nil
+	}
+	sides := [2]side{}
+	for i, id := range []string{tip.ID, now} {
+		if sides[i].info, err = m.store.Info(ctx, id); err != nil {
+			return "", err
+		}
+		if sides[i].state, err = m.store.Load(ctx, id); err != nil {
+			return "", err
+		}
+	}
+	merged, err := m.merge(ctx, tx, sides[0], sides[1])
+	if err != nil {
+		return "", err
+	}
+	return "merged", tx.Set(ctx, name, merged.ID)
+}
+
+// removedHere reports whether the session was removed here, or renamed, when it
+// held all that a snapshot holds.
+func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool, error) {
+	trashed, err := m.store.Trashed(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	for _, gone := range trashed {
+		if all, err := m.store.IsAncestor(ctx, id, gone); err != nil || all {
+			return all, err
+		}
+	}
+	return m.renamedHere(ctx, name, id)
+}
+
+// accept points a session at a snapshot that came from elsewhere, once it is
+// known to be one that this program can read.
+func (m *SessionManager) accept(ctx context.Context, tx Names, name, id string) error {
+	if _, err := m.store.Load(ctx, id); err != nil {
+		return err
+	}
+	return tx.Set(ctx, name, id)
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// workspace brings a workspace up to what the remote has now, and reports whether
+// that was anything new. session is the tip, after the pull, of the session that it
+// goes with.
+func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domarkx.Info) (bool, error) {
+	before, now := p.before.Workspaces[name], p.after.Workspaces[name]
+	tip, err := tx.WorkspaceTip(ctx, name)
+	here := err == nil
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return false, err
+	}
+	switch {
+	case now == "" && before != "" && here && tip.ID == before && !p.shared(name):
+		return true, tx.WorkspaceToTrash(ctx, name)
+	case now == "", here && tip.ID == now:
+		return false, nil
+	case !here:
+		if removed, err := p.m.workspaceRemovedHere(ctx, name, now); err != nil || removed {
+			return false, err
+		}
+		return true, tx.SetWorkspace(ctx, name, now)
+	}
+	behind, err := p.m.store.IsEarlier(ctx, tip.ID, now)
+	if err != nil {
+		return false, err
+	}
+	if behind {
+		return true, tx.SetWorkspace(ctx, name, now)
+	}
+	ahead, err := p.m.store.IsEarlier(ctx, now, tip.ID)
+	if err != nil || ahead {
+		return false, err
+	}
+	theirs, err := p.m.store.Version(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	joined, err := p.m.joinVersions(ctx, tx, name, session, tip, theirs)
+	if err != nil {
+		return false, err
+	}
+	return true, tx.SetWorkspace(ctx, name, joined.ID)
+}
+
+// joinVersions commits the version that follows two of which neither is before the
+// other. Workspaces are not merged: it holds what the last message of the session
+// left that is linked to one of the two or to what is before them, else what the
+// one with the greater number holds. It follows from the two and the session alone,
+// so that everybody who joins them makes the same one.
+func (m *SessionManager) joinVersions(ctx context.Context, tx Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
+	if b.ID < a.ID {
+		a, b = b, a
+	}
+	kept := b
+	if a.Number > b.Number {
+		kept = a
+	}
+	link, err := m.lastLink(ctx, tx, session.ID, a.ID, b.ID)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	if link != "" {
+		if kept, err = m.store.Version(ctx, link); err != nil {
+			return domarkx.Version{}, err
+		}
+	}
+	merger := mergerAt(max(a.Date, b.Date))
+	return tx.CommitVersion(ctx, name, domarkx.VersionCommit{
+		Parents:   []string{a.ID, b.ID},
+		Resources: kept.Resources,
+		Operation: "merge",
+		Subject:   fmt.Sprintf("merge %.12s and %.12s", a.ID, b.ID),
+		Author:    merger,
+		Committer: merger,
+	})
+}
+
+// lastLink returns the link of the last message of a snapshot that is linked to one
+// of the versions or to one before them; "" when there is none. A link counts only
+// when the version is a parent in the session's history.
+func (m *SessionManager) lastLink(ctx context.Context, tx Readings, snapshot string, versions ...string) (string, error) {
+	state, err := tx.Load(ctx, snapshot)
+	if err != nil {
+		return "", err
+	}
+	var links []string
+	for _, e := range slices.Backward(state.Thread.Live) {
+		if e.Link != "" && !slices.Contains(links[max(0, len(links)-1):], e.Link) {
+			links = append(links, e.Link)
+		}
+	}
+	linked, err := tx.Linked(ctx, snapshot, links)
+	if err != nil {
+		return "", err
+	}
+	for _, link := range links {
+		if !linked[link] {
+			continue
+		}
+		for _, version := range versions {
+			if before, err := m.store.IsEarlier(ctx, link, version); err != nil || before {
+				return link, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// workspaceRemovedHere reports whether the workspace was removed here, or renamed
+// with its session, when it held all that a version has before it.
+func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id string) (bool, error) {
+	held, err := m.store.TrashedWorkspaces(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	renamed, err := m.readRenamings()
+	if err != nil {
+		return false, err
+	}
+	for range len(renamed) { // what was renamed may have been renamed again
+		if name = renamed[name].To; name == "" {
+			break
+		}
+		if v, err := m.store.WorkspaceTip(ctx, name); err == nil {
+			held = append(held, v.ID)
+		}
+	}
+	for _, gone := range held {
+		if all, err := m.store.IsEarlier(ctx, id, gone); err == nil && all { // what was collected tells nothing
+			return true, nil
+		}
+	}
+	return false, nil
+}

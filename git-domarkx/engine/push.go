@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A PushRequest says what to send.
+type PushRequest struct {
+	Remote       string
+	Names        []string // of sessions; none: those that the remote has and those that were pushed before
+	All          bool     // every session
+	AllowIgnored bool     // send versions that hold files which the repository ignores
+}
+
+// A push is one that is under way.
+type push struct {
+	m              *SessionManager
+	tracked, local Tips
+	told           map[string]Exchange // of sessions about which there is something to say, or nothing to do
+	send           Tips
+	carrier        map[string]string // workspace to be sent -> the session it goes with
+}
+
+// Push sends sessions to a remote, with the workspaces that go with them. A session
+// removed here is removed there. When a version to be sent holds files that the
+// repository ignores, nothing is sent, and the error is an [*IgnoredError].
+func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Exchange, error) {
+	p, names, err := m.beginPush(ctx, r, progress)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := p.session(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.workspaces(ctx, names); err != nil {
+		return nil, err
+	}
+	nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0
+	rejected := false
+	for _, e := range p.told {
+		rejected = rejected || e.Failed
+	}
+	switch {
+	case rejected:
+		for name := range p.send.Sessions {
+			if !p.told[name].Failed {
+				p.told[name] = Exchange{name, "not sent: another session was rejected", true}
+			}
+		}
+	case nothing:
+	default:
+		if !r.AllowIgnored {
+			if err := p.checkIgnored(ctx); err != nil {
+				return nil, err
+			}
+		}
+		var said Tips
+		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // what is known of a push that broke off is told too
+		p.tell(said)
+	}
+	return p.list(), err
+}
+
+func (p *push) list() []Exchange {
+	told := make([]Exchange, 0, len(p.told))
+	for _, name := range slices.Sorted(maps.Keys(p.told)) {
+		told = append(told, p.told[name])
+	}
+	return told
+}
+
+// beginPush finds out what there is here and at the remote, and which sessions are
+// meant.
+func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
+	p := &push{m: m, told: map[string]Exchange{}, carrier: map[string]string{},
+		send: Tips{map[string]string{}, map[string]string{}}}
+	var err error
+	if p.tracked, err = m.store.Tracked(ctx, r.Remote); err != nil {
+		return nil, nil, err
+	}
+	if len(r.Names) == 0 && !r.All && len(p.tracked.Sessions) == 0 {
+		if _, p.tracked, err = m.store.Fetch(ctx, r.Remote, progress); err != nil {
+			return nil, nil, err
+		}
+	}
+	if p.local.Sessions, err = m.tips(ctx); err != nil {
+		return nil, nil, err
+	}
+	if p.local.Workspaces, err = m.workspaceTips(ctx); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(r.Names) > 0:
+		return p, r.Names, nil
+	case r.All:
+		return p, chosen(nil, p.local.Sessions, p.tracked.Sessions), nil
+	}
+	names, err := m.withNewNames(chosen(nil, p.tracked.Sessions), p.local.Sessions)
+	return p, names, err
+}
+
+// session decides whether a session is sent.
+func (p *push) session(ctx context.Context, name string) error {
+	local := p.local.Sessions[name]
+	e, send, err := p.m.pushable(ctx, name, local, p.tracked.Sessions[name])
+	if err != nil {
+		return err
+	}
+	if send {
+		p.send.Sessions[name] = local
+		return nil
+	}
+	p.told[name] = e
+	return nil
+}
+
+// workspaces decides which workspaces go with the sessions.
+func (p *push) workspaces(ctx context.Context, names []string) error {
+	assigned, err := p.m.around.Assignments.List(ctx)
+	if err != nil {
+		return err
+	}
+	sessions := map[string]string{}
+	for _, name := range names {
+		if _, removed := p.send.Sessions[name]; removed || p.local.Sessions[name] != "" {
+			sessions[name] = p.local.Sessions[name]
+		}
+	}
+	c := company{m: p.m, assigned: assigned, workspaces: p.local.Workspaces, sessions: p.local.Sessions,
+		known: slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))}
+	going, err := c.of(ctx, sessions)
+	if err != nil {
+		return err
+	}
+	for session, workspaces := range going {
+		for _, workspace := range workspaces {
+			if err := p.workspace(ctx, session, workspace); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// workspace decides whether a workspace is sent with a session.
+func (p *push) workspace(ctx context.Context, session, name string) error {
+	local, tracked := p.local.Workspaces[name], p.tracked.Workspaces[name]
+	send := false
+	switch {
+	case local == tracked:
+	case tracked == "":
+		send = true
+	case local == "":
+		var err error
+		if send, err = p.m.workspaceRemovedHere(ctx, name, tracked); err != nil {
+			return err
+		}
+	default:
+		var err error
+		if send, err = p.m.store.IsEarlier(ctx, tracked, local); err != nil {
+			return err
+		}
+		behind, err := p.m.store.IsEarlier(ctx, local, tracked)
+		if err != nil {
+			return err
+		}
+		if !send && !behind {
+			p.told[session] = Exchange{session, "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", true}
+		}
+	}
+	if send {
+		p.send.Workspaces[name], p.carrier[name] = local, session
+	}
+	return nil
+}
+
+// tell notes what came of sending.
+func (p *push) tell(said Tips) {
+	for name, status := range said.Sessions {
+		p.told[name] = Exchange{name, status, strings.HasPrefix(status, "rejected")}
+	}
+	for workspace, status := range said.Workspaces {
+		name := p.carrier[workspace]
+		e := p.told[name]
+		switch {
+		case e.Failed:
+		case strings.HasPrefix(status, "rejected"):
+			p.told[name] = Exchange{name, status, true}
+		case e.Status == UpToDate && status != UpToDate:
+			p.told[name] = Exchange{Name: name, Status: "updated"}
+		}
+	}
+}
+
+// tips returns the ids of the newest snapshots by session, of those that can be
+// read.
+func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
+	here, err := m.store.List(ctx)
+	if here == nil {
+		return nil, err
+	}
+	tips := make(map[string]string, len(here))
+	for _, info := range here {
+		tips[info.Name] = info.ID
+	}
+	return tips, nil
+}
+
+// pushable reports whether a session can be sent without losing what the remote
+// was last heard to have, and what to say of it when not.
+func (m *SessionManager) pushable(ctx context.Context, name, local, tracked string) (Exchange, bool, error) {
+	switch {
+	case local == "" && tracked == "":
+		return Exchange{}, false, fmt.Errorf("session %q: %w; git domarkx list shows those there are", name, domarkx.ErrNotFound)
+	case local == tracked:
+		return Exchange{Name: name, Status: UpToDate}, false, nil
+	case tracked == "":
+		return Exchange{}, true, nil
+	case local == "":
+		removed, err := m.removedHere(ctx, name, tracked)
+		return Exchange{Name: name, Status: "only there"}, removed, err
+	}
+	forward, err := m.store.IsAncestor(ctx, tracked, local)
+	if err != nil || forward {
+		return Exchange{}, forward, err
+	}
+	return Exchange{name, "rejected: the remote has changes that are not here; run git domarkx pull first", true}, false, nil
+}
