@@ -50,7 +50,7 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 			return info, err
 		}
 	}
-	return info, m.assign(ctx, from, "")
+	return info, errors.Join(m.assign(ctx, from, ""), m.movePrivate(ctx, from, to))
 }
 
 // vacant reports whether an instance of a workspace can get another name.
@@ -97,8 +97,8 @@ func (m *SessionManager) assign(ctx context.Context, session, workspace string) 
 	return m.around.Assignments.Set(ctx, session, workspace)
 }
 
-// trashed is under what name an assignment is kept of a session in the trash; no
-// session can have it.
+// trashed is under what name settings are kept of a session in the trash; no session
+// can have it.
 func trashed(session string) string { return session + "@trash" }
 
 // Remove moves a session to the trash with its workspace, after committing what
@@ -139,7 +139,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info,
 	if err != nil {
 		return info, err
 	}
-	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""))
+	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
 }
 
 // dismantle commits what changed in the instance of a workspace and tears it down. It
@@ -188,8 +188,11 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 		return info, err
 	}
 	all, err := m.around.Assignments.List(ctx)
-	if err != nil || all[trashed(name)] == "" {
+	if err != nil {
 		return info, err
 	}
-	return info, errors.Join(m.assign(ctx, name, all[trashed(name)]), m.assign(ctx, trashed(name), ""))
+	if was := all[trashed(name)]; was != "" {
+		err = errors.Join(m.assign(ctx, name, was), m.assign(ctx, trashed(name), ""))
+	}
+	return info, errors.Join(err, m.movePrivate(ctx, trashed(name), name))
 }

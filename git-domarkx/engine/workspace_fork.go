@@ -122,6 +122,14 @@ func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error
 	return m.around.Settings.Add(ctx, privateKey, workspace)
 }
 
+// movePrivate lets a workspace be private under another name.
+func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error {
+	if private, err := m.isPrivate(ctx, from); err != nil || !private {
+		return err
+	}
+	return errors.Join(m.setPrivate(ctx, to), m.around.Settings.Remove(ctx, privateKey, from))
+}
+
 // isPrivate reports whether a workspace must not work on what others see.
 func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
 	names, err := m.around.Settings.All(ctx, privateKey)

@@ -67,11 +67,17 @@ func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info) (*
 
 // open takes the workspace's lock.
 func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version, timeout time.Duration) error {
-	o := plugins.Options{Specs: b.specs, Timeout: timeout}
+	if err := m.finishRename(ctx, b.workspace); err != nil {
+		return err
+	}
+	private, err := m.isPrivate(ctx, b.workspace)
+	if err != nil {
+		return err
+	}
+	o := plugins.Options{Specs: b.specs, Timeout: timeout, Private: private}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
-	var err error
 	b.live, err = m.around.Workspaces.Open(ctx, b.workspace, o)
 	return err
 }

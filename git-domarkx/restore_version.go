@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// restorer writes versions of resources to folders of this machine.
+type restorer struct{}
+
+// Restore makes a folder and writes a version below it.
+func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	reader := &unprivileged{VersionReader: r}
+	if privileged && os.Geteuid() == 0 {
+		err = tree.Write(ctx, r, version, dir, func(message string) { left = append(left, message) })
+	} else {
+		err = tree.Write(ctx, reader, version, dir, func(message string) { left = append(left, message) })
+	}
+	if err != nil || reader.omitted.Load() == 0 {
+		return left, err
+	}
+	const most = 10
+	omitted := 0
+	err = domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
+		if isDevice(f) {
+			if omitted++; omitted <= most {
+				left = append(left, fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
+			}
+		}
+		return nil
+	})
+	if omitted > most {
+		left = append(left, fmt.Sprintf("%d more devices are left out", omitted-most))
+	}
+	return left, err
+}
+
+// unprivileged reads a version as far as a user without privileges can have it.
+type unprivileged struct {
+	domarkx.VersionReader
+	omitted atomic.Int64
+}
+
+// Folder returns the files of a folder without devices.
+func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := u.VersionReader.Folder(ctx, id)
+	if !slices.ContainsFunc(files, isDevice) {
+		return files, err
+	}
+	all := len(files)
+	files = slices.DeleteFunc(slices.Clone(files), isDevice)
+	u.omitted.Add(int64(all - len(files)))
+	return files, err
+}
+
+func isDevice(f domarkx.File) bool {
+	return f.Type == domarkx.CharDevice || f.Type == domarkx.BlockDevice
+}
