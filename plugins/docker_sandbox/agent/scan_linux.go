@@ -65,6 +65,9 @@ func (w *walker) walk(fd int, path string) error {
 			continue
 		}
 		e, err := lstat(fd, name, at)
+		if errors.Is(err, unix.ENOENT) {
+			continue // a whiteout of overlayfs in the lowest layer is listed, and is not there
+		}
 		if err != nil {
 			return err
 		}

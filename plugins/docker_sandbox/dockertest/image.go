@@ -43,7 +43,7 @@ func Files() []tar.Header {
 		{Name: "data/set-id", Typeflag: tar.TypeReg, Mode: 0o4755},
 		{Name: "data/symlink", Typeflag: tar.TypeSymlink, Linkname: "plain", Mode: 0o777},
 		{Name: "data/latin-\xe9", Typeflag: tar.TypeReg, Mode: 0o644},
-		{Name: "data/.wh.x", Typeflag: tar.TypeReg, Mode: 0o644, PAXRecords: map[string]string{"SCHILY.xattr.user.note": "kept"}},
+		{Name: "data/noted", Typeflag: tar.TypeReg, Mode: 0o644, PAXRecords: map[string]string{"SCHILY.xattr.user.note": "kept"}},
 	}
 }
 
