@@ -1,0 +1,199 @@
+package dockersandbox_test
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// A sandbox is a resource under test.
+type sandbox struct {
+	t        *testing.T
+	site     domarkx.Site
+	live     domarkx.Resource
+	warnings []string
+}
+
+func value(t testing.TB, json string) domarkx.Value {
+	t.Helper()
+	v, err := domarkx.ParseValue([]byte(json))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// open makes a resource that is torn down when the test ends.
+func open(t *testing.T, config string) *sandbox {
+	t.Helper()
+	s := &sandbox{t: t}
+	s.site = domarkx.Site{Workspace: "w", Resource: "docker_sandbox", Config: value(t, config), Dir: t.TempDir(),
+		Warn: func(message string) { s.warnings = append(s.warnings, message) }}
+	s.reopen()
+	t.Cleanup(func() {
+		if s.live == nil {
+			s.reopen()
+		}
+		if err := s.live.TearDown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+const plainConfig = `{"image": "` + dockertest.Image + `"}`
+
+func (s *sandbox) reopen() {
+	s.t.Helper()
+	live, err := plugin().Open(context.Background(), s.site)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.live = live
+}
+
+func (s *sandbox) close() {
+	s.t.Helper()
+	if err := s.live.Close(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+	s.live = nil
+}
+
+// call returns the result of a command as JSON.
+func (s *sandbox) call(command string) string {
+	s.t.Helper()
+	r, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command",
+		Arguments: domarkx.ObjectValue(domarkx.Member{Name: "command", Value: domarkx.StringValue(command)})})
+	if err != nil {
+		s.t.Fatalf("%s: %v", command, err)
+	}
+	return r.Value.JSON()
+}
+
+// run runs a command that has to succeed, and returns its output.
+func (s *sandbox) run(command string) string {
+	s.t.Helper()
+	v := value(s.t, s.call(command))
+	code, _ := v.Get("exit_code")
+	out, _ := v.Get("output")
+	if code.Text() != "0" {
+		s.t.Fatalf("%s: %s", command, v.JSON())
+	}
+	return out.Text()
+}
+
+func (s *sandbox) commit(m *plugintest.Memory) string {
+	s.t.Helper()
+	ctx := context.Background()
+	p, err := m.Begin(ctx, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.live.Commit(ctx, p); err != nil {
+		s.t.Fatal(err)
+	}
+	v, err := p.Finish(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+// list returns what a version holds, a line each.
+func list(t *testing.T, m *plugintest.Memory, version string) string {
+	t.Helper()
+	var lines []string
+	err := domarkx.WalkVersion(context.Background(), m, version, func(path string, f domarkx.File) error {
+		line := fmt.Sprintf("%q %v %o", path, f.Type, f.Mode)
+		if f.HasOwner && f.UID+f.GID > 0 {
+			line += fmt.Sprintf(" %d:%d", f.UID, f.GID)
+		}
+		if f.HardLink != "" {
+			line += fmt.Sprintf(" = %q", f.HardLink)
+		}
+		if f.Major+f.Minor > 0 {
+			line += fmt.Sprintf(" %d,%d", f.Major, f.Minor)
+		}
+		for _, x := range f.Xattrs {
+			line += fmt.Sprintf(" %s=%x", x.Name, x.Value)
+		}
+		lines = append(lines, line)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+func TestCommands(t *testing.T) {
+	s := open(t, `{"image": "`+dockertest.Image+`", "env": {"A": "b c", "N": 1}}`)
+	for _, c := range []struct{ command, want string }{
+		{"echo hi; echo there >&2; exit 3", `{"exit_code":3,"output":"hi\nthere\n"}`},
+		{`printf "%s|" "$A" "$N" "$FROM_IMAGE" "$HOME" "$(pwd)" "$(id -u)"`, `{"exit_code":0,"output":"b c|1|yes|/root|/|0|"}`},
+		{`printf '\377'`, `{"exit_code":0,"output_base64":"/w=="}`},
+		{`kill -9 $$`, `{"exit_code":137,"output":""}`},
+		{`cat`, `{"exit_code":0,"output":""}`},
+		{`tty`, `{"exit_code":1,"output":"not a tty\n"}`},
+		{`no-such-program`, `{"exit_code":127,"output":"sh: no-such-program: not found\n"}`},
+		{`(sleep 600 &) ; echo left one`, `{"exit_code":0,"output":"left one\n"}`},
+		{`echo forged > /proc/1/fd/1`, `{"exit_code":1,"output":"sh: can't create /proc/1/fd/1: Permission denied\n"}`},
+		{`kill -9 1; echo alive`, `{"exit_code":0,"output":"alive\n"}`},
+	} {
+		if got := s.call(c.command); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.command, got, c.want)
+		}
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	s := open(t, plainConfig)
+	s.run("echo kept > /tmp/kept")
+	began := time.Now()
+	r, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command",
+		Arguments: value(t, `{"command": "echo begun; setsid sh -c 'setsid sleep 777 & sleep 777' & sleep 777", "timeout": 0.5}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Value.JSON(), `{"exit_code":-1,"output":"begun\n","timed_out":true}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+	if out := s.run("ps | grep [7]77 || echo none; cat /tmp/kept"); out != "none\nkept\n" {
+		t.Errorf("still there: %s", out)
+	}
+}
+
+func TestFirst(t *testing.T) {
+	s := open(t, plainConfig)
+	m := plugintest.NewMemory()
+	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+	created := s.commit(m)
+	if got, want := list(t, m, created), `"" folder 755
+"image.json" file 644`; got != want {
+		t.Errorf("a new container holds\n%s", got)
+	}
+	s.run("true")
+	if changed, err := s.live.Changed(context.Background()); !changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+	if again := s.commit(m); again != created {
+		t.Errorf("a command that changed nothing: %s\n%s", again, list(t, m, again))
+	}
+	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+}
