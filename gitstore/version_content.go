@@ -96,7 +96,13 @@ func (k *knownContent) store(ctx context.Context, r io.Reader) (id string, size 
 	return contentID(object, chunks), size, nil
 }
 
+// note remembers what the batch stores, unless the base is known to have it.
 func (k *knownContent) note(object, chunks odb.ID) {
+	if blobs := k.blobs.Load(); blobs != nil {
+		if there, ok := (*blobs)[object]; ok && there == chunks {
+			return
+		}
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stored[object] = chunks

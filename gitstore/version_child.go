@@ -1,0 +1,110 @@
+package gitstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// normalize checks what a file says of itself, and drops what means nothing.
+func (c *child) normalize() error {
+	f := &c.File
+	switch {
+	case f.Type < domarkx.Regular || f.Type > domarkx.BlockDevice:
+		return fmt.Errorf("%w: no version can hold a file of that type", domarkx.ErrInvalid)
+	case f.Mode > 0o7777:
+		return fmt.Errorf("%w: mode %o", domarkx.ErrInvalid, f.Mode)
+	case strings.ContainsRune(f.Target, 0) || len(f.Target) > maxTarget:
+		return fmt.Errorf("%w: its target has a NUL or more than %d bytes", domarkx.ErrInvalid, maxTarget)
+	}
+	if !f.HasOwner {
+		f.UID, f.GID = 0, 0
+	}
+	if f.Type != domarkx.CharDevice && f.Type != domarkx.BlockDevice {
+		f.Major, f.Minor = 0, 0
+	}
+	if f.HardLink != "" {
+		if f.Type == domarkx.Directory {
+			return fmt.Errorf("%w: a folder has one name only", domarkx.ErrInvalid)
+		}
+		if err := checkVersionPath(f.HardLink); err != nil {
+			return fmt.Errorf("hard link to %q: %w", f.HardLink, err)
+		}
+	}
+	if !slices.IsSortedFunc(f.Xattrs, compareXattrs) {
+		f.Xattrs = slices.SortedFunc(slices.Values(f.Xattrs), compareXattrs)
+	}
+	return checkXattrs(f.Xattrs)
+}
+
+func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
+
+// resolve finds or stores the object of a file that is no folder.
+func (b *VersionBatch) resolve(in *openFolder, c *child) (err error) {
+	switch c.Type {
+	case domarkx.Regular:
+		if c.object, c.chunks, err = parseContentID(c.ID); err != nil {
+			return err
+		}
+		if in.inBase(treeName(c.Name, false), c.entryMode()).ID == c.object {
+			var chunks odb.ID
+			if in.large {
+				chunks = in.inBase(chunksPrefix+escapeName(c.Name), odb.ModeTree).ID
+			}
+			if chunks == c.chunks {
+				break
+			}
+		}
+		err = b.known.certain(c.object, c.chunks)
+	case domarkx.Symlink:
+		target := []byte(c.Target)
+		if c.Target == "" && c.ID != "" {
+			if target, err = b.storedTarget(c.ID); err != nil {
+				return err
+			}
+		}
+		c.plain = isOddTarget(target)
+		mode := c.entryMode()
+		c.object = odb.Sum(odb.Blob, target)
+		if in.inBase(treeName(c.Name, mode == odb.ModeSymlink), mode).ID != c.object {
+			c.object, err = b.batch.Add(odb.Blob, target)
+		}
+	}
+	c.ID, c.Target = "", ""
+	return err
+}
+
+// storedTarget returns the target of a symbolic link by its id.
+func (b *VersionBatch) storedTarget(id string) ([]byte, error) {
+	object, err := odb.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	if _, size, err := b.reader.db.Size(object); err != nil {
+		return nil, err
+	} else if size > maxTarget {
+		return nil, fmt.Errorf("%w: its target has %d bytes, expected at most %d", domarkx.ErrInvalid, size, maxTarget)
+	}
+	return b.reader.blob(object)
+}
+
+// maxLinkTarget is the longest target, in bytes, of a symbolic link that Linux, and
+// by that Git, knows (PATH_MAX).
+const maxLinkTarget = 4095
+
+// isOddTarget reports whether hosts may refuse a symbolic link to there: git fsck of
+// some versions looks for links that lead into a .git, and for long ones.
+func isOddTarget(target []byte) bool {
+	if len(target) == 0 || len(target) > maxLinkTarget {
+		return true
+	}
+	for name := range strings.SplitSeq(string(target), "/") {
+		if name != "" && isHidden(name, true) {
+			return true
+		}
+	}
+	return false
+}
