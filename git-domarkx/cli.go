@@ -36,7 +36,7 @@ type commandLine struct {
 	Import   importCmd   `cmd:"" group:"read" help:"Make sessions from documents."`
 	Validate validateCmd `cmd:"" group:"read" help:"Say whether documents are well formed."`
 	List     listCmd     `cmd:"" group:"read" help:"List the sessions."`
-	Status   statusCmd   `cmd:"" group:"read" help:"Say what is mounted, unsaved, ahead or behind."`
+	Status   statusCmd   `cmd:"" group:"read" help:"Say what is mounted, unsaved, untrusted, changed, ahead or behind."`
 	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
@@ -49,6 +49,11 @@ type commandLine struct {
 	Rm      rmCmd      `cmd:"" group:"change" help:"Move a session to the trash."`
 	Restore restoreCmd `cmd:"" group:"change" help:"Bring a session back from the trash."`
 	Rewind  rewindCmd  `cmd:"" group:"change" help:"Take a session back to an earlier message or snapshot."`
+
+	Trust  trustCmd  `cmd:"" group:"space" help:"Show what a session can run, and trust it."`
+	Run    runCmd    `cmd:"" group:"space" help:"Make the pending calls of a session."`
+	Exec   execCmd   `cmd:"" group:"space" help:"Make one call in the workspace of a session."`
+	Replay replayCmd `cmd:"" group:"space" help:"Make the recorded calls again and compare what they leave."`
 
 	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a folder."`
 	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`

@@ -7,8 +7,8 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `
 Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
-FUSE, mounts that died, journals and locks that were left behind, and configuration that
-does not fit.
+FUSE, mounts that died, journals and locks that were left behind, configuration that does
+not fit, calls that were interrupted, and workspaces that were left behind.
 
 ## Output
 
@@ -25,7 +25,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 // Run looks for what does not fit.
 func (c *doctorCmd) Run(inv *invocation) error {
 	d := doctor{inv: inv}
-	for _, check := range []func(){d.git, d.fuse, d.mounts, d.state, d.config, d.refspecs} {
+	for _, check := range []func(){d.git, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
 		check()
 		if err := inv.ctx.Err(); err != nil {
 			return err

@@ -4,8 +4,9 @@ type statusCmd struct{}
 
 func (statusCmd) Help() string {
 	return `
-Says what the repository's sessions are up to: mounts, saves that did not parse, and
-sessions that are not the same here and at a remote, as of the last push or fetch.
+Says what the repository's sessions are up to: mounts, saves that did not parse, sessions
+that are not the same here and at a remote, as of the last push or fetch, workspaces that
+are live on this machine, and sessions that are not trusted.
 
 ## Output
 
@@ -15,6 +16,12 @@ sessions that are not the same here and at a remote, as of the last push or fetc
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
 - ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
+- ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
+  changes that are in no version; another process works with them. Only folders are looked
+  into.
+- ` + "`" + `setup` + "`" + `: the setup script of the workspace did not end well.
+- ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
+- ` + "`" + `untrusted` + "`" + `: the session asks for resources, and is not run before you trust it.
 
 Nothing is printed when there is nothing to say.
 `
@@ -47,6 +54,13 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	for _, d := range status.Remotes {
 		t.add(text(d.State), text(d.Name), text(d.Remote))
+	}
+	workspaces, err := sessions.WorkspaceStates(inv.ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range workspaces {
+		t.add(text(w.State), text(w.Name), text(w.Detail))
 	}
 	return t.write(inv)
 }

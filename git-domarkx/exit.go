@@ -43,6 +43,10 @@ func report(w io.Writer, err error) int {
 	var syntax *domarkx.SyntaxError
 	var refused *engine.RefusedError
 	var notLive *engine.NotLiveError
+	var untrusted *engine.UntrustedError
+	var setup *engine.SetupError
+	var tool *domarkx.ToolError
+	var status statusError
 	switch {
 	case err == nil:
 		return exitOK
@@ -59,7 +63,10 @@ func report(w io.Writer, err error) int {
 		return exitUsage
 	case errors.Is(err, errNo):
 		return reportBeside(w, err)
-	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive):
+	case errors.As(err, &status):
+		return int(status)
+	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive),
+		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool):
 		printError(w, err)
 		return exitNo
 	}

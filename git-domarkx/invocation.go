@@ -15,6 +15,7 @@ import (
 // time (the repository, the configuration) is opened when it is first asked for.
 type invocation struct {
 	ctx     context.Context
+	args    []string // as typed, without the program's name
 	getenv  func(string) string
 	in      io.Reader
 	out     *output   // results

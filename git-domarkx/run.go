@@ -28,6 +28,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 	if len(args) == 0 {
 		args = []string{"--usage"}
 	}
+	inv.args = args
 	err = runCommand(parser, inv, args)
 	err = errors.Join(err, inv.close())
 	if cause := context.Cause(ctx); err != nil && cause != nil {

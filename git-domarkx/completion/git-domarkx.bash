@@ -1,6 +1,6 @@
 # bash completion of git-domarkx, also as "git domarkx". Made from the command model by go generate.
 
-__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help'
+__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help'
 __git_domarkx_globals='--quiet --color --no-progress --help'
 
 # The names that a listing begins its lines with.
@@ -21,10 +21,14 @@ __git_domarkx_options() {
     case "$1" in
     import) echo '--as --format' ;;
     list) echo '--json' ;;
-    show) echo '--format' ;;
+    show) echo '--format --attachment' ;;
     log) echo '--json --messages' ;;
     export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
+    trust) echo '--revoke' ;;
+    run) echo '--yes --retry' ;;
+    exec) echo '--yes --exit-code --args' ;;
+    replay) echo '--yes' ;;
     checkout) echo '--yes' ;;
     'workspace list') echo '--json' ;;
     'workspace log') echo '--json' ;;
@@ -47,11 +51,13 @@ __git_domarkx_values() {
     import:--as) return 0 ;;
     import:--format) return 0 ;;
     show:--format) return 0 ;;
+    show:--attachment) return 0 ;;
     export:--format) return 0 ;;
     export:--output|export:-o) return 0 ;;
     export:--team) return 0 ;;
     append:--role) echo 'user assistant' ;;
     append:--message|append:-m) return 0 ;;
+    exec:--args) return 0 ;;
     man:--write) return 0 ;;
     *) return 1 ;;
     esac
@@ -71,6 +77,11 @@ __git_domarkx_arguments() {
     rm:*) __git_domarkx_names list ;;
     restore:*) __git_domarkx_names list ;;
     rewind:*) __git_domarkx_names list ;;
+    trust:*) __git_domarkx_names list ;;
+    run:*) __git_domarkx_names list ;;
+    exec:1) __git_domarkx_names list ;;
+    exec:2) __git_domarkx_names workspace show "$3" ;;
+    replay:*) __git_domarkx_names list ;;
     checkout:1) __git_domarkx_names list ;;
     'workspace log':*) __git_domarkx_names workspace list ;;
     'workspace show':*) __git_domarkx_names workspace list ;;
@@ -88,8 +99,8 @@ __git_domarkx_arguments() {
     pull:1) git remote 2>/dev/null; __git_domarkx_names list ;;
     pull:*) __git_domarkx_names list ;;
     completion:*) echo 'bash zsh fish' ;;
-    man:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
-    help:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    man:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    help:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
     esac
 }
 

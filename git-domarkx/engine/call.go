@@ -105,10 +105,10 @@ func parseCall(text string) (request, error) {
 
 // callBlock returns the block that asks for a call.
 func callBlock(r request) domarkx.Block {
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: domarkx.ObjectValue(
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: JSONLine(domarkx.ObjectValue(
 		domarkx.Member{Name: "resource", Value: domarkx.StringValue(r.Resource)},
 		domarkx.Member{Name: "tool", Value: domarkx.StringValue(r.Tool)},
-		domarkx.Member{Name: "arguments", Value: r.Arguments}).JSON()}
+		domarkx.Member{Name: "arguments", Value: r.Arguments}))}
 }
 
 // An Outcome is what came of a call.
@@ -140,7 +140,7 @@ func (o Outcome) block() domarkx.Block {
 				domarkx.Member{Name: "code", Value: domarkx.StringValue(o.Code)},
 				domarkx.Member{Name: "message", Value: domarkx.StringValue(o.Message)})})
 	}
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolResult, Text: v.JSON()}
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolResult, Text: JSONLine(v)}
 }
 
 // parseOutcome reads the content of a tool-result block. One that somebody wrote

@@ -84,7 +84,7 @@ func TestRunWritesResultsBehindCalls(t *testing.T) {
 			t.Errorf("%q is gone from %s", part, got)
 		}
 	}
-	if n := strings.Count(got, "```tool-result\n{\"ok\":true,"); n != 3 {
+	if n := strings.Count(got, "```tool-result\n{\"ok\": true, "); n != 3 {
 		t.Errorf("%d results in %s", n, got)
 	}
 	first, last := c.link("s", 1), c.link("s", 3)
@@ -114,7 +114,7 @@ func TestAFailedCallHasAResultAndTheNextIsMade(t *testing.T) {
 	if got := c.notes.made(); ran.Failed != 5 || !slices.Equal(got, []string{"read none", "write a"}) {
 		t.Errorf("%d failed, called %q", ran.Failed, got)
 	}
-	if got := c.show("s"); !strings.Contains(got, `{"ok":false,"error":{"code":"not_found","message":"no such note"}}`) {
+	if got := c.show("s"); !strings.Contains(got, `{"ok": false, "error": {"code": "not_found", "message": "no such note"}}`) {
 		t.Errorf("got %s", got)
 	}
 	c.runs("s")

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type execCmd struct {
+	Yes      bool     `help:"Go on with a session that is not trusted, this once."`
+	ExitCode bool     `help:"Exit with the exit code of the command that was run; 124 when its time ran out."`
+	Args     *string  `placeholder:"JSON" help:"The arguments as a JSON object; KEY=VALUE adds to them."`
+	Name     string   `arg:"" name:"NAME" help:"The session."`
+	Resource string   `arg:"" optional:"" name:"RESOURCE" help:"The resource of its workspace; or -- and the words of a command."`
+	Tool     string   `arg:"" optional:"" name:"TOOL" help:"The tool to call; git domarkx plugin list shows them."`
+	Pairs    []string `arg:"" optional:"" name:"KEY=VALUE" help:"An argument of the tool: text, or JSON where the tool wants something else."`
+}
+
+func (execCmd) Help() string {
+	return `
+Makes one call of a tool in the workspace of a session, adds it to the session as a message
+of the assistant with its result, links that to the version of the workspace after the
+call, and prints the result. The first call makes the workspace, as "run" does.
+
+"exec NAME -- COMMAND…" is short for run_command in the only resource that has it. Several
+words are put together so that a shell reads each as one word; a single one is a command
+line itself.
+
+A call that cannot be made, because there is no such resource or tool or an argument does
+not fit, adds nothing to the session.
+
+## Output
+
+The tool's result as JSON, on one line.
+
+## Examples
+
+    git domarkx exec talk -- make test
+    git domarkx exec talk -- 'ls | wc -l'
+    git domarkx exec talk filesystem write_file path=a.txt content=hello
+    git domarkx exec talk db query --args '{"sql": "select ?", "args": [1]}'
+    git domarkx exec --exit-code talk -- false || echo no
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (execCmd) ExitOne() string {
+	return "The session is not trusted, or the tool refused or broke."
+}
+
+// Run makes the call.
+func (c *execCmd) Run(inv *invocation) error {
+	request := engine.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
+	request.Command = c.command(inv.args)
+	if request.Command == nil && (c.Resource == "" || c.Tool == "") {
+		return usagef("missing RESOURCE and TOOL, or -- and a command")
+	}
+	if c.Args != nil {
+		args, err := domarkx.ParseValue([]byte(*c.Args))
+		if err != nil || args.Kind() != domarkx.Object || request.Command != nil {
+			return usagef("--args %q: expected a JSON object, for RESOURCE and TOOL", *c.Args)
+		}
+		request.Args = &args
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	report, err := sessions.Exec(inv.ctx, request)
+	showSetup(inv.err, err)
+	if err != nil {
+		return err
+	}
+	if !report.OK {
+		return &domarkx.ToolError{Code: report.Code, Message: report.Outcome.Message}
+	}
+	if _, err := fmt.Fprintln(inv.out, engine.JSONLine(report.Result)); err != nil || !c.ExitCode {
+		return err
+	}
+	return commandStatus(report.Result)
+}
+
+// command returns the words behind --, when they stand right behind the session; nil
+// when they do not.
+func (c *execCmd) command(args []string) []string {
+	i := slices.Index(args, "--")
+	if i < 0 || i+1 == len(args) {
+		return nil
+	}
+	words := args[i+1:]
+	parsed := append([]string{c.Resource, c.Tool}, c.Pairs...)
+	if len(words) == 1 {
+		parsed = parsed[:1]
+	}
+	if !slices.Equal(words, parsed) {
+		return nil
+	}
+	return words
+}
+
+// timedOutStatus is the exit status of timeout(1).
+const timedOutStatus = 124
+
+// commandStatus ends this command as the command ended that was run.
+func commandStatus(result domarkx.Value) error {
+	if late, _ := result.Get("timed_out"); late.IsTrue() {
+		return statusError(timedOutStatus)
+	}
+	code, _ := result.Get("exit_code")
+	if n, err := strconv.Atoi(code.Text()); err == nil && n != 0 {
+		return statusError(n & 0xff)
+	}
+	return nil
+}
+
+// A statusError ends a command with an exit status; nothing more is printed.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type replayCmd struct {
+	Yes  bool   `help:"Replay what is not trusted, this once."`
+	Name string `arg:"" name:"NAME" help:"The session."`
+}
+
+func (replayCmd) Help() string {
+	return `
+Makes every recorded call of a session again, and says of each whether the same came of
+it. It does so in an instance of its own, private and gone afterwards, which begins with
+the version of the workspace before the first call; the session and its workspace stay as
+they are. What was changed between two calls, by hand say, is taken over from the version
+that holds it.
+
+## Output
+
+    K.I  RECORDED  REPLAYED  same|differs
+
+A line for each call. RECORDED and REPLAYED are the versions of the call's resource, or
+the code of the error when the call failed.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (replayCmd) ExitOne() string {
+	return "A call left something else, or the session is not trusted."
+}
+
+// Run replays the session.
+func (c *replayCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	t := newTable()
+	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
+		verdict := "differs"
+		if r.Same() {
+			verdict = "same"
+		}
+		t.add(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), outcome(r.Recorded), outcome(r.Replayed), text(verdict))
+	}})
+	if err == nil && differ > 0 {
+		err = errNo
+	}
+	return errors.Join(t.write(inv), err)
+}
+
+// outcome is a version, or the code of an error.
+func outcome(s string) cell {
+	if strings.Trim(s, "0123456789abcdef") != "" {
+		return text(s)
+	}
+	return oid(s)
+}

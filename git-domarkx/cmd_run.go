@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type runCmd struct {
+	Yes   bool   `help:"Run what is not trusted, this once."`
+	Retry bool   `help:"Make interrupted calls again, and run a setup script again that failed."`
+	Name  string `arg:"" name:"NAME" help:"The session."`
+}
+
+func (runCmd) Help() string {
+	return `
+Makes, in order, each pending call of a session: each tool-call block, and each code block
+with a name in a language that a resource of the workspace runs, in a message of the
+assistant, that has no tool-result block behind it. What a user's message holds is never
+run, nor are code blocks without a name.
+
+    ` + "```" + `tool-call
+    {"resource": "local_shell", "tool": "run_command", "arguments": {"command": "make"}}
+    ` + "```" + `
+
+    ` + "```" + `bash name=test
+    make test
+    ` + "```" + `
+
+The result is written behind the call; all else in the message stays as its author wrote
+it. When a call changed something, the workspace gets a version, and the message is linked
+to the version after its last call. Whatever comes of a call (a bad argument, a resource
+that does not exist, a failure) has a result, and the next one is made. What was changed
+in the workspace between two calls becomes a version of its own first.
+
+The first call of a session makes its resources and runs its setup script, once; when
+that fails, nothing else runs. A call may take as many seconds as "timeout" in the
+session-config says, 60 without it; then it is ended with all that it started.
+
+A call during which the program is killed is recorded as interrupted by the next command
+that uses the workspace, and made again only with --retry. When a call is edited, its
+message is pending again from that call on. When a message goes away or its call is
+edited while the call runs, the call is added to the end of the session with its result.
+
+## Output
+
+    K.I  RESOURCE  TOOL  STATUS  VERSION
+
+A line for each call that was made: call I of message K, counted from 0. TOOL is the
+language of a code block, STATUS ok or the code of the error, VERSION that of the
+workspace after the call.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (runCmd) ExitOne() string {
+	return "The session is not trusted, its setup script failed, or a call has an error for its result."
+}
+
+// Run makes the pending calls.
+func (c *runCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	inv.mentionDrafts(c.Name)
+	t := newTable()
+	ran, err := sessions.Run(inv.ctx, engine.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
+		Report: func(r engine.CallReport) {
+			status := r.Code
+			if r.OK {
+				status = "ok"
+			}
+			t.add(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), text(r.Resource), text(r.Tool), text(status), oid(r.WorkspaceVersion))
+			if !r.OK && !inv.opts.Quiet {
+				fmt.Fprintf(inv.err, "%s#%d, call %d: %s: %s\n", visible(c.Name), r.Message, r.Index, visible(r.Code), visible(r.Outcome.Message))
+			}
+		}})
+	showSetup(inv.err, err)
+	if len(ran.Interrupted) > 0 && !inv.opts.Quiet {
+		var calls []string
+		for _, r := range ran.Interrupted {
+			calls = append(calls, fmt.Sprintf("%d.%d", r.Message, r.Index))
+		}
+		fmt.Fprintf(inv.err, "Interrupted earlier, and not made again: %s. To make them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(c.Name))
+	}
+	if err == nil && ran.Failed > 0 {
+		err = errNo
+	}
+	return errors.Join(t.write(inv), err)
+}
+
+// showSetup shows what a setup script said that failed.
+func showSetup(w io.Writer, err error) {
+	var failed *engine.SetupError
+	if !errors.As(err, &failed) || failed.Output == "" {
+		return
+	}
+	for line := range strings.Lines(failed.Output) {
+		fmt.Fprintln(w, visible(strings.TrimSuffix(line, "\n")))
+	}
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// The states of workspaces, and of what runs in them, that a user may want to know.
+const (
+	StateLive        = "live"        // there are resources on this machine
+	StateDirty       = "dirty"       // they hold changes that are in no version
+	StateBusy        = "busy"        // another process works with them
+	StateUntrusted   = "untrusted"   // the session is not run before it is trusted
+	StateInterrupted = "interrupted" // a call during which the program was killed, not recorded yet
+	StateSetup       = "setup"       // the setup script did not end well
+)
+
+// A WorkspaceState is one thing to say of a workspace, or of a session that has one.
+type WorkspaceState struct {
+	State  string
+	Name   string // of the workspace, or of the session
+	Detail string
+}
+
+// WorkspaceStates tells what is live, changed, untrusted and interrupted. It runs
+// nothing.
+func (m *SessionManager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error) {
+	states, err := m.instanceStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := m.journal().list()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range begun {
+		if !isAlive(c.Process) {
+			states = append(states, WorkspaceState{StateInterrupted, c.Session, c.describe()})
+		}
+	}
+	untrusted, err := m.untrusted(ctx)
+	return append(states, untrusted...), err
+}
+
+func (c journalled) describe() string {
+	switch {
+	case c.Appends:
+		return fmt.Sprintf("exec %s %s", c.Resource, c.Tool)
+	case c.Block.Language == toolCall:
+		asked, _ := parseCall(c.Block.Text)
+		return fmt.Sprintf("call %d: %s %s", c.Index, asked.Resource, asked.Tool)
+	}
+	return fmt.Sprintf("call %d: %s %s", c.Index, c.Block.Language, c.Block.Name)
+}
+
+func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, error) {
+	instances, err := m.around.Workspaces.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var states []WorkspaceState
+	for _, i := range instances {
+		state := StateLive
+		if state, err = m.instanceState(ctx, i); err != nil {
+			return nil, err
+		}
+		detail := ""
+		for n, r := range i.Resources {
+			if n > 0 {
+				detail += ", "
+			}
+			detail += r.ID
+		}
+		states = append(states, WorkspaceState{state, i.Name, detail})
+		if _, err := os.Stat(m.setupFile(i.Name)); err == nil {
+			states = append(states, WorkspaceState{StateSetup, i.Name, "the setup script did not end well; git domarkx run --retry runs it again"})
+		}
+	}
+	return states, nil
+}
+
+// instanceState says what an instance is like. Only folders are looked into: to take
+// up anything else can start programs.
+func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
+	if i.Interrupted {
+		return StateDirty, nil
+	}
+	if i.Head == "" || slices.ContainsFunc(i.Resources, func(r plugins.InstanceResource) bool { return r.Path == "" }) {
+		return StateLive, nil
+	}
+	live, err := m.around.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true})
+	switch {
+	case errors.Is(err, domarkx.ErrConflict):
+		return StateBusy, nil
+	case ctx.Err() != nil:
+		return "", err
+	case err != nil: // why not, the next call says
+		return StateLive, nil
+	}
+	changed, err := live.Changed(ctx)
+	if err := errors.Join(err, live.Close(ctx)); err != nil {
+		return "", err
+	}
+	if changed {
+		return StateDirty, nil
+	}
+	return StateLive, nil
+}
+
+// untrusted returns the sessions that ask for resources and are not trusted. Of one
+// that asks for none nothing can run.
+func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error) {
+	list, listed := m.store.List(ctx)
+	if list == nil {
+		return nil, listed
+	}
+	var states []WorkspaceState
+	for _, info := range list {
+		headers, err := m.store.Header(ctx, info.ID)
+		if err != nil {
+			continue // for fsck to tell
+		}
+		h, err := loadHeader(ctx, m.store, headers[:1])
+		if err != nil || digestHeader(h).empty() {
+			continue
+		}
+		held, err := m.IsTrusted(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			states = append(states, WorkspaceState{StateUntrusted, info.Name, "git domarkx trust " + info.Name + " shows what it runs, and trusts it"})
+		}
+	}
+	return states, nil
+}
+
+// WorkspaceFindings tells what calls and instances need a hand, for doctor.
+func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, error) {
+	states, err := m.WorkspaceStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Finding
+	for _, s := range states {
+		switch s.State {
+		case StateInterrupted:
+			found = append(found, Finding{"warning", "the program was killed during a call: " + s.Detail, s.Name,
+				"git domarkx run " + s.Name + " records that; with --retry it makes the call again"})
+		case StateSetup:
+			found = append(found, Finding{"warning", "the setup script did not end well", s.Name, "git domarkx run --retry " + s.Name})
+		case StateDirty:
+			found = append(found, Finding{"info", "the workspace has changes that are in no version", s.Name, "the next call commits them, and so does git domarkx rewind"})
+		}
+	}
+	orphans, err := m.orphans(ctx)
+	return append(found, orphans...), err
+}
+
+// orphans are instances of workspaces that are no more.
+func (m *SessionManager) orphans(ctx context.Context) ([]Finding, error) {
+	instances, err := m.around.Workspaces.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Finding
+	for _, i := range instances {
+		_, session := m.store.Tip(ctx, i.Name)
+		_, workspace := m.store.WorkspaceTip(ctx, i.Name)
+		if errors.Is(session, domarkx.ErrNotFound) && errors.Is(workspace, domarkx.ErrNotFound) {
+			found = append(found, Finding{"warning", "resources are left of a workspace that is no more", i.Name, "git domarkx workspace rm " + i.Name})
+		}
+	}
+	return found, nil
+}
