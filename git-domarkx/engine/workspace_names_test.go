@@ -1,0 +1,173 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+func (c *clone) write1(name, text string) {
+	c.t.Helper()
+	if _, err := c.Exec(c.t.Context(), engine.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestRenameTakesTheWorkspaceAlong(t *testing.T) {
+	c := ranThree(t)
+	c.put("s", "mine", "x")
+	if _, err := c.Rename(t.Context(), "s", "deep/er"); err != nil {
+		t.Fatal(err)
+	}
+	c.expect("deep/er", "a=2 b=2 c=3 mine=x")
+	if _, err := c.ResolveVersion(t.Context(), engine.Revision{Name: "s", Message: -1}); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("the workspace has its old name: %v", err)
+	}
+	if _, err := c.WorkspacePaths(t.Context(), "s", ""); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("the instance has its old name: %v", err)
+	}
+	c.write1("deep/er", "on")
+	c.expect("deep/er", "a=on b=2 c=3 mine=x")
+	c.fsck()
+}
+
+func TestRemovedWorkspacesComeBack(t *testing.T) {
+	c := ranThree(t)
+	c.put("s", "mine", "x")
+	if _, err := c.Remove(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.ListWorkspaces(t.Context()); err != nil || len(list) > 0 {
+		t.Fatal(list, err)
+	}
+	if instances, err := c.workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {
+		t.Fatal(instances, err)
+	}
+	if _, err := c.Restore(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("s", "again")
+	c.expect("s", "a=again b=2 c=3 mine=x")
+	c.fsck()
+}
+
+func TestAWorkspaceIsRemovedAlone(t *testing.T) {
+	c := ranThree(t)
+	c.put("s", "mine", "x")
+	link := c.link("s", 4)
+	if _, err := c.RemoveWorkspace(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.WorkspacePaths(t.Context(), "s", ""); err == nil {
+		t.Error("it is live")
+	}
+	v, err := c.VersionAt(t.Context(), engine.Revision{Name: "s", Message: -1})
+	if err != nil || v.ID != link {
+		t.Errorf("the link is gone: %v %v", v, err)
+	}
+	if _, err := c.Restore(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("s", "again")
+	c.expect("s", "a=again b=2 c=3 mine=x")
+	if _, err := c.Restore(t.Context(), "s"); !errors.Is(err, domarkx.ErrExists) {
+		t.Errorf("restored what is there: %v", err)
+	}
+	c.fsck()
+}
+
+func TestAttachedSessionsShareAWorkspace(t *testing.T) {
+	c := ranThree(t)
+	c.trusted("t", notesConfig+"\n## user\n\nhi\n")
+	if err := c.AttachWorkspace(t.Context(), "t", "nothing"); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("attached to nothing: %v", err)
+	}
+	if err := c.AttachWorkspace(t.Context(), "t", "s"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("t", "shared")
+	c.expect("s", "a=shared b=2 c=3")
+	if _, err := c.ResolveVersion(t.Context(), engine.Revision{Name: "t", Message: -1}); err == nil || !strings.Contains(err.Error(), `"s"`) {
+		t.Errorf("%v, want an error that names the workspace", err)
+	}
+	if _, err := c.Rename(t.Context(), "s", "u"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("t", "renamed")
+	c.expect("u", "a=renamed b=2 c=3")
+	if _, err := c.Rename(t.Context(), "t", "v"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("v", "both")
+	c.expect("u", "a=both b=2 c=3")
+	if _, err := c.Remove(t.Context(), "u"); err != nil { // others work in it
+		t.Fatal(err)
+	}
+	c.write1("v", "alone")
+	c.expect("u", "a=alone b=2 c=3")
+	if err := c.AttachWorkspace(t.Context(), "v", "v"); err != nil {
+		t.Fatal(err)
+	}
+	c.write1("v", "own")
+	c.expect("v", "a=own")
+	c.fsck()
+}
+
+// collect returns what a diff of versions emits.
+func (c *clone) versionDiff(a, b string) string {
+	c.t.Helper()
+	var sides [2]domarkx.Version
+	for i, name := range []string{a, b} {
+		r, err := engine.ParseRevision(name)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if sides[i], err = c.ResolveVersion(context.Background(), r); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	var text strings.Builder
+	if err := c.DiffVersions(c.t.Context(), sides[0], sides[1], func(part []byte) error { text.Write(part); return nil }); err != nil {
+		c.t.Fatal(err)
+	}
+	return text.String()
+}
+
+func TestDiffOfVersions(t *testing.T) {
+	c := ranThree(t)
+	want := `diff --git a/notes/a b/notes/a
+--- a/notes/a
++++ b/notes/a
+@@ -1,1 +1,1 @@
+-1
+\ No newline at end of file
++2
+\ No newline at end of file
+diff --git a/notes/b b/notes/b
+new file mode 100644
+--- /dev/null
++++ b/notes/b
+@@ -0,0 +1,1 @@
++2
+\ No newline at end of file
+`
+	if got := c.versionDiff("s#1", "s#3"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := c.versionDiff("s~1", "s~1"); got != "" {
+		t.Errorf("the same differs: %s", got)
+	}
+	c.put("s", "bin", "\x00\x01")
+	c.put("s", "odd \"name\"\n", "x\n")
+	c.write1("s", "2")
+	got := c.versionDiff("s~1", "s")
+	for _, part := range []string{"Binary files /dev/null and b/notes/bin differ\n", `+++ "b/notes/odd \"name\"\n"` + "\n"} {
+		if !strings.Contains(c.versionDiff("s~2", "s")+got, part) {
+			t.Errorf("no %q in\n%s", part, got)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// threeCalls writes a=1, then a=2 and b=2, then c=3, in three messages.
+var threeCalls = notesConfig + "\n## user\n\ngo\n\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`) +
+	"\n## user\n\non\n\n## assistant\n\n" + call("write", `{"name": "a", "text": "2"}`) + "\n" + call("write", `{"name": "b", "text": "2"}`) +
+	"\n## assistant\n\n" + call("write", `{"name": "c", "text": "3"}`)
+
+// ranThree is a clone in which the three calls were made.
+func ranThree(t *testing.T) *clone {
+	t.Helper()
+	c := newClone(t)
+	c.trusted("s", threeCalls)
+	if _, _, err := c.run(engine.RunRequest{Name: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// folder is where the only resource of a workspace is live.
+func (c *clone) folder(workspace string) string {
+	c.t.Helper()
+	paths, err := c.WorkspacePaths(c.t.Context(), workspace, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return paths[0]
+}
+
+// holds is what files a folder has, as "a=1 b=2".
+func holds(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, f.Name()+"="+string(data))
+	}
+	return strings.Join(list, " ")
+}
+
+func (c *clone) expect(workspace, want string) {
+	c.t.Helper()
+	if got := holds(c.t, c.folder(workspace)); got != want {
+		c.t.Errorf("workspace %s holds %q, want %q", workspace, got, want)
+	}
+}
+
+func (c *clone) put(workspace, name, text string) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.folder(workspace), name), []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *clone) rewind(revision string) engine.Rewound {
+	c.t.Helper()
+	r, err := engine.ParseRevision(revision)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	done, err := c.Rewind(c.t.Context(), r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return done
+}
+
+// versions are the operations of a workspace's versions, newest first.
+func (c *clone) versions(workspace string) string {
+	c.t.Helper()
+	var list []string
+	for v, err := range c.VersionLog(c.t.Context(), engine.Revision{Name: workspace, Message: -1}) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		list = append(list, v.Operation)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestRewindTakesTheWorkspaceAlong(t *testing.T) {
+	c := ranThree(t)
+	c.put("s", "mine", "x")
+	done := c.rewind("s#1")
+	c.expect("s", "a=1")
+	if got := c.tip("s").Messages; got != 2 {
+		t.Errorf("%d messages", got)
+	}
+	if got, want := c.versions("s"), "rewind change call call call call create"; got != want {
+		t.Errorf("versions %q, want %q", got, want)
+	}
+	undone := c.rewind("s@" + done.Before.ID)
+	c.expect("s", "a=2 b=2 c=3 mine=x")
+	c.rewind("s@" + undone.Before.ID)
+	c.expect("s", "a=1")
+	c.fsck()
+}
+
+func TestRewindToAMessageWithoutALinkIsToTheOneBefore(t *testing.T) {
+	c := ranThree(t)
+	c.rewind("s#2")
+	c.expect("s", "a=1")
+	c.rewind("s#0") // before any call
+	c.expect("s", "")
+	c.fsck()
+}
+
+func TestRewindToTheLastMessageTakesBackWhatChangedSince(t *testing.T) {
+	c := ranThree(t)
+	c.put("s", "a", "spoilt")
+	done := c.rewind("s#4")
+	c.expect("s", "a=2 b=2 c=3")
+	if done.Now.ID == done.Before.ID {
+		t.Error("nothing tells how to undo it")
+	}
+	c.rewind("s@" + done.Before.ID)
+	c.expect("s", "a=spoilt b=2 c=3")
+	tip := c.tip("s")
+	if again := c.rewind("s@" + tip.ID); again.Now.ID != tip.ID {
+		t.Error("a rewind to where it is made a snapshot")
+	}
+}
+
+func TestRewindOfAWorkspaceThatIsNotLive(t *testing.T) {
+	c := ranThree(t)
+	if err := c.workspaces.TearDown(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	done := c.rewind("s#1")
+	if _, err := c.WorkspacePaths(t.Context(), "s", ""); err == nil {
+		t.Error("the rewind made it live")
+	}
+	if got := c.file(t, done.Workspace.ID, "a"); got != "1" {
+		t.Errorf("a is %q", got)
+	}
+	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
+		t.Fatal(err)
+	}
+	c.expect("s", "a=1")
+	c.fsck()
+}
+
+func TestForksGoOnByThemselves(t *testing.T) {
+	c := ranThree(t)
+	r := engine.Revision{Name: "s", Message: 1}
+	fork, err := c.Fork(t.Context(), r, "f")
+	if err != nil || fork.Asleep != nil {
+		t.Fatal(err, fork.Asleep)
+	}
+	c.expect("f", "a=1")
+	for name, text := range map[string]string{"f": "forked", "s": "original"} {
+		_, err := c.Exec(t.Context(), engine.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.expect("f", "a=forked")
+	c.expect("s", "a=original b=2 c=3")
+	if _, err := c.Fork(t.Context(), r, "s"); !errors.Is(err, domarkx.ErrExists) {
+		t.Errorf("forked over a session: %v", err)
+	}
+	if _, err := c.Fork(t.Context(), engine.Revision{Name: "s", Message: -1}, "whole"); err != nil {
+		t.Fatal(err)
+	}
+	c.expect("whole", "a=original b=2 c=3")
+	c.fsck()
+}
+
+func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
+	c := ranThree(t)
+	if _, err := c.Revoke(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	fork, err := c.Fork(t.Context(), engine.Revision{Name: "s", Message: 1}, "f")
+	var untrusted *engine.UntrustedError
+	if err != nil || !errors.As(fork.Asleep, &untrusted) {
+		t.Fatal(err, fork.Asleep)
+	}
+	if _, err := c.WorkspacePaths(t.Context(), "f", ""); err == nil {
+		t.Error("it is live")
+	}
+}
