@@ -76,10 +76,6 @@ func (r *resource) clean() (*difference, error) {
 	return &difference{}, nil // it never ran
 }
 
-// racy is how near to a change a listing may be for the next change to leave the
-// same ctime: clocks of file systems tick, some every 10 ms (inode(7), "timestamps").
-const racy = 20_000_000
-
 func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, now int64) (*difference, error) {
 	d, err := r.difference(ctx)
 	if err != nil {
@@ -99,11 +95,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	if err := r.give(ctx, w, d); err != nil {
 		return nil, err
 	}
-	for i := range d.items {
-		if d.items[i].CTime > now-racy {
-			d.items[i].CTime = 0
-		}
-	}
+	d.forgetRacy(now)
 	return d, nil
 }
 
@@ -121,6 +113,20 @@ func (d *difference) identify(last *difference) {
 		it := &d.items[i]
 		if was := known[it.Path]; was != nil && it.Type == domarkx.Regular && untouched(&it.Entry, &was.Entry) && it.Size == was.Size {
 			it.ID = was.ID
+		}
+	}
+}
+
+// racy is how near to a change a listing may be for the next change to leave the
+// same ctime: clocks of file systems tick, some every 10 ms (inode(7), "timestamps").
+const racy = 20_000_000
+
+// forgetRacy makes files that changed just before they were listed, at now, be read
+// again by the next commit.
+func (d *difference) forgetRacy(now int64) {
+	for i := range d.items {
+		if d.items[i].CTime > now-racy {
+			d.items[i].CTime = 0
 		}
 	}
 }

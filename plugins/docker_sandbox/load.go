@@ -151,7 +151,7 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 	if err != nil {
 		return err
 	}
-	base, last, err := r.fill(ctx, i, id, fill)
+	s, base, last, err := r.fill(ctx, i, id, fill)
 	if err == nil {
 		err = base.write(baseFile(r.site.Dir, id))
 	}
@@ -163,27 +163,30 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 		err = r.adopt(i, id, stamp, dirty)
 	}
 	if err != nil {
+		if s != nil {
+			err = errors.Join(err, s.end(ctx))
+		}
 		return errors.Join(err, r.engine.remove(ctx, id), forgetOthers(r.site.Dir, old))
 	}
-	r.base = base
 	err = r.stop(ctx)
+	r.session, r.serving, r.base = s, false, base
 	if old != "" {
 		err = errors.Join(err, r.engine.remove(ctx, old))
 	}
 	return errors.Join(err, forgetOthers(r.site.Dir, id))
 }
 
-func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *filling) error) (base *baseline, last *difference, err error) {
+// fill starts a new container, puts files into it and looks at what is there then.
+func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *filling) error) (*session, *baseline, *difference, error) {
 	s, err := r.engine.start(ctx, id, i.Volumes)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	defer func() { err = errors.Join(err, s.end(ctx)) }()
 	entries, err := r.scan(ctx, s)
 	if err != nil {
-		return nil, nil, err
+		return s, nil, nil, err
 	}
-	base = newBaseline(entries)
+	base := newBaseline(entries)
 	var put difference
 	err = s.guard(ctx, func() error {
 		app, err := s.Apply()
@@ -198,14 +201,22 @@ func (r *resource) fill(ctx context.Context, i image, id string, fill func(conte
 		return app.Finish()
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
+		return s, nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
+	}
+	var frozen agent.Frozen // for its clock: nothing runs yet
+	if err := s.guard(ctx, func() (err error) { frozen, err = s.Freeze(); return err }); err != nil {
+		return s, nil, nil, err
 	}
 	now, err := r.scan(ctx, s)
 	if err != nil {
-		return nil, nil, err
+		return s, nil, nil, err
 	}
-	last, err = verify(base, &put, now)
-	return base, last, err
+	last, err := verify(base, &put, now)
+	if err != nil {
+		return s, nil, nil, err
+	}
+	last.forgetRacy(frozen.Now)
+	return s, base, last, s.guard(ctx, s.Thaw)
 }
 
 // verify reports whether a container's files are those of the image with what was
