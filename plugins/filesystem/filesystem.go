@@ -1,0 +1,35 @@
+// Package filesystem is the plugin of the type "filesystem": a folder with tools to
+// read and change its files.
+package filesystem
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/folder"
+)
+
+// Plugin is the plugin.
+type Plugin struct{}
+
+// New returns the plugin.
+func New() Plugin { return Plugin{} }
+
+// Type returns "filesystem".
+func (Plugin) Type() string { return "filesystem" }
+
+// Describe tells of the config and the tools.
+func (Plugin) Describe(context.Context) (domarkx.Description, error) {
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + `}, "additionalProperties": false}`))
+	return domarkx.Description{Source: "built-in", Config: config, Tools: files.Tools()}, err
+}
+
+// Open opens the folder of a site.
+func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	f, err := folder.Open(site)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,177 @@
+// Package folder is what the resources have in common that are a folder of this
+// machine: where it is, its tools and its versions.
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// Properties are the config keys of a folder, as the properties of a JSON Schema.
+const Properties = `"path": {"type": "string", "minLength": 1, "description": "folder of the work tree to work on in place, from its top; without it a private folder is kept"},
+"exclude": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "patterns of what is in no version, as in gitignore without \"!\""}`
+
+// A Folder is a folder of this machine that has versions: a [domarkx.Resource].
+type Folder struct {
+	path  string
+	site  string // folder of the resource alone
+	own   bool   // whether the folder is private
+	tree  *tree.Folder
+	files *os.Root
+}
+
+const (
+	privateName = "files"
+	cacheName   = "stat"
+)
+
+// Open opens the folder of a site: the one that its config's path names, unless the
+// site is private or there is none; then one of its own. Both are made when they
+// are missing.
+func Open(site domarkx.Site) (*Folder, error) {
+	f := &Folder{site: site.Dir}
+	path, named := site.Config.Get("path")
+	f.own = site.Private || !named
+	var forbidden []string
+	var err error
+	if f.own {
+		f.path = filepath.Join(site.Dir, privateName)
+		err = makePrivate(f.path)
+	} else {
+		forbidden = site.Forbidden
+		f.path, err = inWorkTree(site, path.Text())
+	}
+	if err != nil {
+		return nil, err
+	}
+	var exclude []string
+	if list, ok := site.Config.Get("exclude"); ok {
+		for _, item := range list.Items() {
+			exclude = append(exclude, item.Text())
+		}
+	}
+	f.tree, err = tree.Open(tree.Config{Path: f.path, Cache: filepath.Join(site.Dir, cacheName), Exclude: exclude, Forbidden: forbidden, Warn: site.Warn})
+	if err != nil {
+		return nil, err
+	}
+	if f.files, err = os.OpenRoot(f.path); err != nil {
+		f.tree.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// makePrivate makes a folder with a mode that no umask changes.
+func makePrivate(path string) error {
+	err := os.Mkdir(path, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.Chmod(path, 0o755)
+	}
+	return err
+}
+
+// inWorkTree is the folder that a config's path names.
+func inWorkTree(site domarkx.Site, path string) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
+	}
+	if site.WorkTree == "" {
+		return refuse("needs a work tree, and the repository is bare; leave it out for a private folder")
+	}
+	top, err := filepath.EvalSymlinks(site.WorkTree)
+	if err != nil {
+		return "", err
+	}
+	local := filepath.Clean(filepath.FromSlash(path))
+	if !filepath.IsLocal(local) {
+		return refuse("is outside of the work tree, expected one from its top")
+	}
+	if local == "." {
+		return refuse("is the whole work tree, with the repository in it; name a folder in it")
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(local, 0o755); err != nil {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(top, local))
+	if err != nil {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	if !within(real, top) || real == top {
+		return refuse("leads out of the work tree")
+	}
+	for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
+		if forbidden, err := filepath.EvalSymlinks(f); err == nil {
+			f = forbidden
+		}
+		if within(real, f) || within(f, real) {
+			return refuse("is or contains %q, which no resource may reach", f)
+		}
+	}
+	return real, nil
+}
+
+// within reports whether a path is another one or below it.
+func within(path, top string) bool {
+	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// Path returns the folder, absolute.
+func (f *Folder) Path() string { return f.path }
+
+// Execute calls a tool of package files.
+func (f *Folder) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	r, known, err := files.Execute(ctx, f.files, call)
+	if !known {
+		return r, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
+	}
+	return r, err
+}
+
+// Changed reports whether the folder may differ from what was last committed or
+// loaded.
+func (f *Folder) Changed(ctx context.Context) (bool, error) { return f.tree.Changed(ctx) }
+
+// Commit gives what the folder holds to w.
+func (f *Folder) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	return f.tree.Commit(ctx, w)
+}
+
+// Load makes the folder what a version holds.
+func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
+	return f.tree.Load(ctx, r, version)
+}
+
+// Close closes the folder.
+func (f *Folder) Close(context.Context) error {
+	return errors.Join(f.tree.Close(), f.files.Close())
+}
+
+// TearDown closes the folder and removes it when it is private.
+func (f *Folder) TearDown(ctx context.Context) error {
+	err := f.Close(ctx)
+	if f.own {
+		err = errors.Join(err, tree.Empty(f.path))
+		err = errors.Join(err, os.RemoveAll(f.path))
+	}
+	if rerr := os.Remove(filepath.Join(f.site, cacheName)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
