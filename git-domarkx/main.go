@@ -3,8 +3,14 @@ package main
 import (
 	"context"
 	"os"
+
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 )
 
 func main() {
+	// In a container of a docker_sandbox this program is process 1.
+	if code, ok := dockersandbox.AgentMain(os.Args); ok {
+		os.Exit(code)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, stdio{os.Stdin, os.Stdout, os.Stderr}))
 }

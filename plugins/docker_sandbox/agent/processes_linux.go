@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -86,12 +87,20 @@ func (p *processes) signalAll(sig syscall.Signal) (bool, error) {
 	return true, nil
 }
 
+// killTime is how long the killed are waited for.
+const killTime = 3 * time.Second
+
 // killAll kills every process of the container but this one, and begins the
 // detached commands again.
 func (p *processes) killAll() {
 	// One call reaches all that are there, also what they fork meanwhile: the kernel
-	// lets no fork finish in a process that has a pending signal (copy_process).
-	_, _ = p.signalAll(unix.SIGKILL) // cannot fail for root
+	// lets no fork finish in a process that has a pending signal (copy_process). They
+	// are gone some time later; one that hangs in the kernel is not waited for.
+	for deadline := time.Now().Add(killTime); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if any, err := p.signalAll(unix.SIGKILL); !any || err != nil {
+			break
+		}
+	}
 	p.mu.Lock()
 	detached := p.detached
 	p.mu.Unlock()

@@ -1,0 +1,240 @@
+package dockersandbox_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+)
+
+func docker(t *testing.T) *client.Client {
+	t.Helper()
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// containers lists those of a resource.
+func containers(t *testing.T, dir string) []container.Summary {
+	t.Helper()
+	found, err := docker(t).ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Items
+}
+
+// eventually waits for what another process does.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not after 30 s: %s", what)
+		}
+	}
+}
+
+func TestKilled(t *testing.T) {
+	s := open(t, plainConfig)
+	s.run("echo one > /one")
+	s.close()
+	id := containers(t, s.site.Dir)[0].ID
+
+	hold := exec.Command(os.Args[0])
+	hold.Env = append(os.Environ(), "DOCKER_SANDBOX_HOLD="+s.site.Dir, "DOCKER_SANDBOX_AGENT="+agentPath)
+	hold.Stderr = os.Stderr
+	if err := hold.Start(); err != nil {
+		t.Fatal(err)
+	}
+	processes := func() int {
+		top, err := docker(t).ContainerTop(context.Background(), id, client.ContainerTopOptions{})
+		if err != nil {
+			return 0
+		}
+		return len(top.Processes)
+	}
+	eventually(t, "the command runs", func() bool { return processes() >= 3 })
+	if err := hold.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = hold.Wait() // it was killed
+	began := time.Now()
+	eventually(t, "the container ends", func() bool { return containers(t, s.site.Dir)[0].State != container.StateRunning })
+	t.Logf("the container ended %v after the kill", time.Since(began))
+
+	s.reopen()
+	if changed, err := s.live.Changed(context.Background()); !changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+	if out := s.run("cat /one /begun; ps | grep -c '[s]leep 1000' || true"); out != "one\nbegun\n0\n" {
+		t.Errorf("there is: %q", out)
+	}
+	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].ID != id {
+		t.Errorf("containers: %v", list)
+	}
+}
+
+func TestClose(t *testing.T) {
+	s := open(t, plainConfig)
+	s.run("sleep 1000 & echo kept > /kept")
+	m := plugintest.NewMemory()
+	s.commit(m)
+	if changed, err := s.live.Changed(context.Background()); !changed || err != nil {
+		t.Errorf("while something runs, changed is %v %v", changed, err)
+	}
+	if out := s.run("ps | grep -c '[s]leep 1000'"); out != "1\n" {
+		t.Errorf("after a commit there run %s", out)
+	}
+	s.close()
+	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].State == container.StateRunning {
+		t.Errorf("containers: %+v", list)
+	}
+	s.reopen()
+	if out := s.run("cat /kept"); out != "kept\n" {
+		t.Errorf("kept: %q", out)
+	}
+	s.commit(m)
+	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+}
+
+func TestTearDown(t *testing.T) {
+	s := open(t, plainConfig)
+	s.run("true")
+	if err := s.live.TearDown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if list := containers(t, s.site.Dir); len(list) != 0 {
+		t.Errorf("containers: %+v", list)
+	}
+	if left, err := os.ReadDir(s.site.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	volumes, err := docker(t).VolumeList(context.Background(), client.VolumeListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(volumes.Items) > 0 {
+		t.Errorf("volumes: %+v", volumes.Items)
+	}
+	s.reopen() // a new one
+	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
+		t.Errorf("changed: %v %v", changed, err)
+	}
+}
+
+func TestLost(t *testing.T) {
+	s := open(t, plainConfig)
+	m := plugintest.NewMemory()
+	s.run("echo x > /x")
+	v := s.commit(m)
+	s.close()
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	_, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: value(t, `{"command": "true"}`)})
+	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "rewind") {
+		t.Errorf("a call: %v", err)
+	}
+	s.load(m, v)
+	if out := s.run("cat /x"); out != "x\n" {
+		t.Errorf("x: %q", out)
+	}
+}
+
+func TestAgentRemoved(t *testing.T) {
+	s := open(t, plainConfig)
+	s.call("rm -rf /.git-domarkx/agent /.git-domarkx 2>/dev/null; echo kept > /kept")
+	s.close()
+	s.reopen()
+	if out := s.run("cat /kept"); out != "kept\n" {
+		t.Errorf("kept: %q", out)
+	}
+}
+
+func TestOrphans(t *testing.T) {
+	root := t.TempDir()
+	s := &sandbox{t: t, site: domarkx.Site{Workspace: "w", Resource: "r", Config: value(t, plainConfig), Dir: filepath.Join(root, "w", "1"), Warn: func(string) {}}}
+	if err := os.MkdirAll(s.site.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	s.close()
+	orphans := func() int {
+		t.Helper()
+		list, err := plugin().Orphans(context.Background(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			if o.Workspace != "w" || o.Resource != "r" || o.Dir != s.site.Dir {
+				t.Errorf("orphan %+v", o)
+			}
+		}
+		return len(list)
+	}
+	if n := orphans(); n != 0 {
+		t.Errorf("%d orphans while the resource is there", n)
+	}
+	if err := os.Rename(filepath.Join(root, "w"), filepath.Join(root, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	if n := orphans(); n != 0 {
+		t.Errorf("%d orphans once the workspace has another name", n)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	if n := orphans(); n != 1 {
+		t.Fatalf("%d orphans once the resource is gone", n)
+	}
+	list, err := plugin().Orphans(context.Background(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plugin().RemoveOrphan(context.Background(), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	if n := orphans(); n != 0 {
+		t.Errorf("%d orphans after removing it", n)
+	}
+}
+
+func TestImages(t *testing.T) {
+	s := open(t, plainConfig)
+	m := plugintest.NewMemory()
+	s.run("echo x > /x")
+	v := s.commit(m)
+	if _, err := dockertest.Load(context.Background(), "", "domarkx-test:other", map[string][]byte{"other": []byte("o")}); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	s.site.Config = value(t, `{"image": "domarkx-test:other"}`)
+	s.reopen()
+	if len(s.warnings) != 1 {
+		t.Errorf("warnings: %q", s.warnings)
+	}
+	if out := s.run("cat /other; ls /x 2>&1" + " || true"); !strings.HasPrefix(out, "o") || !strings.Contains(out, "No such file") {
+		t.Errorf("with the other image: %q", out)
+	}
+	// The version names its image by content.
+	s.load(m, v)
+	if out := s.run("cat /x; ls /other 2>&1 || true"); !strings.HasPrefix(out, "x\nls: ") {
+		t.Errorf("with the version's image: %q", out)
+	}
+}
