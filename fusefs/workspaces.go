@@ -111,7 +111,7 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		MaxWrite:             1 << 20,
 		MaxReadAhead:         1 << 20,
 		MaxBackground:        64,
-		Options:              []string{"default_permissions", "ro"},
+		Options:              []string{"ro"},
 	})
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func (c *catalog) member(ctx context.Context, name string, tip domarkx.Version, 
 }
 
 // path returns where a version is shown: in the workspace that is preferred if it
-// is one of its versions, else in the one that it was made in, else in any, else
+// is one of its versions, else in the one that it was made for, else in any, else
 // among the loose ones.
 func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
 	v, err := c.Version(ctx, id)
@@ -147,7 +147,11 @@ func (c *catalog) path(ctx context.Context, id, preferred string) (string, error
 		}
 		return err == nil, err
 	}
-	for _, name := range []string{preferred, v.Workspace} {
+	names := []string{preferred, v.Workspace}
+	if v.Call != nil {
+		names = append(names, v.Call.Session)
+	}
+	for _, name := range names {
 		tip, err := c.tip(ctx, name)
 		if err != nil {
 			return "", err

@@ -6,6 +6,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/domarkx/domarkx"
@@ -49,6 +50,9 @@ func (c *contents) read(ctx context.Context, id string, dst []byte, off int64) (
 	defer func() { err = errors.Join(err, c.done(o)) }()
 	o.opening.Do(func() {
 		if o.Content, o.err = c.open(ctx, id); o.err == nil {
+			if o.Size() >= largeFrom {
+				o.Content = &blocks{of: o.Content, last: -1}
+			}
 			c.count(o)
 		}
 	})
@@ -149,4 +153,16 @@ func (c *contents) close() {
 	for _, o := range gone {
 		c.done(o)
 	}
+}
+
+// full turns the end of a content right behind what was read into none. One before
+// it is an error: the size was told.
+func full(n int, want int, err error) error {
+	switch {
+	case n == want:
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

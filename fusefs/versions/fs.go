@@ -203,6 +203,9 @@ func open(out *fuse.OpenOut, flags uint32) fuse.Status {
 	return fuse.OK
 }
 
+// Flush has nothing to do: the kernel need not tell of every close.
+func (f *FS) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+
 // StatFs tells of a file system on which nothing is free.
 func (f *FS) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	out.Bsize, out.Frsize, out.NameLen = 4096, 4096, 255

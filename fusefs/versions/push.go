@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
@@ -26,6 +27,10 @@ type pusher struct {
 	ended chan struct{}
 	stop  func()
 	work  sync.WaitGroup
+
+	// guarded by FS.mu
+	sweeps int       // folders of which several files were read, one soon after the other
+	swept  time.Time // when the last one began
 }
 
 type push struct {
@@ -65,9 +70,10 @@ func (p *pusher) missed(n *node, whole bool) {
 	if n.cached = n.cached || whole; folder.kind != inside {
 		return
 	}
-	if folder.misses++; folder.misses < 2 || folder.pushing {
+	if folder.misses++; folder.pushing || folder.misses < 2 && !p.sweeping() {
 		return
 	}
+	p.sweeps, p.swept = p.sweeps+1, time.Now()
 	folder.window = min(max(firstWindow, 2*folder.window), maxWindow)
 	select {
 	case p.queue <- push{folder, n.slot + 1, folder.window}:
@@ -76,7 +82,16 @@ func (p *pusher) missed(n *node, whole bool) {
 	}
 }
 
-// push pushes what follows in a folder, and what comes before when there is room.
+// sweeping reports whether somebody reads one folder after the other. What he reads
+// of the next one first is not all that he will read. f.mu is held.
+func (p *pusher) sweeping() bool {
+	if time.Since(p.swept) > time.Second {
+		p.sweeps = 0
+	}
+	return p.sweeps >= 3
+}
+
+// push pushes what follows in a folder.
 func (p *pusher) push(s *fuse.Server, next push) {
 	f, l := p.fs, next.folder.listing
 	room := int64(maxPushed)

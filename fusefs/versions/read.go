@@ -4,8 +4,6 @@ package versions
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
@@ -52,16 +50,4 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	}
 	f.pusher.missed(n, off+int64(len(buf)) == n.meta.size)
 	return fuse.ReadResultData(buf), fuse.OK
-}
-
-// full turns the end of a content right behind what was read into none. One before
-// it is an error: the size was told.
-func full(n int, want int, err error) error {
-	switch {
-	case n == want:
-		return nil
-	case err == nil || errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
