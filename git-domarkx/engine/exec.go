@@ -61,54 +61,10 @@ func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallRe
 	block := callBlock(asked)
 	t := target{operation: "exec", journalled: journalled{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
 		Resource: asked.Resource, Tool: asked.Tool}}
-	held, before, err := m.trustedTip(ctx, r.Name)
-	if err != nil {
-		return CallReport{}, err
-	}
-	report, err = b.perform(ctx, t, func(ctx context.Context) making {
+	return b.perform(ctx, t, func(ctx context.Context) making {
 		result, err := b.live.Call(ctx, asked.Resource, asked.Call)
 		return making{asked.Resource, asked.Tool, result, err}
 	})
-	if err == nil && held {
-		err = m.trustExecuted(ctx, before, r.Name, domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block}})
-	}
-	return report, err
-}
-
-// trustedTip reports whether a session is trusted as it is.
-func (m *SessionManager) trustedTip(ctx context.Context, name string) (bool, domarkx.Info, error) {
-	tip, err := m.store.Tip(ctx, name)
-	if err != nil {
-		return false, tip, err
-	}
-	tip.Name = name
-	held, err := m.IsTrusted(ctx, tip)
-	return held, tip, err
-}
-
-// trustExecuted extends the trust in a session over a call that the user made by
-// hand, unless something else was added to the session meanwhile.
-func (m *SessionManager) trustExecuted(ctx context.Context, before domarkx.Info, name string, msg domarkx.Message) error {
-	tip, err := m.store.Tip(ctx, name)
-	if err != nil {
-		return err
-	}
-	tip.Name = name
-	if tip.Messages == before.Messages+1 && tip.Number == before.Number+1 {
-		return m.trustAppended(ctx, before, tip, msg)
-	}
-	for info, err := range m.store.History(ctx, tip.ID) { // others wrote, before or after
-		if err != nil {
-			return err
-		}
-		if info.Number <= before.Number {
-			break
-		}
-		if info.Operation == "merge" {
-			return nil
-		}
-	}
-	return nil
 }
 
 // request returns the call that the user asks for.

@@ -38,6 +38,11 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*target, error) {
 			stopped := s.done && parseOutcome(s.result).Code == domarkx.CodeInterrupted
 			switch {
 			case !s.done, i >= from, stopped && r.request.Retry:
+				c.Tool = s.block.Language
+				if s.block.Language == toolCall {
+					asked, _ := parseCall(s.block.Text) // what is wrong with it is its outcome
+					c.Resource, c.Tool = asked.Resource, asked.Tool
+				}
 				return &target{journalled: c, operation: "run", prune: i >= from}, nil
 			case stopped:
 				r.ran.Interrupted = append(r.ran.Interrupted, CallReport{Message: k, Index: i})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ type clone struct {
 	now    time.Time
 	drafts drafts
 
-	settings   settings
+	settings   *settings
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
 	store      *gitstore.Store
@@ -47,10 +48,17 @@ type clone struct {
 
 func newClone(t *testing.T) *clone {
 	t.Helper()
-	c := &clone{t: t, dir: t.TempDir(), now: time.Unix(1_700_000_000, 0).UTC()}
-	if out, err := exec.Command("git", "init", "-q", c.dir).CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
+	return openClone(t, dir, &settings{values: map[string][]string{}})
+}
+
+// openClone opens a repository with a manager of its own.
+func openClone(t *testing.T, dir string, kept *settings) *clone {
+	t.Helper()
+	c := &clone{t: t, dir: dir, now: time.Unix(1_700_000_000, 0).UTC()}
 	git, err := gitcmd.Discover(t.Context(), c.dir, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +68,7 @@ func newClone(t *testing.T) *clone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c.drafts, c.settings, c.notes, c.store = drafts{}, settings{}, &notes{}, s
+	c.drafts, c.settings, c.notes, c.store = drafts{}, kept, &notes{}, s
 	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
 	c.SessionManager = engine.New(store{s, nil}, all.Codecs(), engine.Surroundings{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
@@ -76,28 +84,41 @@ func newClone(t *testing.T) *clone {
 }
 
 // settings keeps settings in memory.
-type settings map[string][]string
+type settings struct {
+	mu     sync.Mutex
+	values map[string][]string
+}
 
-func (s settings) All(_ context.Context, key string) ([]string, error) { return s[key], nil }
+func (s *settings) All(_ context.Context, key string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.values[key]), nil
+}
 
-func (s settings) Add(_ context.Context, key, value string) error {
-	s[key] = append(s[key], value)
+func (s *settings) Add(_ context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[key] = append(s.values[key], value)
 	return nil
 }
 
-func (s settings) Remove(_ context.Context, key, value string) error {
-	s[key] = slices.DeleteFunc(slices.Clone(s[key]), func(v string) bool { return v == value })
+func (s *settings) Remove(_ context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[key] = slices.DeleteFunc(slices.Clone(s.values[key]), func(v string) bool { return v == value })
 	return nil
 }
 
 // assignments keeps assignments among settings.
-type assignments struct{ settings settings }
+type assignments struct{ *settings }
 
 const assigned = "assigned "
 
 func (a assignments) List(context.Context) (map[string]string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	all := map[string]string{}
-	for key, values := range a.settings {
+	for key, values := range a.values {
 		if session, ok := strings.CutPrefix(key, assigned); ok && len(values) > 0 {
 			all[session] = values[0]
 		}
@@ -106,9 +127,11 @@ func (a assignments) List(context.Context) (map[string]string, error) {
 }
 
 func (a assignments) Set(_ context.Context, session, workspace string) error {
-	delete(a.settings, assigned+session)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.values, assigned+session)
 	if workspace != "" {
-		a.settings[assigned+session] = []string{workspace}
+		a.values[assigned+session] = []string{workspace}
 	}
 	return nil
 }

@@ -29,6 +29,14 @@ type target struct {
 	prune     bool // the results behind it are of calls on a state that is no more
 }
 
+// A place is where an outcome was recorded.
+type place struct {
+	message       int          // of the session
+	index         int          // of the call among those of the message
+	before, after domarkx.Info // of the session, when it has a message more; else zero
+	added         domarkx.Message
+}
+
 // A making is a call that was made, before it is recorded.
 type making struct {
 	resource, tool string
@@ -78,16 +86,17 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 		}
 		defer output.Close()
 	}
+	var at place
 	changes, err := b.live.Commit(ctx)
 	if err != nil {
 		err = fmt.Errorf("the call was made, but what it left cannot be kept: %w", err)
 		outcome = failed(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: err.Error()})
 		report.Outcome = outcome
 		stored := b.m.update(ctx, t.operation+" "+t.Session, func(tx Tx) error {
-			report.Message, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
+			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
 			return err
 		})
-		return report, stored
+		return b.recorded(ctx, report, at, stored)
 	}
 	if outcome.OK {
 		outcome.Version = resourceVersion(changes.Resources, t.Resource)
@@ -106,10 +115,20 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 				o.Result = o.Result.With("attachment", domarkx.StringValue(a.SHA256))
 			}
 			report.WorkspaceVersion, report.Outcome = v.ID, o
-			report.Message, err = b.recordIn(ctx, tx, t, o, v, attachments)
+			at, err = b.recordIn(ctx, tx, t, o, v, attachments)
 			return err
 		})
-	return report, err
+	return b.recorded(ctx, report, at, err)
+}
+
+// recorded completes a report, and extends the trust in the session over a message
+// that a call of the user became.
+func (b *bench) recorded(ctx context.Context, report CallReport, at place, err error) (CallReport, error) {
+	report.Message, report.Index = at.message, at.index
+	if err != nil || at.after.ID == "" {
+		return report, err
+	}
+	return report, b.m.trustAppended(ctx, at.before, at.after, at.added)
 }
 
 func attach(ctx context.Context, tx Tx, output *os.File) (domarkx.Attachment, error) {

@@ -4,37 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// recordIn stores the outcome of a call in its session as that is now, and returns
-// the number of the message: behind the call, or, when that is not there any more,
+// recordIn stores the outcome of a call in its session as that is now: behind the call, or, when that is not there any more,
 // as a message of its own at the end. A version without an id is none to link to.
-func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (int, error) {
+func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, error) {
 	m := b.m
 	tip, err := tx.Tip(ctx, t.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
-		return 0, nil // the version is what is left of it
+		return place{}, nil // the version is what is left of it
 	}
 	if err != nil {
-		return 0, err
+		return place{}, err
 	}
 	tip.Name = t.Session
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
-		return 0, err
+		return place{}, err
 	}
 	c := change{name: t.Session, operation: t.operation, author: author, committer: committer}
 	if !t.Appends {
-		k, info, err := b.recordBehind(ctx, tx, tip, c, t, o, v, attachments)
+		at, info, err := b.recordBehind(ctx, tx, tip, c, t, o, v, attachments)
 		if err != nil {
-			return 0, err
+			return place{}, err
 		}
-		if k >= 0 {
+		if info.ID != "" {
 			m.digestGoesOn(tip, info)
-			return k, tx.Set(ctx, t.Session, info.ID)
+			return at, tx.Set(ctx, t.Session, info.ID)
 		}
 	}
 	block := t.Block
@@ -45,21 +45,23 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 	}
 	info, err := m.appendTo(ctx, tx, tip, c, added)
 	if err != nil {
-		return 0, err
+		return place{}, err
 	}
-	return info.Messages - 1, tx.Set(ctx, t.Session, info.ID)
+	info.Name = t.Session
+	return place{info.Messages - 1, 0, tip, info, added.message}, tx.Set(ctx, t.Session, info.ID)
 }
 
-// recordBehind puts the outcome of a call behind it; -1 when the call is not there.
-func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (int, domarkx.Info, error) {
+// recordBehind puts the outcome of a call behind it. When the call is not there the
+// snapshot that it returns has no id.
+func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, domarkx.Info, error) {
 	m := b.m
 	state, err := m.store.Load(ctx, tip.ID)
 	if err != nil {
-		return 0, domarkx.Info{}, err
+		return place{}, domarkx.Info{}, err
 	}
 	shown, err := newView(ctx, m.store, state)
 	if err != nil {
-		return 0, domarkx.Info{}, err
+		return place{}, domarkx.Info{}, err
 	}
 	for k, e := range state.Thread.Live {
 		if e.ID != t.Message {
@@ -67,7 +69,7 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 		}
 		msg, err := loadMessage(ctx, m.store, e)
 		if err != nil {
-			return 0, domarkx.Info{}, err
+			return place{}, domarkx.Info{}, err
 		}
 		all := steps(msg, b.live.CanRun)
 		s, ok := stepAt(all, t.journalled)
@@ -76,7 +78,7 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 		}
 		written, err := m.withResult(ctx, shown, k, msg, s, o.block(), all, t.prune)
 		if err != nil {
-			return 0, domarkx.Info{}, err
+			return place{}, domarkx.Info{}, err
 		}
 		entry := entryOf(written, c.committer.When.Unix())
 		if entry.Link = e.Link; v.ID != "" {
@@ -84,9 +86,9 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 		}
 		state.Thread = *replaceEntry(&state.Thread, k, entry)
 		info, err := m.commitLinked(ctx, tx, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
-		return k, info, err
+		return place{message: k, index: slices.IndexFunc(all, func(other step) bool { return other.at == s.at })}, info, err
 	}
-	return -1, domarkx.Info{}, nil
+	return place{}, domarkx.Info{}, nil
 }
 
 // withResult returns message k with a result behind a call; prune takes away those

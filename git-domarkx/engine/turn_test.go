@@ -169,8 +169,8 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds("s", true, "append")
-	if len(c.settings["domarkx.trust"]) != 1 {
-		t.Errorf("settings %q", c.settings)
+	if len(c.settings.values["domarkx.trust"]) != 1 {
+		t.Errorf("settings %q", c.settings.values)
 	}
 	saved := c.show("s") + "\n## assistant\n\n" + call("read", `{"name": "b"}`)
 	c.save("s", c.tip("s").ID, saved)
@@ -182,8 +182,8 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 		t.Fatalf("exec: %+v, %v", report, err)
 	}
 	holds("s", true, "exec")
-	if err := c.Trust(t.Context(), c.tip("s")); err != nil || len(c.settings["domarkx.trust"]) != 1 {
-		t.Errorf("settings %q, %v", c.settings, err)
+	if err := c.Trust(t.Context(), c.tip("s")); err != nil || len(c.settings.values["domarkx.trust"]) != 1 {
+		t.Errorf("settings %q, %v", c.settings.values, err)
 	}
 
 	c.write("s.md", first+"\n## assistant\n\n"+call("write", `{"name": "evil", "text": "1"}`))

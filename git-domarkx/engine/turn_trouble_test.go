@@ -1,0 +1,335 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// again opens the repository once more, as another process does.
+func (c *clone) again() *clone {
+	c.t.Helper()
+	return openClone(c.t, c.dir, c.settings)
+}
+
+func TestASignalDuringACallIsRecorded(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("wait", "{}")+"\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.notes.waiting = make(chan struct{})
+	signal := errors.New("signal")
+	ctx, end := context.WithCancelCause(t.Context())
+	go func() { <-c.notes.waiting; end(signal) }()
+	var got []string
+	_, err := c.Run(ctx, engine.RunRequest{Name: "s", Report: func(r engine.CallReport) { got = append(got, line(r)) }})
+	if !errors.Is(err, signal) || !slices.Equal(got, []string{"0.0 notes wait interrupted"}) {
+		t.Fatalf("%v, %q", err, got)
+	}
+	if c.file(t, c.link("s", 0), "half") != "done" {
+		t.Error("what the call left is in no version")
+	}
+	c.notes.waiting = nil
+	ran := c.runs("s", "0.1 notes write ok")
+	if len(ran.Interrupted) != 1 {
+		t.Errorf("interrupted %+v", ran.Interrupted)
+	}
+	if n := len(c.notes.made()); n != 2 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// TestAKillDuringACall: the process that makes the call is gone while the call
+// runs, as far as anybody can tell.
+func TestAKillDuringACall(t *testing.T) {
+	for _, how := range []string{"run", "exec"} {
+		t.Run(how, func(t *testing.T) {
+			c := newClone(t)
+			text := notesConfig + "\n## assistant\n\nhello\n"
+			if how == "run" {
+				text += "\n" + call("write", `{"name": "a", "text": "1"}`) + "\nbye\n"
+			}
+			c.trusted("s", text)
+			c.killDuringCall(func(victim *clone) {
+				if how == "run" {
+					victim.Run(t.Context(), engine.RunRequest{Name: "s"})
+				} else {
+					victim.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=1"}})
+				}
+			})
+			states, err := c.WorkspaceStates(t.Context())
+			if err != nil || !slices.ContainsFunc(states, func(s engine.WorkspaceState) bool { return s.State == engine.StateInterrupted }) {
+				t.Errorf("states %+v, %v", states, err)
+			}
+			k := "0.0"
+			if how == "exec" {
+				k = "1.0"
+			}
+			ran := c.runs("s", k+" notes write interrupted")
+			if ran.Failed != 1 {
+				t.Error("the interrupted call does not count as failed")
+			}
+			if got := c.show("s"); !strings.Contains(got, `"code": "interrupted"`) {
+				t.Errorf("got %s", got)
+			}
+			c.runs("s")
+			lines, _, err := c.run(engine.RunRequest{Name: "s", Retry: true})
+			if err != nil || !slices.Equal(lines, []string{k + " notes write ok"}) {
+				t.Errorf("retried %q, %v", lines, err)
+			}
+			if got := c.show("s"); strings.Contains(got, "interrupted") || strings.Count(got, "tool-result") != 1 {
+				t.Errorf("got %s", got)
+			}
+			if held, err := c.IsTrusted(t.Context(), c.tip("s")); !held || err != nil {
+				t.Errorf("trusted %v, %v", held, err)
+			}
+			c.fsck()
+		})
+	}
+}
+
+// killDuringCall copies the repository as it is during a call, and then puts the
+// copy in its place: what a kill at that moment leaves.
+func (c *clone) killDuringCall(do func(victim *clone)) {
+	c.t.Helper()
+	copied := filepath.Join(c.t.TempDir(), "copy")
+	victim := c.again()
+	var once sync.Once
+	var kept map[string][]string
+	victim.notes.during = func() {
+		once.Do(func() {
+			kept = maps.Clone(c.settings.values)
+			if out, err := exec.Command("cp", "-a", filepath.Join(c.dir, ".git"), copied).CombinedOutput(); err != nil {
+				c.t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	do(victim)
+	c.settings.values = kept
+	if err := os.RemoveAll(filepath.Join(c.dir, ".git")); err != nil {
+		c.t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", copied, filepath.Join(c.dir, ".git")).CombinedOutput(); err != nil {
+		c.t.Fatalf("%v: %s", err, out)
+	}
+	begun, err := filepath.Glob(filepath.Join(c.dir, ".git/domarkx/calls/*.json"))
+	if err != nil || len(begun) != 1 {
+		c.t.Fatalf("journal %q, %v", begun, err)
+	}
+	data, err := os.ReadFile(begun[0])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	v, err := domarkx.ParseValue(data)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		c.t.Fatal(err)
+	}
+	v = v.With("process", number(gone.Process.Pid))
+	if err := os.WriteFile(begun[0], v.AppendJSON(nil, "", ""), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	fresh := c.again()
+	c.SessionManager, c.store, c.workspaces = fresh.SessionManager, fresh.store, fresh.workspaces
+}
+
+func TestTheSessionMovesOnDuringACall(t *testing.T) {
+	const first = notesConfig + "\n## assistant\n\nhello\n\n"
+	for name, test := range map[string]struct {
+		edit func(text string) string
+		want string // the call that the result stands behind
+	}{
+		"another message before": {func(s string) string {
+			return strings.Replace(s, "## assistant", "## user\n\nfirst\n\n## assistant", 1)
+		}, "1.0"},
+		"other words": {func(s string) string { return strings.Replace(s, "hello", "bye", 1) }, "0.0"},
+		"another call before": {func(s string) string {
+			return strings.Replace(s, "hello", "hello\n\n"+call("read", `{"name": "x"}`), 1)
+		}, "0.1"},
+		"the message goes": {func(string) string { return notesConfig + "\n## user\n\nnothing\n" }, "1.0"},
+		"another call":     {func(s string) string { return strings.Replace(s, `"text": "1"`, `"text": "2"`, 1) }, "1.0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.trusted("s", first+call("write", `{"name": "a", "text": "1"}`))
+			other := c.again()
+			var once sync.Once
+			c.notes.during = func() {
+				once.Do(func() { other.save("s", other.tip("s").ID, test.edit(other.show("s"))) })
+			}
+			lines, _, err := c.run(engine.RunRequest{Name: "s"})
+			if err != nil || len(lines) == 0 || !strings.HasPrefix(lines[0], test.want+" notes write ok") {
+				t.Fatalf("%q, %v\n%s", lines, err, c.show("s"))
+			}
+			got := c.show("s")
+			if !strings.Contains(got, "\"text\": \"1\"}}\n```\n\n```tool-result\n{\"ok\": true") {
+				t.Errorf("the result is not behind its call: %s", got)
+			}
+			c.fsck()
+		})
+	}
+}
+
+func TestAnEditedCallIsPendingAgain(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)+"\n"+call("write", `{"name": "b", "text": "1"}`)+"\n"+call("read", `{"name": "b"}`))
+	c.runs("s", "0.0 notes write ok", "0.1 notes write ok", "0.2 notes read ok")
+	was := c.link("s", 0)
+	c.save("s", c.tip("s").ID, strings.Replace(c.show("s"), `"b", "text": "1"`, `"b", "text": "2"`, 1))
+	if c.link("s", 0) != "" {
+		t.Error("it is still linked")
+	}
+	c.runs("s", "0.1 notes write ok", "0.2 notes read ok")
+	got := c.show("s")
+	if strings.Count(got, "tool-result") != 3 || !strings.Contains(got, `"result": "2"`) || c.link("s", 0) == "" || c.link("s", 0) == was {
+		t.Errorf("got %s", got)
+	}
+	c.runs("s")
+	c.save("s", c.tip("s").ID, got+"\nmore words\n")
+	if c.link("s", 0) == "" {
+		t.Error("words took the link away")
+	}
+	c.runs("s")
+	c.fsck()
+}
+
+func TestALargeOutputIsAnAttachment(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("large", "{}"))
+	c.runs("s", "0.0 notes large ok")
+	shown := c.shown("s#0", engine.Markdown)
+	_, sum, ok := strings.Cut(shown, `"attachment": "`)
+	if !ok {
+		t.Fatalf("got %s", shown)
+	}
+	content, err := c.store.Attachment(t.Context(), c.tip("s").ID, sum[:64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	if content.Size() != 3<<20 {
+		t.Errorf("%d bytes", content.Size())
+	}
+	c.append("s", "and it stays")
+	again, err := c.store.Attachment(t.Context(), c.tip("s").ID, sum[:64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	c.fsck()
+}
+
+func TestCallsOfSeveralProcessesTakeTurns(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## user\n\nhi\n")
+	const processes, each = 4, 3
+	var done sync.WaitGroup
+	for p := range processes {
+		other := c.again()
+		done.Go(func() {
+			for i := range each {
+				name := string(rune('a'+p)) + string(rune('0'+i))
+				r, err := other.Exec(context.Background(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x"}})
+				if err != nil || !r.OK {
+					t.Errorf("%+v, %v", r, err)
+				}
+				if err := other.appendText("s", name); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	tip := c.tip("s")
+	if tip.Messages != 1+2*processes*each {
+		t.Errorf("%d messages", tip.Messages)
+	}
+	for k := range tip.Messages {
+		e, err := c.store.Entry(t.Context(), tip.ID, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		msg := c.shown("s#"+number(k).Text(), engine.Markdown)
+		_, name, _ := strings.Cut(msg, `"name": "`)
+		if got := c.file(t, e.Link, name[:2]); got != "x" {
+			t.Errorf("message %d is linked to a version without its note %s", k, name[:2])
+		}
+	}
+	if held, err := c.IsTrusted(t.Context(), tip); !held || err != nil {
+		t.Errorf("trusted %v, %v", held, err)
+	}
+	c.fsck()
+}
+
+func (c *clone) appendText(name, text string) error {
+	_, err := c.Append(context.Background(), name, domarkx.User, text)
+	return err
+}
+
+// TestATurnIsSmall holds a turn with one small call on a small workspace to its
+// budget.
+func TestATurnIsSmall(t *testing.T) {
+	const objects, size = 15, 10 << 10
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## assistant\n\nhello\n")
+	exec := func(name string) {
+		t.Helper()
+		if r, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x" + name}}); err != nil || !r.OK {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	for i := range 20 {
+		exec("n" + number(i).Text())
+	}
+	n, bytes := c.objects()
+	exec("last")
+	after, bytesAfter := c.objects()
+	t.Logf("exec: %d objects, %d bytes", after-n, bytesAfter-bytes)
+	if after-n > objects || bytesAfter-bytes > size {
+		t.Errorf("exec: %d objects, %d bytes", after-n, bytesAfter-bytes)
+	}
+	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, "I write:\n"+call("write", `{"name": "more", "text": "y"}`)); err != nil {
+		t.Fatal(err)
+	}
+	n, bytes = c.objects()
+	c.runs("s", "22.0 notes write ok")
+	after, bytesAfter = c.objects()
+	t.Logf("run: %d objects, %d bytes", after-n, bytesAfter-bytes)
+	if after-n > objects || bytesAfter-bytes > size {
+		t.Errorf("run: %d objects, %d bytes", after-n, bytesAfter-bytes)
+	}
+}
+
+// objects counts the objects of the repository and their size on disk.
+func (c *clone) objects() (n, size int) {
+	c.t.Helper()
+	out, err := exec.Command("git", "-C", c.dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectsize:disk)").Output()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		v, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		n, size = n+1, size+v
+	}
+	return n, size
+}
+
+func number(n int) domarkx.Value { return domarkx.NumberValue(strconv.Itoa(n)) }
