@@ -72,10 +72,18 @@ func (s source) Message(ctx context.Context, id string, k int, form fusefs.Form)
 	return b.Bytes(), err
 }
 
-// Link returns the workspace version that a message is linked to.
+// Link returns the workspace version that a message is linked to. A link counts only
+// when the version is a parent in the session's history.
 func (s source) Link(ctx context.Context, id string, k int) (string, error) {
 	e, err := s.store.Entry(ctx, id, k)
-	return e.Link, err
+	if err != nil || e.Link == "" {
+		return "", err
+	}
+	linked, err := s.store.Linked(ctx, id, []string{e.Link})
+	if !linked[e.Link] {
+		return "", err
+	}
+	return e.Link, nil
 }
 
 func engineForm(form fusefs.Form) engine.Form {

@@ -33,36 +33,26 @@ func (r reader) LinkedVersions(_ context.Context, snapshot string) ([]string, er
 
 // Linked returns those of the versions that are parents of a snapshot or of one that
 // it came from. Only a link to one of these counts: any other is what somebody wrote
-// into a message. It reads no further back than it has to.
+// into a message. It reads no further back than it has to, and for one snapshot
+// nothing twice.
 func (r reader) Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error) {
 	linked := map[string]bool{}
-	wanted := make(map[odb.ID]bool, len(versions))
+	var walk *linkWalk
 	for _, version := range versions {
-		if id, err := odb.ParseID(version); err == nil && r.isVersion(id) {
-			wanted[id] = true
+		id, err := odb.ParseID(version)
+		if err != nil || !r.isVersion(id) {
+			continue
+		}
+		if walk == nil {
+			walk = r.links.of(snapshot)
+		}
+		if found, err := walk.reaches(ctx, r.snapshots(), id); err != nil {
+			return nil, err
+		} else if found {
+			linked[id.String()] = true
 		}
 	}
-	if len(wanted) == 0 {
-		return linked, nil
-	}
-	line := r.snapshots()
-	read := line.read
-	line.read = func(id odb.ID) (ancestor, error) {
-		if wanted[id] || linked[id.String()] { // known to be a version
-			return ancestor{}, errNoSnapshot
-		}
-		return read(id)
-	}
-	err := line.visit(ctx, snapshot, func(a ancestor) (bool, bool) {
-		for _, id := range a.parents {
-			if wanted[id] {
-				linked[id.String()] = true
-				delete(wanted, id)
-			}
-		}
-		return len(wanted) > 0, true
-	})
-	return linked, err
+	return linked, nil
 }
 
 // isVersion reports whether a commit is a workspace version that can be read.

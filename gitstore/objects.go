@@ -15,6 +15,7 @@ type reader struct {
 	db      *odb.Database
 	shallow string                 // the file that lists where a shallow clone ends
 	fresh   map[odb.ID]freshObject // nil outside an update
+	links   *linkWalks             // nil within an update
 }
 
 type freshObject struct {

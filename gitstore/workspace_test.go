@@ -508,3 +508,32 @@ func TestVersionCache(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Asking of each message of a long session whether its link counts reads the history
+// once.
+func TestManyLinks(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	save(t, s, "s", conversation(1))
+	var versions []domarkx.Version
+	var tip domarkx.Info
+	for i := range 60 {
+		versions = append(versions, version(t, s, dir, "w", map[string]string{"code": fmt.Sprint(i)}))
+		tip = link(t, s, "s", versions[i].ID)
+	}
+	first := save(t, s, "other", conversation(1))
+	for _, s := range []*gitstore.Store{s, open(t, dir)} {
+		for _, v := range versions {
+			for snapshot, want := range map[string]int{tip.ID: 1, first.ID: 0} {
+				if linked, err := s.Linked(ctx, snapshot, []string{v.ID}); err != nil || len(linked) != want {
+					t.Errorf("%v, %v, want %d", linked, err, want)
+				}
+			}
+		}
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := open(t, dir).Linked(canceled, tip.ID, []string{versions[0].ID}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -86,6 +86,10 @@ func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[Mes
 			yield(MessageInfo{}, err)
 			return
 		}
+		if err := m.soundLinks(ctx, info.ID, state.Thread.Live); err != nil {
+			yield(MessageInfo{}, err)
+			return
+		}
 		for k, e := range state.Thread.Live {
 			if r.Message >= 0 && k != r.Message {
 				continue

@@ -160,6 +160,9 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 	if err != nil {
 		return p, err
 	}
+	if err := m.soundLinks(ctx, info.ID, state.Thread.Live); err != nil {
+		return p, err
+	}
 	var links []string
 	for k, e := range state.Thread.Live {
 		if e.Role != domarkx.Assistant {

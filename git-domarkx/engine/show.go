@@ -77,6 +77,9 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 	if err != nil {
 		return err
 	}
+	if err := m.soundLinks(ctx, id, v.state.Thread.Live); err != nil {
+		return err
+	}
 	header, err := v.header(ctx)
 	if err != nil {
 		return err
@@ -108,8 +111,12 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 		return err
 	}
 	if form == JSON {
-		if e.Link != "" {
-			addLink(&msg, e.Link)
+		shown := []domarkx.Entry{e}
+		if err := m.soundLinks(ctx, id, shown); err != nil {
+			return err
+		}
+		if link := shown[0].Link; link != "" {
+			addLink(&msg, link)
 		}
 		_, err = w.Write(prettyJSON(msg.Value()))
 		return err

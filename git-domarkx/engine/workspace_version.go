@@ -105,8 +105,11 @@ const nearby = 32
 func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (string, error) {
 	for n := k; n >= 0 && n > k-nearby; n-- {
 		e, err := m.store.Entry(ctx, snapshot, n)
-		if err != nil || e.Link != "" {
-			return e.Link, err
+		if err != nil {
+			return "", err
+		}
+		if link, err := m.lastOf(ctx, snapshot, []domarkx.Entry{e}); err != nil || link != "" {
+			return link, err
 		}
 	}
 	if k < nearby {
@@ -116,7 +119,15 @@ func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (st
 	if err != nil {
 		return "", err
 	}
-	for _, e := range slices.Backward(state.Thread.Live[:k+1-nearby]) {
+	return m.lastOf(ctx, snapshot, state.Thread.Live[:k+1-nearby])
+}
+
+// lastOf returns the last link among messages of a snapshot.
+func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages []domarkx.Entry) (string, error) {
+	if err := m.soundLinks(ctx, snapshot, messages); err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(messages) {
 		if e.Link != "" {
 			return e.Link, nil
 		}

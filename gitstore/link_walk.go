@@ -1,0 +1,104 @@
+package gitstore
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// linkWalks remembers how far the histories of some snapshots were searched for
+// links: who looks at all messages of a session asks for each.
+type linkWalks struct {
+	mu     sync.Mutex
+	recent []*linkWalk // the latest last
+}
+
+// maxLinkWalks is how many histories are remembered.
+const maxLinkWalks = 4
+
+// of returns the search through the history of a snapshot. On nil it is a new one.
+func (l *linkWalks) of(snapshot string) *linkWalk {
+	walk := &linkWalk{snapshot: snapshot}
+	if l == nil {
+		return walk
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.IndexFunc(l.recent, func(w *linkWalk) bool { return w.snapshot == snapshot }); i >= 0 {
+		walk = l.recent[i]
+		l.recent = slices.Delete(l.recent, i, i+1)
+	} else if len(l.recent) == maxLinkWalks {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
+	l.recent = append(l.recent, walk)
+	return walk
+}
+
+// A linkWalk is a search through the history of a snapshot, from the newest on.
+type linkWalk struct {
+	snapshot string
+
+	mu      sync.Mutex
+	begun   bool
+	queue   newest          // snapshots whose parents were not looked at
+	seen    map[odb.ID]bool // snapshots that are or were in the queue
+	parents map[odb.ID]bool // parents that are no snapshots
+}
+
+// reaches reports whether a commit that is no snapshot is a parent in the history.
+func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.begun {
+		first, err := line.at(w.snapshot)
+		if err != nil {
+			return false, err
+		}
+		w.begun, w.queue, w.seen, w.parents = true, newest{first}, map[odb.ID]bool{}, map[odb.ID]bool{}
+	}
+	for !w.parents[id] && len(w.queue) > 0 {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := w.step(line, w.queue[0]); err != nil {
+			return false, err
+		}
+	}
+	return w.parents[id], nil
+}
+
+// step looks at the parents of the snapshot that is first in the queue.
+func (w *linkWalk) step(line lineage, a ancestor) error {
+	var before []ancestor
+	for _, id := range a.parents {
+		if w.seen[id] || w.parents[id] {
+			continue
+		}
+		p, err := line.read(id)
+		switch {
+		case errors.Is(err, errNoSnapshot):
+			w.parents[id] = true
+			continue
+		case errors.Is(err, domarkx.ErrNotFound):
+			if cut, e := line.isShallow(a.id); e != nil || !cut {
+				return errors.Join(err, e)
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		w.seen[id] = true
+		p.info = domarkx.Info{} // not needed, and there may be many
+		before = append(before, p)
+	}
+	heap.Pop(&w.queue)
+	for _, p := range before {
+		heap.Push(&w.queue, p)
+	}
+	return nil
+}
