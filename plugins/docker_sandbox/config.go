@@ -47,8 +47,8 @@ func parseConfig(site domarkx.Site) (config, error) {
 			}
 		case "env":
 			for _, e := range v.Members() {
-				if strings.ContainsRune(e.Value.Text(), 0) {
-					return config{}, fmt.Errorf("config /env/%s: a NUL byte: %w", e.Name, domarkx.ErrInvalid)
+				if strings.ContainsRune(e.Name+e.Value.Text(), 0) {
+					return config{}, fmt.Errorf("config /env/%q: a NUL byte: %w", e.Name, domarkx.ErrInvalid)
 				}
 				c.env = append(c.env, e.Name+"="+e.Value.Text())
 			}

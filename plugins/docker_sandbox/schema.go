@@ -20,7 +20,7 @@ const configSchema = `{
     "env": {
       "type": "object",
       "description": "environment of all that runs",
-      "propertyNames": {"pattern": "^[^=\\u0000]+$"},
+      "propertyNames": {"pattern": "^[^=]+$"},
       "additionalProperties": {"type": ["string", "number", "boolean"]}
     },
     "mounts": {

@@ -97,7 +97,7 @@ func (p *processes) killAll() {
 	// lets no fork finish in a process that has a pending signal (copy_process). They
 	// are gone some time later; one that hangs in the kernel is not waited for.
 	for deadline := time.Now().Add(killTime); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if any, err := p.signalAll(unix.SIGKILL); !any || err != nil {
+		if left, err := p.signalAll(unix.SIGKILL); !left || err != nil {
 			break
 		}
 	}
