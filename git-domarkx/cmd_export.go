@@ -49,18 +49,10 @@ func (exportCmd) ExitOne() string {
 
 // Run writes the session.
 func (c *exportCmd) Run(inv *invocation) error {
-	if err := checkFormat(c.Format); err != nil {
-		return err
-	}
-	revision, err := engine.ParseRevision(c.Revision)
+	sessions, revision, err := inv.revisionIn(c.Format, c.Revision)
 	if err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	inv.mentionDrafts(revision.Name)
 	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict})
 	if export != nil && !inv.opts.Quiet {
 		for _, loss := range export.Losses {

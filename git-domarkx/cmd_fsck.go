@@ -38,8 +38,8 @@ func (c *fsckCmd) Run(inv *invocation) error {
 	}
 	found := findings(stored)
 	list, err := source.store.List(inv.ctx)
-	if err != nil { // one that cannot be read hides the others
-		found = append(found, engine.Finding{Severity: severityError, What: err.Error(), Where: "refs/domarkx/sessions/", Fix: "mend the sessions that cannot be read"})
+	if list == nil && err != nil { // those that cannot be read were found already
+		return err
 	}
 	for i, info := range list {
 		progress.report("rendering sessions", int64(i), int64(len(list)))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -73,15 +74,15 @@ func (c *importCmd) Run(inv *invocation) error {
 			return err
 		}
 	}
+	if err := c.checkAs(); err != nil {
+		return err
+	}
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err
 	}
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
 	if slices.Contains(c.Paths, "-") {
-		if c.As == "" {
-			return usagef("standard input has no name; give it one with --as NAME")
-		}
 		data, err := inv.readInput()
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
@@ -104,6 +105,26 @@ func (c *importCmd) Run(inv *invocation) error {
 		}
 	}
 	return badInput(inv, result.Bad)
+}
+
+// checkAs says whether --as suits the paths.
+func (c *importCmd) checkAs() error {
+	if slices.Contains(c.Paths, "-") {
+		if c.As == "" {
+			return usagef("standard input has no name; give it one with --as NAME")
+		}
+		return nil
+	}
+	if c.As == "" {
+		return nil
+	}
+	if len(c.Paths) > 1 {
+		return usagef("--as names one document, not %d; import them one by one", len(c.Paths))
+	}
+	if info, err := os.Stat(c.Paths[0]); err == nil && info.IsDir() {
+		return usagef("--as names one document, and %q is a folder", c.Paths[0])
+	}
+	return nil
 }
 
 func (c *importCmd) print(inv *invocation, result engine.Import) error {

@@ -39,18 +39,10 @@ On a terminal, characters that would control the terminal are shown as escapes.
 
 // Run prints a session or message.
 func (c *showCmd) Run(inv *invocation) error {
-	if err := checkFormat(c.Format); err != nil {
-		return err
-	}
-	revision, err := engine.ParseRevision(c.Revision)
+	sessions, revision, err := inv.revisionIn(c.Format, c.Revision)
 	if err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	inv.mentionDrafts(revision.Name)
 	if c.Attachment != "" {
 		w := inv.out.document()
 		if err := sessions.WriteAttachment(inv.ctx, revision, c.Attachment, w); err != nil {

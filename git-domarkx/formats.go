@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // checkFormat says whether there is a format of that name.
@@ -18,4 +19,22 @@ func checkFormat(name string) error {
 	}
 	slices.Sort(names)
 	return usagef("format %q is not known, expected one of %s", name, strings.Join(names, ", "))
+}
+
+// revisionIn opens the sessions for a revision that is to be written in a format.
+// Drafts of its session are mentioned.
+func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManager, engine.Revision, error) {
+	if err := checkFormat(format); err != nil {
+		return nil, engine.Revision{}, err
+	}
+	revision, err := engine.ParseRevision(spelled)
+	if err != nil {
+		return nil, engine.Revision{}, err
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return nil, engine.Revision{}, err
+	}
+	inv.mentionDrafts(revision.Name)
+	return sessions, revision, nil
 }

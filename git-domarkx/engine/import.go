@@ -54,6 +54,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		return Import{}, err
 	}
 	result.Others = c.others
+	var hidden []error // sessions that cannot be read
 	for len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
@@ -62,7 +63,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
 			}
-			if imp.here, err = m.infos(ctx); err != nil {
+			if imp.here, hidden, err = m.infos(ctx); err != nil {
 				return err
 			}
 			for i, f := range todo {
@@ -85,6 +86,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		result.Warnings = append(result.Warnings, imp.result.Warnings...)
 		todo = imp.later
 	}
+	result.Warnings = append(hidden, result.Warnings...)
 	return result, nil
 }
 
@@ -106,16 +108,43 @@ func isBadDocument(err error) bool {
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-func (m *SessionManager) infos(ctx context.Context) (map[string]domarkx.Info, error) {
+// infos returns the newest snapshots of the sessions by name, and why others cannot
+// be read.
+func (m *SessionManager) infos(ctx context.Context) (byName map[string]domarkx.Info, hidden []error, err error) {
 	list, err := m.store.List(ctx)
-	if err != nil {
-		return nil, err
+	if list == nil && err != nil || ctx.Err() != nil {
+		return nil, nil, errors.Join(err, ctx.Err())
 	}
-	byName := make(map[string]domarkx.Info, len(list))
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		hidden = several.Unwrap()
+	} else if err != nil {
+		hidden = []error{err}
+	}
+	byName = make(map[string]domarkx.Info, len(list))
 	for _, info := range list {
 		byName[info.Name] = info
 	}
-	return byName, nil
+	return byName, hidden, nil
+}
+
+// A hiddenError says that a document belongs to a session that cannot be read, or
+// may do so.
+type hiddenError struct{ error }
+
+func (e *hiddenError) Unwrap() error { return e.error }
+
+// hidden returns a *hiddenError when there is a session of that name and it cannot
+// be read.
+func (imp *importer) hidden(ctx context.Context, name string) error {
+	if _, ok := imp.here[name]; ok {
+		return nil
+	}
+	_, err := imp.tx.Tip(ctx, name)
+	if err == nil || errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	return &hiddenError{err}
 }
 
 // importer imports the documents of one request.
@@ -153,10 +182,11 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	saved, err := imp.document(ctx, in)
+	var hidden *hiddenError
 	switch {
 	case errors.Is(err, errLater):
 		imp.later = append(imp.later, f)
-	case isBadDocument(err):
+	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)
 	case err != nil:
 		return err
@@ -171,7 +201,10 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
 	files.digest.Write(in.data)
-	known, isKnown := imp.known(ctx, in)
+	known, isKnown, err := imp.known(ctx, in)
+	if err != nil {
+		return Saved{}, inputError(in, err)
+	}
 	if isKnown && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
@@ -187,7 +220,10 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
 	imp.nameSource(doc, in)
-	save := imp.saveOf(ctx, &in, doc, known, files.sum())
+	save, err := imp.saveOf(ctx, &in, doc, known, files.sum())
+	if err != nil {
+		return Saved{}, inputError(in, err)
+	}
 	c := imp.change
 	if c.name, c.base, err = imp.place(ctx, in, save.known); err != nil {
 		return Saved{}, inputError(in, err)
@@ -277,18 +313,21 @@ func (imp *importer) key(in input) string {
 
 // known returns what is remembered of a document whose session is still there and
 // has the snapshot that is remembered. Without the snapshot, the session may be
-// another one by now.
-func (imp *importer) known(ctx context.Context, in input) (source, bool) {
+// another one by now. It is a *hiddenError when the session cannot be read.
+func (imp *importer) known(ctx context.Context, in input) (source, bool, error) {
 	entry, ok := imp.sources.byPath[imp.key(in)]
 	if !ok {
-		return source{}, false
+		return source{}, false, nil
 	}
 	for src := &entry; src != nil; src = src.Before {
+		if err := imp.hidden(ctx, src.Session); err != nil {
+			return source{}, false, err
+		}
 		if imp.inHistory(ctx, *src) {
-			return *src, true
+			return *src, true, nil
 		}
 	}
-	return source{}, false
+	return source{}, false, nil
 }
 
 // inHistory reports whether a session has the snapshot that is remembered of it.

@@ -26,6 +26,9 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 		if err == nil || !errors.Is(err, domarkx.ErrExists) {
 			return name, "", err
 		}
+		if err := imp.hidden(ctx, name); err != nil {
+			return "", "", err // perhaps it came from this document
+		}
 		tip, here := imp.here[name]
 		if here && !imp.made[name] && !imp.fresh[tip.ID] {
 			same, err := imp.sameSource(ctx, tip, in)

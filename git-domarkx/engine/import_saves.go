@@ -22,29 +22,32 @@ type save struct {
 }
 
 // saveOf says which save a document is, and makes what it says of itself the
-// identity and name of the input.
-func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known source, digest string) save {
+// identity and name of the input. The error is that of [importer.known].
+func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known source, digest string) (save, error) {
 	s := save{known: known, digest: digest}
 	if in.codec.Identify == nil {
-		return s
+		return s, nil
 	}
 	id := in.codec.Identify(doc.Header)
 	if id.ID == "" {
-		return s
+		return s, nil
 	}
 	s.pathKey, s.path = imp.key(*in), known
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
 	if in.as == "" && id.Name != "" {
 		in.name = id.Name
 	}
-	s.known, _ = imp.known(ctx, *in)
+	var err error
+	if s.known, _, err = imp.known(ctx, *in); err != nil {
+		return s, err
+	}
 	s.at, s.within = id.Saved, id.Saved
 	if in.codec.SavedAt != nil {
 		if saved, ok := in.codec.SavedAt(nil, in.path); ok {
 			s.at = saved.At
 		}
 	}
-	return s
+	return s, nil
 }
 
 // isOld reports whether a session has a document already: the same one, or a later
