@@ -18,10 +18,8 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 	if b != nil {
 		defer b.close(ctx)
 	}
-	if err := m.vacant(ctx, from, to); err != nil {
-		return domarkx.Info{}, err
-	}
-	if err := m.assignAnew(ctx, from, to); err != nil {
+	assigned, err := m.around.Assignments.List(ctx)
+	if err != nil {
 		return domarkx.Info{}, err
 	}
 	var info domarkx.Info
@@ -36,14 +34,26 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		if err := tx.RenameWorkspace(ctx, from, to); err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return err
 		}
+		if err := m.vacant(ctx, from, to); err != nil {
+			return err
+		}
 		if err := m.rememberRenamed(from, renaming{To: to, Tip: info.ID}); err != nil {
 			return err
 		}
-		return m.sourceRenamed(from, to)
+		if err := m.sourceRenamed(from, to); err != nil {
+			return err
+		}
+		return m.assignAll(ctx, renamedAssignments(assigned, from, to))
 	})
 	info.Name = to
-	if err != nil || from == to {
-		return info, errors.Join(err, m.assignAnew(ctx, to, from))
+	if err != nil {
+		if _, ok := assigned[to]; !ok {
+			assigned[to] = ""
+		}
+		return info, errors.Join(err, m.assignAll(ctx, assigned))
+	}
+	if from == to {
+		return info, nil
 	}
 	if b != nil {
 		if err := errors.Join(b.close(ctx), m.around.Workspaces.Rename(ctx, from, to)); err != nil {
@@ -63,23 +73,27 @@ func (m *SessionManager) vacant(ctx context.Context, from, to string) error {
 	return fmt.Errorf("workspace %q: %w on this machine; git domarkx workspace rm %s removes it", to, domarkx.ErrExists, to)
 }
 
-// assignAnew lets a session that is renamed work in the workspace that it worked
-// in, and others in what is renamed with it.
-func (m *SessionManager) assignAnew(ctx context.Context, from, to string) error {
-	all, err := m.around.Assignments.List(ctx)
-	if err != nil || from == to {
-		return err
-	}
-	if own := all[from]; own != "" {
-		if err := m.assign(ctx, to, own); err != nil {
-			return err
-		}
-	}
+// renamedAssignments are assignments after a session was renamed: it works where it
+// worked, and others in what is renamed with it. The old name keeps what it had.
+func renamedAssignments(all map[string]string, from, to string) map[string]string {
+	next := map[string]string{}
 	for session, workspace := range all {
 		if workspace == from {
-			if err := m.assign(ctx, session, to); err != nil {
-				return err
-			}
+			workspace = to
+		}
+		next[session] = workspace
+		if session == from {
+			next[to] = workspace
+		}
+	}
+	return next
+}
+
+// assignAll makes the assignments of these sessions what is given.
+func (m *SessionManager) assignAll(ctx context.Context, all map[string]string) error {
+	for session, workspace := range all {
+		if err := m.assign(ctx, session, workspace); err != nil {
+			return err
 		}
 	}
 	return nil

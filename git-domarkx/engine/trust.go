@@ -68,10 +68,15 @@ func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 }
 
 func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string) error {
-	if held, err := m.trusts(ctx, d); err != nil || held {
+	if d.empty() {
+		return nil
+	}
+	value := trustValue(d, session)
+	values, err := m.around.Settings.All(ctx, trustKey)
+	if err != nil || slices.Contains(values, value) { // one of another session goes when that changes
 		return err
 	}
-	return m.around.Settings.Add(ctx, trustKey, trustValue(d, session))
+	return m.around.Settings.Add(ctx, trustKey, value)
 }
 
 // Revoke takes back the trust in what a session can run, and in what it could run
@@ -110,14 +115,6 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // all the snapshots that it was made from were trusted. The change is made by then:
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
-	now, err := m.digest(ctx, after)
-	if err != nil {
-		return err
-	}
-	defer m.rememberDigest(after, now)
-	if held, err := m.trusts(ctx, now); err != nil || held {
-		return err
-	}
 	var old []trustDigest
 	for _, info := range before {
 		d, err := m.digest(ctx, info)
@@ -128,6 +125,13 @@ func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, be
 			return err
 		}
 		old = append(old, d)
+	}
+	now, err := m.digest(ctx, after)
+	if err != nil {
+		return err
+	}
+	if held, err := m.trusts(ctx, now); err != nil || held {
+		return err
 	}
 	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, after.Name)); err != nil {
 		return err

@@ -35,9 +35,6 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	if err != nil {
 		return Forked{}, err
 	}
-	if err := m.vacant(ctx, r.Name, name); err != nil {
-		return Forked{}, err
-	}
 	c := change{name: name, operation: "fork", author: author, committer: committer}
 	fork := Forked{Info: from}
 	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx Tx) error {
@@ -48,6 +45,9 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 			if err == nil {
 				err = fmt.Errorf("workspace %q: %w, expected the name of a new session", name, domarkx.ErrExists)
 			}
+			return err
+		}
+		if err := m.vacant(ctx, r.Name, name); err != nil {
 			return err
 		}
 		if r.Message >= 0 && r.Message < from.Messages-1 {
