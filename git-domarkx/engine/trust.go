@@ -115,6 +115,14 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // all the snapshots that it was made from were trusted. The change is made by then:
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
+	now, err := m.digest(ctx, after)
+	if err != nil {
+		return err
+	}
+	defer m.rememberDigest(after, now)
+	if held, err := m.trusts(ctx, now); err != nil || held {
+		return err
+	}
 	var old []trustDigest
 	for _, info := range before {
 		d, err := m.digest(ctx, info)
@@ -125,13 +133,6 @@ func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, be
 			return err
 		}
 		old = append(old, d)
-	}
-	now, err := m.digest(ctx, after)
-	if err != nil {
-		return err
-	}
-	if held, err := m.trusts(ctx, now); err != nil || held {
-		return err
 	}
 	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, after.Name)); err != nil {
 		return err
