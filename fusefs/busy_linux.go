@@ -14,7 +14,10 @@ const maxUses = 8 // of one process that are told
 
 // Busy returns who uses a mounted folder, as far as this user may see: by working
 // directory, root, open files, program or mapped files. This process is left out.
-func Busy(dir string) ([]User, error) {
+func Busy(dir string) ([]User, error) { return busy(dir, "") }
+
+// busy is Busy for a folder that the user knows under another path.
+func busy(dir, as string) ([]User, error) {
 	dir, err := canonical(dir)
 	if err != nil {
 		return nil, fmt.Errorf("looking for users of %q: %w", dir, err)
@@ -29,7 +32,7 @@ func Busy(dir string) ([]User, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if uses := usesOf(filepath.Join("/proc", e.Name()), dir); len(uses) > 0 {
+		if uses := usesOf(filepath.Join("/proc", e.Name()), dir, as); len(uses) > 0 {
 			users = append(users, User{PID: pid, Command: commandOf(pid), Uses: uses})
 		}
 	}
@@ -39,14 +42,14 @@ func Busy(dir string) ([]User, error) {
 
 // usesOf returns what a process uses below a folder. Only links are read: nothing
 // is asked of the mount.
-func usesOf(proc, dir string) []string {
+func usesOf(proc, dir, as string) []string {
 	var uses []string
 	add := func(kind, path string) {
 		below, ok := under(path, dir)
 		if !ok || len(uses) >= maxUses {
 			return
 		}
-		use := strings.TrimSpace(kind + " " + below)
+		use := strings.TrimSpace(kind + " " + filepath.Join(as, below))
 		if !slices.Contains(uses, use) {
 			uses = append(uses, use)
 		}

@@ -52,6 +52,11 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if err := Recover(ctx, dir); err != nil {
 		return nil, err
 	}
+	if o.Beside != "" {
+		if o.Beside, err = prepareBeside(ctx, o.Beside); err != nil {
+			return nil, fmt.Errorf("mounting beside %q: %w", dir, err)
+		}
+	}
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
 	} else if !info.IsDir() {
@@ -202,10 +207,17 @@ func (s *Server) Wait() error {
 // Unmount unmounts the folder, as [Wait] goes on to describe. While somebody uses
 // it, it stays whole; the error is a [*BusyError].
 func (s *Server) Unmount(ctx context.Context) error {
-	if err := Unmount(ctx, s.dir); err != nil {
+	if err := s.TryUnmount(ctx); err != nil {
 		return err
 	}
 	return s.Wait()
+}
+
+// TryUnmount unmounts the folder, or returns a [*BusyError], and waits for nothing
+// else.
+func (s *Server) TryUnmount(ctx context.Context) error {
+	// The mount itself is not asked: it is this process that would have to answer.
+	return unmountBoth(ctx, s.dir, func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) })
 }
 
 // end makes snapshots of what was acknowledged, and closes the journal.

@@ -35,5 +35,8 @@ func (*Server) Dir() string { return "" }
 // Wait waits until the folder is unmounted.
 func (*Server) Wait() error { return unsupported() }
 
+// TryUnmount unmounts the folder.
+func (*Server) TryUnmount(context.Context) error { return unsupported() }
+
 // Unmount unmounts the folder.
 func (*Server) Unmount(context.Context) error { return unsupported() }

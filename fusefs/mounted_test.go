@@ -69,7 +69,12 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	beside := ""
+	if os.Getenv(serveVariable+"_BESIDE") != "" || os.Geteuid() != 0 {
+		beside = filepath.Join(dir, "beside")
+	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
+		Beside:     beside,
 		Workspaces: workspaces, Versions: workspaces, Contents: workspaces,
 		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
 		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces}, Names: store, Saver: store,

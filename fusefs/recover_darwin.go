@@ -40,9 +40,17 @@ func usable(server *fuse.Server, _ string) error { return server.WaitMount() }
 
 // Unmount unmounts a folder that sessions are mounted on. While somebody uses it,
 // it stays whole; the error is a [*BusyError].
-func Unmount(_ context.Context, dir string) error {
-	inner := filepath.Join(dir, workspacesName)
-	err := unix.Unmount(inner, 0)
+func Unmount(ctx context.Context, dir string) error {
+	return unmountBoth(ctx, dir, func(dir string) string {
+		if beside, err := os.Readlink(filepath.Join(dir, workspacesName)); err == nil {
+			return beside
+		}
+		return filepath.Join(dir, workspacesName)
+	})
+}
+
+func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
+	err := unix.Unmount(innerOf(dir), 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // it may have none
 		err = unix.Unmount(dir, 0)
 	}

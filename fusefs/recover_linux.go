@@ -137,7 +137,11 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a folder that sessions are mounted on, also by another process.
 // While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
 // that no sessions are mounted on is domarkx.ErrNotFound.
-func Unmount(ctx context.Context, dir string) error {
+func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
+
+// unmountBoth unmounts a folder, and before it the one that workspaces are mounted
+// on.
+func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
@@ -153,9 +157,10 @@ func Unmount(ctx context.Context, dir string) error {
 	if dead(dir) {
 		return detach(ctx, dir)
 	}
+	inner := innerOf(dir)
 	// Who has just closed its last file counts as a user for a moment longer.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err = unmountAll(ctx, dir)
+		err = unmountAll(ctx, dir, inner)
 		if err == nil || wait > 100*time.Millisecond {
 			break
 		}
@@ -168,30 +173,39 @@ func Unmount(ctx context.Context, dir string) error {
 	if err == nil {
 		return nil
 	}
-	if _, nested := topmost(all, innerDir(dir)); nested {
-		awaitInner(ctx, dir)
+	if _, nested := topmost(all, inner); nested {
+		awaitInner(ctx, inner)
 	}
-	users, uerr := Busy(dir)
+	users, uerr := usersOf(dir, inner)
 	if uerr == nil && (len(users) > 0 || errors.Is(err, syscall.EBUSY)) {
 		return &BusyError{Dir: dir, Users: users}
 	}
 	return fmt.Errorf("unmounting %q: %w", dir, err)
 }
 
-func innerDir(dir string) string { return filepath.Join(dir, workspacesName) }
+// innerDir returns the folder that the workspaces of a mount are mounted on.
+func innerDir(dir string) string {
+	inside := filepath.Join(dir, workspacesName)
+	if beside, err := os.Readlink(inside); err == nil {
+		if real, err := canonical(beside); err == nil {
+			return real
+		}
+	}
+	return inside
+}
 
 // unmountAll unmounts what is mounted inside, then the folder itself. While somebody
 // is seen to use either, it begins with neither.
-func unmountAll(ctx context.Context, dir string) error {
+func unmountAll(ctx context.Context, dir, inner string) error {
 	all, err := mounts()
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, innerDir(dir)); ok && top.kind == FileSystem {
-		if users, err := Busy(dir); err != nil || len(users) > 0 {
+	if top, ok := topmost(all, inner); ok && top.kind == FileSystem {
+		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
 		}
-		if err := unmount(ctx, innerDir(dir)); err != nil {
+		if err := unmount(ctx, inner); err != nil {
 			return err
 		}
 	}
@@ -200,14 +214,24 @@ func unmountAll(ctx context.Context, dir string) error {
 
 // awaitInner waits until the server of a mount that could not be unmounted has
 // mounted again what is inside.
-func awaitInner(ctx context.Context, dir string) {
+func awaitInner(ctx context.Context, inner string) {
 	for deadline := time.Now().Add(10 * patience); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		if all, err := mounts(); err != nil {
 			return
-		} else if _, ok := topmost(all, innerDir(dir)); ok {
+		} else if _, ok := topmost(all, inner); ok {
 			return
 		}
 	}
+}
+
+// usersOf returns who uses a mount, or the one of its workspaces.
+func usersOf(dir, inner string) ([]User, error) {
+	users, err := Busy(dir)
+	if _, inside := under(inner, dir); err != nil || inside {
+		return users, err
+	}
+	more, err := busy(inner, workspacesName)
+	return append(users, more...), err
 }
 
 func unmount(ctx context.Context, dir string) error {

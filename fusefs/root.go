@@ -54,7 +54,7 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
 	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))
 	if n.Workspaces != nil {
-		add(workspacesName, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(workspacesName))
+		n.addWorkspaces(add)
 	}
 	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("errors"))
 }

@@ -78,11 +78,15 @@ type Options struct {
 	Workspaces Workspaces            // nil shows no workspaces
 	Versions   Versions              // not needed without Workspaces
 	Contents   domarkx.VersionReader // not needed without Workspaces
-	Drafts     string                // folder of the journal of drafts; not needed when ReadOnly
-	ReadOnly   bool                  // refuse all changes
-	Label      string                // what mount(8) shows as the source, such as the repository's folder
-	Logger     *slog.Logger          // nil logs nothing
-	Pace       Pace                  // zero for the default
+	// Beside is where the versions of workspaces are mounted when a mount cannot be
+	// inside of another, which takes root: a folder that is made, and removed in the
+	// end. MNT/workspaces is a symbolic link to it then. "" mounts them inside.
+	Beside   string
+	Drafts   string       // folder of the journal of drafts; not needed when ReadOnly
+	ReadOnly bool         // refuse all changes
+	Label    string       // what mount(8) shows as the source, such as the repository's folder
+	Logger   *slog.Logger // nil logs nothing
+	Pace     Pace         // zero for the default
 }
 
 // FileSystem is the type under which mounts of this package stand in the mount

@@ -3,8 +3,10 @@
 package fusefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -38,6 +40,15 @@ func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.A
 	return 0
 }
 
+// addWorkspaces adds what leads to the versions of workspaces.
+func (n *rootNode) addWorkspaces(add func(name string, child fs.InodeEmbedder, mode uint32, ino uint64)) {
+	if n.Beside != "" {
+		add(workspacesName, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK, number(workspacesName))
+		return
+	}
+	add(workspacesName, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(workspacesName))
+}
+
 // workspaceOf returns where the symbolic link of a message to its workspace leads;
 // "" when it has none.
 func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info, k int) (string, error) {
@@ -57,10 +68,25 @@ func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info
 	return up + workspacesName + "/" + path, err
 }
 
-func (s *Server) workspacesDir() string { return filepath.Join(s.dir, workspacesName) }
+// workspacesDir returns the folder that the versions of workspaces are mounted on.
+func (s *Server) workspacesDir() string {
+	return cmp.Or(s.view.Beside, filepath.Join(s.dir, workspacesName))
+}
 
-// mountWorkspaces mounts the versions of workspaces inside the mount, and keeps
-// them there as long as that is.
+// prepareBeside makes a folder to mount on, and returns its path as the mount table
+// will have it.
+func prepareBeside(ctx context.Context, dir string) (string, error) {
+	if err := Recover(ctx, dir); err != nil {
+		return dir, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return dir, err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// mountWorkspaces mounts the versions of workspaces inside or beside the mount, and
+// keeps them there as long as that is.
 func (s *Server) mountWorkspaces() error {
 	server, err := s.serveWorkspaces()
 	if err != nil {
@@ -77,6 +103,9 @@ func (s *Server) mountWorkspaces() error {
 			// Whoever unmounts the whole begins here, but stops when he finds that it is in use.
 			select {
 			case <-outer:
+				if s.view.Beside != "" {
+					os.Remove(s.view.Beside) // it is empty, or not ours
+				}
 				return
 			case <-time.After(patience):
 			}

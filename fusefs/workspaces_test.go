@@ -280,7 +280,7 @@ func (m *mount) inner() int {
 	}
 	n := 0
 	for _, line := range fusefs.ParseMountinfo(data) {
-		if fusefs.MountedOn(line) == m.path("workspaces") {
+		if on := fusefs.MountedOn(line); on == m.path("workspaces") || on == filepath.Join(m.dir, "beside") {
 			n++
 		}
 	}
@@ -288,71 +288,81 @@ func (m *mount) inner() int {
 }
 
 func TestABusyVersionKeepsAllMounted(t *testing.T) {
-	m := mounted(t)
+	t.Run("inside", func(t *testing.T) { busyVersions(mounted(t)) })
+	t.Run("beside", func(t *testing.T) { busyVersions(mounted(t, besideVariable)) })
+}
+
+const besideVariable = serveVariable + "_BESIDE=1"
+
+func busyVersions(m *mount) {
 	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
 	for _, busy := range []string{"workspaces/w/latest/fs", "workspaces", "sessions", "."} {
 		cmd := exec.Command("sleep", "1000")
 		cmd.Dir = m.path(busy)
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			m.Fatal(err)
 		}
-		err := fusefs.Unmount(t.Context(), m.mnt)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
-			t.Errorf("unmounting what is used at %s: %v", busy, err)
+		err := fusefs.Unmount(m.Context(), m.mnt)
+		if busy != "." && (err == nil || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) || !strings.Contains(err.Error(), busy[:8])) {
+			m.Errorf("unmounting what is used at %s: %v", busy, err)
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
 		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			t.Errorf("after that: %q, %d mounts", got, m.inner())
+			m.Errorf("after that: %q, %d mounts", got, m.inner())
 		}
 	}
 	// One that is not seen: the kernel itself.
 	hidden := filepath.Join(m.dir, "hidden")
 	if err := os.Mkdir(hidden, 0o700); err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
 	for _, dir := range []string{"sessions", "workspaces/w"} {
 		fd, err := unix.OpenTree(unix.AT_FDCWD, m.path(dir), 0)
 		if err != nil {
-			t.Fatal(err)
+			m.Fatal(err)
 		}
-		if err := fusefs.Unmount(t.Context(), m.mnt); err == nil {
-			t.Errorf("unmounted while this process has %s open", dir)
+		if err := fusefs.Unmount(m.Context(), m.mnt); err == nil {
+			m.Errorf("unmounted while this process has %s open", dir)
 		}
 		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			t.Errorf("after that: %q, %d mounts", got, m.inner())
+			m.Errorf("after that: %q, %d mounts", got, m.inner())
 		}
 		unix.Close(fd)
 	}
-	if err := fusefs.Unmount(t.Context(), m.mnt); err != nil {
-		t.Error(err)
+	if err := fusefs.Unmount(m.Context(), m.mnt); err != nil {
+		m.Error(err)
 	}
 	if m.inner() != 0 {
-		t.Errorf("%d mounts stay", m.inner())
+		m.Errorf("%d mounts stay", m.inner())
 	}
 }
 
 func TestADeadMountTakesItsVersionsAlong(t *testing.T) {
-	m := mounted(t)
+	t.Run("inside", func(t *testing.T) { deadVersions(mounted(t)) })
+	t.Run("beside", func(t *testing.T) { deadVersions(mounted(t, besideVariable), besideVariable) })
+}
+
+func deadVersions(m *mount, environ ...string) {
 	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
 	m.read("workspaces/w/latest/fs/n")
 	for _, busy := range []string{"sessions", "workspaces/w/latest/fs"} {
 		cmd := exec.Command("sleep", "1000")
 		cmd.Dir = m.path(busy)
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			m.Fatal(err)
 		}
 		m.kill()
-		m.start()
+		m.start(environ...)
 		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			t.Errorf("after a kill: %q, %d mounts", got, m.inner())
+			m.Errorf("after a kill: %q, %d mounts", got, m.inner())
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
 	}
 	m.stop()
 	if m.inner() != 0 {
-		t.Errorf("%d mounts stay", m.inner())
+		m.Errorf("%d mounts stay", m.inner())
 	}
 }
 
@@ -365,5 +375,21 @@ func TestVersionsComeBackWhenSomebodyUnmountsThem(t *testing.T) {
 	m.eventually("the versions are mounted again", func() bool { return m.inner() == 1 })
 	if got := m.read("workspaces/w/latest/fs/n"); got != "1" {
 		t.Errorf("reads %q", got)
+	}
+}
+
+func TestVersionsAreBesideTheMountOfAUser(t *testing.T) {
+	m := mounted(t, besideVariable)
+	s := m.outside("s", "## user\n\none\n")
+	v := m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	if err := m.spaces.Link(s.ID, 0, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.sh(`cat ../messages/s/0000-user/workspace/fs/n; readlink ../workspaces; ls ../workspaces/ ../workspaces/w/latest`); got != "1"+m.dir+"/beside\n../workspaces/:\nw\n\n../workspaces/w/latest:\nfs\n" {
+		t.Errorf("beside: %q", got)
+	}
+	m.stop()
+	if _, err := os.Stat(filepath.Join(m.dir, "beside")); !os.IsNotExist(err) || m.inner() != 0 {
+		t.Errorf("stays: %v, %d mounts", err, m.inner())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
@@ -39,11 +40,29 @@ func (inv *invocation) mountDir(named string) (string, error) {
 	case dir != "":
 		return "", fmt.Errorf("domarkx.mount.dir is %q: %w: a bare repository needs an absolute path", dir, domarkx.ErrInvalid)
 	}
-	runtime, err := inv.runtimeDir()
+	base, err := inv.runtimeDir()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(runtime, "git-domarkx", mountName(git)), nil
+	return filepath.Join(base, "git-domarkx", mountName(git)), nil
+}
+
+// besideDir returns where the mount on a folder has the versions of workspaces when
+// they cannot be inside, "" when they can: only root may look into the mount of a
+// user, and mounting inside it takes that.
+func (inv *invocation) besideDir(dir string) (string, error) {
+	if os.Geteuid() == 0 && runtime.GOOS == "linux" {
+		return "", nil
+	}
+	base, err := inv.runtimeDir()
+	if err != nil {
+		return "", err
+	}
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(base, "git-domarkx", fmt.Sprintf("workspaces-%x", sum[:8])), nil
 }
 
 // mountName tells a person which repository it is, and no other has it.

@@ -52,8 +52,13 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	if err != nil {
 		return nil, nil, err
 	}
+	beside, err := inv.besideDir(dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, note.end())
+	}
 	server, err := fusefs.Mount(inv.ctx, fusefs.Options{
 		Dir: dir, Sessions: source, Snapshots: source, Messages: source, Names: source, Saver: source,
+		Beside:     beside,
 		Workspaces: source.store, Versions: source.store, Contents: source.store,
 		Drafts: draftsDir(git), ReadOnly: !writableRepository(git), Label: git.CommonDir,
 		Logger: slog.New(slog.NewTextHandler(inv.err, nil)),
@@ -76,7 +81,7 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 	}
 	told := ""
 	for {
-		err := fusefs.Unmount(context.WithoutCancel(inv.ctx), server.Dir())
+		err := server.TryUnmount(context.WithoutCancel(inv.ctx))
 		var busy *fusefs.BusyError
 		if err != nil && !errors.As(err, &busy) {
 			return err
@@ -114,6 +119,10 @@ func (inv *invocation) unmount(dir string) error {
 		return errNo
 	case err != nil:
 		return err
+	}
+	// What a dead one had beside it is dead too.
+	if beside, err := inv.besideDir(dir); err == nil && beside != "" && fusefs.Recover(inv.ctx, beside) == nil {
+		os.Remove(beside) // it may be gone, or not ours
 	}
 	git, err := inv.git()
 	if err != nil {
