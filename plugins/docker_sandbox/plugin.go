@@ -20,6 +20,9 @@ type Plugin struct {
 	Agent string
 }
 
+// New returns the plugin with the running program as the agent.
+func New() *Plugin { return &Plugin{} }
+
 // AgentMain makes a program the agent in a container when its arguments
 // (os.Args) say so; ok reports whether they did. The program then exits with the
 // code.
