@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -29,8 +30,57 @@ func (c *checker) workspace(ctx context.Context, name, tip string) error {
 
 // checkVersion reports the first thing that is wrong with a version.
 func (c *checker) checkVersion(ctx context.Context, id string) error {
-	_, err := c.Version(ctx, id)
-	return err
+	v, err := c.Version(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range v.Resources {
+		if err := c.checkVersionFolder(ctx, r.Version, 0); err != nil {
+			return fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// checkVersionFolder reads all that is in a folder of a resource's version.
+func (c *checker) checkVersionFolder(ctx context.Context, id string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxVersionDepth {
+		return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrCorrupt, maxVersionDepth)
+	}
+	return c.once("folder of a version", domarkx.Blob{ID: id}, func() error {
+		files, err := c.Folder(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			switch f.Type {
+			case domarkx.Directory:
+				err = c.checkVersionFolder(ctx, f.ID, depth+1)
+			case domarkx.Regular, domarkx.Symlink:
+				err = c.checkContent(f.ID)
+			}
+			if err != nil {
+				return fmt.Errorf("%q: %w", f.Name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// checkContent reads the content of a file in a version.
+func (c *checker) checkContent(id string) error {
+	object, chunks, err := parseContentID(id)
+	if err != nil {
+		return err
+	}
+	blob := domarkx.Blob{ID: object.String()}
+	if !chunks.IsZero() {
+		blob.Chunks = chunks.String()
+	}
+	return c.once("file of a version", blob, func() error { return c.stream(io.Discard, blob) })
 }
 
 // noteLink remembers what a message links to.

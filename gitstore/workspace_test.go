@@ -537,3 +537,29 @@ func TestManyLinks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFsckReadsWhatVersionsHold(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	v := version(t, s, dir, "w", map[string]string{"code": "content"})
+	blob := git(t, dir, "rev-parse", v.ID+":code/file")
+	if err := os.Remove(filepath.Join(dir, "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	found, err := open(t, dir).Fsck(ctx, nil)
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].What, `"file"`) {
+		t.Errorf("a file that is missing: %+v, %v", found, err)
+	}
+	// A sidecar that says nothing.
+	v = version(t, s, dir, "other", map[string]string{"code": "other"})
+	bad := rewritten(t, dir, v.ID, map[string]string{"code/.domarkx": "x\n"}, "", "")
+	tree := git(t, dir, "rev-parse", bad+":code")
+	manifest := strings.Replace(git(t, dir, "cat-file", "blob", v.ID+":workspace.json")+"\n", v.Resources[0].Version, tree, 1)
+	bad = rewritten(t, dir, bad, map[string]string{"workspace.json": manifest}, "", "")
+	git(t, dir, "update-ref", "refs/domarkx/workspaces/other", bad)
+	git(t, dir, "update-ref", "-d", "refs/domarkx/workspaces/w")
+	found, err = open(t, dir).Fsck(ctx, nil)
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].What, `resource "code"`) {
+		t.Errorf("a bad sidecar: %+v, %v", found, err)
+	}
+}
