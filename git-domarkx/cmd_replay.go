@@ -41,18 +41,18 @@ func (c *replayCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	t := newTable()
+	var broken error // of the output
 	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
 		verdict := "differs"
 		if r.Same() {
 			verdict = "same"
 		}
-		t.add(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), outcome(r.Recorded), outcome(r.Replayed), text(verdict))
+		broken = errors.Join(broken, inv.printLine(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), outcome(r.Recorded), outcome(r.Replayed), text(verdict)))
 	}})
 	if err == nil && differ > 0 {
 		err = errNo
 	}
-	return errors.Join(t.write(inv), err)
+	return errors.Join(broken, err)
 }
 
 // outcome is a version, or the code of an error.

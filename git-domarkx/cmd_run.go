@@ -67,14 +67,14 @@ func (c *runCmd) Run(inv *invocation) error {
 		return err
 	}
 	inv.mentionDrafts(c.Name)
-	t := newTable()
+	var broken error // of the output
 	ran, err := sessions.Run(inv.ctx, engine.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
 		Report: func(r engine.CallReport) {
 			status := r.Code
 			if r.OK {
 				status = "ok"
 			}
-			t.add(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), text(r.Resource), text(r.Tool), text(status), oid(r.WorkspaceVersion))
+			broken = errors.Join(broken, inv.printLine(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), text(r.Resource), text(r.Tool), text(status), oid(r.WorkspaceVersion)))
 			if !r.OK && !inv.opts.Quiet {
 				fmt.Fprintf(inv.err, "%s#%d, call %d: %s: %s\n", visible(c.Name), r.Message, r.Index, visible(r.Code), visible(r.Outcome.Message))
 			}
@@ -90,7 +90,14 @@ func (c *runCmd) Run(inv *invocation) error {
 	if err == nil && ran.Failed > 0 {
 		err = errNo
 	}
-	return errors.Join(t.write(inv), err)
+	return errors.Join(broken, err)
+}
+
+// printLine prints one result at once, for those that take their time.
+func (inv *invocation) printLine(cells ...cell) error {
+	t := newTable()
+	t.add(cells...)
+	return errors.Join(t.write(inv), inv.out.Flush())
 }
 
 // showSetup shows what a setup script said that failed.

@@ -115,14 +115,6 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // all the snapshots that it was made from were trusted. The change is made by then:
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
-	now, err := m.digest(ctx, after)
-	if err != nil {
-		return err
-	}
-	defer m.rememberDigest(after, now)
-	if held, err := m.trusts(ctx, now); err != nil || held {
-		return err
-	}
 	var old []trustDigest
 	for _, info := range before {
 		d, err := m.digest(ctx, info)
@@ -134,14 +126,44 @@ func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, be
 		}
 		old = append(old, d)
 	}
+	chain, err := m.digests(ctx, after.ID)
+	if err != nil {
+		return err
+	}
+	now := chain[len(chain)-1]
+	m.rememberDigest(after, now)
+	if held, err := m.trusts(ctx, now); err != nil || held {
+		return err
+	}
 	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, after.Name)); err != nil {
 		return err
 	}
 	for _, d := range old { // forks and others of the same content have values of their own
-		if d.empty() || d == now {
-			continue
+		if d.empty() || !slices.Contains(chain, d) {
+			continue // what is no beginning of it is kept for a rewind
 		}
 		if err := m.around.Settings.Remove(ctx, trustKey, trustValue(d, after.Name)); err != nil {
+			return err
+		}
+	}
+	return m.forgetOldTrust(ctx, after.Name)
+}
+
+// keptTrust is for how many texts that a session had it stays trusted.
+const keptTrust = 20
+
+// forgetOldTrust bounds what is kept for a session, the newest last.
+func (m *SessionManager) forgetOldTrust(ctx context.Context, session string) error {
+	values, err := m.around.Settings.All(ctx, trustKey)
+	if err != nil {
+		return err
+	}
+	values = slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+		_, name, _ := strings.Cut(value, " ")
+		return name != session
+	})
+	for _, value := range values[:max(0, len(values)-keptTrust)] {
+		if err := m.around.Settings.Remove(ctx, trustKey, value); err != nil {
 			return err
 		}
 	}
