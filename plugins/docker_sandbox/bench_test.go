@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
@@ -45,7 +46,7 @@ func BenchmarkContainer(b *testing.B) {
 		}
 		b.ReportMetric(float64(time.Since(began).Microseconds())/1000, what)
 	}
-	open := func() (err error) { live, err = (plugin()).Open(ctx, site); return err }
+	open := func() (err error) { live, err = dockersandbox.New().Open(ctx, site); return err }
 	run := func(command string) func() error {
 		return func() error {
 			_, err := live.Execute(ctx, domarkx.Call{Tool: "run_command",

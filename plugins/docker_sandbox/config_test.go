@@ -47,7 +47,7 @@ func TestConfig(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			site := domarkx.Site{Config: value(t, c.config), Dir: t.TempDir(), Allow: c.allow, Warn: func(string) {},
 				Forbidden: []string{filepath.Join(allowed, "below", "git")}}
-			_, err := plugin().Open(context.Background(), site)
+			_, err := dockersandbox.New().Open(context.Background(), site)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -90,18 +90,18 @@ func TestSchema(t *testing.T) {
 func TestNoEngine(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("DOCKER_HOST", "unix://"+dir+"/none")
-	_, err := plugin().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir})
+	_, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir})
 	if err == nil || !strings.Contains(err.Error(), "no Docker engine answers at unix://"+dir) || !strings.Contains(err.Error(), "set DOCKER_HOST") {
 		t.Errorf("no engine: %v", err)
 	}
 	t.Setenv("DOCKER_HOST", "nonsense")
-	if _, err := plugin().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir}); err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") {
+	if _, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir}); err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") {
 		t.Errorf("nonsense: %v", err)
 	}
 }
 
 func TestNoImage(t *testing.T) {
-	_, err := plugin().Open(context.Background(), domarkx.Site{Config: value(t, `{"image": "no/such:image"}`), Dir: t.TempDir()})
+	_, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, `{"image": "no/such:image"}`), Dir: t.TempDir()})
 	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "run: docker pull no/such:image") {
 		t.Errorf("no image: %v", err)
 	}

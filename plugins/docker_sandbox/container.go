@@ -38,7 +38,7 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 			Hostname:    "sandbox", // not random: commands may show it, and are replayed
 			User:        "0:0",     // of the agent; commands run as the image's user
 			WorkingDir:  "/",
-			Entrypoint:  []string{agentFile},
+			Entrypoint:  e.agent.entry(),
 			Cmd:         []string{agentCommand},
 			OpenStdin:   true,
 			StdinOnce:   true, // the end of the connection is the end of the input, and of the container

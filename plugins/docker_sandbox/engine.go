@@ -1,16 +1,10 @@
 package dockersandbox
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"runtime"
 	"slices"
 	"syscall"
 
@@ -22,10 +16,10 @@ import (
 // An engine is a Docker engine, that of DOCKER_HOST or the local one.
 type engine struct {
 	*client.Client
-	agent string // path of the program that is the agent
+	agent program
 }
 
-func connect(ctx context.Context, agent string) (*engine, error) {
+func connect(ctx context.Context, agent program) (*engine, error) {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
 		return nil, fmt.Errorf("read DOCKER_HOST and its like: %w", err)
@@ -109,68 +103,4 @@ func lastOf(layers []string) string {
 		return "none"
 	}
 	return layers[len(layers)-1]
-}
-
-// Where the agent is in a container.
-const (
-	agentDir  = "/.git-domarkx"
-	agentFile = agentDir + "/agent"
-	// agentCommand is the argument that makes this program the agent.
-	agentCommand = "docker-sandbox-agent"
-)
-
-// agentStamp changes when the agent's program does.
-func (e *engine) agentStamp() (string, error) {
-	info, err := os.Stat(e.agent)
-	if err != nil {
-		return "", fmt.Errorf("find the program for the container: %w", err)
-	}
-	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), nil
-}
-
-// sendAgent copies the agent into a container, running or not.
-func (e *engine) sendAgent(ctx context.Context, container string) error {
-	f, err := os.Open(e.agent)
-	if err != nil {
-		return fmt.Errorf("find the program for the container: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	var head bytes.Buffer
-	w := tar.NewWriter(&head)
-	if err := w.WriteHeader(&tar.Header{Name: "agent", Mode: 0o755, Size: info.Size(), Format: tar.FormatGNU}); err != nil {
-		return err
-	}
-	// The archive's end: two blocks of zeros, after the file's last block is full.
-	tail := make([]byte, (512-info.Size()%512)%512+1024)
-	_, err = e.CopyToContainer(ctx, container, client.CopyToContainerOptions{
-		DestinationPath: agentDir,
-		Content:         io.MultiReader(&head, io.LimitReader(f, info.Size()), bytes.NewReader(tail)),
-	})
-	if err != nil {
-		return fmt.Errorf("copy the agent into the container: %w", e.explain(err))
-	}
-	return nil
-}
-
-// checkAgent says why a program cannot be the agent: it has to run in any image,
-// whatever libraries that has.
-func checkAgent(path string) error {
-	if runtime.GOOS != "linux" {
-		return fmt.Errorf("docker_sandbox on %s: %w; use Linux", runtime.GOOS, domarkx.ErrUnsupported)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		return fmt.Errorf("find the program for the container: %w", err)
-	}
-	defer f.Close()
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_INTERP {
-			return fmt.Errorf("%q needs shared libraries, which a container may not have: %w; build it with CGO_ENABLED=0", path, domarkx.ErrUnsupported)
-		}
-	}
-	return nil
 }

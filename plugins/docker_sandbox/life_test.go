@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/moby/moby/api/types/container"
@@ -54,7 +55,7 @@ func TestKilled(t *testing.T) {
 	id := containers(t, s.site.Dir)[0].ID
 
 	hold := exec.Command(os.Args[0])
-	hold.Env = append(os.Environ(), "DOCKER_SANDBOX_HOLD="+s.site.Dir, "DOCKER_SANDBOX_AGENT="+agentPath)
+	hold.Env = append(os.Environ(), "DOCKER_SANDBOX_HOLD="+s.site.Dir)
 	hold.Stderr = os.Stderr
 	if err := hold.Start(); err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestOrphans(t *testing.T) {
 	s.close()
 	orphans := func() int {
 		t.Helper()
-		list, err := plugin().Orphans(context.Background(), root)
+		list, err := dockersandbox.New().Orphans(context.Background(), root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,11 +204,11 @@ func TestOrphans(t *testing.T) {
 	if n := orphans(); n != 1 {
 		t.Fatalf("%d orphans once the resource is gone", n)
 	}
-	list, err := plugin().Orphans(context.Background(), root)
+	list, err := dockersandbox.New().Orphans(context.Background(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plugin().RemoveOrphan(context.Background(), list[0]); err != nil {
+	if err := dockersandbox.New().RemoveOrphan(context.Background(), list[0]); err != nil {
 		t.Fatal(err)
 	}
 	if n := orphans(); n != 0 {

@@ -22,7 +22,7 @@ type Orphan struct {
 // that other machines or repositories made on the same engine are none. Nothing
 // may be working with the resources meanwhile.
 func (p *Plugin) Orphans(ctx context.Context, root string) ([]Orphan, error) {
-	e, err := connect(ctx, "")
+	e, err := connect(ctx, program{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (p *Plugin) Orphans(ctx context.Context, root string) ([]Orphan, error) {
 
 // RemoveOrphan removes a container that [Plugin.Orphans] found.
 func (p *Plugin) RemoveOrphan(ctx context.Context, o Orphan) error {
-	e, err := connect(ctx, "")
+	e, err := connect(ctx, program{})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,7 @@ import (
 
 // A Plugin has the resources of type docker_sandbox.
 type Plugin struct {
-	// Agent is the path of a program that is linked statically and calls [AgentMain];
-	// "" is the running one.
+	// Agent is the path of a program that calls [AgentMain]; "" is the running one.
 	Agent string
 }
 
@@ -69,10 +68,11 @@ func (p *Plugin) connect(ctx context.Context) (*engine, error) {
 		}
 		path = own
 	}
-	if err := checkAgent(path); err != nil {
+	agent, err := findProgram(path)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, path)
+	return connect(ctx, agent)
 }
 
 // open finds the container of the resource, or makes it.

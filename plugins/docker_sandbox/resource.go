@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -38,7 +39,7 @@ func (r *resource) make(ctx context.Context) error {
 }
 
 func (r *resource) create(ctx context.Context, i image) (id, stamp string, err error) {
-	if stamp, err = r.engine.agentStamp(); err != nil {
+	if stamp, err = r.engine.agent.stamp(); err != nil {
 		return "", "", err
 	}
 	host, err := os.Hostname()
@@ -71,17 +72,20 @@ func (r *resource) start(ctx context.Context) error {
 	if r.session != nil {
 		return nil
 	}
-	stamp, err := r.engine.agentStamp()
+	stamp, err := r.engine.agent.stamp()
 	if err != nil {
 		return err
 	}
-	if stamp != r.state.Agent {
+	if stamp != r.state.Agent && sameEntry(stamp, r.state.Agent) {
 		if err := r.renewAgent(ctx, stamp); err != nil {
 			return err
 		}
 	}
 	if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
 		// A command may have removed the agent.
+		if !sameEntry(stamp, r.state.Agent) {
+			return err
+		}
 		if sent := r.renewAgent(ctx, stamp); sent != nil {
 			return errors.Join(err, sent)
 		}
@@ -113,6 +117,12 @@ func (r *resource) start(ctx context.Context) error {
 	return nil
 }
 
+// sameEntry reports whether a container that was made for one agent starts another:
+// its command cannot be changed. The agent that it has goes on then.
+func sameEntry(a, b string) bool {
+	return strings.HasPrefix(a, agentLoader) == strings.HasPrefix(b, agentLoader)
+}
+
 func (r *resource) renewAgent(ctx context.Context, stamp string) error {
 	if err := r.engine.sendAgent(ctx, r.state.Container); err != nil {
 		return err
@@ -121,9 +131,14 @@ func (r *resource) renewAgent(ctx context.Context, stamp string) error {
 	return r.state.write(r.site.Dir)
 }
 
+// maxListing bounds the memory that a container can make this program use: some
+// ten million files.
+const maxListing = 4 << 30
+
 // scan lists the files of a container that count.
 func (r *resource) scan(ctx context.Context, s *session) ([]agent.Entry, error) {
 	var entries []agent.Entry
+	size := 0
 	err := s.guard(ctx, func() error {
 		return s.Scan(func(e agent.Entry) error {
 			if e.Path == ".dockerenv" {
@@ -131,6 +146,12 @@ func (r *resource) scan(ctx context.Context, s *session) ([]agent.Entry, error) 
 			}
 			if e.Path != "" && !isPath(e.Path) {
 				return fmt.Errorf("the agent named a file %q: %w", e.Path, domarkx.ErrInvalid)
+			}
+			for _, x := range e.Xattrs {
+				size += len(x.Name) + len(x.Value)
+			}
+			if size += len(e.Path) + len(e.Target) + 256; size > maxListing {
+				return fmt.Errorf("the list of files is longer than %d MB: %w", maxListing>>20, domarkx.ErrInvalid)
 			}
 			entries = append(entries, e)
 			return nil

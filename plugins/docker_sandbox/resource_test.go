@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
@@ -52,7 +53,7 @@ const plainConfig = `{"image": "` + dockertest.Image + `"}`
 
 func (s *sandbox) reopen() {
 	s.t.Helper()
-	live, err := plugin().Open(context.Background(), s.site)
+	live, err := dockersandbox.New().Open(context.Background(), s.site)
 	if err != nil {
 		s.t.Fatal(err)
 	}

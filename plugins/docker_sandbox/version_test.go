@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/google/go-cmp/cmp"
@@ -199,12 +200,12 @@ func TestVersion(t *testing.T) {
 	}()
 	t.Run("elsewhere", func(t *testing.T) {
 		t.Setenv("DOCKER_HOST", engine.Host)
-		if _, err := plugin().Open(context.Background(), s.site); err != nil {
+		if _, err := dockersandbox.New().Open(context.Background(), s.site); err != nil {
 			t.Errorf("a container of another engine: %v", err)
 		}
 		site := s.site
 		site.Dir = t.TempDir()
-		if _, err := plugin().Open(context.Background(), site); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "docker pull "+dockertest.Image) {
+		if _, err := dockersandbox.New().Open(context.Background(), site); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "docker pull "+dockertest.Image) {
 			t.Errorf("an image that is not there: %v", err)
 		}
 		if _, err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {
