@@ -23,10 +23,10 @@ const (
 type globals struct {
 	Quiet    bool   `short:"q" help:"Show no progress and no hints."`
 	Color    string `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour the output: auto (the default), always or never."`
-	Progress bool   `negatable:"" default:"true" help:"Show progress on a terminal after a second; --no-progress never does."`
+	Progress bool   `negatable:"" default:"true" help:"Show progress on a terminal after a second."`
 
 	Usage usageFlag `short:"h" hidden:"" help:"Show the usage on one screen and stop."`
-	Help  helpFlag  `help:"Show the whole help and stop; -h shows the usage on one screen."`
+	Help  helpFlag  `help:"Show the whole help and stop; -h shows a screen."`
 }
 
 // commandLine is the grammar: what a user can type.
@@ -36,7 +36,7 @@ type commandLine struct {
 	Import   importCmd   `cmd:"" group:"read" help:"Make sessions from documents."`
 	Validate validateCmd `cmd:"" group:"read" help:"Say whether documents are well formed."`
 	List     listCmd     `cmd:"" group:"read" help:"List the sessions."`
-	Status   statusCmd   `cmd:"" group:"read" help:"Say what is mounted, unsaved, untrusted, changed, ahead or behind."`
+	Status   statusCmd   `cmd:"" group:"read" help:"Say what is live, unsaved, untrusted, ahead or behind."`
 	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`

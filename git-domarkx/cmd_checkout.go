@@ -7,7 +7,7 @@ import (
 )
 
 type checkoutCmd struct {
-	Yes      bool   `short:"y" help:"Write set-id bits, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
+	Yes      bool   `help:"Write set-id bits, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
 }

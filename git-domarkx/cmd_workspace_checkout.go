@@ -5,7 +5,7 @@ import (
 )
 
 type workspaceCheckoutCmd struct {
-	Yes      bool   `short:"y" help:"Write what the help of checkout names as risky, too."`
+	Yes      bool   `help:"Write what the help of checkout names as risky, too."`
 	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2 or WS@OID."`
 	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
 }

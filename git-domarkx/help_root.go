@@ -11,6 +11,9 @@ hooks are not touched.
 A mount shows each session as a Markdown file: saving it in any editor makes the
 next snapshot. What is saved reads back byte for byte.
 
+The calls of a session run in its workspace, once you trust them. Each leaves a version of
+the workspace, a commit on the ref "refs/domarkx/workspaces/NAME".
+
 ## Sessions, snapshots and messages
 
 - ` + "`NAME`" + ` is a session: its newest snapshot.
@@ -37,6 +40,10 @@ These are read with git config:
 
 - ` + "`domarkx.mount.dir`" + `: the folder that mount uses when none is given.
 - ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
+- ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
+- ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host folder that containers may see, a database that may be used, the beginning of the URLs that may be cloned; each any number of times.
+- ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
+- ` + "`domarkx.trust`" + `, ` + "`domarkx.private`" + `, ` + "`domarkx.NAME.workspace`" + `: what trust, fork and workspace attach record.
 - ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
 - ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.
 - ` + "`gc.reflogExpireUnreachable`" + `: how long the trash keeps a removed session; 30 days unless set.
@@ -49,7 +56,7 @@ These are read with git config:
 
 ## Files
 
-- ` + "`refs/domarkx/sessions/`" + `: the sessions; ` + "`refs/domarkx-remotes/`" + `: what remotes have; ` + "`refs/domarkx-trash/`" + `: what was removed.
-- ` + "`.git/domarkx/`" + `: drafts, journal and locks of this machine. Nothing in it is shared.
+- ` + "`refs/domarkx/sessions/`" + `: the sessions; ` + "`refs/domarkx/workspaces/`" + `: their workspaces; ` + "`refs/domarkx-remotes/`" + `: what remotes have; ` + "`refs/domarkx-trash/`" + `: what was removed.
+- ` + "`.git/domarkx/`" + `: drafts, live workspaces, journal and locks of this machine. Nothing in it is shared.
 `
 }
