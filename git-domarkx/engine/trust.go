@@ -11,7 +11,7 @@ import (
 
 // trustKey is the setting that holds what the user trusts: the digest of all that
 // runs, and after a space the session for which that was said. The session only
-// tells what a change of it replaces; trust is in content, whatever its name.
+// bounds how much is kept; trust is in content, whatever its name.
 const trustKey = "domarkx.trust"
 
 // The states of a session's trust.
@@ -115,7 +115,6 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // all the snapshots that it was made from were trusted. The change is made by then:
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
-	var old []trustDigest
 	for _, info := range before {
 		d, err := m.digest(ctx, info)
 		if err != nil {
@@ -124,32 +123,27 @@ func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, be
 		if held, err := m.trusts(ctx, d); err != nil || !held {
 			return err
 		}
-		old = append(old, d)
 	}
-	chain, err := m.digests(ctx, after.ID)
+	now, err := m.digest(ctx, after)
 	if err != nil {
 		return err
 	}
-	now := chain[len(chain)-1]
-	m.rememberDigest(after, now)
+	return m.growTrust(ctx, now, after.Name)
+}
+
+// growTrust records trust in what a session runs after a change of the user. What it
+// ran before stays trusted, for a rewind and for others of the same content.
+func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session string) error {
 	if held, err := m.trusts(ctx, now); err != nil || held {
 		return err
 	}
-	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, after.Name)); err != nil {
+	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, session)); err != nil {
 		return err
 	}
-	for _, d := range old { // forks and others of the same content have values of their own
-		if d.empty() || !slices.Contains(chain, d) {
-			continue // what is no beginning of it is kept for a rewind
-		}
-		if err := m.around.Settings.Remove(ctx, trustKey, trustValue(d, after.Name)); err != nil {
-			return err
-		}
-	}
-	return m.forgetOldTrust(ctx, after.Name)
+	return m.forgetOldTrust(ctx, session)
 }
 
-// keptTrust is for how many texts that a session had it stays trusted.
+// keptTrust is for how many of the texts that a session had it stays trusted.
 const keptTrust = 20
 
 // forgetOldTrust bounds what is kept for a session, the newest last.

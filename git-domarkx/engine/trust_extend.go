@@ -33,10 +33,7 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 	if err != nil || !held {
 		return unextended(after.Name, err)
 	}
-	if err := m.recordTrust(ctx, now, after.Name); err != nil || d.empty() {
-		return unextended(after.Name, err)
-	}
-	return unextended(after.Name, m.around.Settings.Remove(ctx, trustKey, trustValue(d, after.Name)))
+	return unextended(after.Name, m.growTrust(ctx, now, after.Name))
 }
 
 // trustSaved extends the trust in a session over a document that the user saved,
