@@ -3,13 +3,14 @@
 //	README.md                          what is what
 //	sessions/<name>.md                 read-write; a save is a new snapshot
 //	snapshots/<name>/<NNNN>-<oid>.md   read-only, every snapshot; also .json, and latest.md, latest.json
-//	messages/<name>/<NNNN>-<role>/     message.md and message.json of each message
+//	messages/<name>/<NNNN>-<role>/     message.md and message.json of each message, workspace: its version
+//	workspaces/<name>/<NNNN>-<oid>/    read-only, every version of a workspace, a folder for each resource
 //	errors/<name>.md                   what became of a save that is not in the session as it was saved
 //
 // It knows nothing of how sessions are stored: that is behind [Sessions],
 // [Snapshots], [Messages], [Names] and [Saver]. What programs do in sessions/ is
 // the work of package overlay, what was saved and is no snapshot yet is kept by
-// package drafts; this package turns both into a file system.
+// package drafts, versions of workspaces are shown by package versions; this package turns both into a file system.
 //
 // SEMANTICS.md says what can be relied on, and where the mount is not POSIX.
 package fusefs

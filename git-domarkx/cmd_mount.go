@@ -20,7 +20,9 @@ Shows the repository's sessions as files:
     README.md                     what is what
     sessions/NAME.md              read-write; a save is a new snapshot
     snapshots/NAME/               every snapshot, as .md and .json; read-only
-    messages/NAME/                every message; read-only
+    messages/NAME/                every message; read-only; "workspace" in it leads to
+                                  the version of the workspace that its calls left
+    workspaces/NAME/              every version of a workspace, as folders; read-only
     errors/NAME.md                a save that did not parse or had to be merged, and why
 
 Without DIR it is domarkx.mount.dir, else a folder under your runtime directory
@@ -32,6 +34,9 @@ When an editor's save returns, the bytes are on the disk; the snapshot follows w
 second. Saving what is there already makes none. A save that does not parse loses
 nothing: the file keeps it, errors/ says what is wrong, and the session stays on its
 last good snapshot.
+
+In workspaces/ any program works as on files on the disk. All there belongs to nobody and
+cannot be changed; "git domarkx checkout" writes a version to a folder of yours.
 
 FUSE is needed: the package fuse3 on Debian and Ubuntu, macFUSE on macOS.
 
