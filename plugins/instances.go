@@ -153,14 +153,24 @@ func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Vers
 // Rename gives an instance another name, which no instance may have. Without one
 // of the old name it does nothing.
 func (m *WorkspaceManager) Rename(ctx context.Context, from, to string) error {
+	return m.RenameWith(ctx, from, to, func() error { return nil })
+}
+
+// RenameWith is Rename after something else, such as the renaming of the
+// workspace's ref: both happen while no other process has the instance. An error of
+// first is returned, and the instance keeps its name. No resource is opened.
+func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, first func() error) error {
 	l, err := m.acquire(ctx, from, Options{Existing: true})
 	if errors.Is(err, domarkx.ErrNotFound) {
-		return nil
+		return first()
 	}
 	if err != nil {
 		return fmt.Errorf("workspace %q: %w", from, err)
 	}
 	defer l.lock.release()
+	if err := first(); err != nil {
+		return err
+	}
 	target := filepath.Join(m.home.Dir, folderName(to))
 	if target == l.dir {
 		return nil

@@ -9,22 +9,36 @@ import (
 )
 
 // Rename gives a session another name, and so it does its workspace, the instance
-// of that on this machine, and what other sessions work in it.
+// of that on this machine, and what other sessions work in it. It waits while calls
+// are made in the workspace.
 func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
-	b, err := m.hold(ctx, from)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	if b != nil {
-		defer b.close(ctx)
-	}
 	assigned, err := m.around.Assignments.List(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
+	if err := m.finishRename(ctx, from); err != nil {
+		return domarkx.Info{}, err
+	}
 	var info domarkx.Info
+	err = m.around.Workspaces.RenameWith(ctx, from, to, func() error {
+		info, err = m.renameRefs(ctx, from, to, renamedAssignments(assigned, from, to))
+		return err
+	})
+	if info.Name != to { // it was not renamed
+		if _, ok := assigned[to]; !ok {
+			assigned[to] = ""
+		}
+		return info, errors.Join(err, m.assignAll(ctx, assigned))
+	}
+	if err != nil || from == to {
+		return info, err
+	}
+	return info, errors.Join(m.assign(ctx, from, ""), m.movePrivate(ctx, from, to))
+}
+
+// renameRefs gives a session and its workspace another name.
+func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
 	err = m.update(ctx, "rename "+from+" "+to, func(tx Tx) error {
-		var err error
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
@@ -43,24 +57,12 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		if err := m.sourceRenamed(from, to); err != nil {
 			return err
 		}
-		return m.assignAll(ctx, renamedAssignments(assigned, from, to))
+		return m.assignAll(ctx, assigned)
 	})
-	info.Name = to
-	if err != nil {
-		if _, ok := assigned[to]; !ok {
-			assigned[to] = ""
-		}
-		return info, errors.Join(err, m.assignAll(ctx, assigned))
+	if err == nil {
+		info.Name = to
 	}
-	if from == to {
-		return info, nil
-	}
-	if b != nil {
-		if err := errors.Join(b.close(ctx), m.around.Workspaces.Rename(ctx, from, to)); err != nil {
-			return info, err
-		}
-	}
-	return info, errors.Join(m.assign(ctx, from, ""), m.movePrivate(ctx, from, to))
+	return info, err
 }
 
 // vacant reports whether an instance of a workspace can get another name.

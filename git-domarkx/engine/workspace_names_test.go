@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,47 @@ func TestRenameTakesTheWorkspaceAlong(t *testing.T) {
 	c.write1("deep/er", "on")
 	c.expect("deep/er", "a=on b=2 c=3 mine=x")
 	c.fsck()
+}
+
+func TestARenameThatWasKilledIsFinished(t *testing.T) {
+	c := ranThree(t)
+	if _, err := c.Rename(t.Context(), "s", "u"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if it was killed before this
+		t.Fatal(err)
+	}
+	c.put("s", "mine", "x")
+	c.write1("u", "on")
+	c.expect("u", "a=on b=2 c=3 mine=x")
+	if _, err := c.WorkspacePaths(t.Context(), "s", ""); err == nil {
+		t.Error("the instance has both names")
+	}
+}
+
+func TestARefusedRenameLeavesAllAsItWas(t *testing.T) {
+	c := ranThree(t)
+	c.trusted("t", notesConfig+"\n## user\n\nhi\n")
+	c.trusted("v", notesConfig+"\n## user\n\nho\n")
+	for session, workspace := range map[string]string{"t": "s", "v": "s"} {
+		if err := c.AttachWorkspace(t.Context(), session, workspace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := maps.Clone(c.settings.values)
+	for _, to := range []string{"t", "v", "bad name"} {
+		if _, err := c.Rename(t.Context(), "s", to); err == nil {
+			t.Errorf("renamed to %q", to)
+		}
+	}
+	if _, err := c.Rename(t.Context(), "t", "v"); err == nil {
+		t.Error("renamed over a session")
+	}
+	if !maps.EqualFunc(before, c.settings.values, slices.Equal) {
+		t.Errorf("settings are %v, were %v", c.settings.values, before)
+	}
+	c.write1("t", "on")
+	c.expect("s", "a=on b=2 c=3")
 }
 
 func TestRemovedWorkspacesComeBack(t *testing.T) {
