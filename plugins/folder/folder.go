@@ -3,6 +3,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,26 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 	if local == "." {
 		return refuse("is the whole work tree, with the repository in it; name a folder in it")
 	}
+	check := func(real string) error {
+		for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
+			if forbidden, err := filepath.EvalSymlinks(f); err == nil {
+				f = forbidden
+			}
+			if within(real, f) || within(f, real) {
+				_, err := refuse("is or contains %q, which no resource may reach", f)
+				return err
+			}
+		}
+		if !within(real, top) || real == top {
+			_, err := refuse("leads out of the work tree")
+			return err
+		}
+		return nil
+	}
+	// Nothing is made before it is known where that would be.
+	if err := check(resolve(filepath.Join(top, local))); err != nil {
+		return "", err
+	}
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return "", err
@@ -113,18 +134,16 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
-	if !within(real, top) || real == top {
-		return refuse("leads out of the work tree")
+	return real, check(real)
+}
+
+// resolve follows the symbolic links of a path as far as it is there.
+func resolve(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || filepath.Dir(path) == path {
+		return cmp.Or(real, path)
 	}
-	for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
-		if forbidden, err := filepath.EvalSymlinks(f); err == nil {
-			f = forbidden
-		}
-		if within(real, f) || within(f, real) {
-			return refuse("is or contains %q, which no resource may reach", f)
-		}
-	}
-	return real, nil
+	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
 }
 
 // within reports whether a path is another one or below it.

@@ -212,7 +212,9 @@ func TestChanged(t *testing.T) {
 		"rename": func(p *place) error {
 			return os.Rename(filepath.Join(p.path, "repo"), filepath.Join(p.path, "repository"))
 		},
-		"xattr":       func(p *place) error { return unix.Setxattr(filepath.Join(p.path, "plain"), "user.note", []byte("z"), 0) },
+		"xattr": func(p *place) error {
+			return unix.Setxattr(filepath.Join(p.path, "plain"), "user.note", []byte("z"), 0)
+		},
 		"folderxattr": func(p *place) error { return unix.Setxattr(filepath.Join(p.path, "sub"), "user.note", []byte("z"), 0) },
 		"unlinked": func(p *place) error {
 			return errors.Join(os.Remove(filepath.Join(p.path, "sub/also")), os.WriteFile(filepath.Join(p.path, "sub/also"), []byte("one"), 0o644))

@@ -1,0 +1,26 @@
+// Package localshell is the plugin of the type "local_shell": a folder as package
+// filesystem has it, in which commands can be run.
+//
+// # Processes
+//
+// A command runs below a supervisor, which is this program again (see [Supervise]).
+// When the command ends, its time runs out, or this program dies, however it dies,
+// everything that the command started is dead, whether it made itself a daemon or
+// not. On Linux the supervisor is the first process of a PID namespace, with which
+// the kernel kills all others; where namespaces are not to be had it is their
+// subreaper and kills what it finds below itself. On other systems only the
+// command's process group is killed.
+//
+// # Confinement
+//
+// On Linux Landlock lets a command write only in its folder and in a temporary
+// folder of its own; where the kernel has no Landlock the user is told so. The
+// user's domarkx.sandbox turns it off. In a PID namespace a command sees no other
+// processes, so neither their environment.
+//
+// # Environment
+//
+// A command gets PATH, USER and LOGNAME as they are, HOME and TMPDIR in a temporary
+// folder that goes with it, LANG=C.UTF-8, SHELL, TERM=dumb, PWD, and the config's
+// "env"; nothing else. Its standard input is empty.
+package localshell

@@ -1,0 +1,250 @@
+package localshell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// Plugin is the plugin.
+type Plugin struct{ tried *method }
+
+// New returns the plugin. The program's main must call [Supervise] first.
+func New() Plugin { return Plugin{&method{}} }
+
+// Type returns "local_shell".
+func (Plugin) Type() string { return "local_shell" }
+
+// languages are the programs that run blocks, and the option for code.
+var languages = []struct{ name, program, option string }{
+	{"bash", "bash", "-c"}, {"sh", "sh", "-c"}, {"shell", "sh", "-c"},
+	{"python", "python3", "-c"}, {"python3", "python3", "-c"},
+	{"node", "node", "-e"}, {"javascript", "node", "-e"}, {"js", "node", "-e"},
+	{"perl", "perl", "-e"}, {"ruby", "ruby", "-e"},
+}
+
+// Describe tells of the config, the tools, and the languages whose interpreters are
+// installed.
+func (Plugin) Describe(context.Context) (domarkx.Description, error) {
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + `,
+"env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "environment variables of commands"}}, "additionalProperties": false}`))
+	if err != nil {
+		return domarkx.Description{}, err
+	}
+	schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {"command": {"type": "string", "description": "for the shell (bash, where it is installed)"},
+"timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"}}, "required": ["command"], "additionalProperties": false}`))
+	if err != nil {
+		return domarkx.Description{}, err
+	}
+	run := domarkx.Tool{Name: "run_command", Description: "Runs a command in the folder and returns its exit code and output.", Schema: schema}
+	d := domarkx.Description{Source: "built-in", Config: config, Tools: append(files.Tools(), run)}
+	for _, l := range languages {
+		if _, err := exec.LookPath(l.program); err == nil {
+			d.Languages = append(d.Languages, l.name)
+		}
+	}
+	return d, nil
+}
+
+// Open opens the folder of a site.
+func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	f, err := folder.Open(site)
+	if err != nil {
+		return nil, err
+	}
+	s := &shell{Folder: f, site: site, tried: p.tried, confined: !site.Allow.Unsandboxed}
+	if s.confined && !canConfine() {
+		s.confined = false
+		if site.Warn != nil {
+			site.Warn("commands of local_shell are not confined to their folder: this kernel has no Landlock")
+		}
+	}
+	s.sweep()
+	return s, nil
+}
+
+// A shell is a folder in which commands run.
+type shell struct {
+	*folder.Folder
+	site     domarkx.Site
+	tried    *method
+	confined bool
+}
+
+// Execute calls a tool.
+func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	if call.Tool != "run_command" {
+		return s.Folder.Execute(ctx, call)
+	}
+	if v, ok := call.Arguments.Get("timeout"); ok {
+		seconds, err := strconv.ParseFloat(v.Text(), 64)
+		const longest = float64(1 << 32)
+		if err == nil && seconds > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(min(seconds, longest)*float64(time.Second)))
+			defer cancel()
+		}
+	}
+	command, _ := call.Arguments.Get("command")
+	language := "bash"
+	if _, err := exec.LookPath("bash"); err != nil {
+		language = "sh"
+	}
+	return s.Run(ctx, language, command.Text())
+}
+
+// Run runs code in a language.
+func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
+	if strings.ContainsRune(code, 0) {
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the code has a NUL"}
+	}
+	for _, l := range languages {
+		if l.name != language {
+			continue
+		}
+		program, err := exec.LookPath(l.program)
+		if err != nil {
+			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%q needs the program %q, which is not on PATH; install it", language, l.program)}
+		}
+		if program, err = filepath.Abs(program); err != nil {
+			return domarkx.Result{}, err
+		}
+		return s.run(ctx, program, l.option, code)
+	}
+	return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("no blocks in %q can be run", language)}
+}
+
+// maxArgument is what code may have in bytes to be given as an argument; kernels take
+// 128 KiB (execve(2)).
+const maxArgument = 100 << 10
+
+// run runs a program on code, in a temporary folder that goes with it.
+func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.Result, error) {
+	temporary, err := os.MkdirTemp("", "domarkx-")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	defer s.forget(temporary)
+	if err := s.remember(temporary); err != nil {
+		return domarkx.Result{}, err
+	}
+	c := command{
+		Program: program, Args: []string{program, option, code}, Dir: s.Path(), Writable: []string{s.Path(), temporary}, Confined: s.confined,
+	}
+	for _, name := range []string{"home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(temporary, name), 0o700); err != nil {
+			return domarkx.Result{}, err
+		}
+	}
+	if len(code) > maxArgument {
+		file := filepath.Join(temporary, "code")
+		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+			return domarkx.Result{}, err
+		}
+		c.Args = []string{program, file}
+	}
+	c.Env = s.environment(temporary)
+	spool := output.NewSpool(s.site.Dir)
+	defer spool.Close()
+	limited := &limiter{w: spool, left: maxOutput, over: make(chan struct{})}
+	status, err := s.tried.run(ctx, c, limited)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	r, err := spool.Result(status)
+	if err == nil && limited.left < 0 {
+		r.Value = r.Value.With("output_limit_exceeded", domarkx.BoolValue(true))
+	}
+	return r, err
+}
+
+// environment is what commands see of it.
+func (s *shell) environment(temporary string) []string {
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	env := []string{
+		"PATH=" + path, "HOME=" + filepath.Join(temporary, "home"), "TMPDIR=" + filepath.Join(temporary, "tmp"),
+		"LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=dumb", "PWD=" + s.Path(), "PYTHONPATH=" + s.Path(),
+	}
+	for _, name := range append([]string{"USER", "LOGNAME"}, systemVariables...) {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	own, _ := s.site.Config.Get("env")
+	for _, m := range own.Members() {
+		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, m.Name+"=") })
+		env = append(env, m.Name+"="+m.Value.Text())
+	}
+	return env
+}
+
+// temporaries names the file that lists the temporary folders of commands, for when
+// this program is killed.
+func (s *shell) temporaries() string { return filepath.Join(s.site.Dir, "temporary") }
+
+func (s *shell) remember(path string) error {
+	return os.WriteFile(s.temporaries(), []byte(path+"\n"), 0o600)
+}
+
+func (s *shell) forget(path string) {
+	errors.Join(tree.Empty(path), os.Remove(path), os.Remove(s.temporaries()))
+}
+
+// sweep removes the temporary folder of a command whose program was killed.
+func (s *shell) sweep() {
+	data, err := os.ReadFile(s.temporaries())
+	if err != nil {
+		return
+	}
+	path := strings.TrimSuffix(string(data), "\n")
+	if filepath.IsAbs(path) && strings.HasPrefix(filepath.Base(path), "domarkx-") {
+		s.forget(path)
+	}
+}
+
+// TearDown removes what is the resource's own.
+func (s *shell) TearDown(ctx context.Context) error {
+	s.sweep()
+	return s.Folder.TearDown(ctx)
+}
+
+// maxOutput is how much output of a command is kept; one that writes more is killed.
+const maxOutput = 1 << 30
+
+// A limiter takes output up to a limit, and then says so.
+type limiter struct {
+	w    *output.Spool
+	left int64
+	over chan struct{}
+	once sync.Once
+}
+
+func (l *limiter) Write(p []byte) (int, error) {
+	if int64(len(p)) > l.left {
+		if l.left > 0 {
+			l.w.Write(p[:l.left])
+		}
+		l.left = -1
+		l.once.Do(func() { close(l.over) })
+		return len(p), nil // what is still in the pipe is thrown away
+	}
+	l.left -= int64(len(p))
+	return l.w.Write(p)
+}

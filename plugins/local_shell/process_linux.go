@@ -1,0 +1,134 @@
+package localshell
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// namespaces says that PID namespaces can be tried.
+const namespaces = true
+
+// systemVariables are what programs need of the environment besides.
+var systemVariables []string
+
+// supervisorName is what this program is called when it is to supervise.
+const supervisorName = "git-domarkx-supervise"
+
+// The files that a supervisor gets, beside the standard ones.
+const (
+	commandFD  = 3 // the command, as JSON
+	lifelineFD = 4 // ends with the program that waits
+	reportFD   = 5 // takes the report, as JSON
+)
+
+// A process is a supervisor with its command.
+type process struct {
+	cmd       *exec.Cmd
+	namespace bool
+	output    *os.File
+	lifeline  *os.File
+	reports   *os.File
+}
+
+// start starts a supervisor.
+func (c command) start() (*process, error) {
+	spec, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	var files []*os.File
+	pipe := func() (r, w *os.File) {
+		if err != nil {
+			return nil, nil
+		}
+		if r, w, err = os.Pipe(); err == nil {
+			files = append(files, r, w)
+		}
+		return r, w
+	}
+	output, outputW := pipe()
+	commandR, commandW := pipe()
+	lifelineR, lifeline := pipe()
+	reports, reportW := pipe()
+	if err != nil {
+		closeAll(files)
+		return nil, fmt.Errorf("starting a command: %w", err)
+	}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName}, Env: []string{}, Dir: "/"}
+	cmd.Stdout, cmd.Stderr = outputW, outputW
+	cmd.ExtraFiles = []*os.File{commandR, lifelineR, reportW}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if c.Namespace {
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWPID | unix.CLONE_NEWNS
+		if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		closeAll(files)
+		if c.Namespace {
+			return nil, fmt.Errorf("%w: %w", errNoNamespace, err)
+		}
+		return nil, fmt.Errorf("starting a command: %w", err)
+	}
+	closeAll([]*os.File{outputW, commandR, lifelineR, reportW})
+	go func() {
+		commandW.Write(spec)
+		commandW.Close()
+	}()
+	return &process{cmd: cmd, namespace: c.Namespace, output: output, lifeline: lifeline, reports: reports}, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// wait waits for the supervisor.
+func (p *process) wait() error {
+	err := p.cmd.Wait()
+	p.lifeline.Close()
+	return err
+}
+
+// kill ends the supervisor with all below, and waits for that.
+func (p *process) kill(ended <-chan error) {
+	if p.namespace {
+		p.cmd.Process.Kill() // the kernel kills the namespace with its first process
+		<-ended
+		return
+	}
+	p.lifeline.Close()
+	timer := time.NewTimer(killGrace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		p.cmd.Process.Kill()
+		<-ended
+	}
+}
+
+// report is what the supervisor said at its end.
+func (p *process) report() report {
+	defer p.reports.Close()
+	data, err := io.ReadAll(io.LimitReader(p.reports, 1<<20))
+	var r report
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		r = report{Error: "the command's supervisor was killed"}
+	}
+	return r
+}

@@ -1,0 +1,206 @@
+package localshell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Supervise is what main calls before anything else, with an exit code for when it
+// was the supervisor of a command. Otherwise it returns at once, with false.
+func Supervise() (code int, supervised bool) {
+	if len(os.Args) != 1 || os.Args[0] != supervisorName {
+		return confineAndRun()
+	}
+	s := supervisor{reports: os.NewFile(reportFD, "report")}
+	unix.CloseOnExec(reportFD)
+	unix.CloseOnExec(lifelineFD)
+	input := os.NewFile(commandFD, "command")
+	data, err := io.ReadAll(input)
+	if err == nil {
+		err = json.Unmarshal(data, &s.command)
+	}
+	input.Close()
+	if err != nil {
+		return 1, true
+	}
+	// Nobody but the lifeline ends a supervisor. What is ignored, the command would
+	// ignore too.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+	r := s.run()
+	if err := json.NewEncoder(s.reports).Encode(r); err != nil {
+		return 1, true
+	}
+	return 0, true
+}
+
+// A supervisor runs one command.
+type supervisor struct {
+	command command
+	reports *os.File
+	mu      sync.Mutex // held while the end comes
+}
+
+func (s *supervisor) run() report {
+	c := s.command
+	if c.Namespace {
+		if err := ownProc(); err != nil {
+			return report{Unable: err.Error()}
+		}
+	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return report{Error: fmt.Sprintf("becoming the reaper of a command's processes: %v", err)}
+	}
+	go s.watch()
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return report{Error: fmt.Sprintf("opening /dev/null: %v", err)}
+	}
+	var pid int
+	if c.Confined {
+		pid, err = c.forkConfined(uintptr(null))
+	} else {
+		pid, err = c.fork(c.Program, c.Args, []uintptr{uintptr(null), 1, 2})
+	}
+	if err != nil {
+		return report{Error: err.Error()}
+	}
+	exit := s.reap(pid)
+	s.mu.Lock() // from here on the end of the lifeline makes no difference
+	s.killAll()
+	return report{Exit: exit}
+}
+
+// fork starts a program in a session of its own.
+func (c command) fork(program string, args []string, files []uintptr) (int, error) {
+	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("running %q: %w", c.Program, err)
+	}
+	return pid, nil
+}
+
+// watch ends everything when the program that waits is gone.
+func (s *supervisor) watch() {
+	var b [1]byte
+	for {
+		n, err := unix.Read(lifelineFD, b[:])
+		if errors.Is(err, unix.EINTR) || n > 0 {
+			continue
+		}
+		break
+	}
+	s.mu.Lock()
+	s.killAll()
+	os.Exit(1)
+}
+
+// reap waits for a process, and for others that end before, and returns how it
+// ended.
+func (s *supervisor) reap(pid int) int {
+	for {
+		var status unix.WaitStatus
+		got, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return -1
+		case got == pid && status.Signaled():
+			return 128 + int(status.Signal())
+		case got == pid && status.Exited():
+			return status.ExitStatus()
+		}
+	}
+}
+
+// killAll kills all that is below the supervisor.
+func (s *supervisor) killAll() {
+	if s.command.Namespace {
+		unix.Kill(-1, unix.SIGKILL) // all in the namespace but its first process
+		for {
+			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}
+	for {
+		// What forks while it is looked for is found in the next round: it hangs on here.
+		for _, pid := range descendants(os.Getpid()) {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+		for {
+			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
+				break
+			}
+		}
+		runtime.Gosched()
+	}
+}
+
+// descendants returns the processes below one.
+func descendants(top int) []int {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	children := map[int][]int{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		data, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name of the program stands in parentheses and may hold any.
+		_, rest, ok := strings.Cut(string(data[max(0, strings.LastIndexByte(string(data), ')')):]), " ")
+		fields := strings.Fields(rest)
+		if !ok || len(fields) < 2 {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var found []int
+	for todo := []int{top}; len(todo) > 0; todo = todo[1:] {
+		found = append(found, children[todo[0]]...)
+		todo = append(todo, children[todo[0]]...)
+	}
+	return found
+}
+
+// ownProc makes /proc that of the PID namespace, and /dev/shm empty.
+func ownProc() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keeping mounts private: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mounting /proc: %w", err)
+	}
+	// Where that fails, shared memory is not for commands that are confined.
+	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	return nil
+}
+
+const sharedMemory = "/dev/shm"
