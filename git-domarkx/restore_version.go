@@ -19,27 +19,36 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	reader := &unprivileged{VersionReader: r}
+	warn := func(message string) { left = append(left, message) }
 	if privileged && os.Geteuid() == 0 {
-		err = tree.Write(ctx, r, version, dir, func(message string) { left = append(left, message) })
-	} else {
-		err = tree.Write(ctx, reader, version, dir, func(message string) { left = append(left, message) })
-	}
-	if err != nil || reader.omitted.Load() == 0 {
+		err := tree.Write(ctx, r, version, dir, warn)
+		if err == nil {
+			err = tree.Own(ctx, r, version, dir)
+		}
 		return left, err
 	}
+	reader := &unprivileged{VersionReader: r}
+	if err := tree.Write(ctx, reader, version, dir, warn); err != nil {
+		return left, err
+	}
+	if n := reader.owned.Load(); n > 0 {
+		warn(fmt.Sprintf("%d files are yours, not their owners': only root gives files away, with --yes", n))
+	}
+	if reader.devices.Load() == 0 {
+		return left, nil
+	}
 	const most = 10
-	omitted := 0
+	devices := 0
 	err = domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
 		if isDevice(f) {
-			if omitted++; omitted <= most {
-				left = append(left, fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
+			if devices++; devices <= most {
+				warn(fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
 			}
 		}
 		return nil
 	})
-	if omitted > most {
-		left = append(left, fmt.Sprintf("%d more devices are left out", omitted-most))
+	if devices > most {
+		warn(fmt.Sprintf("%d more devices are left out", devices-most))
 	}
 	return left, err
 }
@@ -47,18 +56,23 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 // unprivileged reads a version as far as a user without privileges can have it.
 type unprivileged struct {
 	domarkx.VersionReader
-	omitted atomic.Int64
+	devices, owned atomic.Int64
 }
 
 // Folder returns the files of a folder without devices.
 func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	files, err := u.VersionReader.Folder(ctx, id)
+	for _, f := range files {
+		if f.HasOwner && !isDevice(f) && (f.UID != uint32(os.Geteuid()) || f.GID != uint32(os.Getegid())) {
+			u.owned.Add(1)
+		}
+	}
 	if !slices.ContainsFunc(files, isDevice) {
 		return files, err
 	}
 	all := len(files)
 	files = slices.DeleteFunc(slices.Clone(files), isDevice)
-	u.omitted.Add(int64(all - len(files)))
+	u.devices.Add(int64(all - len(files)))
 	return files, err
 }
 
