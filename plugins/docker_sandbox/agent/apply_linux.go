@@ -22,6 +22,7 @@ func (s *server) apply(ctx context.Context) error {
 	defer a.at.close()
 	defer a.to.close()
 	mounts, failed := mountPoints()
+	defer unix.Umask(unix.Umask(0)) // files get their modes at once
 	do := func(path string, op func() error) {
 		if failed == nil {
 			err := s.refuse(mounts, path)
@@ -150,22 +151,37 @@ func (a *applier) put(e *Entry, content io.Reader) error {
 		return err
 	}
 	if e.Type == domarkx.Directory {
-		err = makeFolder(dir, name)
-	} else if err = removeAll(dir, name); err == nil {
-		err = makeFile(dir, name, e, content)
+		err = makeFolder(dir, name, e.Mode)
+	} else if err = makeFile(dir, name, e, content); errors.Is(err, unix.EEXIST) {
+		if err = removeAll(dir, name); err == nil {
+			err = makeFile(dir, name, e, content)
+		}
 	}
 	if err != nil {
 		return err
 	}
+	return setAttributes(dir, name, e)
+}
+
+// setAttributes sets what is not as it should be yet: each change costs the file
+// system a transaction.
+func setAttributes(dir int, name string, e *Entry) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &os.PathError{Op: "lstat", Path: e.Path, Err: err}
+	}
 	// In this order: a change of owner clears the set-id bits (chown(2)) and, like a
 	// write, the file's capabilities; an access ACL sets bits of the mode.
-	if err := unix.Fchownat(dir, name, int(e.UID), int(e.GID), unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return &os.PathError{Op: "chown", Path: e.Path, Err: err}
+	if st.Uid != e.UID || st.Gid != e.GID {
+		if err := unix.Fchownat(dir, name, int(e.UID), int(e.GID), unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return &os.PathError{Op: "chown", Path: e.Path, Err: err}
+		}
+		st.Mode = 0
 	}
 	if err := setXattrs(dir, name, e.Xattrs); err != nil {
 		return err
 	}
-	if e.Type == domarkx.Symlink {
+	if e.Type == domarkx.Symlink || st.Mode&0o7777 == e.Mode && len(e.Xattrs) == 0 {
 		return nil
 	}
 	if err := unix.Fchmodat(dir, name, e.Mode, 0); err != nil {
@@ -174,7 +190,7 @@ func (a *applier) put(e *Entry, content io.Reader) error {
 	return nil
 }
 
-func makeFolder(dir int, name string) error {
+func makeFolder(dir int, name string, mode uint32) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
@@ -186,13 +202,13 @@ func makeFolder(dir int, name string) error {
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	return unix.Mkdirat(dir, name, 0o700)
+	return unix.Mkdirat(dir, name, mode)
 }
 
 func makeFile(dir int, name string, e *Entry, content io.Reader) error {
 	switch e.Type {
 	case domarkx.Regular:
-		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, e.Mode)
 		if err != nil {
 			return err
 		}
@@ -202,11 +218,11 @@ func makeFile(dir int, name string, e *Entry, content io.Reader) error {
 	case domarkx.Symlink:
 		return unix.Symlinkat(e.Target, dir, name)
 	case domarkx.Fifo:
-		return unix.Mknodat(dir, name, unix.S_IFIFO|0o600, 0)
+		return unix.Mknodat(dir, name, unix.S_IFIFO|e.Mode, 0)
 	case domarkx.CharDevice:
-		return unix.Mknodat(dir, name, unix.S_IFCHR|0o600, int(unix.Mkdev(e.Major, e.Minor)))
+		return unix.Mknodat(dir, name, unix.S_IFCHR|e.Mode, int(unix.Mkdev(e.Major, e.Minor)))
 	case domarkx.BlockDevice:
-		return unix.Mknodat(dir, name, unix.S_IFBLK|0o600, int(unix.Mkdev(e.Major, e.Minor)))
+		return unix.Mknodat(dir, name, unix.S_IFBLK|e.Mode, int(unix.Mkdev(e.Major, e.Minor)))
 	}
 	return fmt.Errorf("no file of %v", e.Type)
 }

@@ -249,46 +249,55 @@ func (c *Client) send(kind byte, paths []string) <-chan error {
 
 // An Application changes the files of the container. Finish ends it, also after
 // an error.
-type Application struct{ c *Client }
+type Application struct {
+	c     *Client
+	out   *frameWriter
+	flush func() error
+}
 
 // Apply begins to change files.
 func (c *Client) Apply() (*Application, error) {
 	if err := c.out.write(kindApply, nil); err != nil {
 		return nil, err
 	}
-	return &Application{c: c}, nil
+	w := bufio.NewWriterSize(c.out.w, maxFrame)
+	return &Application{c: c, out: &frameWriter{w: w}, flush: w.Flush}, nil
 }
 
 // Delete removes a path with all below it; one that is not there is none to do.
 func (a *Application) Delete(path string) error {
-	return a.c.out.write(kindDelete, []byte(path))
+	return a.out.write(kindDelete, []byte(path))
 }
 
 // Put makes the path what e says: a folder that is there stays, with its files;
 // anything else is removed and made anew. content is that of a regular file.
 func (a *Application) Put(e *Entry, content io.Reader) error {
-	if err := a.c.out.write(kindPut, AppendEntry(nil, e)); err != nil {
+	if err := a.out.write(kindPut, AppendEntry(nil, e)); err != nil {
 		return err
 	}
 	if content == nil {
 		return nil
 	}
-	if _, err := io.CopyBuffer(dataWriter{a.c.out}, onlyReader{content}, make([]byte, 1<<17)); err != nil {
+	if _, err := io.CopyBuffer(dataWriter{a.out}, onlyReader{content}, make([]byte, 1<<17)); err != nil {
 		return err
 	}
-	return a.c.out.write(kindEnd, nil)
+	return a.out.write(kindEnd, nil)
 }
 
 type onlyReader struct{ io.Reader }
 
 // Link makes path another name of the file at target.
 func (a *Application) Link(path, target string) error {
-	return a.c.out.write(kindLink, bytes.Join([][]byte{[]byte(path), []byte(target)}, []byte{0}))
+	return a.out.write(kindLink, bytes.Join([][]byte{[]byte(path), []byte(target)}, []byte{0}))
 }
 
 // Finish waits until all is done.
 func (a *Application) Finish() error {
-	if err := a.c.out.write(kindEnd, nil); err != nil {
+	err := a.out.write(kindEnd, nil)
+	if err == nil {
+		err = a.flush()
+	}
+	if err != nil {
 		return err
 	}
 	return a.c.end()

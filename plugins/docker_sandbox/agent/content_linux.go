@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -61,16 +62,19 @@ func (s *server) read(ctx context.Context) error {
 	}
 	f := newFolders(s.root)
 	defer f.close()
+	// Nothing else is written meanwhile: many small answers can go together.
+	w := bufio.NewWriterSize(s.out.w, 1<<16)
+	out := &frameWriter{w: w}
 	buffer := make([]byte, maxFrame)
 	for _, path := range paths {
 		file, err := f.openFile(path)
 		if err == nil {
-			_, err = io.CopyBuffer(dataWriter{s.out}, onlyReader{file}, buffer)
+			_, err = io.CopyBuffer(dataWriter{out}, onlyReader{file}, buffer)
 			file.Close()
 		}
-		if err := s.answer(err); err != nil {
+		if err := out.answer(err); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.Flush()
 }

@@ -113,12 +113,14 @@ func (s *server) loop(ctx context.Context) error {
 }
 
 // answer ends a request.
-func (s *server) answer(err error) error {
+func (s *server) answer(err error) error { return s.out.answer(err) }
+
+func (f *frameWriter) answer(err error) error {
 	if err != nil {
 		message := err.Error()
-		return s.out.write(kindError, []byte(message[:min(len(message), maxFrame)]))
+		return f.write(kindError, []byte(message[:min(len(message), maxFrame)]))
 	}
-	return s.out.write(kindEnd, nil)
+	return f.write(kindEnd, nil)
 }
 
 func (s *server) hello(payload []byte) error {
