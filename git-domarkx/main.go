@@ -5,9 +5,14 @@ import (
 	"os"
 
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )
 
 func main() {
+	// It may have been started to supervise a command of a local_shell.
+	if code, ok := localshell.Supervise(); ok {
+		os.Exit(code)
+	}
 	// In a container of a docker_sandbox this program is process 1.
 	if code, ok := dockersandbox.AgentMain(os.Args); ok {
 		os.Exit(code)
