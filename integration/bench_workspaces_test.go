@@ -1,0 +1,186 @@
+package integration_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// browsed is a session whose workspace is a folder of the repository, so that its
+// files are there on the native file system too.
+const browsed = "```yaml workspace-config\nresources:\n  - {type: filesystem, id: fs, path: files}\n```\n"
+
+// browse makes a version of the folder files/ and mounts it. It returns the
+// version's folder.
+func (s *site) browse(b *testing.B) (*mounted, string) {
+	b.Helper()
+	s.write("s.md", browsed)
+	s.domarkx("import", "s.md")
+	s.domarkx("exec", "--yes", "s", "fs", "list_dir", "path=.")
+	m := mountAt(b, s, filepath.Join(b.TempDir(), "mnt"))
+	return m, m.path("workspaces/s/latest/fs")
+}
+
+// prose appends about n bytes of words.
+func prose(r *rand.Rand, text []byte, n int) []byte {
+	const words = "the quick brown function returns int error nil if for range string struct func package import context value "
+	for end := len(text) + n; len(text) < end; {
+		at := r.IntN(len(words) - 12)
+		text = append(text, words[at:at+4+r.IntN(8)]...)
+		if r.IntN(12) == 0 {
+			text = append(text, '\n')
+		}
+	}
+	return text
+}
+
+// dropCaches makes the machine forget what it has read; it takes root.
+func dropCaches() bool {
+	if exec.Command("sync").Run() != nil {
+		return false
+	}
+	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) == nil
+}
+
+// timed runs a script in a folder that has to succeed.
+func (s *site) timed(b *testing.B, dir, script string) time.Duration {
+	b.Helper()
+	start := time.Now()
+	s.under(b).at(dir).must("", "sh", "-c", script)
+	return time.Since(start)
+}
+
+// medians runs a script in folders in turn, each time after prepare.
+func (s *site) medians(b *testing.B, rounds int, script string, prepare func(), dirs ...string) []time.Duration {
+	b.Helper()
+	times := make([][]time.Duration, len(dirs))
+	for range rounds {
+		for i, dir := range dirs {
+			prepare()
+			times[i] = append(times[i], s.timed(b, dir, script))
+		}
+	}
+	found := make([]time.Duration, len(dirs))
+	for i := range dirs {
+		found[i] = median(times[i])
+	}
+	return found
+}
+
+// resticMount mounts what restic has kept of a folder; "" when restic is not here.
+func (s *site) resticMount(b *testing.B, dir string) string {
+	b.Helper()
+	if _, err := exec.LookPath("restic"); err != nil {
+		b.Logf("NOT COMPARED with restic: %v", err)
+		return ""
+	}
+	r := s.under(b).with("RESTIC_PASSWORD=x", "RESTIC_REPOSITORY="+s.path("restic"), "RESTIC_CACHE_DIR="+s.path("restic-cache"))
+	r.must("", "restic", "init", "-q")
+	r.must("", "restic", "backup", "-q", dir)
+	mnt := filepath.Join(b.TempDir(), "restic")
+	if err := os.Mkdir(mnt, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	cmd := r.command(b.Context(), "restic", "mount", mnt)
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		exec.Command("fusermount3", "-uqz", mnt).Run()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	latest := filepath.Join(mnt, "snapshots/latest", dir)
+	for range 600 {
+		if _, err := os.Stat(latest); err == nil {
+			return latest
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.Fatal("restic mounts nothing")
+	return ""
+}
+
+func BenchmarkBrowse(b *testing.B) {
+	needFUSE(b)
+	const folders, files = 2000, 30
+	s := newRepository(b)
+	r := rand.New(rand.NewPCG(1, 2))
+	for d := range folders {
+		dir := fmt.Sprintf("files/m%02d/d%04d", d%40, d)
+		for f := range files {
+			s.write(fmt.Sprintf("%s/f%02d.go", dir, f), string(prose(r, nil, 500+r.IntN(1000<<r.IntN(6)))))
+		}
+	}
+	m, version := s.browse(b)
+	native := s.path("files")
+	restic := s.resticMount(b, native)
+	scripts := []struct{ name, script string }{
+		{"find", "find . -type f | wc -l"},
+		{"grep -r", "! grep -r 'no such words' ."},
+		{"tar", "tar -cf - . | wc -c"},
+	}
+	forget := func() {
+		if !dropCaches() {
+			b.Fatal("dropping caches does not work any more")
+		}
+	}
+	const what = "%s over 60,000 files of a version, %s: time, against "
+	if dropCaches() {
+		for _, c := range scripts {
+			times := s.medians(b, 3, c.script, forget, native, version)
+			score(b, fmt.Sprintf(what+"the native files", c.name, "cold"), ratio(times[1], times[0]), 1.5, "x")
+			if restic != "" {
+				slow := s.medians(b, 1, c.script, forget, restic)
+				score(b, fmt.Sprintf(what+"restic's mount", c.name, "cold"), ratio(times[1], slow[0]), 1./3, "x")
+			}
+		}
+	} else {
+		b.Log("NOT MEASURED: only root can drop the machine's caches")
+	}
+	for _, c := range scripts {
+		s.medians(b, 1, c.script, func() {}, native, version)
+		times := s.medians(b, 9, c.script, func() {}, native, version)
+		score(b, fmt.Sprintf(what+"the native files", c.name, "warm"), ratio(times[1], times[0]), 1.1, "x")
+		if restic != "" {
+			s.medians(b, 1, c.script, func() {}, restic)
+			slow := s.medians(b, 1, c.script, func() {}, restic)
+			score(b, fmt.Sprintf(what+"restic's mount", c.name, "warm"), ratio(times[1], slow[0]), 0.1, "x")
+		}
+	}
+	m.end()
+}
+
+func BenchmarkBrowseLarge(b *testing.B) {
+	needFUSE(b)
+	const size = 200 << 20
+	s := newRepository(b)
+	r := rand.New(rand.NewPCG(3, 4))
+	random := make([]byte, 0, size)
+	for len(random) < size {
+		n := r.Uint64()
+		random = append(random, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+	}
+	s.write("files/random", string(random))
+	s.write("files/text", string(prose(r, random[:0], size-16)))
+	m, version := s.browse(b)
+	native := s.path("files")
+	for _, name := range []string{"random", "text"} {
+		script := "cat " + name + " >/dev/null"
+		what := "cat of 200 MB of " + name + " in a version, "
+		if dropCaches() {
+			times := s.medians(b, 5, script, func() { dropCaches() }, native, version)
+			score(b, what+"cold: time, against the native file", ratio(times[1], times[0]), 2, "x")
+		}
+		s.medians(b, 1, script, func() {}, native, version)
+		times := s.medians(b, 15, script, func() {}, native, version)
+		score(b, what+"warm: time, against the native file", ratio(times[1], times[0]), 1.1, "x")
+		score(b, what+"warm: rate", size/1e9/times[1].Seconds(), 0, "GB/s")
+		s.must("", "cmp", filepath.Join(native, name), filepath.Join(version, name))
+	}
+	m.end()
+}
