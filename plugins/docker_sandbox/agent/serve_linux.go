@@ -24,7 +24,7 @@ func Serve(r io.Reader, w io.Writer) error {
 	processes, stop := newProcesses()
 	defer stop()
 	s := &server{
-		frames:    make(chan frame),
+		frames:    make(chan frame, 16), // 4 MB at most
 		out:       &frameWriter{w: w},
 		processes: processes,
 		root:      "/",

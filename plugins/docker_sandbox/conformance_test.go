@@ -1,0 +1,44 @@
+package dockersandbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+)
+
+func TestConformance(t *testing.T) {
+	run := func(command string) domarkx.Call {
+		return domarkx.Call{Tool: "run_command", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "command", Value: domarkx.StringValue(command)})}
+	}
+	engine := docker(t)
+	plugintest.Run(t, plugintest.Suite{
+		Plugin: dockersandbox.New(),
+		Config: value(t, plainConfig),
+		Changes: []domarkx.Call{
+			run("echo one > /data/one; sleep 1000 &"), run("rm -r /data/gone"), run("ln /data/one /two; chown 7 /data/one"),
+			run("rm -r /data; mkfifo /data"),
+		},
+		Read:    run("ls /data"),
+		Refused: map[string]domarkx.Call{domarkx.CodeInvalid: run("a\x00b")},
+		Invalid: []domarkx.Value{value(t, `{}`), value(t, `{"image": 1}`), value(t, `{"image": "`+dockertest.Image+`", "volumes": []}`)},
+		Alive: func(dir string) bool {
+			list, err := engine.ContainerList(context.Background(), client.ContainerListOptions{Filters: make(client.Filters).Add("label", "org.domarkx.dir")})
+			if err != nil {
+				t.Error(err)
+			}
+			for _, c := range list.Items {
+				if strings.HasPrefix(c.Labels["org.domarkx.dir"], dir) && c.State == container.StateRunning {
+					return true
+				}
+			}
+			return false
+		},
+	})
+}
