@@ -190,9 +190,9 @@ func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(
 	switch {
 	case err == nil:
 		return result, nil
-	case ctx.Err() != nil && !errors.Is(err, errAbandoned):
+	case ctx.Err() != nil:
 		return domarkx.Result{}, ctx.Err()
-	case errors.Is(err, errAbandoned):
+	case errors.Is(err, errAbandoned) && deadline.Err() != nil:
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v, and the plugin did not end when it was told to", timeout)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v", timeout)}

@@ -1,0 +1,224 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// fake is a plugin whose resource holds one text, in a file of its folder.
+type fake struct {
+	hang chan struct{} // what the tool "hang" waits for
+}
+
+func (*fake) Type() string { return "fake" }
+
+func (*fake) Describe(context.Context) (domarkx.Description, error) {
+	object := func(properties string) domarkx.Value {
+		v, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + properties + `}, "additionalProperties": false}`))
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}
+	return domarkx.Description{
+		Source: "test", Config: object(`"path": {"type": "string"}, "token": {"type": "string", "minLength": 1}, "n": {"type": "integer"}`),
+		Tools: []domarkx.Tool{
+			{Name: "set", Description: "sets the text", Schema: object(`"text": {"type": "string"}`)},
+			{Name: "get", Description: "returns the text", Schema: object("")},
+			{Name: "token", Description: "returns the config's token", Schema: object("")},
+			{Name: "panic", Description: "panics", Schema: object("")},
+			{Name: "wait", Description: "waits for the end", Schema: object(`"timeout": {"type": "number"}`)},
+			{Name: "hang", Description: "does not end", Schema: object("")},
+		},
+		Languages: []string{"text"},
+	}, nil
+}
+
+func (p *fake) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	r := &fakeResource{p: p, site: site, file: filepath.Join(site.Dir, "text")}
+	if path, ok := site.Config.Get("path"); ok && !site.Private {
+		r.file = filepath.Join(site.WorkTree, path.Text())
+	}
+	if token, _ := site.Config.Get("token"); token.Text() == "broken" {
+		return nil, errors.New("broken token")
+	}
+	return r, nil
+}
+
+type fakeResource struct {
+	p    *fake
+	site domarkx.Site
+	file string
+}
+
+func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	switch call.Tool {
+	case "set":
+		text, _ := call.Arguments.Get("text")
+		return domarkx.Result{}, os.WriteFile(r.file, []byte(text.Text()), 0o600)
+	case "get":
+		data, _ := os.ReadFile(r.file)
+		return domarkx.Result{Value: domarkx.StringValue(string(data))}, nil
+	case "token":
+		v, _ := r.site.Config.Get("token")
+		return domarkx.Result{Value: v}, nil
+	case "wait":
+		<-ctx.Done()
+		return domarkx.Result{}, ctx.Err()
+	case "hang":
+		<-r.p.hang
+		return domarkx.Result{}, nil
+	}
+	panic("as asked for")
+}
+
+func (r *fakeResource) Run(ctx context.Context, _, code string) (domarkx.Result, error) {
+	return r.Execute(ctx, domarkx.Call{Tool: "set", Arguments: domarkx.ObjectValue().With("text", domarkx.StringValue(code))})
+}
+
+func (r *fakeResource) Changed(context.Context) (bool, error) {
+	now, _ := os.ReadFile(r.file)
+	then, err := os.ReadFile(filepath.Join(r.site.Dir, "committed"))
+	return err != nil || string(now) != string(then), nil
+}
+
+func (r *fakeResource) committed(data []byte) error {
+	return os.WriteFile(filepath.Join(r.site.Dir, "committed"), data, 0o600)
+}
+
+func (r *fakeResource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	data, _ := os.ReadFile(r.file)
+	id, size, err := w.Content(ctx, strings.NewReader(string(data)))
+	if err == nil {
+		err = w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755})
+	}
+	if err == nil {
+		err = w.Add(ctx, "text", domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
+	}
+	if err == nil {
+		err = r.committed(data)
+	}
+	return err
+}
+
+func (r *fakeResource) Load(ctx context.Context, v domarkx.VersionReader, version string) error {
+	if err := os.WriteFile(r.file, []byte("half loaded"), 0o600); err != nil {
+		return err
+	}
+	top, err := v.Top(ctx, version)
+	if err != nil {
+		return err
+	}
+	files, err := v.Folder(ctx, top.ID)
+	if err != nil {
+		return err
+	}
+	c, err := v.Content(ctx, files[0].ID)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	data := make([]byte, c.Size())
+	if n, err := c.ReadAt(data, 0); n < len(data) {
+		return err
+	}
+	if err := os.WriteFile(r.file, data, 0o600); err != nil {
+		return err
+	}
+	return r.committed(data)
+}
+
+func (r *fakeResource) Close(context.Context) error { return nil }
+
+func (r *fakeResource) TearDown(context.Context) error {
+	return os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(r.site.Dir))), "torn-"+r.site.Resource), nil, 0o600)
+}
+
+// world is a machine with a manager.
+type world struct {
+	t     *testing.T
+	dir   string
+	home  plugins.Home
+	p     *fake
+	store *plugintest.Memory
+	m     *plugins.WorkspaceManager
+	warns []string
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, dir: t.TempDir(), p: &fake{hang: make(chan struct{})}, store: plugintest.NewMemory()}
+	w.home = plugins.Home{
+		Dir: filepath.Join(w.dir, "workspaces"), WorkTree: t.TempDir(), Warn: func(m string) { w.warns = append(w.warns, m) },
+		Env: func(name string) (string, bool) { return "secret of " + name, name == "TOKEN" },
+	}
+	w.renew(w.store)
+	return w
+}
+
+// renew is what another process has: a manager that knows only the disk.
+func (w *world) renew(store plugins.Versions) {
+	w.m = plugins.New([]domarkx.Plugin{w.p}, store, w.home)
+}
+
+func spec(t *testing.T, id, config string) domarkx.ResourceSpec {
+	t.Helper()
+	return domarkx.ResourceSpec{ID: id, Type: "fake", Config: parse(t, config)}
+}
+
+func parse(t *testing.T, text string) domarkx.Value {
+	t.Helper()
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (w *world) open(name string, o plugins.Options) *plugins.Live {
+	w.t.Helper()
+	l, err := w.m.Open(w.t.Context(), name, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { l.Close(context.Background()) })
+	return l
+}
+
+func (w *world) set(l *plugins.Live, id, text string) {
+	w.t.Helper()
+	_, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "set", Arguments: domarkx.ObjectValue().With("text", domarkx.StringValue(text))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) get(l *plugins.Live, id string) string {
+	w.t.Helper()
+	r, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.Value.Text()
+}
+
+// commit commits the live state as the version of that id.
+func (w *world) commit(l *plugins.Live, id string) domarkx.Version {
+	w.t.Helper()
+	c, err := l.Commit(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	v := domarkx.Version{ID: id, Resources: c.Resources, Parents: []string{l.Head()}}
+	if err := errors.Join(l.Committed(w.t.Context(), v), c.Settle()); err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}

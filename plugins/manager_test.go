@@ -1,0 +1,344 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+func TestCheck(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		name    string
+		specs   []domarkx.ResourceSpec
+		pointer string
+		says    string
+	}{
+		{"fine", []domarkx.ResourceSpec{spec(t, "a", `{"type": "fake", "id": "a", "n": 1}`), spec(t, "b", `{"type": "fake"}`)}, "", ""},
+		{"unknown type", []domarkx.ResourceSpec{{ID: "x", Type: "odd", Config: parse(t, `{"type": "odd"}`)}}, "/execution_config/workspace/resources/0/type", "git-domarkx-plugin-odd"},
+		{"unknown key", []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{"what": 1}`)}, "/execution_config/workspace/resources/1/what", "not known"},
+		{"wrong type", []domarkx.ResourceSpec{spec(t, "a", `{"n": "x"}`)}, "/execution_config/workspace/resources/0/n", "expected"},
+		{"same id", []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "a", `{}`)}, "/execution_config/workspace/resources/1/id", "expected another"},
+		{"odd id", []domarkx.ResourceSpec{spec(t, "../x", `{}`)}, "/execution_config/workspace/resources/0/id", "letters"},
+	} {
+		err := w.m.Check(t.Context(), c.specs)
+		var at *domarkx.SyntaxError
+		if c.pointer == "" && err == nil {
+			continue
+		}
+		if !errors.As(err, &at) || at.Pointer != c.pointer || !strings.Contains(at.Msg, c.says) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestCallErrors(t *testing.T) {
+	w := newWorld(t)
+	w.home.Grace = 50 * time.Millisecond
+	w.renew(w.store)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Timeout: 100 * time.Millisecond})
+	call := func(id, tool, arguments, code, says string) {
+		t.Helper()
+		_, err := l.Call(t.Context(), id, domarkx.Call{Tool: tool, Arguments: parse(t, arguments)})
+		var e *domarkx.ToolError
+		if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Message, says) {
+			t.Errorf("%s: %v, expected %s and %q", tool, err, code, says)
+		}
+	}
+	call("c", "get", `{}`, domarkx.CodeNoResource, `"a", "b"`)
+	call("a", "nil", `{}`, domarkx.CodeUnknownTool, "set")
+	call("a", "set", `{"text": 1}`, domarkx.CodeInvalid, "/arguments/text")
+	call("a", "set", `{"txt": "x"}`, domarkx.CodeInvalid, "/arguments/txt")
+	call("a", "panic", `{}`, domarkx.CodeBroken, "as asked for")
+	call("a", "wait", `{}`, domarkx.CodeTimeout, "100ms")
+	call("a", "wait", `{"timeout": 0.01}`, domarkx.CodeTimeout, "10ms")
+	w.set(l, "a", "still there")
+	call("b", "hang", `{}`, domarkx.CodeTimeout, "did not end")
+	call("b", "get", `{}`, domarkx.CodeBroken, "does not answer")
+	if _, err := l.Commit(t.Context()); err == nil {
+		t.Error("committed what a plugin is still at")
+	}
+	close(w.p.hang)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := l.Call(t.Context(), "b", domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()}); err == nil || time.Now().After(deadline) {
+			if err != nil {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if _, _, err := l.Run(t.Context(), "cobol", "x"); !strings.Contains(err.Error(), `only text`) {
+		t.Error(err)
+	}
+	if id, _, err := l.Run(t.Context(), "text", "code"); id != "a" || err != nil || w.get(l, "a") != "code" {
+		t.Error(id, err)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "x${TOKEN}y$${Z}"}`)}})
+	r, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "token", Arguments: domarkx.ObjectValue()})
+	if err != nil || r.Value.Text() != "xsecret of TOKENy${Z}" {
+		t.Error(r.Value.Text(), err)
+	}
+	w.commit(l, "1")
+	filepath.WalkDir(w.home.Dir, func(path string, d os.DirEntry, _ error) error {
+		if data, _ := os.ReadFile(path); strings.Contains(string(data), "secret of") {
+			t.Errorf("%q holds the secret", path)
+		}
+		return nil
+	})
+	if _, err := w.m.Open(t.Context(), "t", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "${NONE}"}`)}}); err == nil || !strings.Contains(err.Error(), "NONE") {
+		t.Error(err)
+	}
+	if i, err := w.m.Instances(t.Context()); len(i) != 1 || err != nil {
+		t.Errorf("what could not be made is an instance: %v, %v", i, err)
+	}
+}
+
+func TestTurns(t *testing.T) {
+	w := newWorld(t)
+	specs := []domarkx.ResourceSpec{spec(t, "a", `{}`)}
+	l := w.open("s", plugins.Options{Specs: specs})
+	if _, err := w.m.Open(t.Context(), "s", plugins.Options{NoWait: true}); !errors.Is(err, domarkx.ErrConflict) {
+		t.Errorf("another has it: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := w.m.Open(ctx, "s", plugins.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting: %v", err)
+	}
+	opened := make(chan error)
+	go func() {
+		second, err := w.m.Open(context.Background(), "s", plugins.Options{})
+		if err == nil {
+			err = second.Close(context.Background())
+		}
+		opened <- err
+	}()
+	w.set(l, "a", "first")
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCommitAndLoad(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s/ü", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	one := w.commit(l, "1")
+	c, err := l.Commit(t.Context())
+	if err != nil || c.Changed {
+		t.Errorf("changed %v, %v", c.Changed, err)
+	}
+	w.set(l, "b", "two")
+	c, err = l.Commit(t.Context())
+	if err != nil || !c.Changed || c.Resources[0].Version != one.Resources[0].Version {
+		t.Error(c, err)
+	}
+	c.Abort() // as when the ref moved meanwhile: nothing is lost
+	if changed, err := l.Changed(t.Context()); !changed || err != nil {
+		t.Error("an aborted commit left nothing changed", err)
+	}
+	l.Close(t.Context())
+	w.renew(w.store)
+	l = w.open("s/ü", plugins.Options{})
+	if changed, _ := l.Changed(t.Context()); !changed {
+		t.Error("an aborted commit left nothing changed for the next process")
+	}
+	two := w.commit(l, "2")
+	if changed, _ := l.Changed(t.Context()); changed || l.Head() != "2" {
+		t.Error("changed after the commit")
+	}
+	if err := l.Load(t.Context(), one); err != nil || w.get(l, "b") != "" {
+		t.Error(err)
+	}
+	if err := l.Load(t.Context(), two); err != nil || w.get(l, "b") != "two" {
+		t.Error(err)
+	}
+	bad := domarkx.Version{ID: "3", Resources: slices.Clone(two.Resources)}
+	bad.Resources[1].Version = "none"
+	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) || l.Head() != "2" {
+		t.Error(err)
+	}
+	if changed, _ := l.Changed(t.Context()); !changed {
+		t.Error("a failed load left nothing changed")
+	}
+	changed, err := l.Reconfigure(t.Context(), []domarkx.ResourceSpec{spec(t, "c", `{}`), spec(t, "b", `{}`)})
+	if !changed || err != nil {
+		t.Error(changed, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "torn-a")); err != nil {
+		t.Errorf("a was not torn down: %v", err)
+	}
+	three := w.commit(l, "3")
+	if three.Resources[0].ID != "c" || three.Resources[1].ID != "b" {
+		t.Error(three.Resources)
+	}
+	if err := l.Load(t.Context(), two); err != nil || w.get(l, "b") != "two" || w.get(l, "a") != "" || len(l.Specs()) != 2 {
+		t.Error(err)
+	}
+}
+
+// TestAdopt is a process that was killed after the ref moved and before it could
+// say so.
+func TestAdopt(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.commit(l, "1")
+	w.set(l, "a", "x")
+	c, err := l.Commit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close(t.Context())
+	tip := domarkx.Version{ID: "2", Parents: []string{"1"}, Resources: c.Resources}
+	l = w.open("s", plugins.Options{Tip: &tip})
+	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Head() != "2" {
+		t.Error(changed, err, l.Head())
+	}
+}
+
+func TestPaths(t *testing.T) {
+	w := newWorld(t)
+	specs := []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}
+	l := w.open("s", plugins.Options{Specs: specs})
+	w.set(l, "a", "mine")
+	tip := w.commit(l, "1")
+	data, err := os.ReadFile(filepath.Join(w.home.WorkTree, "data"))
+	if string(data) != "mine" || err != nil {
+		t.Error(string(data), err)
+	}
+	second := w.open("t", plugins.Options{Specs: specs})
+	w.set(second, "a", "other")
+	if w.get(l, "a") != "mine" || len(w.warns) != 1 {
+		t.Errorf("two workspaces share a path; warned %q", w.warns)
+	}
+	fork := w.open("f", plugins.Options{Tip: &tip, Private: true})
+	w.set(fork, "a", "forked")
+	if w.get(l, "a") != "mine" {
+		t.Error("a fork works in place")
+	}
+	l.Close(t.Context())
+	second.Close(t.Context())
+	fork.Close(t.Context())
+	if err := os.RemoveAll(w.home.Dir); err != nil { // as on another machine with the same work tree
+		t.Fatal(err)
+	}
+	l = w.open("s", plugins.Options{Tip: &tip})
+	w.set(l, "a", "in place")
+	if data, _ := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "in place" {
+		t.Errorf("what equals the tip is not worked on in place: %q", data)
+	}
+	l.Close(t.Context())
+	if err := os.RemoveAll(w.home.Dir); err != nil {
+		t.Fatal(err)
+	}
+	l = w.open("s", plugins.Options{Tip: &tip})
+	if got := w.get(l, "a"); got != "mine" {
+		t.Errorf("the private copy holds %q", got)
+	}
+	if data, _ := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "in place" {
+		t.Errorf("what differs from the tip was overwritten: %q", data)
+	}
+}
+
+func TestInstances(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("team/s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.set(l, "a", "x")
+	v := w.commit(l, "1")
+	l.Close(t.Context())
+	if err := w.m.Rename(t.Context(), "team/s", "S"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.m.Fork(t.Context(), "S", v); !errors.Is(err, domarkx.ErrExists) {
+		t.Error(err)
+	}
+	if err := w.m.Fork(t.Context(), "f", v); err != nil {
+		t.Fatal(err)
+	}
+	instances, err := w.m.Instances(t.Context())
+	if err != nil || len(instances) != 2 || instances[0].Name != "S" || instances[0].Head != "1" || !instances[1].Private || instances[1].Interrupted {
+		t.Errorf("%+v, %v", instances, err)
+	}
+	l = w.open("S", plugins.Options{Existing: true})
+	if w.get(l, "a") != "x" {
+		t.Error("renaming lost the state")
+	}
+	l.Close(t.Context())
+	if _, err := w.m.Open(t.Context(), "none", plugins.Options{Existing: true}); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Error(err)
+	}
+	temporary := w.open("S", plugins.Options{Temporary: true, Tip: &v})
+	w.set(temporary, "a", "replayed")
+	temporary.Close(t.Context())
+	for _, name := range []string{"S", "f", "none"} {
+		if err := w.m.TearDown(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(w.home.Dir); len(left) > 1 {
+		t.Error(left)
+	}
+}
+
+// cancelling is a store that ends a context while a version is read, as a kill
+// would.
+type cancelling struct {
+	plugins.Versions
+	cancel func()
+}
+
+func (c cancelling) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	c.cancel()
+	return nil, ctx.Err()
+}
+
+func TestInterruptedLoadIsFinished(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	w.set(l, "a", "two")
+	w.commit(l, "2")
+	l.Close(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	w.renew(cancelling{w.store, cancel})
+	l = w.open("s", plugins.Options{})
+	if err := l.Load(ctx, one); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	l.Close(t.Context())
+	w.renew(w.store)
+	if i, err := w.m.Instance(t.Context(), "s"); !i.Interrupted || err != nil {
+		t.Error(i, err)
+	}
+	l = w.open("s", plugins.Options{})
+	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Head() != "1" || w.get(l, "a") != "one" {
+		t.Error(changed, err, l.Head(), w.get(l, "a"))
+	}
+	l.Close(t.Context())
+	// A new instance that was not loaded whole is loaded by the next process.
+	ctx, cancel = context.WithCancel(t.Context())
+	w.renew(cancelling{w.store, cancel})
+	if _, err := w.m.Open(ctx, "new", plugins.Options{Tip: &one}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	w.renew(w.store)
+	l = w.open("new", plugins.Options{Tip: &one})
+	if l.Head() != "1" || w.get(l, "a") != "one" {
+		t.Error(l.Head(), w.get(l, "a"))
+	}
+}
