@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins/filesystem"
+	"github.com/domarkx/domarkx/plugins/all"
 )
 
 // resourceVersions is the repository as plugins want it.
@@ -67,4 +67,4 @@ func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 }
 
 // resourceTypes returns the plugins that are built in.
-func resourceTypes() []domarkx.Plugin { return []domarkx.Plugin{filesystem.New()} }
+func resourceTypes() []domarkx.Plugin { return all.Types() }
