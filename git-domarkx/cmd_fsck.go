@@ -9,9 +9,9 @@ type fsckCmd struct {
 func (fsckCmd) Help() string {
 	return `
 Reads every object of every session and verifies that it is what was written: trees,
-entries, messages, the SHA-256 of the bytes of each message, large files, refs, the trash
-and the drafts of mounts. Nothing is changed. "git fsck" checks what Git itself knows of
-the same objects.
+entries, messages, the SHA-256 of the bytes of each message, attachments, large files, the
+versions of workspaces and the links to them, refs, the trash and the drafts of mounts.
+Nothing is changed. "git fsck" checks what Git itself knows of the same objects.
 
 ## Output
 

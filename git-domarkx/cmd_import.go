@@ -11,14 +11,14 @@ import (
 
 type importCmd struct {
 	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string   `placeholder:"F" help:"The documents' format: md, json, agent-chatter or zeus. Recognised by content unless given."`
+	Format string   `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus or openpocket. Recognised by content unless given."`
 	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
 
 func (importCmd) Help() string {
 	return `
 Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
-snapshot (json), the sessions of agent-chatter and the snapshots of Zeus.
+snapshot (json), the sessions of agent-chatter and OpenPocket, and the snapshots of Zeus.
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported folder, by its path below that folder. Characters that a name cannot have
