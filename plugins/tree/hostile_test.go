@@ -1,0 +1,327 @@
+//go:build linux
+
+package tree_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(p *place, path string) error
+		says string
+	}{
+		{"socket", func(p *place, path string) error {
+			l, err := net.Listen("unix", path)
+			if err == nil {
+				p.t.Cleanup(func() { l.Close() })
+			}
+			return err
+		}, `"d/it" is a socket`},
+		{"mount", func(p *place, path string) error {
+			if os.Geteuid() != 0 {
+				return os.ErrPermission
+			}
+			if err := os.Mkdir(path, 0o755); err != nil {
+				return err
+			}
+			p.t.Cleanup(func() { unix.Unmount(path, unix.MNT_DETACH) })
+			return unix.Mount(p.t.TempDir(), path, "", unix.MS_BIND, "")
+		}, `"d/it" is a mount point`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t, plugintest.NewMemory())
+			p.write("d/other", "x")
+			if err := c.make(p, filepath.Join(p.path, "d/it")); errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM) {
+				t.Logf("cannot be made here: %v", err)
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.tryCommit(); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, expected %q", err, c.says)
+			}
+		})
+	}
+}
+
+// writing is a store during whose reading somebody writes to a file, so often.
+type writing struct {
+	domarkx.VersionWriter
+	path  string
+	times int
+}
+
+func (w *writing) Content(ctx context.Context, r io.Reader) (string, int64, error) {
+	id, size, err := w.VersionWriter.Content(ctx, r)
+	if w.times--; w.times >= 0 && err == nil {
+		var f *os.File
+		if f, err = os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			_, err = f.WriteString("more")
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return id, size, err
+}
+
+func TestChangingFile(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("d/log", "x")
+	try := func(times int) (string, error) {
+		v, err := m.Begin(t.Context(), "")
+		must(t, err)
+		if err := p.f.Commit(t.Context(), &writing{v, filepath.Join(p.path, "d/log"), times}); err != nil {
+			return "", err
+		}
+		return v.Finish(t.Context())
+	}
+	if _, err := try(1000); !errors.Is(err, domarkx.ErrConflict) || !strings.Contains(err.Error(), `"d/log"`) {
+		t.Errorf("a file that goes on changing: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(p.path, "d/log"), []byte("x"), 0o644))
+	version, err := try(2)
+	must(t, err)
+	if !strings.Contains(list(t, m, version), `"xmoremore"`) {
+		t.Error(list(t, m, version))
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("a/git/config", "x")
+	f, err := tree.Open(tree.Config{Path: p.path, Forbidden: []string{filepath.Join(p.path, "a/git")}})
+	must(t, err)
+	defer f.Close()
+	v, err := m.Begin(t.Context(), "")
+	must(t, err)
+	if err := f.Commit(t.Context(), v); !errors.Is(err, domarkx.ErrInvalid) || !strings.Contains(err.Error(), `"a/git"`) {
+		t.Error(err)
+	}
+	empty := newPlace(t, m).commit()
+	if err := f.Load(t.Context(), m, empty); err == nil {
+		t.Error("removed what is forbidden")
+	}
+	if _, err := os.Stat(filepath.Join(p.path, "a/git/config")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExclude(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m, "*.log", "build/", "/top", "a/**/skip")
+	for _, name := range []string{"x.log", "keep", "sub/build/out", "sub/y.log", "build.txt", "top", "sub/top", "a/skip/f", "a/b/c/skip", "b/skip"} {
+		p.write(name, name)
+	}
+	must(t, os.WriteFile(filepath.Join(p.path, "build"), nil, 0o644)) // no folder
+	version := p.commit()
+	got := list(t, m, version)
+	for path, in := range map[string]bool{
+		"x.log": false, "keep": true, "sub/build": false, "sub/y.log": false, "build.txt": true, "build": true, "top": false, "sub/top": true,
+		"a/skip": false, "a/b/c/skip": false, "a/b/c": true, "b/skip": true,
+	} {
+		if strings.Contains(got, `"`+path+`"`) != in {
+			t.Errorf("%s: in the version %v, expected %v", path, !in, in)
+		}
+	}
+	empty := newPlace(t, m).commit()
+	p.load(empty)
+	for name, there := range map[string]bool{"x.log": true, "keep": false, "sub/build/out": true, "sub/top": false, "a/b/c/skip": true, "b": false} {
+		if _, err := os.Lstat(filepath.Join(p.path, name)); (err == nil) != there {
+			t.Errorf("%s: there %v, expected %v", name, !there, there)
+		}
+	}
+	p.load(version)
+	if p.commit() != version {
+		t.Error("another version")
+	}
+	for _, bad := range []string{"[", "a//b", "../x", ""} {
+		if _, err := tree.Open(tree.Config{Path: p.path, Exclude: []string{bad}}); !errors.Is(err, domarkx.ErrInvalid) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestLoadStaysInside loads over links that lead out, and while somebody plants more.
+func TestLoadStaysInside(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	for _, d := range []string{"a", "a/b", "c"} {
+		for _, f := range []string{"one", "two", "three"} {
+			p.write(d+"/"+f, d+f)
+		}
+	}
+	version := p.commit()
+	outside := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(outside, "b"), 0o755))
+	for _, name := range []string{"one", "b/one", "other"} {
+		must(t, os.WriteFile(filepath.Join(outside, name), []byte("outside"), 0o600))
+	}
+	q := newPlace(t, m)
+	must(t, os.Symlink(outside, filepath.Join(q.path, "a")))
+	must(t, os.Mkdir(filepath.Join(q.path, "c"), 0o755))
+	must(t, os.Symlink(filepath.Join(outside, "one"), filepath.Join(q.path, "c/one")))
+	must(t, os.Link(filepath.Join(outside, "other"), filepath.Join(q.path, "c/two")))
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a, b := filepath.Join(q.path, "a"), filepath.Join(q.path, "a-aside")
+		for ctx.Err() == nil {
+			os.Rename(a, b)
+			os.Symlink(outside, a)
+			os.Remove(a)
+			os.Rename(b, a)
+		}
+	}()
+	for ctx.Err() == nil {
+		q.f.Load(ctx, m, version) // it may fail
+		q.f.Commit(ctx, &hasher{})
+	}
+	<-done
+	var names []string
+	filepath.WalkDir(outside, func(path string, d os.DirEntry, _ error) error {
+		names = append(names, path)
+		if !d.IsDir() {
+			if data, _ := os.ReadFile(path); string(data) != "outside" {
+				t.Errorf("%s holds %q", path, data)
+			}
+		}
+		return nil
+	})
+	if len(names) != 5 {
+		t.Errorf("outside there is now %q", names)
+	}
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+}
+
+// hostile is a version whose names lead elsewhere.
+type hostile struct {
+	*plugintest.Memory
+	change func([]domarkx.File)
+}
+
+func (h hostile) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := h.Memory.Folder(ctx, id)
+	h.change(files)
+	return files, err
+}
+
+func TestHostileVersion(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("f", "x")
+	version := p.commit()
+	for _, name := range []string{"..", ".", "a/b", "../x", "", "a\x00"} {
+		q := newPlace(t, m)
+		err := q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[0].Name = name }}, version)
+		if !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("name %q: %v", name, err)
+		}
+		err = q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[0].HardLink = "x/" + name }}, version)
+		if err == nil {
+			t.Errorf("hard link to %q: no error", name)
+		}
+	}
+}
+
+func TestPrunedContentIsGivenAgain(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	everything(p)
+	before := p.commit()
+	p.settle()
+	m.Forget()
+	if again := p.commit(); again != before {
+		t.Error("another version")
+	}
+	q := newPlace(t, m)
+	q.load(before)
+}
+
+func TestNothingIsReadTwice(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	for _, name := range []string{"a", "b", "c/d", "c/e"} {
+		p.write(name, name)
+	}
+	p.commit()
+	p.settle()
+	stored := m.Stored()
+	p.write("b", "changed")
+	p.commit()
+	if n := m.Stored() - stored; n != 1 {
+		t.Errorf("%d contents were read for one change", n)
+	}
+}
+
+// TestDeep has paths that are longer than the kernel takes at once.
+func TestDeep(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	fd, err := unix.Open(p.path, unix.O_DIRECTORY, 0)
+	must(t, err)
+	for range 60 {
+		name := strings.Repeat("d", 200)
+		must(t, unix.Mkdirat(fd, name, 0o755))
+		next, err := unix.Openat(fd, name, unix.O_DIRECTORY, 0)
+		must(t, err)
+		unix.Close(fd)
+		fd = next
+	}
+	unix.Close(fd)
+	version := p.commit()
+	q := newPlace(t, m)
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+	must(t, tree.Empty(q.path))
+	must(t, tree.Empty(p.path))
+}
+
+func TestDamagedCache(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	everything(p)
+	want := p.commit()
+	p.settle()
+	data, err := os.ReadFile(p.cache)
+	must(t, err)
+	for i := 0; i < len(data); i += 1 + len(data)/60 {
+		damaged := append([]byte(nil), data...)
+		damaged[i] ^= 0xff
+		must(t, os.WriteFile(p.cache, damaged, 0o600))
+		if got := p.commit(); got != want {
+			t.Fatalf("byte %d damaged: another version", i)
+		}
+		must(t, os.WriteFile(p.cache, data[:i], 0o600))
+		if got := p.commit(); got != want {
+			t.Fatalf("cut at %d: another version", i)
+		}
+	}
+}
