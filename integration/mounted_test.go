@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -46,7 +47,8 @@ func mountAt(tb testing.TB, repo *site, dir string) *mounted {
 	m := &mounted{tb: tb, dir: dir, repo: repo, stderr: &lockedBuffer{}}
 	m.serve = repo.command(tb.Context(), "git-domarkx", "mount", "--foreground", dir)
 	m.serve.Cancel = func() error { return m.serve.Process.Signal(syscall.SIGTERM) }
-	m.serve.Stderr = m.stderr
+	var said lockedBuffer // its folder, once it can be used
+	m.serve.Stdout, m.serve.Stderr = &said, m.stderr
 	m.serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := m.serve.Start(); err != nil {
 		tb.Fatal(err)
@@ -71,8 +73,11 @@ func mountAt(tb testing.TB, repo *site, dir string) *mounted {
 			tb.Fatalf("mount %s ended: %s", dir, m.stderr)
 		default:
 		}
-		// Not Stat: the kernel remembers what a mount that died had said.
-		if _, err := os.ReadFile(filepath.Join(dir, "README.md")); err == nil {
+		if strings.HasSuffix(said.String(), "\n") {
+			// Not Stat: the kernel remembers what a mount that died had said.
+			if _, err := os.ReadFile(filepath.Join(dir, "README.md")); err != nil {
+				tb.Fatalf("mount %s said that it can be used: %v: %s", dir, err, m.stderr)
+			}
 			return m
 		}
 		if time.Now().After(deadline) {
