@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"testing"
 	"time"
 
 	"github.com/moby/moby/client"
@@ -27,14 +28,7 @@ type Engine struct {
 // is stopped when run returns. It sets DOCKER_HOST. A machine that can have none is
 // an error.
 func Main(run func() int) (code int, err error) {
-	c, err := client.New(client.FromEnv)
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if _, err := c.Ping(ctx, client.PingOptions{}); err == nil {
+	if answers() {
 		return run(), nil
 	}
 	e, err := Start()
@@ -142,4 +136,40 @@ func lastOf(log string) []byte {
 	data, _ := os.ReadFile(log) // it is only to explain
 	lines := bytes.Split(data, []byte("\n"))
 	return bytes.Join(lines[max(0, len(lines)-15):], []byte("\n"))
+}
+
+// Use returns the host of an engine with the [Image] for one test: the engine that
+// answers, else one that ends with the test.
+func Use(tb testing.TB) string {
+	tb.Helper()
+	host := os.Getenv("DOCKER_HOST")
+	if !answers() {
+		e, err := Start()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() {
+			if err := e.Stop(); err != nil {
+				tb.Error(err)
+			}
+		})
+		host = e.Host
+	}
+	if _, err := Load(context.Background(), host, Image, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return host
+}
+
+// answers reports whether the engine of the environment does.
+func answers() bool {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err = c.Ping(ctx, client.PingOptions{})
+	return err == nil
 }
