@@ -74,7 +74,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	if err := m.keepTrust(ctx, fork.Info, from); err != nil {
 		return fork, err
 	}
-	if err := m.setPrivate(ctx, name); err != nil || link == "" {
+	if err := m.forkPrivate(ctx, fork.Info); err != nil || link == "" {
 		return fork, err
 	}
 	if fork.Workspace, err = m.store.Version(ctx, link); err != nil {
@@ -114,6 +114,22 @@ func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from dom
 // privateKey is the setting with the names of the workspaces that must not work on
 // what others see, though their documents name a path: those of forks.
 const privateKey = "domarkx.private"
+
+// forkPrivate makes the workspace of a fork private, where its document asks for one.
+func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) error {
+	headers, err := m.store.Header(ctx, fork.ID)
+	if err != nil {
+		return err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return err
+	}
+	if specs, err := resourceSpecs(h); err == nil && len(specs) == 0 {
+		return nil
+	}
+	return m.setPrivate(ctx, fork.Name)
+}
 
 func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error {
 	if private, err := m.isPrivate(ctx, workspace); err != nil || private {
