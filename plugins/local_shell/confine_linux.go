@@ -20,7 +20,7 @@ const confinedName = "git-domarkx-confined"
 const errorFD = 4
 
 // forkConfined starts this program to become the command.
-func (c command) forkConfined(null uintptr) (int, error) {
+func (c command) forkConfined(input uintptr) (int, error) {
 	spec, err := json.Marshal(c)
 	if err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func (c command) forkConfined(null uintptr) (int, error) {
 		return 0, err
 	}
 	defer errorR.Close()
-	pid, err := c.fork("/proc/self/exe", []string{confinedName}, []uintptr{null, 1, 2, commandR.Fd(), errorW.Fd()})
+	pid, err := c.fork("/proc/self/exe", []string{confinedName}, []uintptr{input, 1, 2, commandR.Fd(), errorW.Fd()})
 	errorW.Close()
 	if err != nil {
 		return 0, err

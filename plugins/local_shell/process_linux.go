@@ -33,8 +33,11 @@ type process struct {
 	cmd       *exec.Cmd
 	namespace bool
 	output    *os.File
+	input     *os.File // nil unless the command talks
+	errors    *os.File // likewise
 	lifeline  *os.File
 	reports   *os.File
+	decoder   *json.Decoder // of the reports
 }
 
 // start starts a supervisor.
@@ -57,12 +60,23 @@ func (c command) start() (*process, error) {
 	commandR, commandW := pipe()
 	lifelineR, lifeline := pipe()
 	reports, reportW := pipe()
+	var inputR, input, errors *os.File
+	errorW := outputW
+	if c.Talks {
+		inputR, input = pipe()
+		errors, errorW = pipe()
+	}
 	if err != nil {
 		closeAll(files)
 		return nil, fmt.Errorf("starting a command: %w", err)
 	}
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName}, Env: []string{}, Dir: "/"}
-	cmd.Stdout, cmd.Stderr = outputW, outputW
+	cmd.Stdout, cmd.Stderr = outputW, errorW
+	theirs := []*os.File{outputW, commandR, lifelineR, reportW}
+	if c.Talks {
+		cmd.Stdin = inputR
+		theirs = append(theirs, inputR, errorW)
+	}
 	cmd.ExtraFiles = []*os.File{commandR, lifelineR, reportW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if c.Namespace {
@@ -80,12 +94,15 @@ func (c command) start() (*process, error) {
 		}
 		return nil, fmt.Errorf("starting a command: %w", err)
 	}
-	closeAll([]*os.File{outputW, commandR, lifelineR, reportW})
+	closeAll(theirs)
 	go func() {
 		commandW.Write(spec)
 		commandW.Close()
 	}()
-	return &process{cmd: cmd, namespace: c.Namespace, output: output, lifeline: lifeline, reports: reports}, nil
+	return &process{
+		cmd: cmd, namespace: c.Namespace, output: output, input: input, errors: errors, lifeline: lifeline, reports: reports,
+		decoder: json.NewDecoder(io.LimitReader(reports, maxReport)),
+	}, nil
 }
 
 func closeAll(files []*os.File) {
@@ -119,16 +136,20 @@ func (p *process) kill(ended <-chan error) {
 	}
 }
 
-// report is what the supervisor said at its end.
-func (p *process) report() report {
-	defer p.reports.Close()
-	data, err := io.ReadAll(io.LimitReader(p.reports, 1<<20))
+// maxReport bounds what a supervisor says, in bytes.
+const maxReport = 1 << 20
+
+// started waits for what the supervisor of a command that talks says first.
+func (p *process) started() report {
 	var r report
-	if err == nil {
-		err = json.Unmarshal(data, &r)
-	}
-	if err != nil {
+	if p.decoder.Decode(&r) != nil {
 		r = report{Error: "the command's supervisor was killed"}
 	}
 	return r
+}
+
+// report is what the supervisor said at its end.
+func (p *process) report() report {
+	defer p.reports.Close()
+	return p.started()
 }

@@ -20,24 +20,47 @@ func canConfine() bool { return false }
 type process struct {
 	cmd    *exec.Cmd
 	output *os.File
+	input  *os.File // nil unless the command talks
+	errors *os.File // likewise
 	exit   int
 }
 
 // start starts a command in a process group of its own.
 func (c command) start() (*process, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting a command: %w", err)
+	var ours, theirs []*os.File
+	var err error
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
 	}
-	cmd := &exec.Cmd{Path: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, Stdout: w, Stderr: w}
+	p := &process{}
+	output, outputW := pipe()
+	ours, theirs = append(ours, output), append(theirs, outputW)
+	cmd := &exec.Cmd{Path: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, Stdout: outputW, Stderr: outputW}
+	if c.Talks {
+		input, inputW := pipe()
+		errors, errorW := pipe()
+		ours, theirs = append(ours, inputW, errors), append(theirs, input, errorW)
+		cmd.Stdin, cmd.Stderr = input, errorW
+		p.input, p.errors = inputW, errors
+	}
+	p.cmd, p.output = cmd, output
 	group(cmd)
-	err = cmd.Start()
-	w.Close()
+	if err == nil {
+		err = cmd.Start()
+	}
+	for _, f := range theirs {
+		f.Close()
+	}
 	if err != nil {
-		r.Close()
+		for _, f := range ours {
+			f.Close()
+		}
 		return nil, fmt.Errorf("starting a command: %w", err)
 	}
-	return &process{cmd: cmd, output: r}, nil
+	return p, nil
 }
 
 // wait waits for the command, and kills what is left of its group.
@@ -53,6 +76,8 @@ func (p *process) kill(ended <-chan error) {
 	killGroup(p.cmd)
 	<-ended
 }
+
+func (p *process) started() report { return report{Started: true} }
 
 func (p *process) report() report { return report{Exit: p.exit} }
 

@@ -22,13 +22,15 @@ type command struct {
 	Writable  []string // folders
 	Confined  bool     // whether only those can be written
 	Namespace bool     // whether the supervisor is the first of a PID namespace
+	Talks     bool     // whether it has an input, and its errors are not part of its output
 }
 
 // A report is how a supervisor ended.
 type report struct {
-	Unable string // what a namespace lacks, so that another way is to be tried
-	Error  string // why the command could not be run
-	Exit   int    // 128+N after signal N
+	Started bool   // the first report of a command that talks: it runs now
+	Unable  string // what a namespace lacks, so that another way is to be tried
+	Error   string // why the command could not be run
+	Exit    int    // 128+N after signal N
 }
 
 // A method remembers how commands can be kept together.

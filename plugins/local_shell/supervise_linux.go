@@ -65,14 +65,25 @@ func (s *supervisor) run() report {
 	if err != nil {
 		return report{Error: fmt.Sprintf("opening /dev/null: %v", err)}
 	}
+	input := uintptr(null)
+	if c.Talks {
+		input = 0
+	}
 	var pid int
 	if c.Confined {
-		pid, err = c.forkConfined(uintptr(null))
+		pid, err = c.forkConfined(input)
 	} else {
-		pid, err = c.fork(c.Program, c.Args, []uintptr{uintptr(null), 1, 2})
+		pid, err = c.fork(c.Program, c.Args, []uintptr{input, 1, 2})
 	}
 	if err != nil {
 		return report{Error: err.Error()}
+	}
+	if c.Talks {
+		unix.Close(0) // only the command is to hold its pipes, so that their ends are its end
+		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
+			s.killAll()
+			return report{Error: err.Error()}
+		}
 	}
 	exit := s.reap(pid)
 	s.mu.Lock() // from here on the end of the lifeline makes no difference
