@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx"
 )
@@ -71,6 +72,7 @@ func (j callJournal) list() ([]journalled, error) {
 	var all []journalled
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
+			j.sweep(f)
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(j.dir, f.Name()))
@@ -87,6 +89,13 @@ func (j callJournal) list() ([]journalled, error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// sweep removes what a process was writing that was killed long ago.
+func (j callJournal) sweep(f fs.DirEntry) {
+	if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
+		os.Remove(filepath.Join(j.dir, f.Name()))
+	}
 }
 
 func (c journalled) value() domarkx.Value {
