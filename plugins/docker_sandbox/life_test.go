@@ -114,6 +114,15 @@ func TestClose(t *testing.T) {
 }
 
 func TestTearDown(t *testing.T) {
+	volumes := func() int {
+		t.Helper()
+		list, err := docker(t).VolumeList(context.Background(), client.VolumeListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Items)
+	}
+	before := volumes()
 	s := open(t, plainConfig)
 	s.run("true")
 	if err := s.live.TearDown(context.Background()); err != nil {
@@ -125,16 +134,43 @@ func TestTearDown(t *testing.T) {
 	if left, err := os.ReadDir(s.site.Dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	volumes, err := docker(t).VolumeList(context.Background(), client.VolumeListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(volumes.Items) > 0 {
-		t.Errorf("volumes: %+v", volumes.Items)
+	if after := volumes(); after != before {
+		t.Errorf("%d volumes, before there were %d", after, before)
 	}
 	s.reopen() // a new one
 	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
 		t.Errorf("changed: %v %v", changed, err)
+	}
+}
+
+// What a process left that was killed while it loaded a version is gone after the
+// next Open, and the container is what it was.
+func TestKilledLoad(t *testing.T) {
+	s := open(t, plainConfig)
+	s.run("echo kept > /kept")
+	s.close()
+	own := containers(t, s.site.Dir)[0]
+	left, err := docker(t).ContainerCreate(context.Background(), client.ContainerCreateOptions{Config: &container.Config{
+		Image: dockertest.Image, Cmd: []string{"sleep", "600"}, Labels: own.Labels,
+	}, HostConfig: &container.HostConfig{NetworkMode: "none"}})
+	if err == nil {
+		_, err = docker(t).ContainerStart(context.Background(), left.ID, client.ContainerStartOptions{})
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.site.Dir, "base-"+left.ID[:12]), []byte("half"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].ID != own.ID {
+		t.Errorf("containers: %+v", list)
+	}
+	if files, err := filepath.Glob(filepath.Join(s.site.Dir, "base-*")); err != nil || len(files) != 1 {
+		t.Errorf("files: %v %v", files, err)
+	}
+	if out := s.run("cat /kept"); out != "kept\n" {
+		t.Errorf("kept: %q", out)
 	}
 }
 
@@ -155,6 +191,30 @@ func TestLost(t *testing.T) {
 	s.load(m, v)
 	if out := s.run("cat /x"); out != "x\n" {
 		t.Errorf("x: %q", out)
+	}
+}
+
+func TestStateDamaged(t *testing.T) {
+	s := open(t, plainConfig)
+	m := plugintest.NewMemory()
+	s.run("echo x > /x")
+	v := s.commit(m)
+	s.run("echo y > /y")
+	s.close()
+	files, err := filepath.Glob(filepath.Join(s.site.Dir, "base-*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v %v", files, err)
+	}
+	if err := os.Truncate(files[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	if _, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: value(t, `{"command": "true"}`)}); !errors.Is(err, domarkx.ErrCorrupt) {
+		t.Errorf("a call: %v", err)
+	}
+	s.load(m, v)
+	if out := s.run("ls /x /y 2>/dev/null || true"); out != "/x\n" {
+		t.Errorf("there are: %q", out)
 	}
 }
 

@@ -54,7 +54,7 @@ func (p *Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource,
 	}
 	r := &resource{site: site, config: c, engine: e}
 	if err := r.open(ctx); err != nil {
-		return nil, errors.Join(err, e.Client.Close())
+		return nil, errors.Join(err, r.stop(ctx), e.Client.Close())
 	}
 	return r, nil
 }
@@ -95,7 +95,6 @@ func (r *resource) open(ctx context.Context) error {
 	}
 	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
 	if errdefs.IsNotFound(err) {
-		// Only Load and TearDown still do something.
 		r.lost = fmt.Errorf("container %.12s of resource %q is not on the Docker engine at %s: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind",
 			r.state.Container, r.site.Resource, r.engine.DaemonHost(), domarkx.ErrNotFound)
 		return nil
@@ -111,6 +110,17 @@ func (r *resource) open(ctx context.Context) error {
 	}
 	if r.image, err = r.engine.image(ctx, r.state.ImageID); err != nil {
 		return err
+	}
+	if r.state.Dirty {
+		path := baseFile(r.site.Dir, r.state.Container)
+		if r.base, err = readBaseline(path); err == nil && r.base == nil {
+			r.lost = fmt.Errorf("%q is gone or not whole, and what is in container %.12s cannot be told from its image without it: %w; go back to a version with git domarkx rewind",
+				path, r.state.Container, domarkx.ErrCorrupt)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return r.reconfigure(ctx)
 }

@@ -23,7 +23,7 @@ type resource struct {
 	engine  *engine
 	image   image // of the container
 	state   state
-	lost    error // why there is no container, nil when there is
+	lost    error // why only Load and TearDown can be done with it, nil when all can
 	session *session
 	serving bool      // whether the configured command was begun in the session
 	base    *baseline // nil until it is needed
@@ -97,13 +97,18 @@ func (r *resource) start(ctx context.Context) error {
 	if r.base != nil {
 		return nil
 	}
+	if err := r.learnBase(ctx); err != nil {
+		return errors.Join(err, r.stop(ctx))
+	}
+	return nil
+}
+
+// learnBase reads what the container's files were, or lists them when nothing has
+// run in it yet.
+func (r *resource) learnBase(ctx context.Context) (err error) {
 	path := baseFile(r.site.Dir, r.state.Container)
 	if r.base, err = readBaseline(path); err != nil || r.base != nil {
 		return err
-	}
-	if r.state.Dirty {
-		return fmt.Errorf("%q is not whole any more, and what is in container %.12s cannot be told from its image without it: %w; go back to a version with git domarkx rewind",
-			path, r.state.Container, domarkx.ErrCorrupt)
 	}
 	entries, err := r.scan(ctx, r.session)
 	if err != nil {
@@ -288,7 +293,7 @@ func (r *resource) serve(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("begin the command of resource %q: %w", r.site.Resource, err)
+		return errors.Join(fmt.Errorf("begin the command of resource %q: %w", r.site.Resource, err), r.stop(ctx))
 	}
 	r.serving = true
 	return nil
