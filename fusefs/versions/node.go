@@ -58,6 +58,8 @@ type node struct {
 	misses  int  // of a folder: contents that the kernel asked for
 	window  int  // of a folder: how many contents are pushed at once
 	pushing bool // of a folder
+	listed  bool // the kernel has listed it, or will soon
+	folders int  // of a folder: folders in it that the kernel has listed
 }
 
 // A meta is the attributes of a node.

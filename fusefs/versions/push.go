@@ -18,12 +18,19 @@ const (
 	maxPushed   = 16 << 20  // bytes that are pushed at once
 )
 
+const (
+	maxFolders = 8 // folders that are read before they are listed
+	readers    = 2 // that do so at once
+)
+
 // A pusher puts the contents of the files that a program will probably read next
 // into the kernel's cache: those that follow in a folder of which it has read two.
-// That saves a message, and a change of process, for each.
+// That saves a message, and a change of process, for each. It also reads the folders
+// that follow in a folder of which two were listed.
 type pusher struct {
 	fs    *FS
 	queue chan push
+	lists chan *node
 	ended chan struct{}
 	stop  func()
 	work  sync.WaitGroup
@@ -39,7 +46,7 @@ type push struct {
 }
 
 func newPusher(f *FS) *pusher {
-	p := &pusher{fs: f, queue: make(chan push, 16), ended: make(chan struct{})}
+	p := &pusher{fs: f, queue: make(chan push, 16), lists: make(chan *node, 4*maxFolders), ended: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() {
 		close(p.ended)
 		p.work.Wait()
@@ -48,6 +55,9 @@ func newPusher(f *FS) *pusher {
 }
 
 func (p *pusher) start(s *fuse.Server) {
+	for range readers {
+		p.work.Go(p.read)
+	}
 	p.work.Go(func() {
 		for {
 			select {
@@ -58,6 +68,51 @@ func (p *pusher) start(s *fuse.Server) {
 			}
 		}
 	})
+}
+
+// read reads folders before they are listed.
+func (p *pusher) read() {
+	for {
+		select {
+		case n := <-p.lists:
+			// Who lists it is told what is wrong.
+			_, _ = p.fs.list(context.Background(), n)
+		case <-p.ended:
+			return
+		}
+	}
+}
+
+// listed notes that the kernel lists a folder.
+func (p *pusher) listed(n *node) {
+	f := p.fs
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	in := n.parent
+	if n.kind != inside || in.kind != inside {
+		return
+	}
+	n.listed = true
+	if in.folders++; in.folders < 2 {
+		return
+	}
+	siblings := in.listing.nodes
+	for i, left := n.slot+1, maxFolders; i < len(siblings) && left > 0; i++ {
+		next := siblings[i]
+		if next == nil || next.meta.mode != dirMode {
+			continue
+		}
+		left--
+		if next.listed {
+			continue
+		}
+		select {
+		case p.lists <- next:
+			next.listed = true
+		default:
+			return
+		}
+	}
 }
 
 // missed notes that the kernel asked for a content, and whether it has all of it

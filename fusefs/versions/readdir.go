@@ -41,6 +41,9 @@ func (f *FS) readDir(in *fuse.ReadIn, out *fuse.DirEntryList, plus bool) fuse.St
 	if err != nil {
 		return f.fail("reading a folder of a version", n, "", err)
 	}
+	if in.Offset == 0 {
+		f.pusher.listed(n)
+	}
 	f.addEntries(n, l, in.Offset, out, plus)
 	return fuse.OK
 }

@@ -1,0 +1,148 @@
+//go:build linux || darwin
+
+package versions_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/versions"
+)
+
+// A content counts how it is used.
+type content struct {
+	*bytes.Reader
+	open  *atomic.Int64
+	reads atomic.Int64
+	fail  error
+}
+
+func (c *content) ReadAt(p []byte, off int64) (int, error) {
+	c.reads.Add(1)
+	if c.fail != nil {
+		return 0, c.fail
+	}
+	return c.Reader.ReadAt(p, off)
+}
+
+func (c *content) Close() error {
+	c.open.Add(-1)
+	return nil
+}
+
+func bytesOf(seed uint64, n int) []byte {
+	data := make([]byte, n)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	return data
+}
+
+func TestBlocksReadWhatIsThere(t *testing.T) {
+	data := bytesOf(1, 5*versions.BlockSize+123)
+	c := &content{Reader: bytes.NewReader(data), open: &atomic.Int64{}}
+	c.open.Store(1)
+	b := versions.NewBlocks(c)
+	read, err := io.ReadAll(io.NewSectionReader(b, 0, b.Size()))
+	if err != nil || !bytes.Equal(read, data) {
+		t.Fatalf("read from end to end: %d bytes, %v", len(read), err)
+	}
+	if n := c.reads.Load(); n != 6 {
+		t.Errorf("%d reads for six blocks", n)
+	}
+	var readers sync.WaitGroup
+	for i := range 8 {
+		readers.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 9))
+			for range 50 {
+				off, n := r.Int64N(int64(len(data))), r.IntN(2*versions.BlockSize)
+				p := make([]byte, n)
+				got, err := b.ReadAt(p, off)
+				want := data[off:min(off+int64(n), int64(len(data)))]
+				if !bytes.Equal(p[:got], want) || (got < n) != errors.Is(err, io.EOF) {
+					t.Errorf("%d bytes at %d: %d, %v", n, off, got, err)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if n, err := b.ReadAt(make([]byte, 1), b.Size()); n != 0 || err != io.EOF {
+		t.Errorf("behind the end: %d, %v", n, err)
+	}
+	if _, err := b.ReadAt(make([]byte, 1), -1); !errors.Is(err, domarkx.ErrInvalid) {
+		t.Errorf("before the beginning: %v", err)
+	}
+	if err := b.Close(); err != nil || c.open.Load() != 0 {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+func TestBlocksTellOfErrors(t *testing.T) {
+	c := &content{Reader: bytes.NewReader(bytesOf(1, 2*versions.BlockSize)), open: &atomic.Int64{}, fail: domarkx.ErrCorrupt}
+	b := versions.NewBlocks(c)
+	if _, err := b.ReadAt(make([]byte, 10), 5); !errors.Is(err, domarkx.ErrCorrupt) {
+		t.Errorf("reads: %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestContentsAreClosed(t *testing.T) {
+	var open, opens atomic.Int64
+	contents := versions.NewContents(func(_ context.Context, id string) (domarkx.Content, error) {
+		if id == "none" {
+			return nil, domarkx.ErrNotFound
+		}
+		open.Add(1)
+		opens.Add(1)
+		return &content{Reader: bytes.NewReader([]byte("content of " + id)), open: &open}, nil
+	})
+	p := make([]byte, 10)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for i := range 10 * versions.MaxOpen {
+				id := fmt.Sprintf("c%03d", i)
+				p := make([]byte, len("content of c000"))
+				if err := versions.Read(contents, t.Context(), id, p, 0); err != nil || string(p) != "content of "+id {
+					t.Errorf("%s: %q, %v", id, p, err)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if n := open.Load(); n > versions.MaxOpen {
+		t.Errorf("%d contents stay open", n)
+	}
+	was := opens.Load()
+	for range 10 {
+		if err := versions.Read(contents, t.Context(), "c000", p, 3); err != nil || string(p) != "tent of c0" {
+			t.Errorf("reads %q, %v", p, err)
+		}
+	}
+	if n := opens.Load() - was; n > 1 {
+		t.Errorf("it was opened %d times for ten reads", n)
+	}
+	for range 2 {
+		if err := versions.Read(contents, t.Context(), "none", p, 0); !errors.Is(err, domarkx.ErrNotFound) {
+			t.Errorf("what is not there: %v", err)
+		}
+	}
+	if err := versions.Read(contents, t.Context(), "c000", p, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("behind the end: %v", err)
+	}
+	versions.Close(contents)
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d contents are open in the end", n)
+	}
+}
