@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -33,9 +32,7 @@ func (inv *invocation) open() (source, error) {
 		return source{}, err
 	}
 	around := surroundings(git)
-	if around.Workspaces, err = inv.workspaces(git, store); err != nil {
-		return source{}, errors.Join(err, store.Close())
-	}
+	around.Workspaces = inv.workspaces(git, store)
 	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), around)}
 	return inv.opened, nil
 }

@@ -22,27 +22,28 @@ func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pendi
 }
 
 // workspaces returns the manager of the workspaces that are live in a repository.
-func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) (*plugins.WorkspaceManager, error) {
-	allow, err := inv.allowed(git)
-	if err != nil {
-		return nil, err
-	}
-	forbidden := []string{git.GitDir, git.CommonDir}
+func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
+	return plugins.New(all.Types(), resourceVersions{store}, plugins.Home{
+		Dir:      filepath.Join(git.StateDir(), "workspaces"),
+		WorkTree: git.WorkTree,
+		Limits:   func() (plugins.Limits, error) { return inv.limits(git) },
+		Env:      os.LookupEnv,
+		Warn:     func(message string) { inv.warn(fmt.Errorf("warning: %s", message)) },
+	})
+}
+
+// limits returns what resources may do and reach.
+func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
+	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
 	mounts, err := inv.mounts()
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	for _, m := range mounts {
-		forbidden = append(forbidden, m.dir)
+		l.Forbidden = append(l.Forbidden, m.dir)
 	}
-	return plugins.New(resourceTypes(), resourceVersions{store}, plugins.Home{
-		Dir:       filepath.Join(git.StateDir(), "workspaces"),
-		WorkTree:  git.WorkTree,
-		Forbidden: forbidden,
-		Allow:     allow,
-		Env:       os.LookupEnv,
-		Warn:      func(message string) { inv.warn(fmt.Errorf("warning: %s", message)) },
-	}), nil
+	l.Allow, err = inv.allowed(git)
+	return l, err
 }
 
 // allowed returns what the user's configuration lets resources do.
@@ -63,8 +64,5 @@ func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
 // pluginTypes returns the types of resources that there are, with or without a
 // repository.
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
-	return plugins.New(resourceTypes(), nil, plugins.Home{}).Types(inv.ctx)
+	return plugins.New(all.Types(), nil, plugins.Home{}).Types(inv.ctx)
 }
-
-// resourceTypes returns the plugins that are built in.
-func resourceTypes() []domarkx.Plugin { return all.Types() }

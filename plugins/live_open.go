@@ -59,9 +59,13 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 		return nil, err
 	}
 	home := l.m.home
+	limits, err := home.Limits()
+	if err != nil {
+		return nil, err
+	}
 	site := domarkx.Site{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private,
-		WorkTree: home.WorkTree, Forbidden: home.Forbidden, Allow: home.Allow, Warn: l.m.warn,
+		WorkTree: home.WorkTree, Forbidden: limits.Forbidden, Allow: limits.Allow, Warn: l.m.warn,
 	}
 	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
 		live, err := k.plugin.Open(ctx, site)

@@ -40,14 +40,19 @@ type Ending interface {
 
 // Home is where instances live and what they may do.
 type Home struct {
-	Dir       string                           // of all instances; made when needed
-	WorkTree  string                           // top of the user's work tree, "" in a bare repository
-	Forbidden []string                         // folders that no resource may be or reach
-	Allow     domarkx.Allow                    // what the user's own configuration allows
-	Env       func(name string) (string, bool) // secrets; nil has none
-	Warn      func(message string)             // tells the user something; nil tells nothing
-	Timeout   time.Duration                    // of a call; 0 is DefaultTimeout
-	Grace     time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
+	Dir      string                           // of all instances; made when needed
+	WorkTree string                           // top of the user's work tree, "" in a bare repository
+	Limits   func() (Limits, error)           // asked when a resource is opened; nil has none
+	Env      func(name string) (string, bool) // secrets; nil has none
+	Warn     func(message string)             // tells the user something; nil tells nothing
+	Timeout  time.Duration                    // of a call; 0 is DefaultTimeout
+	Grace    time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
+}
+
+// Limits are what resources may do and reach.
+type Limits struct {
+	Forbidden []string      // folders that no resource may be or reach
+	Allow     domarkx.Allow // what the user's own configuration allows
 }
 
 // A WorkspaceManager manages the workspaces that are live on this machine. Its
@@ -68,6 +73,9 @@ func New(types []domarkx.Plugin, versions Versions, home Home) *WorkspaceManager
 	}
 	if home.Grace <= 0 {
 		home.Grace = 10 * time.Second
+	}
+	if home.Limits == nil {
+		home.Limits = func() (Limits, error) { return Limits{}, nil }
 	}
 	if home.Env == nil {
 		home.Env = func(string) (string, bool) { return "", false }
