@@ -1,0 +1,161 @@
+// Package databasetest lets tests work with the resource of a database.
+package databasetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// A DB is a resource under test.
+type DB struct {
+	T    *testing.T
+	Live domarkx.Resource
+}
+
+// Open opens the resource of a site; a site without a config gets {}. The test
+// closes it.
+func Open(t *testing.T, p domarkx.Plugin, site domarkx.Site) *DB {
+	t.Helper()
+	if site.Config.Kind() == domarkx.Null {
+		site.Config = domarkx.ObjectValue()
+	}
+	if site.Warn == nil {
+		site.Warn = func(string) {}
+	}
+	site.Workspace, site.Resource = "w", p.Type()
+	live, err := p.Open(context.Background(), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := live.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &DB{t, live}
+}
+
+// Object reads a JSON value.
+func Object(t *testing.T, text string) domarkx.Value {
+	t.Helper()
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// Try calls a tool with SQL and args as JSON, "" for none, and returns the result as
+// JSON, or "CODE: MESSAGE".
+func (d *DB) Try(tool, sql, args string) string {
+	d.T.Helper()
+	arguments := domarkx.ObjectValue()
+	if sql != "" {
+		arguments = arguments.With("sql", domarkx.StringValue(sql))
+	}
+	if args != "" {
+		arguments = arguments.With("args", Object(d.T, args))
+	}
+	r, err := d.Live.Execute(context.Background(), domarkx.Call{Tool: tool, Arguments: arguments})
+	if err != nil {
+		var e *domarkx.ToolError
+		if !errors.As(err, &e) {
+			d.T.Errorf("%s: %q: %v is no ToolError", tool, sql, err)
+		}
+		return err.Error()
+	}
+	if r.Attachment != nil {
+		defer r.Attachment.Close()
+		n, err := io.Copy(io.Discard, r.Attachment)
+		if err != nil {
+			d.T.Error(err)
+		}
+		return fmt.Sprintf("%s… with %d bytes attached", r.Value.JSON()[:100], n)
+	}
+	return r.Value.JSON()
+}
+
+// Query returns the rows of a query as JSON.
+func (d *DB) Query(sql string) string {
+	d.T.Helper()
+	got := d.Try("query", sql, "")
+	_, rows, ok := strings.Cut(got, `"rows":`)
+	if !ok {
+		d.T.Fatalf("%s: %s", sql, got)
+	}
+	return strings.TrimSuffix(rows, "}")
+}
+
+// Execute runs statements, which have to succeed.
+func (d *DB) Execute(sql string) {
+	d.T.Helper()
+	if got := d.Try("execute", sql, ""); !strings.HasPrefix(got, "{") {
+		d.T.Fatalf("%.200s: %s", sql, got)
+	}
+}
+
+// Commit commits a version.
+func (d *DB) Commit(m *plugintest.Memory) string {
+	d.T.Helper()
+	ctx := context.Background()
+	w, err := m.Begin(ctx, "")
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	if err := d.Live.Commit(ctx, w); err != nil {
+		d.T.Fatal(err)
+	}
+	version, err := w.Finish(ctx)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return version
+}
+
+// Load loads a version.
+func (d *DB) Load(m *plugintest.Memory, version string) {
+	d.T.Helper()
+	if err := d.Live.Load(context.Background(), m, version); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// Changed reports whether the resource says that it changed.
+func (d *DB) Changed() bool {
+	d.T.Helper()
+	changed, err := d.Live.Changed(context.Background())
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return changed
+}
+
+// Files returns the files of a version and what they hold, by path.
+func Files(t *testing.T, m *plugintest.Memory, version string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := domarkx.WalkVersion(context.Background(), m, version, func(path string, f domarkx.File) error {
+		if f.Type != domarkx.Regular {
+			return nil
+		}
+		c, err := m.Content(context.Background(), f.ID)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+		files[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

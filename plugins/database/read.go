@@ -1,0 +1,88 @@
+package database
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Top returns the files at the top of a version, by name.
+func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[string]domarkx.File, error) {
+	top, err := r.Top(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	files, err := r.Folder(ctx, top.ID)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]domarkx.File, len(files))
+	for _, f := range files {
+		byName[f.Name] = f
+	}
+	return byName, nil
+}
+
+// deepest bounds how deep folders are looked into.
+const deepest = 16
+
+// Walk calls fn for each regular file in a folder of a version, sorted by name, with
+// its path, which begins with that of the folder.
+func Walk(ctx context.Context, r domarkx.VersionReader, path string, folder domarkx.File, fn func(path string, f domarkx.File) error) error {
+	return walk(ctx, r, path, folder, 0, fn)
+}
+
+func walk(ctx context.Context, r domarkx.VersionReader, path string, folder domarkx.File, depth int, fn func(string, domarkx.File) error) error {
+	if folder.Type != domarkx.Directory || depth > deepest {
+		return fmt.Errorf("%q is no folder of a database's version: %w", path, domarkx.ErrCorrupt)
+	}
+	files, err := r.Folder(ctx, folder.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := path + "/" + f.Name
+		switch f.Type {
+		case domarkx.Regular:
+			err = fn(at, f)
+		case domarkx.Directory:
+			err = walk(ctx, r, at, f, depth+1, fn)
+		default:
+			err = fmt.Errorf("%q is a %v: %w", at, f.Type, domarkx.ErrCorrupt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Copy writes a file of a version to w.
+func Copy(ctx context.Context, r domarkx.VersionReader, f domarkx.File, w io.Writer) error {
+	c, err := r.Content(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(w, io.NewSectionReader(c, 0, f.Size))
+	if err == nil && n != f.Size {
+		err = fmt.Errorf("%q: %d bytes of %d: %w", f.Name, n, f.Size, domarkx.ErrCorrupt)
+	}
+	return errors.Join(err, c.Close())
+}
+
+// Read returns a file of a version that has at most limit bytes.
+func Read(ctx context.Context, r domarkx.VersionReader, f domarkx.File, limit int64) ([]byte, error) {
+	if f.Type != domarkx.Regular || f.Size > limit {
+		return nil, fmt.Errorf("%q is no file of at most %d bytes: %w", f.Name, limit, domarkx.ErrCorrupt)
+	}
+	var b bytes.Buffer
+	err := Copy(ctx, r, f, &b)
+	return b.Bytes(), err
+}

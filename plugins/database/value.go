@@ -1,0 +1,108 @@
+package database
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// exact is the greatest integer up to which a float64 holds all.
+const exact = 1<<53 - 1
+
+// Value is a value of SQL as JSON: of nil, a bool, int64, float64, string or []byte.
+func Value(v any) domarkx.Value {
+	switch v := v.(type) {
+	case bool:
+		return domarkx.BoolValue(v)
+	case int64:
+		digits := strconv.FormatInt(v, 10)
+		if v > exact || v < -exact {
+			return domarkx.StringValue(digits)
+		}
+		return domarkx.NumberValue(digits)
+	case float64:
+		return real(v)
+	case string:
+		if utf8.ValidString(v) {
+			return domarkx.StringValue(v)
+		}
+		return blob([]byte(v))
+	case []byte:
+		return blob(v)
+	}
+	return domarkx.Value{}
+}
+
+func real(v float64) domarkx.Value {
+	switch {
+	case math.IsNaN(v):
+		return domarkx.StringValue("NaN")
+	case math.IsInf(v, 1):
+		return domarkx.StringValue("Infinity")
+	case math.IsInf(v, -1):
+		return domarkx.StringValue("-Infinity")
+	}
+	digits := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.ContainsAny(digits, ".e") {
+		digits += ".0"
+	}
+	return domarkx.NumberValue(digits)
+}
+
+const base64Name = "base64"
+
+func blob(b []byte) domarkx.Value {
+	return domarkx.ObjectValue(domarkx.Member{Name: base64Name, Value: domarkx.StringValue(base64.StdEncoding.EncodeToString(b))})
+}
+
+// An Argument is one of the "args" of a statement, by place or by name.
+type Argument struct {
+	Name  string // "" by place
+	Value any    // nil, a bool, int64, float64, string or []byte
+}
+
+// Statement reads the arguments of the tools query and execute.
+func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
+	v, _ := call.Arguments.Get("sql")
+	list, _ := call.Arguments.Get("args")
+	for i, item := range list.Items() {
+		value, err := argument(item)
+		if err != nil {
+			return "", nil, Errorf(domarkx.CodeInvalid, "args, item %d: %v", i+1, err)
+		}
+		args = append(args, Argument{Value: value})
+	}
+	for _, m := range list.Members() {
+		value, err := argument(m.Value)
+		if err != nil || m.Name == "" {
+			return "", nil, Errorf(domarkx.CodeInvalid, "args, %q: %v", m.Name, err)
+		}
+		args = append(args, Argument{Name: m.Name, Value: value})
+	}
+	return v.Text(), args, nil
+}
+
+func argument(v domarkx.Value) (any, error) {
+	switch v.Kind() {
+	case domarkx.Null:
+		return nil, nil
+	case domarkx.Bool:
+		return v.IsTrue(), nil
+	case domarkx.String:
+		return v.Text(), nil
+	case domarkx.Number:
+		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+			return n, nil
+		}
+		return strconv.ParseFloat(v.Text(), 64)
+	}
+	encoded, ok := v.Get(base64Name)
+	if !ok || len(v.Members()) != 1 || encoded.Kind() != domarkx.String {
+		return nil, Errorf(domarkx.CodeInvalid, "expected a string, number, boolean, null or {\"base64\": \"…\"}")
+	}
+	return base64.StdEncoding.DecodeString(encoded.Text())
+}

@@ -1,0 +1,141 @@
+package database
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Version is given to a [domarkx.VersionWriter], file by file. What the last one
+// had is known by its SHA-256 and not given again.
+type Version struct {
+	w       domarkx.VersionWriter
+	cache   string
+	known   map[[sha256.Size]byte]string // ids of contents
+	now     map[[sha256.Size]byte]string
+	folders map[string]bool
+}
+
+// Begin begins a version with its top folder. The cache is a file of the caller's,
+// which [Version.Finish] writes.
+func Begin(ctx context.Context, w domarkx.VersionWriter, cache string) (*Version, error) {
+	known, err := readKnown(cache)
+	if err != nil {
+		return nil, err
+	}
+	v := &Version{w: w, cache: cache, known: known, now: map[[sha256.Size]byte]string{}, folders: map[string]bool{"": true}}
+	return v, w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755})
+}
+
+// File adds a file, and the folders that it is in. The paths come in the order of a
+// walk.
+func (v *Version) File(ctx context.Context, path string, data []byte) error {
+	for i, c := range path {
+		if folder := path[:i]; c == '/' && !v.folders[folder] {
+			v.folders[folder] = true
+			if err := v.w.Add(ctx, folder, domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
+				return err
+			}
+		}
+	}
+	sum := sha256.Sum256(data)
+	file := domarkx.File{Type: domarkx.Regular, Mode: 0o644, Size: int64(len(data))}
+	file.ID = v.now[sum]
+	if file.ID == "" {
+		file.ID = v.known[sum]
+	}
+	if file.ID != "" {
+		err := v.w.Add(ctx, path, file)
+		if err == nil || !errors.Is(err, domarkx.ErrNotFound) {
+			v.now[sum] = file.ID
+			return err
+		}
+	}
+	id, size, err := v.w.Content(ctx, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	if size != file.Size {
+		return fmt.Errorf("file %q: %d bytes of %d were stored: %w", path, size, file.Size, domarkx.ErrCorrupt)
+	}
+	file.ID = id
+	v.now[sum] = id
+	return v.w.Add(ctx, path, file)
+}
+
+// Finish remembers what the version has.
+func (v *Version) Finish() error {
+	data := []byte(knownMagic)
+	for sum, id := range v.now {
+		data = append(data, sum[:]...)
+		data = binary.AppendUvarint(data, uint64(len(id)))
+		data = append(data, id...)
+	}
+	sum := sha256.Sum256(data)
+	return ReplaceFile(v.cache, append(data, sum[:]...))
+}
+
+const knownMagic = "known contents 1\n"
+
+// readKnown reads the cache. One that is not whole counts as none: it saves work
+// only.
+func readKnown(path string) (map[[sha256.Size]byte]string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || len(data) < len(knownMagic)+sha256.Size {
+		return nil, err
+	}
+	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	if want := sha256.Sum256(body); !bytes.Equal(sum, want[:]) || !strings.HasPrefix(string(body), knownMagic) {
+		return nil, nil
+	}
+	known := map[[sha256.Size]byte]string{}
+	r := bufio.NewReader(bytes.NewReader(body[len(knownMagic):]))
+	for {
+		var sum [sha256.Size]byte
+		if _, err := io.ReadFull(r, sum[:]); err != nil {
+			return known, nil
+		}
+		n, err := binary.ReadUvarint(r)
+		if err != nil || n > uint64(len(data)) {
+			return nil, nil
+		}
+		id := make([]byte, n)
+		if _, err := io.ReadFull(r, id); err != nil {
+			return nil, nil
+		}
+		known[sum] = string(id)
+	}
+}
+
+// ReplaceFile writes a file as a whole, durably.
+func ReplaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %q: %w", path, err), os.Remove(f.Name()))
+	}
+	return SyncFolder(filepath.Dir(path))
+}

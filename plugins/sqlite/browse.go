@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// How many bytes of rows a version shows, as they are read for each one.
+const (
+	maxTable = 4 << 20  // of a table
+	maxShown = 16 << 20 // of all
+)
+
+// A table is one with rows of its own.
+type table struct {
+	name    string
+	columns []string // without generated ones
+}
+
+// browse adds the schema and the rows to a version: nothing that it is restored
+// from.
+func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
+	c.Restrict(reads)
+	schema, err := definitions(c)
+	var tables []table
+	if err == nil {
+		tables, err = listTables(c)
+	}
+	if unbrowsable(ctx, err) {
+		return v.File(ctx, "schema.txt", []byte("The database cannot be read: it is broken, or no SQLite database. Its bytes are in extents/.\n"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.File(ctx, schemaFile, []byte(schema)); err != nil {
+		return err
+	}
+	left := maxShown
+	for _, t := range tables {
+		rows := database.NewLines(min(maxTable, left))
+		err := t.read(c, rows)
+		left -= rows.Size()
+		path := "tables/" + database.FileName(t.name)
+		switch {
+		case unbrowsable(ctx, err):
+			err = v.File(ctx, path+".txt", []byte("The rows cannot be read: the database is broken. Its bytes are in ../extents/.\n"))
+		case err == nil:
+			err = rows.Give(ctx, v, path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unbrowsable reports whether an error is one of the database, whose bytes are kept
+// all the same.
+func unbrowsable(ctx context.Context, err error) bool {
+	var e *sqlite3.Error
+	return ctx.Err() == nil && errors.As(err, &e) && sqlite3.Primary(err) != sqlite3.Busy
+}
+
+// each calls fn for each row.
+func each(c *sqlite3.Conn, sql string, fn func(*sqlite3.Stmt) (more bool, err error)) error {
+	s, _, err := c.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	for {
+		found, err := s.Step()
+		more := false
+		if found {
+			more, err = fn(s)
+		}
+		if !more || err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+}
+
+func text(s *sqlite3.Stmt, i int) string {
+	t, _ := s.Column(i).(string)
+	return t
+}
+
+// definitions are the statements that make the tables, indexes, views and triggers.
+func definitions(c *sqlite3.Conn) (string, error) {
+	var b strings.Builder
+	const sql = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
+ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, tbl_name, name`
+	err := each(c, sql, func(s *sqlite3.Stmt) (bool, error) {
+		b.WriteString(text(s, 0) + ";\n")
+		return true, nil
+	})
+	return b.String(), err
+}
+
+// listTables lists the tables by name. Virtual ones have no rows of their own.
+func listTables(c *sqlite3.Conn) ([]table, error) {
+	var tables []table
+	const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'`
+	err := each(c, sql, func(s *sqlite3.Stmt) (bool, error) {
+		tables = append(tables, table{name: text(s, 0)})
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.name, b.name) })
+	for i := range tables {
+		t := &tables[i]
+		err := each(c, "PRAGMA main.table_xinfo("+quote(t.name)+")", func(s *sqlite3.Stmt) (bool, error) {
+			if hidden, _ := s.Column(6).(int64); hidden == 0 {
+				t.columns = append(t.columns, text(s, 1))
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tables, nil
+}
+
+// read reads the rows, as objects, in the order of their keys: that in which
+// they are stored.
+func (t table) read(c *sqlite3.Conn, rows *database.Lines) error {
+	if len(t.columns) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		quoted[i] = quote(column)
+	}
+	members := make([]domarkx.Member, len(t.columns))
+	var buffer []byte
+	return each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), func(s *sqlite3.Stmt) (bool, error) {
+		for i, name := range t.columns {
+			members[i] = domarkx.Member{Name: name, Value: database.Value(s.Column(i))}
+		}
+		buffer = domarkx.ObjectValue(members...).AppendJSON(buffer[:0], "", "")
+		return rows.Add(append(buffer, '\n')), nil
+	})
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

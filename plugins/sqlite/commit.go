@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// extent is how many bytes of the database a file of a version has. Smaller ones
+// would cost less for a change, and more files at first.
+const extent = 64 << 10
+
+const (
+	metaFile   = "database.json"
+	schemaFile = "schema.sql"
+	formatLine = "{\n  \"format\": 1,\n  \"size\": %d\n}\n"
+)
+
+// extentPath is where an extent is. Folders of 32 keep what a change rewrites of
+// them small.
+func extentPath(i int64) string {
+	return fmt.Sprintf("extents/%04d/%02d/%02d", i/1024, i/32%32, i%32)
+}
+
+// Commit gives the database to w: its bytes, and besides what they mean.
+func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	f, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c, err := r.freeze(ctx)
+	if err != nil {
+		return err
+	}
+	stop := c.Watch(ctx)
+	defer func() {
+		stop()
+		c.Close()
+	}()
+	s, err := r.stamp(f)
+	if err != nil {
+		return err
+	}
+	v, err := database.Begin(ctx, w, r.in(knownName))
+	if err != nil {
+		return err
+	}
+	if err := giveBytes(ctx, v, f, s.Size); err != nil {
+		return err
+	}
+	if err := browse(ctx, v, c); err != nil {
+		return err
+	}
+	if err := v.Finish(); err != nil {
+		return err
+	}
+	return s.write(r.in(stampName))
+}
+
+func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64) error {
+	if err := v.File(ctx, metaFile, fmt.Appendf(nil, formatLine, size)); err != nil {
+		return err
+	}
+	buffer := make([]byte, extent)
+	for i := range (size + extent - 1) / extent {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := buffer[:min(extent, size-i*extent)]
+		if _, err := f.ReadAt(part, i*extent); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("%q got shorter while it was read: %w", f.Name(), domarkx.ErrConflict)
+		}
+		if err := v.File(ctx, extentPath(i), part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freezes is how often the database is tried to be had without another program
+// writing in between.
+const freezes = 5
+
+// freeze returns a connection with a transaction that keeps writers away, while all
+// that was written is in the main file.
+func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
+	c, err := sqlite3.Open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	stop := c.Watch(ctx)
+	defer stop()
+	for range freezes {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		// Only this makes it sure that no log is ahead of the file (https://www.sqlite.org/wal.html).
+		if err = c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err == nil {
+			err = c.Exec("BEGIN IMMEDIATE")
+		}
+		if unreadable(err) {
+			return c, nil // no locks can be had on what is no database
+		}
+		if err != nil {
+			break
+		}
+		if size(r.wal()) == 0 {
+			return c, nil
+		}
+		if err = c.Exec("ROLLBACK"); err != nil {
+			break
+		}
+		err = fmt.Errorf("another program keeps using the database: %w", domarkx.ErrConflict)
+	}
+	return nil, errors.Join(err, c.Close())
+}
+
+// unreadable reports whether an error says that a file is no database, or a broken
+// one.
+func unreadable(err error) bool {
+	code := sqlite3.Primary(err)
+	return code == sqlite3.NotDatabase || code == sqlite3.Corrupt
+}
+
+// size is the size of a file, 0 when it is not there.
+func size(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// Limits of SQLite (https://www.sqlite.org/limits.html).
+const (
+	maxValue = 128 << 20 // bytes of a text, blob or row
+	maxSQL   = 64 << 20  // bytes of a statement
+)
+
+// Execute calls query, execute or schema.
+func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	run, ok := map[string]func(*session, domarkx.Call) (domarkx.Result, error){
+		"query": (*session).query, "execute": (*session).execute, "schema": (*session).schema,
+	}[call.Tool]
+	if !ok {
+		return domarkx.Result{}, database.Errorf(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
+	}
+	c, err := sqlite3.Open(r.path)
+	if err != nil {
+		return domarkx.Result{}, r.explain(err)
+	}
+	c.Limit(sqlite3.LimitLength, maxValue)
+	c.Limit(sqlite3.LimitSQLLength, maxSQL)
+	c.Limit(sqlite3.LimitWorkers, 0)
+	stop := c.Watch(ctx)
+	result, err := run(&session{Conn: c, dir: r.dir}, call)
+	stop()
+	if cerr := c.Close(); err == nil {
+		err = cerr
+	}
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	if err != nil && result.Attachment != nil {
+		err = errors.Join(err, result.Attachment.Close())
+		result = domarkx.Result{}
+	}
+	return result, r.explain(err)
+}
+
+// explain turns an error of SQLite into that of a tool.
+func (r *resource) explain(err error) error {
+	var e *sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch sqlite3.Primary(err) {
+	case sqlite3.Busy, sqlite3.Locked:
+		return database.Errorf(domarkx.CodeFailed, "%s: another program is using the database; try again when it is done", e.Message)
+	case sqlite3.Denied:
+		return database.Errorf(domarkx.CodeRefused, "%s: a statement may only work within the database, and a query only read", e.Message)
+	}
+	return database.Errorf(domarkx.CodeFailed, "%s", e.Message)
+}
+
+// A session is the connection of one call.
+type session struct {
+	*sqlite3.Conn
+	dir string
+}
+
+func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
+	sql, args, err := database.Statement(call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	if err := s.Exec("PRAGMA query_only = 1"); err != nil {
+		return domarkx.Result{}, err
+	}
+	s.Restrict(reads)
+	stmt, rest, err := s.first(sql)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	if stmt == nil {
+		return domarkx.Result{}, database.Errorf(domarkx.CodeInvalid, "no statement in the SQL")
+	}
+	defer stmt.Close()
+	if more, _, err := s.first(rest); more != nil || err != nil {
+		if more != nil {
+			err = database.Errorf(domarkx.CodeInvalid, "more than one statement, expected one; execute runs several")
+		}
+		return domarkx.Result{}, errors.Join(err, closeOf(more))
+	}
+	if !stmt.ReadOnly() {
+		return domarkx.Result{}, database.Errorf(domarkx.CodeRefused, "the statement changes the database; execute does that")
+	}
+	if err := bind(stmt, args); err != nil {
+		return domarkx.Result{}, err
+	}
+	rows, err := s.rows(stmt)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	return rows.Result()
+}
+
+func closeOf(stmt *sqlite3.Stmt) error {
+	if stmt == nil {
+		return nil
+	}
+	return stmt.Close()
+}
+
+// first prepares the first statement; nil when there is none in all of the SQL.
+func (s *session) first(sql string) (*sqlite3.Stmt, string, error) {
+	for sql != "" {
+		stmt, rest, err := s.Prepare(sql)
+		if stmt != nil || err != nil {
+			return stmt, rest, err
+		}
+		sql = rest
+	}
+	return nil, "", nil
+}
+
+// rows runs a statement and keeps its rows.
+func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
+	rows, err := database.NewRows(stmt.Columns(), s.dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		found, err := stmt.Step()
+		if err != nil {
+			return nil, errors.Join(err, rows.Discard())
+		}
+		if !found {
+			return rows, nil
+		}
+		row := make([]domarkx.Value, len(stmt.Columns()))
+		for i := range row {
+			row[i] = database.Value(stmt.Column(i))
+		}
+		more, err := rows.Add(row)
+		if err != nil {
+			return nil, errors.Join(err, rows.Discard())
+		}
+		if !more && stmt.ReadOnly() {
+			return rows, nil
+		}
+	}
+}
+
+// bind sets the parameters of a statement.
+func bind(stmt *sqlite3.Stmt, args []database.Argument) error {
+	parameters := stmt.Parameters()
+	byName := map[string]any{}
+	named := false
+	for _, a := range args {
+		named = named || a.Name != ""
+		byName[strings.TrimLeft(a.Name, ":@$")] = a.Value
+	}
+	if named {
+		used := map[string]bool{}
+		for i, p := range parameters {
+			name := strings.TrimLeft(p, ":@$")
+			value, ok := byName[name]
+			if !ok || p == "" {
+				return database.Errorf(domarkx.CodeInvalid, "args has nothing for parameter %d %q", i+1, p)
+			}
+			used[name] = true
+			if err := stmt.Bind(i+1, flag(value)); err != nil {
+				return err
+			}
+		}
+		if len(used) < len(byName) {
+			return database.Errorf(domarkx.CodeInvalid, "args has names that the statement has no parameters for")
+		}
+		return nil
+	}
+	if len(args) != len(parameters) {
+		return database.Errorf(domarkx.CodeInvalid, "%d args for %d parameters", len(args), len(parameters))
+	}
+	for i, a := range args {
+		if err := stmt.Bind(i+1, flag(a.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flag is a truth value as SQLite has it.
+func flag(value any) any {
+	b, ok := value.(bool)
+	switch {
+	case !ok:
+		return value
+	case b:
+		return int64(1)
+	}
+	return int64(0)
+}

@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// Load makes the database that of a version, byte for byte. It is written aside and
+// then takes the place of the old one.
+func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
+	f, err := os.CreateTemp(r.dir, temporary+"*")
+	if err != nil {
+		return err
+	}
+	err = restore(ctx, reader, version, f)
+	if err == nil {
+		err = f.Chmod(r.mode())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = r.replace(ctx, f.Name())
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return r.loaded()
+}
+
+// mode is that of the database before.
+func (r *resource) mode() fs.FileMode {
+	info, err := os.Lstat(r.path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0o644
+	}
+	return info.Mode().Perm()
+}
+
+// replace puts a file in the place of the database once no other program is in it.
+func (r *resource) replace(ctx context.Context, with string) error {
+	if err := r.leave(ctx); err != nil {
+		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)
+	}
+	for _, path := range append(r.journals(), r.in(stampName)) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	err := os.Rename(with, r.path)
+	if errors.Is(err, syscall.EXDEV) {
+		err = r.moveAcross(with)
+	}
+	return errors.Join(err, database.SyncFolder(filepath.Dir(r.path)))
+}
+
+// moveAcross moves a file from another file system to the place of the database.
+func (r *resource) moveAcross(from string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	beside, err := os.CreateTemp(filepath.Dir(r.path), temporary+"*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(beside, source)
+	if err == nil {
+		err = beside.Chmod(r.mode())
+	}
+	if err == nil {
+		err = beside.Sync()
+	}
+	if err = errors.Join(err, beside.Close()); err == nil {
+		err = os.Rename(beside.Name(), r.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(beside.Name()))
+	}
+	return os.Remove(from)
+}
+
+// leave ends what journals and logs the database has, so that none is taken for one
+// of the new file.
+func (r *resource) leave(ctx context.Context) error {
+	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	c, err := sqlite3.Open(r.path)
+	if err != nil {
+		return err
+	}
+	stop := c.Watch(ctx)
+	defer stop()
+	for _, sql := range []string{"PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "ROLLBACK"} {
+		if err = c.Exec(sql); err != nil {
+			break
+		}
+	}
+	if unreadable(err) {
+		err = nil
+	}
+	stop()
+	return errors.Join(err, c.Close())
+}
+
+// loaded notes that the database is what was loaded.
+func (r *resource) loaded() error {
+	f, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := r.stamp(f)
+	if err != nil {
+		return err
+	}
+	return s.write(r.in(stampName))
+}
+
+// restore writes the bytes of the database of a version.
+func restore(ctx context.Context, reader domarkx.VersionReader, version string, w io.Writer) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("version %s of an SQLite database: %s: %w", version, fmt.Sprintf(format, args...), domarkx.ErrCorrupt)
+	}
+	files, err := database.Top(ctx, reader, version)
+	if err != nil {
+		return err
+	}
+	meta, ok := files[metaFile]
+	if !ok {
+		return bad("no %s", metaFile)
+	}
+	size, err := readMeta(ctx, reader, meta)
+	if err != nil {
+		return err
+	}
+	var got int64
+	if extents, ok := files["extents"]; ok {
+		err = database.Walk(ctx, reader, "extents", extents, func(path string, f domarkx.File) error {
+			want := min(extent, size-got)
+			if path != extentPath(got/extent) || f.Size != want || want <= 0 {
+				return bad("%q with %d bytes, expected %q with %d", path, f.Size, extentPath(got/extent), want)
+			}
+			got += want
+			return database.Copy(ctx, reader, f, w)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if got != size {
+		return bad("%d bytes of %d", got, size)
+	}
+	return nil
+}
+
+// readMeta returns the size of the database.
+func readMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File) (int64, error) {
+	const longest = 1 << 10
+	text, err := database.Read(ctx, reader, f, longest)
+	if err != nil {
+		return 0, err
+	}
+	v, err := domarkx.ParseValue(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w: %w", metaFile, err, domarkx.ErrCorrupt)
+	}
+	if format, _ := v.Get("format"); format.Text() != "1" {
+		return 0, fmt.Errorf("%s: format %q: %w", metaFile, format.Text(), domarkx.ErrUnsupported)
+	}
+	member, _ := v.Get("size")
+	size, err := strconv.ParseInt(member.Text(), 10, 64)
+	if err != nil || size < 0 {
+		return 0, fmt.Errorf("%s: size %q: %w", metaFile, member.Text(), domarkx.ErrCorrupt)
+	}
+	return size, nil
+}

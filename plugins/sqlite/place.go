@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// inWorkTree is the file that a config's path names. Folders on the way are made.
+func inWorkTree(site domarkx.Site, path string) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
+	}
+	if site.WorkTree == "" {
+		return refuse("needs a work tree, and the repository is bare; leave it out for a private database")
+	}
+	top, err := filepath.EvalSymlinks(site.WorkTree)
+	if err != nil {
+		return "", err
+	}
+	local := filepath.Clean(filepath.FromSlash(path))
+	if !filepath.IsLocal(local) || local == "." {
+		return refuse("is no file in the work tree, expected one from its top")
+	}
+	// A root leads nowhere else by symbolic links.
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	folder := filepath.Dir(local)
+	real, err := filepath.EvalSymlinks(filepath.Join(top, folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := permitted(site, top, filepath.Join(top, local)); err != nil {
+			return refuse("%v", err)
+		}
+		if err := root.MkdirAll(folder, 0o755); err != nil {
+			return "", fmt.Errorf("path %q: %w", path, err)
+		}
+		real, err = filepath.EvalSymlinks(filepath.Join(top, folder))
+	}
+	if err != nil {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	file := filepath.Join(real, filepath.Base(local))
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	if err := permitted(site, top, file); err != nil {
+		return refuse("%v", err)
+	}
+	info, err := os.Lstat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		return refuse("is no regular file")
+	}
+	return file, nil
+}
+
+// permitted says why a file cannot be a resource.
+func permitted(site domarkx.Site, top, file string) error {
+	if !within(file, top) {
+		return errors.New("leads out of the work tree")
+	}
+	for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
+		if real, err := filepath.EvalSymlinks(f); err == nil {
+			f = real
+		}
+		if within(file, f) {
+			return fmt.Errorf("is in %q, which no resource may reach", f)
+		}
+	}
+	return nil
+}
+
+// within reports whether a path is another one or below it.
+func within(path, top string) bool {
+	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
+}

@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+// Plugin has the resources of the type "sqlite".
+type Plugin struct{}
+
+// New returns the plugin.
+func New() Plugin { return Plugin{} }
+
+// Type returns "sqlite".
+func (Plugin) Type() string { return "sqlite" }
+
+const configSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "path": {"type": "string", "minLength": 1, "description": "database file of the work tree to work on in place, from its top; without it a private one is kept"}
+  }
+}`
+
+// Describe tells of the config and the tools.
+func (Plugin) Describe(context.Context) (domarkx.Description, error) {
+	config, err := domarkx.ParseValue([]byte(configSchema))
+	if err != nil {
+		return domarkx.Description{}, err
+	}
+	tools, err := database.Tools("values of the parameters: a list for ?, an object for :name, @name and $name")
+	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
+}
+
+// Open opens the database of a site: the file that its config's path names, unless
+// the site is private or there is none; then one of its own.
+func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	dir, err := filepath.EvalSymlinks(site.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &resource{dir: dir, path: filepath.Join(dir, privateName), own: true}
+	if path, named := site.Config.Get("path"); named && !site.Private {
+		r.own = false
+		if r.path, err = inWorkTree(site, path.Text()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.sweep(); err != nil {
+		return nil, err
+	}
+	// An empty file is an empty database.
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, f.Close()
+}
+
+// The files of a resource's own folder.
+const (
+	privateName = "database.sqlite"
+	stampName   = "committed"
+	knownName   = "known"
+	temporary   = ".tmp-"
+)
+
+// A resource is a database. No connection stays open between calls, so that no
+// call finds settings or temporary tables of another.
+type resource struct {
+	dir  string
+	path string // of the database, absolute and without symbolic links
+	own  bool   // whether the database is private
+}
+
+// sweep removes what a killed process was writing.
+func (r *resource) sweep() error {
+	files, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), temporary) {
+			if err := os.Remove(filepath.Join(r.dir, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close has nothing to close.
+func (r *resource) Close(context.Context) error { return nil }
+
+// TearDown removes the database when it is private.
+func (r *resource) TearDown(context.Context) error {
+	paths := []string{filepath.Join(r.dir, stampName), filepath.Join(r.dir, knownName)}
+	if r.own {
+		paths = append(append(paths, r.path), r.journals()...)
+	}
+	var errs []error
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, r.sweep())...)
+}
+
+// journals are the files that SQLite keeps beside the database.
+func (r *resource) journals() []string {
+	return []string{r.path + "-journal", r.wal(), r.path + "-shm"}
+}
+
+func (r *resource) wal() string { return r.path + "-wal" }
+
+// open opens the file of the database to read its bytes. It has to stay open until
+// no connection is: closing any descriptor of a file gives up the process's locks on
+// it (fcntl(2)).
+func (r *resource) open() (*os.File, error) {
+	before, err := os.Lstat(r.path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("%q is no regular file: %w", r.path, domarkx.ErrInvalid)
+	}
+	f, err := os.Open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || !os.SameFile(before, now) {
+		return nil, errors.Join(fmt.Errorf("%q: %w", r.path, domarkx.ErrConflict), err, f.Close())
+	}
+	return f, nil
+}

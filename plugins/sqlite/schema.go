@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"errors"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+const (
+	tablesSQL = `SELECT l.name, l.type, s.sql FROM pragma_table_list AS l
+LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+WHERE l.schema = 'main' AND l.name NOT IN ('sqlite_schema', 'sqlite_temp_schema') ORDER BY l.name`
+	columnsSQL  = `SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid`
+	indexesSQL  = `SELECT l.name, l."unique", s.sql FROM pragma_index_list(?) AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name ORDER BY l.name`
+	indexedSQL  = `SELECT name FROM pragma_index_info(?) ORDER BY seqno`
+	triggersSQL = `SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name`
+)
+
+func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
+	s.Restrict(reads)
+	tables, err := s.objects(tablesSQL, nil, "name", "type", "sql")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	for i, t := range tables {
+		name, _ := t.Get("name")
+		columns, err := s.objects(columnsSQL, []any{name.Text()}, "name", "type", "not_null", "default", "primary_key", "hidden")
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		indexes, err := s.objects(indexesSQL, []any{name.Text()}, "name", "unique", "sql")
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		for j, index := range indexes {
+			of, _ := index.Get("name")
+			names, err := s.objects(indexedSQL, []any{of.Text()}, "name")
+			if err != nil {
+				return domarkx.Result{}, err
+			}
+			for k, n := range names {
+				names[k], _ = n.Get("name")
+			}
+			indexes[j] = index.With("columns", domarkx.ArrayValue(names...))
+		}
+		tables[i] = t.With("columns", domarkx.ArrayValue(columns...)).With("indexes", domarkx.ArrayValue(indexes...))
+	}
+	triggers, err := s.objects(triggersSQL, nil, "name", "table", "sql")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(
+		domarkx.Member{Name: "tables", Value: domarkx.ArrayValue(tables...)},
+		domarkx.Member{Name: "triggers", Value: domarkx.ArrayValue(triggers...)})}, nil
+}
+
+// objects runs a query and returns its rows as objects.
+func (s *session) objects(sql string, args []any, names ...string) ([]domarkx.Value, error) {
+	stmt, _, err := s.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range args {
+		err = errors.Join(err, stmt.Bind(i+1, a))
+	}
+	var objects []domarkx.Value
+	for err == nil {
+		var found bool
+		if found, err = stmt.Step(); err != nil || !found {
+			break
+		}
+		members := make([]domarkx.Member, len(names))
+		for i, name := range names {
+			members[i] = domarkx.Member{Name: name, Value: member(name, stmt.Column(i))}
+		}
+		objects = append(objects, domarkx.ObjectValue(members...))
+	}
+	return objects, errors.Join(err, stmt.Close())
+}
+
+// member is the value of a member of an object; some are truth values.
+func member(name string, v any) domarkx.Value {
+	switch name {
+	case "not_null", "unique", "hidden":
+		n, _ := v.(int64)
+		return domarkx.BoolValue(n != 0)
+	}
+	return database.Value(v)
+}

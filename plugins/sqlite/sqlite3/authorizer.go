@@ -1,0 +1,64 @@
+package sqlite3
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// An Action is something that a statement is going to do
+// (https://www.sqlite.org/c3ref/c_alter_table.html).
+type Action struct {
+	Code     int
+	One, Two string // what the code says that they are; "" for none
+	Database string // "main", "temp", …
+	Known    bool   // whether there is a One: an expression that is computed later is none
+}
+
+// The codes of actions that callers look at.
+const (
+	Attach       = lib.SQLITE_ATTACH
+	Detach       = lib.SQLITE_DETACH
+	Function     = lib.SQLITE_FUNCTION
+	Pragma       = lib.SQLITE_PRAGMA
+	Read         = lib.SQLITE_READ
+	Recursive    = lib.SQLITE_RECURSIVE
+	Select       = lib.SQLITE_SELECT
+	Transaction  = lib.SQLITE_TRANSACTION
+	CreateVTable = lib.SQLITE_CREATE_VTABLE
+)
+
+// restrictions are the connections that ask before they act, by a number that C
+// code can hold on to.
+var (
+	restrictions sync.Map
+	lastID       atomic.Uintptr
+)
+
+// Restrict lets statements that are prepared from now on do what allow says; those
+// that would do anything else fail with [Denied].
+func (c *Conn) Restrict(allow func(Action) bool) {
+	if c.id == 0 {
+		c.id = lastID.Add(1)
+		restrictions.Store(c.id, c)
+		lib.Xsqlite3_set_authorizer(c.tls, c.db, functionPointer(authorize), c.id)
+	}
+	c.allow = allow
+}
+
+func authorize(_ *libc.TLS, id uintptr, code int32, one, two, database, _ uintptr) int32 {
+	c, ok := restrictions.Load(id)
+	if ok && c.(*Conn).allow(Action{int(code), libc.GoString(one), libc.GoString(two), libc.GoString(database), one != 0}) {
+		return lib.SQLITE_OK
+	}
+	return lib.SQLITE_DENY
+}
+
+// functionPointer is a function's address as the translated C code wants it: what a
+// func value points at.
+func functionPointer(f func(*libc.TLS, uintptr, int32, uintptr, uintptr, uintptr, uintptr) int32) uintptr {
+	return *(*uintptr)(unsafe.Pointer(&f))
+}

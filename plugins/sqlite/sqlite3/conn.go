@@ -1,0 +1,193 @@
+package sqlite3
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	lib "modernc.org/sqlite/lib"
+)
+
+// An Error is what SQLite answered instead of SQLITE_OK.
+type Error struct {
+	Code    int // extended result code
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Primary returns the primary result code of an error of this package, 0 for others.
+func Primary(err error) int {
+	var e *Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code & 0xff
+}
+
+// The primary result codes that callers look at.
+const (
+	Busy        = lib.SQLITE_BUSY
+	Locked      = lib.SQLITE_LOCKED
+	Interrupted = lib.SQLITE_INTERRUPT
+	Corrupt     = lib.SQLITE_CORRUPT
+	NotDatabase = lib.SQLITE_NOTADB
+	Denied      = lib.SQLITE_AUTH
+	TooBig      = lib.SQLITE_TOOBIG
+)
+
+// A Conn is a connection to a database.
+type Conn struct {
+	tls   *libc.TLS
+	db    uintptr
+	out   uintptr // two pointers for results
+	allow func(Action) bool
+	id    uintptr
+}
+
+const pointer = unsafe.Sizeof(uintptr(0))
+
+// Open opens the database in a file, which is made when it is not there. No part
+// of the path may be a symbolic link.
+func Open(path string) (*Conn, error) {
+	lib.PatchIssue199() // needed before anything else on linux/arm64, see there
+	c := &Conn{tls: libc.NewTLS()}
+	c.out = libc.Xcalloc(c.tls, 2, types.Size_t(pointer))
+	name, err := libc.CString(path)
+	if err != nil || c.out == 0 {
+		c.tls.Close()
+		return nil, fmt.Errorf("open a database: out of memory")
+	}
+	defer libc.Xfree(c.tls, name)
+	const flags = lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_CREATE | lib.SQLITE_OPEN_FULLMUTEX | lib.SQLITE_OPEN_NOFOLLOW | lib.SQLITE_OPEN_EXRESCODE
+	rc := lib.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
+	c.db = c.result(0)
+	if err := c.check(rc); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	// No statement may corrupt the file on purpose, and what a schema says is not
+	// trusted.
+	c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 1)
+	c.configure(lib.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(busyTimeout/time.Millisecond))
+	return c, nil
+}
+
+// busyTimeout is how long another program's lock is waited for.
+const busyTimeout = 2 * time.Second
+
+func (c *Conn) configure(option, value int32) {
+	arguments := libc.Xmalloc(c.tls, 16)
+	defer libc.Xfree(c.tls, arguments)
+	lib.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(arguments, value, uintptr(0)))
+}
+
+// result is a pointer that a function returned through an argument.
+func (c *Conn) result(i int) uintptr {
+	b := libc.GoBytes(c.out+uintptr(i)*pointer, int(pointer))
+	if pointer == 4 {
+		return uintptr(binary.NativeEndian.Uint32(b))
+	}
+	return uintptr(binary.NativeEndian.Uint64(b))
+}
+
+// Close closes the connection; a transaction that is open is rolled back.
+func (c *Conn) Close() error {
+	if c.tls == nil {
+		return nil
+	}
+	rc := lib.Xsqlite3_close_v2(c.tls, c.db)
+	restrictions.Delete(c.id)
+	libc.Xfree(c.tls, c.out)
+	c.tls.Close()
+	c.tls = nil
+	if rc != lib.SQLITE_OK {
+		return &Error{Code: int(rc), Message: "the connection cannot be closed"}
+	}
+	return nil
+}
+
+func (c *Conn) check(rc int32) error {
+	if rc == lib.SQLITE_OK {
+		return nil
+	}
+	if c.db == 0 {
+		return &Error{Code: int(rc), Message: libc.GoString(lib.Xsqlite3_errstr(c.tls, rc))}
+	}
+	return &Error{Code: int(rc), Message: libc.GoString(lib.Xsqlite3_errmsg(c.tls, c.db))}
+}
+
+// Watch interrupts what the connection does once ctx ends, until stop is called.
+func (c *Conn) Watch(ctx context.Context) (stop func()) {
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+		}
+		tls := libc.NewTLS()
+		defer tls.Close()
+		// Again and again, since it counts only while a statement runs.
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			lib.Xsqlite3_interrupt(tls, c.db)
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(ended)
+		watching.Wait()
+	})
+}
+
+// The limits that can be set (https://www.sqlite.org/c3ref/c_limit_attached.html).
+const (
+	LimitLength    = lib.SQLITE_LIMIT_LENGTH
+	LimitSQLLength = lib.SQLITE_LIMIT_SQL_LENGTH
+	LimitWorkers   = lib.SQLITE_LIMIT_WORKER_THREADS
+)
+
+// Limit lowers a limit.
+func (c *Conn) Limit(limit, value int) {
+	lib.Xsqlite3_limit(c.tls, c.db, int32(limit), int32(value))
+}
+
+// InTransaction reports whether a transaction is open.
+func (c *Conn) InTransaction() bool { return lib.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
+
+// Changes returns how many rows the last statement that changes rows changed.
+func (c *Conn) Changes() int64 { return int64(lib.Xsqlite3_changes64(c.tls, c.db)) }
+
+// TotalChanges returns how many rows were changed since the connection was opened,
+// those by triggers too.
+func (c *Conn) TotalChanges() int64 { return int64(lib.Xsqlite3_total_changes64(c.tls, c.db)) }
+
+// LastInsert returns the rowid of the last row that was inserted.
+func (c *Conn) LastInsert() int64 { return int64(lib.Xsqlite3_last_insert_rowid(c.tls, c.db)) }
+
+// Exec runs one statement that returns nothing of interest.
+func (c *Conn) Exec(sql string) error {
+	s, _, err := c.Prepare(sql)
+	if err != nil || s == nil {
+		return err
+	}
+	for {
+		row, err := s.Step()
+		if err != nil || !row {
+			return errors.Join(err, s.Close())
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package sqlite3
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// A Stmt is a prepared statement.
+type Stmt struct {
+	c       *Conn
+	p       uintptr
+	columns []string
+}
+
+// Prepare compiles the first statement of sql and returns what is after it. The
+// statement is nil where there is none, only blanks and comments.
+func (c *Conn) Prepare(sql string) (s *Stmt, rest string, err error) {
+	if strings.IndexByte(sql, 0) >= 0 {
+		return nil, "", &Error{Code: lib.SQLITE_ERROR, Message: "a NUL in the SQL"}
+	}
+	text, err := libc.CString(sql)
+	if err != nil {
+		return nil, "", err
+	}
+	defer libc.Xfree(c.tls, text)
+	if err := c.check(lib.Xsqlite3_prepare_v2(c.tls, c.db, text, int32(len(sql)+1), c.out, c.out+pointer)); err != nil {
+		return nil, "", err
+	}
+	p, end := c.result(0), c.result(1)
+	rest = sql[end-text:]
+	if p == 0 {
+		return nil, rest, nil
+	}
+	s = &Stmt{c: c, p: p, columns: make([]string, lib.Xsqlite3_column_count(c.tls, p))}
+	for i := range s.columns {
+		s.columns[i] = libc.GoString(lib.Xsqlite3_column_name(c.tls, p, int32(i)))
+	}
+	return s, rest, nil
+}
+
+// Close gives the statement up.
+func (s *Stmt) Close() error {
+	if s.p == 0 {
+		return nil
+	}
+	lib.Xsqlite3_finalize(s.c.tls, s.p) // its result is that of the last step again
+	s.p = 0
+	return nil
+}
+
+// ReadOnly reports whether the statement leaves the database as it is.
+func (s *Stmt) ReadOnly() bool { return lib.Xsqlite3_stmt_readonly(s.c.tls, s.p) != 0 }
+
+// Columns returns the names of the columns of the result; none when it has no rows.
+func (s *Stmt) Columns() []string { return s.columns }
+
+// Parameters returns the names of the parameters with their ":", "@", "$" or "?";
+// "" for those without one. They count from 1.
+func (s *Stmt) Parameters() []string {
+	names := make([]string, lib.Xsqlite3_bind_parameter_count(s.c.tls, s.p))
+	for i := range names {
+		if name := lib.Xsqlite3_bind_parameter_name(s.c.tls, s.p, int32(i+1)); name != 0 {
+			names[i] = libc.GoString(name)
+		}
+	}
+	return names
+}
+
+// transient tells SQLite to copy what it is given.
+const transient = ^uintptr(0)
+
+// Bind sets a parameter, counted from 1, to nil, an int64, float64, string or []byte.
+func (s *Stmt) Bind(i int, value any) error {
+	switch v := value.(type) {
+	case nil:
+		return s.c.check(lib.Xsqlite3_bind_null(s.c.tls, s.p, int32(i)))
+	case int64:
+		return s.c.check(lib.Xsqlite3_bind_int64(s.c.tls, s.p, int32(i), lib.Tsqlite_int64(v)))
+	case float64:
+		return s.c.check(lib.Xsqlite3_bind_double(s.c.tls, s.p, int32(i), v))
+	case string:
+		p, err := libc.CString(v)
+		if err != nil {
+			return err
+		}
+		defer libc.Xfree(s.c.tls, p)
+		return s.c.check(lib.Xsqlite3_bind_text64(s.c.tls, s.p, int32(i), p, lib.Tsqlite3_uint64(len(v)), transient, lib.SQLITE_UTF8))
+	case []byte:
+		p, err := libc.CString(string(v))
+		if err != nil {
+			return err
+		}
+		defer libc.Xfree(s.c.tls, p)
+		return s.c.check(lib.Xsqlite3_bind_blob64(s.c.tls, s.p, int32(i), p, lib.Tsqlite3_uint64(len(v)), transient))
+	}
+	return fmt.Errorf("a parameter of type %T", value)
+}
+
+// Step runs the statement to its next row, and reports whether there is one.
+func (s *Stmt) Step() (bool, error) {
+	switch rc := lib.Xsqlite3_step(s.c.tls, s.p); rc {
+	case lib.SQLITE_ROW:
+		return true, nil
+	case lib.SQLITE_DONE:
+		return false, nil
+	default:
+		return false, s.c.check(rc)
+	}
+}
+
+// Column returns a column of the row, counted from 0: nil, an int64, float64, string
+// or []byte. A text need not be UTF-8.
+func (s *Stmt) Column(i int) any {
+	tls, p, n := s.c.tls, s.p, int32(i)
+	switch lib.Xsqlite3_column_type(tls, p, n) {
+	case lib.SQLITE_INTEGER:
+		return int64(lib.Xsqlite3_column_int64(tls, p, n))
+	case lib.SQLITE_FLOAT:
+		return lib.Xsqlite3_column_double(tls, p, n)
+	case lib.SQLITE_TEXT:
+		text := lib.Xsqlite3_column_text(tls, p, n)
+		if text == 0 {
+			return ""
+		}
+		return string(libc.GoBytes(text, int(lib.Xsqlite3_column_bytes(tls, p, n))))
+	case lib.SQLITE_BLOB:
+		blob := lib.Xsqlite3_column_blob(tls, p, n)
+		size := lib.Xsqlite3_column_bytes(tls, p, n)
+		if blob == 0 || size == 0 {
+			return []byte{}
+		}
+		return bytes.Clone(libc.GoBytes(blob, int(size)))
+	}
+	return nil
+}

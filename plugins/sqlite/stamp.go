@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+// A stamp tells whether the file of the database may have changed.
+type stamp struct {
+	Size   int64
+	Stat   string // what else stat(2) tells
+	Header []byte // has a counter of changes (https://www.sqlite.org/fileformat.html)
+}
+
+const headerSize = 100
+
+func (r *resource) in(name string) string { return filepath.Join(r.dir, name) }
+
+func (r *resource) stamp(f *os.File) (stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return stamp{}, err
+	}
+	header := make([]byte, headerSize)
+	n, err := f.ReadAt(header, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return stamp{}, err
+	}
+	return stamp{Size: info.Size(), Stat: identity(info), Header: header[:n]}, nil
+}
+
+func (s stamp) write(path string) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return database.ReplaceFile(path, append(data, '\n'))
+}
+
+// Changed compares the file with what was committed or loaded last. A log or journal
+// that has anything counts as a change.
+func (r *resource) Changed(context.Context) (bool, error) {
+	data, err := os.ReadFile(r.in(stampName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var then stamp
+	if err := json.Unmarshal(data, &then); err != nil {
+		return true, nil
+	}
+	if size(r.wal()) > 0 || size(r.path+"-journal") > 0 {
+		return true, nil
+	}
+	f, err := r.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // no connection is open
+	now, err := r.stamp(f)
+	if err != nil {
+		return false, err
+	}
+	return now.Size != then.Size || now.Stat != then.Stat || !bytes.Equal(now.Header, then.Header), nil
+}

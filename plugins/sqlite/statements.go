@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A script is the statements of one execute, which run in one transaction: either
+// all of them count or none. Those that handle transactions themselves, VACUUM and
+// PRAGMA cannot be in one; what ran before them counts then.
+type script struct {
+	*session
+	begun    bool // whether the transaction is the script's own
+	affected int64
+	rows     *database.Rows // of the last statement, if it returned any
+}
+
+// changing are the words that statements begin with whose changes are rows. Others
+// change rows of their own, such as those of a virtual table that they make.
+var changing = map[string]bool{"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "WITH": true}
+
+func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
+	sql, args, err := database.Statement(call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	run := &script{session: s}
+	err = run.all(sql, args)
+	if err == nil && s.InTransaction() && !run.begun {
+		err = database.Errorf(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
+	}
+	if err == nil && run.begun {
+		err = run.control("COMMIT")
+	}
+	if err != nil && run.rows != nil {
+		err = errors.Join(err, run.rows.Discard())
+	}
+	if err != nil {
+		return domarkx.Result{}, err // closing the connection rolls back
+	}
+	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(run.affected, 10))}}
+	if id := s.LastInsert(); id != 0 { // the connection is this call's
+		members = append(members, domarkx.Member{Name: "last_insert_rowid", Value: database.Value(id)})
+	}
+	if run.rows != nil {
+		return run.rows.Result(members...)
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
+}
+
+func (s *script) all(sql string, args []database.Argument) error {
+	for {
+		alone := false
+		s.Restrict(func(a sqlite3.Action) bool {
+			switch a.Code {
+			case sqlite3.Transaction, sqlite3.Attach, sqlite3.Detach, sqlite3.Pragma:
+				alone = true
+			}
+			return changes(a)
+		})
+		stmt, rest, err := s.first(sql)
+		if stmt == nil || err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			if more, _, err := s.first(rest); more != nil || err != nil {
+				return errors.Join(database.Errorf(domarkx.CodeInvalid, "args with more than one statement, expected one"), closeOf(more), stmt.Close())
+			}
+		}
+		word := strings.ToUpper(keyword(sql[:len(sql)-len(rest)]))
+		err = s.one(stmt, word, alone || word == "VACUUM", args)
+		if err = errors.Join(err, stmt.Close()); err != nil {
+			return err
+		}
+		sql, args = rest, nil
+	}
+}
+
+// one runs a statement that begins with a word.
+func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []database.Argument) error {
+	if err := bind(stmt, args); err != nil {
+		return err
+	}
+	switch {
+	case alone && s.begun:
+		if err := s.control("COMMIT"); err != nil {
+			return err
+		}
+		s.begun = false
+	case !alone && !s.InTransaction():
+		if err := s.control("BEGIN"); err != nil {
+			return err
+		}
+		s.begun = true
+	}
+	if s.rows != nil {
+		if err := s.rows.Discard(); err != nil {
+			return err
+		}
+		s.rows = nil
+	}
+	before := s.TotalChanges()
+	s.Restrict(changes) // VACUUM asks only now
+	rows, err := s.session.rows(stmt)
+	if err != nil {
+		return err
+	}
+	if s.TotalChanges() != before && changing[word] {
+		s.affected += s.Changes()
+	}
+	if len(stmt.Columns()) > 0 {
+		s.rows = rows
+		return nil
+	}
+	return rows.Discard()
+}
+
+// control begins or ends the transaction of the script.
+func (s *script) control(sql string) error {
+	s.Restrict(changes)
+	return s.Exec(sql)
+}
+
+// keyword is the first word of SQL, behind blanks and comments
+// (https://www.sqlite.org/lang_comment.html).
+func keyword(sql string) string {
+	for {
+		sql = strings.TrimLeft(sql, " \t\n\f\r;\ufeff")
+		switch {
+		case strings.HasPrefix(sql, "--"):
+			_, sql, _ = strings.Cut(sql, "\n")
+		case strings.HasPrefix(sql, "/*"):
+			_, sql, _ = strings.Cut(sql[2:], "*/")
+		default:
+			end := strings.IndexFunc(sql, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') })
+			if end < 0 {
+				end = len(sql)
+			}
+			return sql[:end]
+		}
+	}
+}
