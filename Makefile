@@ -47,6 +47,7 @@ demo: build
 	.ci/demo bin/git-domarkx
 
 bench: build
+	-.ci/install-test-tools fusermount3:fuse3 restic:restic
 	CI=true $(GO) test -timeout 60m -run '^$$' -bench . -benchtime 1x ./integration/...
 
 SOAK ?= 10m
