@@ -23,6 +23,7 @@ import (
 
 // A Server is a mount that this process serves.
 type Server struct {
+	real    string // the folder without symbolic links
 	dir     string
 	fuse    *fuse.Server
 	view    *view
@@ -65,7 +66,12 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{dir: dir}
+	// Found before there is a mount that this process must not ask.
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
+	}
+	s := &Server{dir: dir, real: real}
 	v, err := s.behind(ctx, o)
 	if err != nil {
 		return nil, err

@@ -51,21 +51,22 @@ func Recover(ctx context.Context, dir string) error {
 	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
 }
 
-// clearDead clears away what a mount of this package left on a folder when its
-// connection was cut.
+// clearDead clears away what a mount of this package that has ended left on a folder,
+// whose path is canonical, when its connection was cut. The folder may be in a mount
+// of this process, which only others may ask: when it is killed while it waits for
+// its own answer, it never ends, and who uses the mount neither.
 func clearDead(dir string) error {
-	dir, err := canonical(dir)
-	if err != nil {
-		return err
-	}
 	all, err := mounts()
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, dir); ok && top.kind == FileSystem && dead(dir) {
+	if top, ok := topmost(all, dir); !ok || top.kind != FileSystem {
+		return nil
+	}
+	if mountsDirectly() {
 		return detach(context.Background(), dir)
 	}
-	return nil
+	return fusermount(context.Background(), "-u", "-z", "--", dir)
 }
 
 // mountsDirectly reports whether mounts inside our own are made with mount(2): it

@@ -68,9 +68,10 @@ func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info
 	return up + workspacesName + "/" + path, err
 }
 
-// workspacesDir returns the folder that the versions of workspaces are mounted on.
+// workspacesDir returns the folder that the versions of workspaces are mounted on,
+// as the mount table has it.
 func (s *Server) workspacesDir() string {
-	return cmp.Or(s.view.Beside, filepath.Join(s.dir, workspacesName))
+	return cmp.Or(s.view.Beside, filepath.Join(s.real, workspacesName))
 }
 
 // prepareBeside makes a folder to mount on, and returns its path as the mount table
