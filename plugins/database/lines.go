@@ -3,81 +3,78 @@ package database
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 )
 
-// How the rows of a table become files: cut where a row's own digest says so, so
-// that a row that is inserted moves no others to another file.
-const (
-	perFile   = 64       // rows, on average
-	perFolder = 64       // files, on average
-	oneFile   = 64 << 10 // bytes of rows that stay in one file
-)
-
-// Lines are the rows of a table for the browsable part of a version, a line each.
+// Lines are the rows of a table that are given to a version, a line each: one file
+// PATH.EXT, of a large table files PATH.rows/NNNN/NNN.EXT.
 type Lines struct {
-	limit  int
-	size   int
-	over   bool
-	files  [][]byte // all but the last are complete
-	folder []bool   // whether a file is the last of its folder
-	ended  bool
+	v            *Version
+	path, ext    string
+	size         int
+	held         []part // what may still become one file
+	split        bool
+	now          part
+	folder, file int // numbers of the next file
 }
 
-// NewLines begins a table of at most limit bytes.
-func NewLines(limit int) *Lines { return &Lines{limit: limit} }
-
-// Size returns how many bytes were added.
-func (l *Lines) Size() int { return l.size }
-
-// Add adds a line with its newline, and reports whether there is room for more.
-func (l *Lines) Add(line []byte) bool {
-	l.size += len(line)
-	if l.size > l.limit {
-		l.over, l.files = true, nil
-		return false
-	}
-	if len(l.files) == 0 || l.ended {
-		l.files, l.folder = append(l.files, nil), append(l.folder, false)
-	}
-	last := len(l.files) - 1
-	l.files[last] = append(l.files[last], line...)
-	h := fnv.New64a()
-	h.Write(line)
-	digest := mix(h.Sum64())
-	l.ended = digest%perFile == 0
-	l.folder[last] = digest%(perFile*perFolder) == 0
-	return true
+// A part is the content of a file.
+type part struct {
+	data []byte
+	last bool // of its folder
 }
 
-// mix spreads a digest over its low bits, which FNV does badly for its last bytes.
-func mix(d uint64) uint64 {
-	d ^= d >> 33
-	d *= 0xff51afd7ed558ccd
-	return d ^ d>>33
+// Lines begins a table.
+func (v *Version) Lines(path, ext string) *Lines { return &Lines{v: v, path: path, ext: ext} }
+
+// Add adds a row with its newline.
+func (l *Lines) Add(ctx context.Context, row []byte) error {
+	l.size += len(row)
+	l.now.data = append(l.now.data, row...)
+	ends, last := cut(row, len(l.now.data))
+	if !ends {
+		return nil
+	}
+	l.now.last = last
+	full := l.now
+	l.now = part{}
+	if !l.split && l.size <= oneFile {
+		l.held = append(l.held, full)
+		return nil
+	}
+	return l.give(ctx, append(l.hold(), full)...)
 }
 
-// Give adds the table to a version: PATH.jsonl, of a large one PATH.rows/NNN/NNN.jsonl,
-// of one over the limit only PATH.txt, which says so.
-func (l *Lines) Give(ctx context.Context, v *Version, path string) error {
-	if l.over {
-		return v.File(ctx, path+".txt", []byte("The table has too many rows to be shown here. They are kept, and a query of the restored database finds them.\n"))
-	}
-	if l.size <= oneFile {
-		var all []byte
-		for _, f := range l.files {
-			all = append(all, f...)
-		}
-		return v.File(ctx, path+".jsonl", all)
-	}
-	folder, file := 0, 0
-	for i, data := range l.files {
-		if err := v.File(ctx, fmt.Sprintf("%s.rows/%03d/%03d.jsonl", path, folder, file), data); err != nil {
+// hold returns what was held back, since now it is known to be several files.
+func (l *Lines) hold() []part {
+	held := l.held
+	l.held, l.split = nil, true
+	return held
+}
+
+func (l *Lines) give(ctx context.Context, parts ...part) error {
+	for _, p := range parts {
+		if err := l.v.File(ctx, fmt.Sprintf("%s.rows/%04d/%03d.%s", l.path, l.folder, l.file, l.ext), p.data); err != nil {
 			return err
 		}
-		if file++; l.folder[i] {
-			folder, file = folder+1, 0
+		if l.file++; p.last {
+			l.folder, l.file = l.folder+1, 0
 		}
 	}
 	return nil
+}
+
+// End ends the table.
+func (l *Lines) End(ctx context.Context) error {
+	if l.split || l.size > oneFile {
+		parts := l.hold()
+		if len(l.now.data) > 0 {
+			parts = append(parts, l.now)
+		}
+		return l.give(ctx, parts...)
+	}
+	var all []byte
+	for _, p := range append(l.held, l.now) {
+		all = append(all, p.data...)
+	}
+	return l.v.File(ctx, l.path+"."+l.ext, all)
 }

@@ -45,15 +45,23 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 	}
 	left := maxShown
 	for _, t := range tables {
-		rows := database.NewLines(min(maxTable, left))
-		err := t.read(c, rows)
-		left -= rows.Size()
+		rows, err := t.read(c, min(maxTable, left))
+		for _, row := range rows {
+			left -= len(row)
+		}
 		path := "tables/" + database.FileName(t.name)
 		switch {
+		case errors.Is(err, errTooMany):
+			left -= min(maxTable, left)
+			err = v.File(ctx, path+".txt", []byte("The table has too many rows to be shown here. They are kept, and a query of the restored database finds them.\n"))
 		case unbrowsable(ctx, err):
 			err = v.File(ctx, path+".txt", []byte("The rows cannot be read: the database is broken. Its bytes are in ../extents/.\n"))
 		case err == nil:
-			err = rows.Give(ctx, v, path)
+			lines := v.Lines(path, "jsonl")
+			for _, row := range rows {
+				err = errors.Join(err, lines.Add(ctx, row))
+			}
+			err = errors.Join(err, lines.End(ctx))
 		}
 		if err != nil {
 			return err
@@ -61,6 +69,9 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 	}
 	return nil
 }
+
+// errTooMany says that a table has more rows than are shown.
+var errTooMany = errors.New("too many rows")
 
 // unbrowsable reports whether an error is one of the database, whose bytes are kept
 // all the same.
@@ -131,25 +142,30 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	return tables, nil
 }
 
-// read reads the rows, as objects, in the order of their keys: that in which
-// they are stored.
-func (t table) read(c *sqlite3.Conn, rows *database.Lines) error {
+// read reads the rows, as objects in lines, in the order of their keys: that in
+// which they are stored.
+func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	if len(t.columns) == 0 {
-		return nil
+		return nil, nil
 	}
 	quoted := make([]string, len(t.columns))
 	for i, column := range t.columns {
 		quoted[i] = quote(column)
 	}
 	members := make([]domarkx.Member, len(t.columns))
-	var buffer []byte
-	return each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), func(s *sqlite3.Stmt) (bool, error) {
+	var rows [][]byte
+	err := each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), func(s *sqlite3.Stmt) (bool, error) {
 		for i, name := range t.columns {
 			members[i] = domarkx.Member{Name: name, Value: database.Value(s.Column(i))}
 		}
-		buffer = domarkx.ObjectValue(members...).AppendJSON(buffer[:0], "", "")
-		return rows.Add(append(buffer, '\n')), nil
+		row := append(domarkx.ObjectValue(members...).AppendJSON(nil, "", ""), '\n')
+		if limit -= len(row); limit < 0 {
+			return false, errTooMany
+		}
+		rows = append(rows, row)
+		return true, nil
 	})
+	return rows, err
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -19,7 +19,7 @@
 //	extents/NNNN/NN/NN          its bytes, 64 KiB each: number n at n/1024, n/32%32, n%32
 //	schema.sql                  the statements that make its tables, indexes, views, triggers
 //	tables/NAME.jsonl           the rows of a table in the order of its key, an object a line
-//	tables/NAME.rows/NNN/NNN.jsonl  those of one with more than 64 KiB of them
+//	tables/NAME.rows/NNNN/NNN.jsonl  those of one with more than 64 KiB of them
 //	tables/NAME.txt             instead of the rows: why they are not here
 //	schema.txt                  instead of schema and tables: the file is no database, or broken
 //
