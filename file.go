@@ -88,6 +88,16 @@ type VersionWriter interface {
 	Add(ctx context.Context, path string, f File) error
 }
 
+// A FolderKeeper is a [VersionWriter] that can take over a folder from the version
+// that it is based on.
+type FolderKeeper interface {
+	// Keep adds the folder at a path, in the order of Add, with the attributes of f and
+	// all that the base has below that path. The caller knows that this is what the
+	// resource holds, and that no file there has another name. A folder that the base
+	// has not is ErrNotFound, and has to be added.
+	Keep(ctx context.Context, path string, f File) error
+}
+
 // A VersionReader reads what versions of resources hold. Its methods may be
 // called from several goroutines at once. An id that is not stored is
 // ErrNotFound, what is not what was written ErrCorrupt.

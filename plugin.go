@@ -90,6 +90,14 @@ type Versioned interface {
 	Load(ctx context.Context, r VersionReader, version string) error
 }
 
+// A ChangeCommitter is a [Resource] that looks for a change and commits it in one go.
+type ChangeCommitter interface {
+	// CommitChange is Changed and Commit in one. When there is a change it calls begin,
+	// once, and gives the present state to that writer, which is based on what was last
+	// committed or loaded.
+	CommitChange(ctx context.Context, begin func() (VersionWriter, error)) (changed bool, err error)
+}
+
 // Living ends the life of a resource.
 type Living interface {
 	// Close stops all that runs for the resource, and keeps its state.

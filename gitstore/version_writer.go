@@ -77,7 +77,10 @@ func (s *Store) BeginVersion(ctx context.Context, base string) (*VersionBatch, e
 	return b, nil
 }
 
-var _ domarkx.VersionWriter = (*VersionBatch)(nil)
+var (
+	_ domarkx.VersionWriter = (*VersionBatch)(nil)
+	_ domarkx.FolderKeeper  = (*VersionBatch)(nil)
+)
 
 // Add adds the file at a path. It is for one goroutine at a time. See
 // [domarkx.VersionWriter]; that a name is there twice may be found out later, by
@@ -119,22 +122,10 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 		b.stack = append(b.stack, &openFolder{children: []child{c}}, newFolder("", 0, b.base, b.top))
 		return nil
 	}
-	parent, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is refused as a name
-		parent, name = path[:i], path[i+1:]
-	}
-	if err := checkVersionName(name); err != nil {
+	in, name, err := b.goTo(path)
+	if err != nil {
 		return err
 	}
-	for len(b.stack) > 2 && b.stack[len(b.stack)-1].path != parent {
-		if err := b.closeFolder(); err != nil {
-			return err
-		}
-	}
-	if len(b.stack) < 2 || b.stack[len(b.stack)-1].path != parent {
-		return errOrder
-	}
-	in := b.stack[len(b.stack)-1]
 	c.Name = name
 	if c.Type == domarkx.Directory {
 		if len(b.stack)-1 > maxVersionDepth {
@@ -166,6 +157,70 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 	}
 	in.children = append(in.children, c)
 	return nil
+}
+
+// goTo closes folders until the one that a path lies in is the last open one, and
+// returns it with the name in it.
+func (b *VersionBatch) goTo(path string) (in *openFolder, name string, err error) {
+	parent, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is refused as a name
+		parent, name = path[:i], path[i+1:]
+	}
+	if err := checkVersionName(name); err != nil {
+		return nil, "", err
+	}
+	for len(b.stack) > 2 && b.stack[len(b.stack)-1].path != parent {
+		if err := b.closeFolder(); err != nil {
+			return nil, "", err
+		}
+	}
+	if len(b.stack) < 2 || b.stack[len(b.stack)-1].path != parent {
+		return nil, "", errOrder
+	}
+	return b.stack[len(b.stack)-1], name, nil
+}
+
+// Keep adds a folder with what the base has below its path. See
+// [domarkx.FolderKeeper] and, for what else it may return, Add.
+func (b *VersionBatch) Keep(ctx context.Context, path string, f domarkx.File) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b.err != nil {
+		return b.err
+	}
+	kept, err := b.keep(path, f)
+	if err == nil && !kept {
+		return fmt.Errorf("folder %q of the base: %w", path, domarkx.ErrNotFound)
+	}
+	if err != nil {
+		b.err = fmt.Errorf("folder %q: %w", path, err)
+	}
+	return b.err
+}
+
+func (b *VersionBatch) keep(path string, f domarkx.File) (bool, error) {
+	if !b.root.IsZero() {
+		return false, errors.New("the version is written already")
+	}
+	c := child{File: f}
+	if err := c.normalize(); err != nil {
+		return false, err
+	}
+	if f.Type != domarkx.Directory || path == "" {
+		return false, errOrder
+	}
+	in, name, err := b.goTo(path)
+	if err != nil {
+		return false, err
+	}
+	old := in.inBase(treeName(name, false), odb.ModeTree)
+	if old.ID.IsZero() {
+		return false, nil
+	}
+	c.Name, c.object = name, old.ID
+	in.children = append(in.children, c)
+	return true, nil
 }
 
 // inBase returns the entry of the base's folder, or a zero one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 )
@@ -89,18 +90,11 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	defer l.mu.Unlock()
 	c := &Changes{}
 	for i := range l.resources {
-		changed, err := l.changed(ctx, i)
+		e := &l.state.Resources[i]
+		version, err := l.commit(ctx, i, c)
 		if err != nil {
 			c.Abort()
 			return nil, err
-		}
-		e := &l.state.Resources[i]
-		version := l.committedVersion(e.ID, e.Type)
-		if changed {
-			if version, err = l.give(ctx, i, version, c); err != nil {
-				c.Abort()
-				return nil, err
-			}
 		}
 		c.Resources = append(c.Resources, domarkx.ResourceVersion{ResourceSpec: e.ResourceSpec, Version: version})
 	}
@@ -128,8 +122,53 @@ func (l *Live) unchanged() error {
 	return l.save()
 }
 
-// give commits one resource.
-func (l *Live) give(ctx context.Context, i int, base string, c *Changes) (string, error) {
+// commit commits one resource if it changed, and returns its version.
+func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
+	e := &l.state.Resources[i]
+	base := l.committedVersion(e.ID, e.Type)
+	if both, ok := l.resources[i].live.(domarkx.ChangeCommitter); ok && !e.Dirty && base != "" {
+		return l.commitChange(ctx, i, both, base, c)
+	}
+	changed, err := l.changed(ctx, i)
+	if err != nil || !changed {
+		return base, err
+	}
+	p, err := l.begin(ctx, i, base, c)
+	if err == nil {
+		err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) })
+	}
+	return l.finish(ctx, i, p, err)
+}
+
+// commitChange is for a resource that looks for a change and commits it in one go.
+func (l *Live) commitChange(ctx context.Context, i int, live domarkx.ChangeCommitter, base string, c *Changes) (string, error) {
+	var mu sync.Mutex // a plugin that was left to itself begins nothing any more
+	left := false
+	var p Pending
+	err := l.use(ctx, i, func(ctx context.Context, _ domarkx.Resource) error {
+		_, err := live.CommitChange(ctx, func() (domarkx.VersionWriter, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if left || p != nil {
+				return nil, errAbandoned
+			}
+			var err error
+			p, err = l.begin(ctx, i, base, c)
+			return p, err
+		})
+		return err
+	})
+	mu.Lock()
+	left = true
+	mu.Unlock()
+	if p == nil && err == nil {
+		return base, nil
+	}
+	return l.finish(ctx, i, p, err)
+}
+
+// begin begins a version of a resource.
+func (l *Live) begin(ctx context.Context, i int, base string, c *Changes) (Pending, error) {
 	e := &l.state.Resources[i]
 	if !e.Dirty || l.state.Given == nil {
 		// From here on the plugin compares with what it gives now, also when no version
@@ -139,21 +178,24 @@ func (l *Live) give(ctx context.Context, i int, base string, c *Changes) (string
 			l.state.Given = []string{}
 		}
 		if err := l.save(); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	p, err := l.m.versions.Begin(ctx, base)
 	if err != nil {
-		return "", fmt.Errorf("resource %q: beginning a version: %w", e.ID, err)
+		return nil, fmt.Errorf("beginning a version: %w", err)
 	}
 	c.pending = append(c.pending, p)
-	version := ""
-	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) })
+	return p, nil
+}
+
+// finish ends what begin began, after a plugin gave its state, or an error.
+func (l *Live) finish(ctx context.Context, i int, p Pending, err error) (version string, _ error) {
 	if err == nil {
 		version, err = p.Finish(ctx)
 	}
 	if err != nil {
-		return "", fmt.Errorf("resource %q: committing its state: %w", e.ID, err)
+		return "", fmt.Errorf("resource %q: committing its state: %w", l.state.Resources[i].ID, err)
 	}
 	return version, nil
 }

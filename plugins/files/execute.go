@@ -13,23 +13,32 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Execute calls one of the [Tools] on a folder, and reports whether it is one.
-// Arguments that a schema would refuse count as empty.
-func Execute(ctx context.Context, root *os.Root, call domarkx.Call) (domarkx.Result, bool, error) {
-	run, ok := map[string]func(context.Context, *os.Root, domarkx.Value) (domarkx.Result, error){
+// Execute calls one of the [Tools], and reports whether it is one. Arguments that a
+// schema would refuse count as empty.
+func (f *Folder) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, bool, error) {
+	run, ok := map[string]func(context.Context, *Folder, domarkx.Value) (domarkx.Result, error){
 		"read_file": readFile, "write_file": writeFile, "edit_file": editFile, "list_dir": listDir,
 		"search": search, "move": move, "delete": remove,
 	}[call.Tool]
 	if !ok {
 		return domarkx.Result{}, false, nil
 	}
-	r, err := run(ctx, root, call.Arguments)
+	r, err := run(ctx, f, call.Arguments)
 	return r, true, err
 }
 
 func text(v domarkx.Value, name string) string {
 	member, _ := v.Get(name)
 	return member.Text()
+}
+
+// reachable is the path that an argument names, and what it leads to is not hidden.
+func (f *Folder) reachable(arguments domarkx.Value, name string) (string, error) {
+	path, err := pathOf(arguments, name)
+	if err == nil {
+		err = f.reach(path, true)
+	}
+	return path, err
 }
 
 // pathOf is the path that an argument names.

@@ -13,7 +13,7 @@ import (
 )
 
 // folder is a folder with a link out of it, and one within.
-func folder(t *testing.T) (*os.Root, string) {
+func folder(t *testing.T) (*files.Folder, string) {
 	t.Helper()
 	top := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -29,7 +29,7 @@ func folder(t *testing.T) (*os.Root, string) {
 		os.Symlink("loop", filepath.Join(top, "loop"))); err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(top)
+	root, err := files.Open(top, []string{filepath.Join(top, "sub/own"), filepath.Join(top, ".git"), filepath.Join(top, "mnt"), filepath.Dir(outside)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, known, err := files.Execute(t.Context(), root, domarkx.Call{Tool: c.tool, Arguments: arguments})
+		r, known, err := root.Execute(t.Context(), domarkx.Call{Tool: c.tool, Arguments: arguments})
 		got := strings.ReplaceAll(strings.ReplaceAll(r.Value.JSON(), `": `, `":`), `, "`, `,"`)
 		var e *domarkx.ToolError
 		if errors.As(err, &e) {
@@ -116,7 +116,7 @@ func TestLongFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "long"), []byte("x"+long), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := files.Execute(t.Context(), root, domarkx.Call{Tool: "read_file", Arguments: domarkx.ObjectValue().With("path", domarkx.StringValue("long"))})
+	r, _, err := root.Execute(t.Context(), domarkx.Call{Tool: "read_file", Arguments: domarkx.ObjectValue().With("path", domarkx.StringValue("long"))})
 	if err != nil {
 		t.Fatal(err)
 	}

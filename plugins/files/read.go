@@ -23,7 +23,7 @@ const (
 )
 
 // open opens a regular file without waiting for a writer of a FIFO.
-func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
+func open(root *Folder, path string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
@@ -62,8 +62,8 @@ func kind(mode fs.FileMode) string {
 	return "device"
 }
 
-func readFile(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
-	path, err := pathOf(arguments, "path")
+func readFile(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -117,8 +117,8 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-func listDir(ctx context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
-	path, err := pathOf(arguments, "path")
+func listDir(ctx context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -162,7 +162,7 @@ func named(name, s string) []any {
 }
 
 // namesIn returns the names in a folder, sorted by bytes.
-func namesIn(root *os.Root, path string) ([]string, error) {
+func namesIn(root *Folder, path string) ([]string, error) {
 	info, err := root.Stat(path)
 	if err == nil && !info.IsDir() {
 		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a folder", filepath.ToSlash(path), kind(info.Mode()))
@@ -176,6 +176,10 @@ func namesIn(root *os.Root, path string) ([]string, error) {
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
+	if len(root.hidden) > 0 {
+		real := root.resolve(path, true)
+		names = slices.DeleteFunc(names, func(name string) bool { return root.hides(filepath.Join(real, name)) })
+	}
 	slices.SortFunc(names, strings.Compare)
 	return names, err
 }

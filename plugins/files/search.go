@@ -25,21 +25,21 @@ const (
 
 // A searcher collects matching lines.
 type searcher struct {
-	root      *os.Root
+	root      *Folder
 	re        *regexp.Regexp
 	matches   []domarkx.Value
 	truncated bool
 	binary    int // files that were left out
 }
 
-func search(ctx context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
+func search(ctx context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
 	re, err := regexp.Compile(text(arguments, "pattern"))
 	if err != nil {
 		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "pattern: %v", err)
 	}
 	path := "."
 	if _, ok := arguments.Get("path"); ok {
-		if path, err = pathOf(arguments, "path"); err != nil {
+		if path, err = root.reachable(arguments, "path"); err != nil {
 			return domarkx.Result{}, err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-func writeFile(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
-	path, err := pathOf(arguments, "path")
+func writeFile(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -32,8 +32,8 @@ func writeFile(_ context.Context, root *os.Root, arguments domarkx.Value) (domar
 	return value("bytes", len(content)), nil
 }
 
-func editFile(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
-	path, err := pathOf(arguments, "path")
+func editFile(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -78,7 +78,7 @@ func occurrences(data, s []byte) int {
 
 // replace gives a file a content: written aside and renamed, but in its place where
 // that would make it another file: behind a symbolic link, or one of several names.
-func replace(root *os.Root, path string, content []byte) error {
+func replace(root *Folder, path string, content []byte) error {
 	info, err := root.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return write(root, path, content, os.O_EXCL, 0)
@@ -109,7 +109,7 @@ func replace(root *os.Root, path string, content []byte) error {
 	return err
 }
 
-func write(root *os.Root, path string, content []byte, flag int, mode fs.FileMode) error {
+func write(root *Folder, path string, content []byte, flag int, mode fs.FileMode) error {
 	f, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|nonblock|flag, 0o644)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func write(root *os.Root, path string, content []byte, flag int, mode fs.FileMod
 	return errors.Join(err, f.Close())
 }
 
-func move(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
+func move(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
 	from, err := pathOf(arguments, "from")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -132,6 +132,9 @@ func move(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Re
 	}
 	if from == "." || to == "." {
 		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the folder itself cannot be moved")
+	}
+	if err := errors.Join(root.take(from), root.reach(to, false)); err != nil {
+		return domarkx.Result{}, err
 	}
 	if _, err := root.Lstat(from); err != nil {
 		return domarkx.Result{}, explain(from, err)
@@ -151,13 +154,16 @@ func move(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Re
 	return value(), nil
 }
 
-func remove(_ context.Context, root *os.Root, arguments domarkx.Value) (domarkx.Result, error) {
+func remove(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
 	path, err := pathOf(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	if path == "." {
 		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the folder itself cannot be deleted")
+	}
+	if err := root.take(path); err != nil {
+		return domarkx.Result{}, err
 	}
 	if _, err := root.Lstat(path); err != nil {
 		return domarkx.Result{}, explain(path, err)

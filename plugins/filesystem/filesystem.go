@@ -31,5 +31,15 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return resource{f}, nil
+}
+
+// A resource is a folder and nothing else.
+type resource struct{ *folder.Folder }
+
+var _ domarkx.ChangeCommitter = resource{}
+
+// CommitChange looks for a change and commits it. See [domarkx.ChangeCommitter].
+func (r resource) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	return r.CommitIncrement(ctx, begin)
 }

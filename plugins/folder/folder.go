@@ -23,11 +23,12 @@ const Properties = `"path": {"type": "string", "minLength": 1, "description": "f
 
 // A Folder is a folder of this machine that has versions: a [domarkx.Resource].
 type Folder struct {
-	path  string
-	site  string // folder of the resource alone
-	own   bool   // whether the folder is private
-	tree  *tree.Folder
-	files *os.Root
+	path   string
+	site   string // folder of the resource alone
+	own    bool   // whether the folder is private
+	tree   *tree.Folder
+	files  *files.Folder
+	hidden []string
 }
 
 const (
@@ -48,8 +49,9 @@ func Open(site domarkx.Site) (*Folder, error) {
 		f.path = filepath.Join(site.Dir, privateName)
 		err = makePrivate(f.path)
 	} else {
-		forbidden = site.Forbidden
-		f.path, err = inWorkTree(site, path.Text())
+		// Also the .git of a linked work tree, which is a file.
+		forbidden = append([]string{filepath.Join(site.WorkTree, ".git")}, site.Forbidden...)
+		f.path, err = inWorkTree(site, path.Text(), forbidden)
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +66,8 @@ func Open(site domarkx.Site) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.files, err = os.OpenRoot(f.path); err != nil {
+	f.hidden = forbidden
+	if f.files, err = files.Open(f.path, forbidden); err != nil {
 		f.tree.Close()
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func makePrivate(path string) error {
 }
 
 // inWorkTree is the folder that a config's path names.
-func inWorkTree(site domarkx.Site, path string) (string, error) {
+func inWorkTree(site domarkx.Site, path string, forbidden []string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
 	}
@@ -99,20 +102,14 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 	if !filepath.IsLocal(local) {
 		return refuse("is outside of the work tree, expected one from its top")
 	}
-	if local == "." {
-		return refuse("is the whole work tree, with the repository in it; name a folder in it")
-	}
 	check := func(real string) error {
-		for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
-			if forbidden, err := filepath.EvalSymlinks(f); err == nil {
-				f = forbidden
-			}
-			if within(real, f) || within(f, real) {
-				_, err := refuse("is or contains %q, which no resource may reach", f)
+		for _, f := range forbidden {
+			if f = resolve(f); within(real, f) {
+				_, err := refuse("is in %q, which no resource may reach", f)
 				return err
 			}
 		}
-		if !within(real, top) || real == top {
+		if !within(real, top) {
 			_, err := refuse("leads out of the work tree")
 			return err
 		}
@@ -154,9 +151,14 @@ func within(path, top string) bool {
 // Path returns the folder, absolute.
 func (f *Folder) Path() string { return f.path }
 
+// Hidden returns the paths, absolute, of what may lie in the folder and is no part of
+// the resource, such as the repository's Git directory: it is in no version, loading
+// leaves it alone, and the tools do not reach it.
+func (f *Folder) Hidden() []string { return f.hidden }
+
 // Execute calls a tool of package files.
 func (f *Folder) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
-	r, known, err := files.Execute(ctx, f.files, call)
+	r, known, err := f.files.Execute(ctx, call)
 	if !known {
 		return r, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
 	}
@@ -170,6 +172,13 @@ func (f *Folder) Changed(ctx context.Context) (bool, error) { return f.tree.Chan
 // Commit gives what the folder holds to w.
 func (f *Folder) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return f.tree.Commit(ctx, w)
+}
+
+// CommitIncrement is Changed and Commit in one, for the method CommitChange
+// ([domarkx.ChangeCommitter]) of resources that are nothing but the folder. It is not
+// called that, so that a resource which keeps more does not get it by embedding.
+func (f *Folder) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	return f.tree.CommitChange(ctx, begin)
 }
 
 // Load makes the folder what a version holds.

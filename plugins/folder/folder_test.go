@@ -24,8 +24,8 @@ func TestWhereAFolderMayBe(t *testing.T) {
 	}
 	for path, ok := range map[string]bool{
 		"data": true, "data/deep": true, "new/folder": true, "in": true,
-		".": false, "..": false, "../x": false, elsewhere: false, ".git": false, ".git/hooks": false, ".git/new": false, "git": false, "git/new": false,
-		"out": false, "out/new": false, "mnt": false, "mnt/sessions": false, "mnt/sessions/x": false, "data/../.git": false,
+		".": true, "..": false, "../x": false, elsewhere: false, ".git": false, ".git/hooks": false, ".git/new": false, "git": false, "git/new": false,
+		"out": false, "out/new": false, "mnt": true, "mnt/sessions": false, "mnt/sessions/x": false, "data/../.git": false,
 	} {
 		site := domarkx.Site{
 			Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt/sessions")},

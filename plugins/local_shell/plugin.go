@@ -66,15 +66,19 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 	if err != nil {
 		return nil, err
 	}
-	s := &shell{Folder: f, site: site, tried: p.tried, confined: !site.Allow.Unsandboxed}
+	return newShell(f, site, p.tried, p.Type()), nil
+}
+
+func newShell(f *folder.Folder, site domarkx.Site, tried *method, kind string) *shell {
+	s := &shell{Folder: f, site: site, tried: tried, confined: !site.Allow.Unsandboxed}
 	if s.confined && !canConfine() {
 		s.confined = false
 		if site.Warn != nil {
-			site.Warn("commands of local_shell are not confined to their folder: this kernel has no Landlock")
+			site.Warn("commands of " + kind + " are not confined to their folder: this kernel has no Landlock")
 		}
 	}
 	s.sweep()
-	return s, nil
+	return s
 }
 
 // A shell is a folder in which commands run.
@@ -83,6 +87,13 @@ type shell struct {
 	site     domarkx.Site
 	tried    *method
 	confined bool
+}
+
+var _ domarkx.ChangeCommitter = (*shell)(nil)
+
+// CommitChange looks for a change and commits it. See [domarkx.ChangeCommitter].
+func (s *shell) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	return s.CommitIncrement(ctx, begin)
 }
 
 // Execute calls a tool.
@@ -134,21 +145,13 @@ const maxArgument = 100 << 10
 
 // run runs a program on code, in a temporary folder that goes with it.
 func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.Result, error) {
-	temporary, err := os.MkdirTemp("", "domarkx-")
+	temporary, err := s.temporary()
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	defer s.forget(temporary)
-	if err := s.remember(temporary); err != nil {
-		return domarkx.Result{}, err
-	}
 	c := command{
 		Program: program, Args: []string{program, option, code}, Dir: s.Path(), Writable: []string{s.Path(), temporary}, Confined: s.confined,
-	}
-	for _, name := range []string{"home", "tmp"} {
-		if err := os.Mkdir(filepath.Join(temporary, name), 0o700); err != nil {
-			return domarkx.Result{}, err
-		}
 	}
 	if len(code) > maxArgument {
 		file := filepath.Join(temporary, "code")
@@ -170,6 +173,25 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		r.Value = r.Value.With("output_limit_exceeded", domarkx.BoolValue(true))
 	}
 	return r, err
+}
+
+// temporary makes a temporary folder for a command, with its home and what it takes
+// for the system's. It is the caller's to forget.
+func (s *shell) temporary() (string, error) {
+	temporary, err := os.MkdirTemp("", "domarkx-")
+	if err != nil {
+		return "", err
+	}
+	err = s.remember(temporary)
+	for _, name := range []string{"home", "tmp"} {
+		if err == nil {
+			err = os.Mkdir(filepath.Join(temporary, name), 0o700)
+		}
+	}
+	if err != nil {
+		s.forget(temporary)
+	}
+	return temporary, err
 }
 
 // environment is what commands see of it.

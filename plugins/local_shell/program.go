@@ -20,13 +20,21 @@ type Program struct {
 	ended chan error
 	done  chan struct{}
 	once  sync.Once
-	exit  int
+
+	closing sync.Once
+	exit    int
 }
 
 // StartProgram starts a program in a folder. The program's main must call
 // [Supervise] first. The caller ends it with Kill, always.
 func StartProgram(path, dir string, env []string) (*Program, error) {
-	c := command{Program: path, Args: []string{path}, Dir: dir, Env: env, Talks: true, Namespace: namespaces}
+	return startTalking(command{Program: path, Args: []string{path}, Dir: dir, Env: env, Talks: true}, domarkx.CodeBroken)
+}
+
+// startTalking starts a command that talks, in the way that works here. That it
+// cannot be run is a ToolError with that code.
+func startTalking(c command, code string) (*Program, error) {
+	c.Namespace = namespaces
 	p, why, err := c.talk()
 	if c.Namespace && err == nil && why.Unable != "" {
 		c.Namespace = false
@@ -36,7 +44,7 @@ func StartProgram(path, dir string, env []string) (*Program, error) {
 	case err != nil:
 		return nil, err
 	case !why.Started:
-		return nil, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: why.Error}
+		return nil, &domarkx.ToolError{Code: code, Message: why.Error}
 	}
 	return p, nil
 }
@@ -78,11 +86,19 @@ func (p *Program) ExitCode() int { return p.exit }
 // Kill ends the program with all that it started, unless it has ended, waits for
 // that, and closes its files.
 func (p *Program) Kill() {
-	p.once.Do(func() {
-		p.p.kill(p.ended)
-		<-p.done
+	p.stop()
+	p.closing.Do(func() {
 		p.Stdin.Close()
 		p.Stdout.Close()
 		p.Stderr.Close()
+	})
+}
+
+// stop ends the program with all that it started, and waits for that; what it wrote
+// can still be read.
+func (p *Program) stop() {
+	p.once.Do(func() {
+		p.p.kill(p.ended)
+		<-p.done
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -32,8 +33,8 @@ func NewMemory() *Memory {
 }
 
 // Begin starts a version.
-func (m *Memory) Begin(context.Context, string) (plugins.Pending, error) {
-	return &MemoryVersion{m: m, files: map[string]domarkx.File{}}, nil
+func (m *Memory) Begin(_ context.Context, base string) (plugins.Pending, error) {
+	return &MemoryVersion{m: m, base: base, files: map[string]domarkx.File{}}, nil
 }
 
 // Forget drops all contents of files, as if they had been pruned.
@@ -109,7 +110,9 @@ func (c *content) Close() error {
 // MemoryVersion is a version that is being written.
 type MemoryVersion struct {
 	m     *Memory
+	base  string
 	mu    sync.Mutex
+	kept  int
 	files map[string]domarkx.File
 	paths []string // in the order of Add
 }
@@ -147,6 +150,56 @@ func (v *MemoryVersion) Add(_ context.Context, path string, f domarkx.File) erro
 	v.files[path] = f
 	v.paths = append(v.paths, path)
 	return nil
+}
+
+// Keep adds a folder of the base, unless a content in it was forgotten.
+func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) error {
+	files := map[string]domarkx.File{}
+	var paths []string
+	if v.base != "" {
+		err := domarkx.WalkVersion(ctx, v.m, v.base, func(at string, f domarkx.File) error {
+			if !strings.HasPrefix(at, path+"/") {
+				return nil
+			}
+			if f.Type == domarkx.Symlink {
+				f.Target = string(v.m.content(f.ID))
+			}
+			if f.Type == domarkx.Regular && v.m.content(f.ID) == nil || f.HardLink != "" {
+				return fmt.Errorf("%q: %w", at, domarkx.ErrNotFound)
+			}
+			files[at], paths = f, append(paths, at)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("folder %q of the base: %w", path, domarkx.ErrNotFound)
+	}
+	if err := v.Add(ctx, path, f); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	maps.Copy(v.files, files)
+	v.paths = append(v.paths, paths...)
+	v.kept++
+	return nil
+}
+
+// Kept returns how many folders were taken over from the base.
+func (v *MemoryVersion) Kept() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.kept
+}
+
+// content returns a content, nil when it is not stored.
+func (m *Memory) content(id string) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.contents[id]
 }
 
 // check holds the caller to the contract.

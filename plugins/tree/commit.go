@@ -16,33 +16,46 @@ const ahead = 8
 // Changed reports whether the folder may differ from what was last committed or
 // loaded.
 func (f *Folder) Changed(ctx context.Context) (bool, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	s := f.newScan(nil)
-	defer s.end()
-	defer cancel()
-	w := &walk{scan: s}
-	err := w.folder(ctx, s.start(ctx, "", s.top()))
-	if errors.Is(err, errChanged) {
-		return true, nil
-	}
-	return false, err
+	top, err := f.newScan(nil).survey(ctx, true)
+	return err == nil && top.differs, err
 }
-
-// errChanged ends a walk that looks for a change.
-var errChanged = errors.New("changed")
 
 // Commit gives what the folder holds to w.
 func (f *Folder) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	return f.commit(ctx, f.newScan(w), nil)
+}
+
+// CommitChange is Changed and Commit in one; begin is called when there is a change.
+// Its writer is based on what was last committed or loaded. Where it is a
+// [domarkx.FolderKeeper], folders without a change are not read again.
+func (f *Folder) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	s := f.newScan(nil)
+	top, err := s.survey(ctx, false)
+	if err != nil || !top.differs {
+		return false, err
+	}
+	if s.w, err = begin(); err != nil {
+		return true, err
+	}
+	return true, f.commit(ctx, s, top)
+}
+
+// commit gives what the folder holds to the writer of a scan, with what a survey
+// found, unless there was none.
+func (f *Folder) commit(ctx context.Context, s *scan, found *node) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := f.newScan(w)
 	defer s.end()
 	defer cancel()
 	out := newCacheWriter(f.cache)
 	defer out.abort()
-	c := &walk{scan: s, w: w, out: out, links: map[identity]firstName{}}
-	if err := c.folder(ctx, s.start(ctx, "", s.top())); err != nil {
+	c := &walk{scan: s, out: out, links: map[identity]firstName{}}
+	if found != nil {
+		c.keeper, _ = s.w.(domarkx.FolderKeeper)
+	}
+	if err := c.folder(ctx, s.start(ctx, "", s.top()), found); err != nil {
 		return err
 	}
+	f.warnOf(s.odd)
 	if !c.changed {
 		return nil
 	}
@@ -68,7 +81,7 @@ func (s *scan) top() *record {
 // A walk gives on what a scan reads, in the order of a version.
 type walk struct {
 	*scan
-	w       domarkx.VersionWriter // nil to look for a change only
+	keeper  domarkx.FolderKeeper // nil to give on all
 	out     *cacheWriter
 	links   map[identity]firstName // of files with several names
 	top     record
@@ -81,9 +94,9 @@ type firstName struct {
 	r    *record
 }
 
-// folder gives on a folder and all below. A folder that was removed meanwhile is
-// none.
-func (c *walk) folder(ctx context.Context, l *listing) error {
+// folder gives on a folder and all below; found is what a survey found of it, nil
+// for nothing. A folder that was removed meanwhile is none.
+func (c *walk) folder(ctx context.Context, l *listing, found *node) error {
 	select {
 	case <-l.done:
 	case <-ctx.Done():
@@ -91,56 +104,56 @@ func (c *walk) folder(ctx context.Context, l *listing) error {
 	}
 	if errors.Is(l.err, fs.ErrNotExist) && l.path != "" {
 		c.changed = true
-		if c.w == nil {
-			return errChanged
-		}
 		return nil
 	}
 	if l.err != nil {
 		return explain(l.path, l.err)
 	}
 	c.changed = c.changed || l.changed || l.altered
-	if c.w == nil && c.changed {
-		return errChanged
-	}
 	if l.path == "" {
 		c.top = l.self
 	}
-	if c.w != nil {
-		if err := c.w.Add(ctx, l.path, l.self.fileOf()); err != nil {
-			return naming(l.path, err)
-		}
+	if err := c.w.Add(ctx, l.path, l.self.fileOf()); err != nil {
+		return naming(l.path, err)
 	}
-	return c.files(ctx, l)
+	return c.files(ctx, l, found)
 }
 
 // naming names the path of an error of a VersionWriter.
 func naming(at string, err error) error { return fmt.Errorf("%q: %w", display(at), err) }
 
 // files gives on what is in a folder.
-func (c *walk) files(ctx context.Context, l *listing) error {
+func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 	below := map[int]*listing{} // that are read already
 	next := 0                   // of the files, where to look for a folder to read ahead
 	for i := range l.files {
 		r := &l.files[i]
 		for ; next < len(l.files) && len(below) < ahead; next++ {
-			if n := &l.files[next]; n.stat.kind == domarkx.Directory {
+			if n := &l.files[next]; n.stat.kind == domarkx.Directory && !c.keeps(found.folder(n.name)) {
 				below[next] = c.start(ctx, join(l.path, n.name), n)
 			}
 		}
 		if r.stat.kind == domarkx.Directory {
+			known := found.folder(r.name)
 			sub := below[i]
 			delete(below, i)
-			if err := c.folder(ctx, sub); err != nil {
+			if sub == nil {
+				kept, err := c.keep(ctx, join(l.path, r.name), r, known)
+				if err != nil {
+					return err
+				}
+				if kept {
+					continue
+				}
+				sub = c.start(ctx, join(l.path, r.name), r)
+			}
+			if err := c.folder(ctx, sub, known); err != nil {
 				return err
 			}
 			if sub.err == nil {
 				*r = sub.self
 			}
 			l.changed = l.changed || sub.altered
-			continue
-		}
-		if c.w == nil {
 			continue
 		}
 		if r.stat.kind == 0 {
@@ -151,10 +164,7 @@ func (c *walk) files(ctx context.Context, l *listing) error {
 			return err
 		}
 	}
-	if c.w == nil {
-		return nil
-	}
-	if l.changed || l.raw == nil {
+	if l.changed || l.raw == "" {
 		c.out.put(l.path, slices.DeleteFunc(l.files, func(r record) bool { return r.stat.kind == 0 }))
 	} else {
 		c.out.copy(l.path, l.raw)

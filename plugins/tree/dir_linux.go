@@ -1,12 +1,14 @@
 package tree
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +20,16 @@ import (
 type dir struct {
 	fd     int
 	dev    uint64
-	oldest *atomic.Bool // whether the kernel has no openat2
+	shared *shared
 }
+
+// shared is what the folders below one top share.
+type shared struct {
+	oldest  atomic.Bool // whether the kernel has no openat2
+	buffers sync.Pool   // of *[]byte, for the entries of folders
+}
+
+const direntBuffer = 32 << 10
 
 // openTop opens a folder; symbolic links on the way are followed.
 func openTop(path string) (*dir, error) {
@@ -27,7 +37,8 @@ func openTop(path string) (*dir, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	d := &dir{fd: fd, oldest: new(atomic.Bool)}
+	d := &dir{fd: fd, shared: &shared{}}
+	d.shared.buffers.New = func() any { b := make([]byte, direntBuffer); return &b }
 	st, err := d.stat("")
 	if err != nil {
 		d.close()
@@ -61,7 +72,7 @@ func (d *dir) open(path string) (*dir, error) {
 		}
 		at, owned = fd, true
 		if path == "" {
-			return &dir{fd: at, dev: d.dev, oldest: d.oldest}, nil
+			return &dir{fd: at, dev: d.dev, shared: d.shared}, nil
 		}
 	}
 }
@@ -102,7 +113,7 @@ func (f *file) Close() error { return unix.Close(f.fd) }
 const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 func (d *dir) lookup(at int, path string) (int, error) {
-	if !d.oldest.Load() {
+	if !d.shared.oldest.Load() {
 		how := &unix.OpenHow{Flags: openFolder, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
 		fd, err := retry(func() (int, error) { return unix.Openat2(at, path, how) })
 		switch {
@@ -111,7 +122,7 @@ func (d *dir) lookup(at int, path string) (int, error) {
 		case errors.Is(err, unix.EXDEV):
 			return -1, errMount
 		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
-			d.oldest.Store(true)
+			d.shared.oldest.Store(true)
 		case !errors.Is(err, unix.EAGAIN): // a rename raced with ".."
 			return -1, err
 		}
@@ -155,15 +166,14 @@ func retry[T any](f func() (T, error)) (T, error) {
 
 // names returns the names in the folder, sorted by bytes.
 func (d *dir) names() ([]string, error) {
-	fd, err := retry(func() (int, error) { return unix.Openat(d.fd, ".", openFolder, 0) })
-	if err != nil {
+	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
+	buf := d.shared.buffers.Get().(*[]byte)
+	defer d.shared.buffers.Put(buf)
 	var names []string
-	buf := make([]byte, 32<<10)
 	for {
-		n, err := retry(func() (int, error) { return unix.ReadDirent(fd, buf) })
+		n, err := retry(func() (int, error) { return unix.ReadDirent(d.fd, *buf) })
 		if err != nil {
 			return nil, err
 		}
@@ -171,8 +181,33 @@ func (d *dir) names() ([]string, error) {
 			slices.Sort(names)
 			return names, nil
 		}
-		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+		names = appendNames(names, string((*buf)[:n]))
 	}
+}
+
+// Where the length and the name are in a linux_dirent64 (getdents(2)).
+const (
+	direntLength = 8 + 8
+	direntName   = 8 + 8 + 2 + 1
+)
+
+// appendNames appends the names of folder entries, which share their memory.
+func appendNames(names []string, entries string) []string {
+	for len(entries) > direntName {
+		size := int(binary.NativeEndian.Uint16([]byte(entries[direntLength : direntLength+2])))
+		if size <= direntName || size > len(entries) {
+			break
+		}
+		name := entries[direntName:size]
+		if i := strings.IndexByte(name, 0); i >= 0 {
+			name = name[:i]
+		}
+		entries = entries[size:]
+		if name != "." && name != ".." {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // stat tells about the file of a name, or the folder itself, without following links.

@@ -40,6 +40,9 @@ func parseExclude(texts []string) ([]pattern, error) {
 
 // excluded reports whether a path, in whose folders nothing is excluded, is left out.
 func (f *Folder) excluded(at string, folder bool) bool {
+	if f.inside[at] {
+		return true
+	}
 	if len(f.exclude) == 0 || at == "" {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -17,7 +18,7 @@ type Config struct {
 	Path      string   // the folder, which is there
 	Cache     string   // file of the stat cache, in a folder that is there; "" for none
 	Exclude   []string // patterns of what is left out
-	Forbidden []string // folders that it must not contain, by whatever way
+	Forbidden []string // what in it is left out and left alone; it must not be one of these itself
 	Warn      func(message string)
 }
 
@@ -28,6 +29,7 @@ type Folder struct {
 	cache     string
 	exclude   []pattern
 	forbidden map[identity]string
+	inside    map[string]bool // paths in the folder of what is forbidden
 	warn      func(string)
 	top       *dir
 }
@@ -45,14 +47,26 @@ func Open(c Config) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{path: c.Path, cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}}
+	self, err := top.stat("")
+	if err != nil {
+		top.close()
+		return nil, err
+	}
+	f := &Folder{path: c.Path, cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
 	for _, path := range c.Forbidden {
+		if at, ok := below(path, c.Path); ok {
+			f.inside[at] = true
+		}
 		if d, err := openTop(path); err == nil {
 			if st, err := d.stat(""); err == nil {
 				f.forbidden[st.identity] = path
 			}
 			d.close()
 		}
+	}
+	if err := f.admit("", self); err != nil {
+		top.close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -73,12 +87,52 @@ func display(at string) string {
 	return at
 }
 
+// below is the path of a file from a folder that it lies in.
+func below(path, top string) (string, bool) {
+	at, err := filepath.Rel(resolve(top), resolve(path))
+	if err != nil || at == "." || !filepath.IsLocal(at) {
+		return "", false
+	}
+	return filepath.ToSlash(at), true
+}
+
+// resolve follows the symbolic links that lead to a path. A mount whose program is
+// gone cannot be looked at, only the folder that it lies in.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(real, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}
+
 // admit reports whether a folder may be entered.
 func (f *Folder) admit(at string, st stat) error {
 	if path, ok := f.forbidden[st.identity]; ok && st.ino != 0 {
-		return refuse(at, fmt.Sprintf("is %q, which no resource may contain", path))
+		return refuse(at, fmt.Sprintf("is %q, which no resource may be", path))
 	}
 	return nil
+}
+
+// look stats a file of an open folder, and reports whether it is left out: neither
+// given to versions nor touched.
+func (f *Folder) look(d *dir, at, name string) (st stat, out bool, err error) {
+	if f.inside[at] { // not even looked at: a mount may not answer
+		return stat{}, true, nil
+	}
+	st, err = d.stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return st, false, err
+	}
+	folder := err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)
+	if folder && len(f.forbidden) > 0 && st.ino != 0 {
+		if _, out := f.forbidden[st.identity]; out {
+			return st, true, nil
+		}
+	}
+	return st, f.excluded(at, folder), err
 }
 
 // explain turns an error at a path into one that names it.

@@ -5,6 +5,7 @@ package tree_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
@@ -26,13 +28,6 @@ func TestRefused(t *testing.T) {
 		make func(p *place, path string) error
 		says string
 	}{
-		{"socket", func(p *place, path string) error {
-			l, err := net.Listen("unix", path)
-			if err == nil {
-				p.t.Cleanup(func() { l.Close() })
-			}
-			return err
-		}, `"d/it" is a socket`},
 		{"mount", func(p *place, path string) error {
 			if os.Geteuid() != 0 {
 				return os.ErrPermission
@@ -106,20 +101,145 @@ func TestForbidden(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
 	p.write("a/git/config", "x")
-	f, err := tree.Open(tree.Config{Path: p.path, Forbidden: []string{filepath.Join(p.path, "a/git")}})
+	p.write("a/other", "x")
+	var warned []string
+	forbidden := []string{filepath.Join(p.path, "a/git"), filepath.Join(p.path, "new")}
+	f, err := tree.Open(tree.Config{Path: p.path, Cache: p.cache, Forbidden: forbidden, Warn: func(m string) { warned = append(warned, m) }})
 	must(t, err)
 	defer f.Close()
 	v, err := m.Begin(t.Context(), "")
 	must(t, err)
-	if err := f.Commit(t.Context(), v); !errors.Is(err, domarkx.ErrInvalid) || !strings.Contains(err.Error(), `"a/git"`) {
-		t.Error(err)
+	must(t, f.Commit(t.Context(), v))
+	version, err := v.Finish(t.Context())
+	must(t, err)
+	if got := list(t, m, version); strings.Contains(got, "git") || strings.Contains(got, `"new`) || !strings.Contains(got, `"a/other"`) {
+		t.Errorf("the version has %s", got)
 	}
-	empty := newPlace(t, m).commit()
-	if err := f.Load(t.Context(), m, empty); err == nil {
-		t.Error("removed what is forbidden")
+	q := newPlace(t, m)
+	q.write("a/git/config", "hostile")
+	q.write("new/hooks", "hostile")
+	hostile := q.commit()
+	for _, to := range []string{newPlace(t, m).commit(), hostile, version} {
+		must(t, f.Load(t.Context(), m, to))
+		if data, err := os.ReadFile(filepath.Join(p.path, "a/git/config")); string(data) != "x" {
+			t.Errorf("what is forbidden was touched: %q, %v", data, err)
+		}
+		if _, err := os.Lstat(filepath.Join(p.path, "new")); err == nil {
+			t.Error("what is forbidden was made")
+		}
+		// Loaded other versions leave the folder that the forbidden one is in, or lack it.
+		if changed, err := f.Changed(t.Context()); changed != (to != version) || err != nil {
+			t.Errorf("changed after loading: %v, %v", changed, err)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(p.path, "a/git/config")); err != nil {
-		t.Error(err)
+	if len(warned) == 0 || !strings.Contains(warned[0], `"a/git"`) {
+		t.Errorf("warnings: %q", warned)
+	}
+	if _, err := tree.Open(tree.Config{Path: filepath.Join(p.path, "a/git"), Forbidden: forbidden}); err == nil {
+		t.Error("the forbidden folder itself was opened")
+	}
+}
+
+func TestSockets(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("d/file", "x")
+	before := p.commit()
+	var warned []string
+	f, err := tree.Open(tree.Config{Path: p.path, Cache: p.cache, Warn: func(m string) { warned = append(warned, m) }})
+	must(t, err)
+	defer f.Close()
+	for i := range 12 {
+		l, err := net.Listen("unix", filepath.Join(p.path, fmt.Sprintf("d/socket%02d", i)))
+		must(t, err)
+		defer l.Close()
+	}
+	p.settle()
+	if changed, err := f.Changed(t.Context()); changed || err != nil {
+		t.Errorf("sockets are a change: %v", err)
+	}
+	p.write("e", "x")
+	p.write("d/file", "y")
+	v, err := m.Begin(t.Context(), before)
+	must(t, err)
+	must(t, f.Commit(t.Context(), v))
+	version, err := v.Finish(t.Context())
+	must(t, err)
+	if got := list(t, m, version); strings.Contains(got, "socket") {
+		t.Errorf("the version has %s", got)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], `"d/socket00"`) || !strings.Contains(warned[0], "2 more") {
+		t.Errorf("warnings: %q", warned)
+	}
+}
+
+// TestCommitChange changes folders with others beside them, and compares what comes
+// out with what a reading of everything gives.
+func TestCommitChange(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	everything(p)
+	for i := range 200 {
+		p.write(fmt.Sprintf("many/d%d/e%d/f%d", i%5, i%20, i), fmt.Sprint(i))
+	}
+	version := p.commit()
+	p.settle()
+	var v *plugintest.MemoryVersion
+	increment := func() string {
+		v = nil
+		changed, err := p.f.CommitChange(t.Context(), func() (domarkx.VersionWriter, error) {
+			begun, err := m.Begin(t.Context(), version)
+			v = begun.(*plugintest.MemoryVersion)
+			return v, err
+		})
+		must(t, err)
+		if changed != (v != nil) {
+			t.Fatalf("changed is %v", changed)
+		}
+		if v != nil {
+			version, err = v.Finish(t.Context())
+			must(t, err)
+		}
+		return version
+	}
+	if increment(); v != nil {
+		t.Error("a change where there is none")
+	}
+	for _, c := range []struct {
+		name   string
+		change func() error
+	}{
+		{"content", func() error { return os.WriteFile(filepath.Join(p.path, "many/d1/e6/f6"), []byte("new"), 0o644) }},
+		{"new", func() error { return os.WriteFile(filepath.Join(p.path, "many/d2/new"), []byte("new"), 0o644) }},
+		{"rename", func() error { return os.Rename(filepath.Join(p.path, "many/d3"), filepath.Join(p.path, "many/d3x")) }},
+		{"removed", func() error { return os.RemoveAll(filepath.Join(p.path, "many/d4/e4")) }},
+		{"mode", func() error { return os.Chmod(filepath.Join(p.path, "many/d0"), 0o700) }},
+		{"linked", func() error {
+			return os.Link(filepath.Join(p.path, "many/d0/e0/f0"), filepath.Join(p.path, "many/d1/e1/other"))
+		}},
+		{"renamed with links", func() error { return os.Rename(filepath.Join(p.path, "sub"), filepath.Join(p.path, "other")) }},
+		{"unlinked", func() error { return os.Remove(filepath.Join(p.path, "many/d1/e1/other")) }},
+	} {
+		must(t, c.change())
+		got := increment()
+		if v == nil || v.Kept() == 0 {
+			t.Errorf("%s: no folder was taken over", c.name)
+		}
+		whole, err := tree.Open(tree.Config{Path: p.path})
+		must(t, err)
+		w, err := m.Begin(t.Context(), "")
+		must(t, err)
+		must(t, whole.Commit(t.Context(), w))
+		must(t, whole.Close())
+		want, err := w.Finish(t.Context())
+		must(t, err)
+		if got != want {
+			t.Errorf("%s: %s", c.name, cmp.Diff(list(t, m, want), list(t, m, got)))
+		}
+		p.settle()
+		if increment(); v != nil {
+			t.Errorf("%s: a change after the commit", c.name)
+		}
 	}
 }
 

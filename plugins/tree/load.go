@@ -26,7 +26,6 @@ func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version stri
 		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
 	}
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}}
-	defer l.cache.close()
 	defer l.out.abort()
 	self := record{}
 	if err := l.folder(ctx, "", top, &self); err != nil {
@@ -98,8 +97,15 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *
 	if err != nil {
 		return err
 	}
+	skipped := false
 	for i, at := 0, 0; i < len(wanted); i++ {
-		if wanted[i].Type != domarkx.Directory || l.f.excluded(join(path, wanted[i].Name), true) {
+		child := join(path, wanted[i].Name)
+		if l.f.excluded(child, wanted[i].Type == domarkx.Directory) {
+			skipped = true
+			l.leave(child)
+			continue
+		}
+		if wanted[i].Type != domarkx.Directory {
 			continue
 		}
 		for at < len(records) && records[at].name != wanted[i].Name {
@@ -108,12 +114,21 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *
 		if at == len(records) {
 			return fmt.Errorf("%q: its names are in no order: %w", display(path), domarkx.ErrCorrupt)
 		}
-		if err := l.folder(ctx, join(path, wanted[i].Name), wanted[i], &records[at]); err != nil {
+		if err := l.folder(ctx, child, wanted[i], &records[at]); err != nil {
 			return err
 		}
 	}
-	l.out.put(path, records)
+	if !skipped { // else the folder is not what the version has, which the next commit is to find
+		l.out.put(path, records)
+	}
 	return nil
+}
+
+// leave tells that a file of the version is not written.
+func (l *load) leave(path string) {
+	if l.f.inside[path] && l.f.warn != nil {
+		l.f.warn(fmt.Sprintf("%q of the version is left out: what is there is no part of the resource", path))
+	}
 }
 
 // fill makes the files of a folder what the version has, and its folders be there.
@@ -197,11 +212,11 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 	have := make(map[string]*record, len(names))
 	for _, name := range names {
 		at := join(path, name)
-		st, err := d.stat(name)
+		st, out, err := l.f.look(d, at, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if l.f.excluded(at, err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)) {
+		if out {
 			continue
 		}
 		if err != nil {
@@ -225,7 +240,7 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 			return nil, err
 		}
 		if stays && ok {
-			return nil, fmt.Errorf("%q holds excluded files, and is a %v in the version: %w; move them away", at, wanted[i].Type, domarkx.ErrExists)
+			return nil, fmt.Errorf("%q holds files that are left alone, and is a %v in the version: %w; move them away", at, wanted[i].Type, domarkx.ErrExists)
 		}
 	}
 	return have, nil

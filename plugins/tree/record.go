@@ -65,48 +65,47 @@ func appendString(b []byte, s string) []byte {
 
 var errRecord = errors.New("damaged record")
 
-// A decoder reads records.
+// A decoder reads records. What it returns shares the memory of what it reads.
 type decoder struct {
-	b   []byte
+	b   string
 	bad bool
 }
 
 func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
+	var v uint64
+	for i := range min(len(d.b), binary.MaxVarintLen64) {
+		c := d.b[i]
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			d.b = d.b[i+1:]
+			return v
+		}
 	}
-	d.b = d.b[n:]
-	return v
+	d.bad, d.b = true, ""
+	return 0
 }
 
 func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 func (d *decoder) string() string {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
+		d.bad, d.b = true, ""
 		return ""
 	}
-	s := string(d.b[:n])
+	s := d.b[:n]
 	d.b = d.b[n:]
 	return s
 }
 
 // record reads one record.
-func (d *decoder) record() (record, error) {
-	r := record{name: d.string()}
+func (d *decoder) record(r *record) error {
+	*r = record{name: d.string()}
 	if d.bad || len(d.b) == 0 {
-		return r, errRecord
+		return errRecord
 	}
 	flags := d.b[0]
 	d.b = d.b[1:]
@@ -132,19 +131,19 @@ func (d *decoder) record() (record, error) {
 		}
 	}
 	if d.bad {
-		return r, errRecord
+		return errRecord
 	}
-	return r, nil
+	return nil
 }
 
 // decodeRecords reads the records of a folder, which are sorted by name.
-func decodeRecords(b []byte) ([]record, error) {
+func decodeRecords(b string) ([]record, error) {
 	d := decoder{b: b}
 	const least = 8 // bytes of a record
 	records := make([]record, 0, min(d.uvarint(), uint64(len(b)/least)))
 	for len(d.b) > 0 {
-		r, err := d.record()
-		if err != nil {
+		var r record
+		if err := d.record(&r); err != nil {
 			return nil, err
 		}
 		records = append(records, r)

@@ -48,11 +48,11 @@ func (f *Folder) empty(folder string) (stays bool, err error) {
 	}
 	for _, name := range names {
 		at := join(folder, name)
-		st, err := sub.stat(name)
+		st, out, err := f.look(sub, at, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if f.excluded(at, err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)) {
+		if out {
 			stays = true
 			continue
 		}

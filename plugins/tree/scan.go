@@ -21,13 +21,12 @@ type scan struct {
 	slots chan struct{}         // of folders that are read
 	hash  chan struct{}         // of files that are read
 	work  sync.WaitGroup        // what runs in the background
+	mu    sync.Mutex
+	odd   []string // paths of what no version can hold
 }
 
 // end waits for what runs in the background, whose ctx has ended.
-func (s *scan) end() {
-	s.work.Wait()
-	s.cache.close()
-}
+func (s *scan) end() { s.work.Wait() }
 
 // newScan returns a scan that gives contents to w, unless that is nil.
 func (f *Folder) newScan(w domarkx.VersionWriter) *scan {
@@ -40,7 +39,7 @@ type listing struct {
 	path    string
 	self    record
 	files   []record // sorted by name
-	raw     []byte   // as the cache has them, unless changed
+	raw     string   // as the cache has them, unless changed
 	changed bool     // whether the cache knows the files otherwise, or not at all
 	altered bool     // whether the cache knows the folder itself otherwise
 	err     error
@@ -81,7 +80,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	}
 	l.raw = s.cache.raw(l.path)
 	old, err := decodeRecords(l.raw)
-	if err != nil || l.raw == nil {
+	if err != nil || l.raw == "" {
 		old, l.changed = nil, true
 	}
 	l.files = make([]record, 0, len(names))
@@ -127,11 +126,11 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 }
 
 // countOf is how many records an encoding has.
-func countOf(raw []byte) int {
-	d := decoder{b: raw}
-	if raw == nil {
+func countOf(raw string) int {
+	if raw == "" {
 		return 0
 	}
+	d := decoder{b: raw}
 	return int(d.uvarint())
 }
 
@@ -158,18 +157,18 @@ func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
 // readStat reads the stat of a file; its kind is 0 when there is nothing to keep.
 func (s *scan) readStat(d *dir, folder, name string) (record, error) {
 	at := join(folder, name)
-	st, err := d.stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return record{}, nil // removed meanwhile
-	}
-	if s.f.excluded(at, err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)) {
+	st, out, err := s.f.look(d, at, name)
+	if out || errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return record{}, nil
 	}
 	if err != nil {
 		return record{}, explain(at, err)
 	}
 	if st.kind == 0 {
-		return record{}, refuse(at, "is a socket, which cannot be kept in a version; remove it or exclude it")
+		s.mu.Lock()
+		s.odd = append(s.odd, at)
+		s.mu.Unlock()
+		return record{}, nil
 	}
 	return record{name: name, stat: st}, nil
 }

@@ -1,0 +1,121 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Folder is a folder that the tools work in.
+type Folder struct {
+	*os.Root
+	hidden map[string]fs.FileInfo // by path from the top, without symbolic links; nil where nothing is
+}
+
+// Open opens a folder. What is hidden, by absolute paths, is no part of it: the tools
+// do not reach it where it lies in the folder.
+func Open(path string, hidden []string) (*Folder, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Root: root, hidden: map[string]fs.FileInfo{}}
+	top, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	for _, h := range hidden {
+		if real, err := filepath.EvalSymlinks(h); err == nil {
+			h = real
+		} else if real, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // a mount whose program is gone
+			h = filepath.Join(real, filepath.Base(h))
+		}
+		at, err := filepath.Rel(top, h)
+		if err != nil || at == "." || !filepath.IsLocal(at) {
+			continue
+		}
+		f.hidden[at], _ = root.Lstat(at)
+	}
+	return f, nil
+}
+
+// maxLinks bounds how many symbolic links a path may lead over.
+const maxLinks = 255
+
+// resolve returns a path without symbolic links, as far as it is there; the last
+// name is followed as well if that is asked for. What leads out of the folder is
+// returned as far as it does not.
+func (f *Folder) resolve(path string, follow bool) string {
+	real, links := ".", 0
+	for rest := strings.Split(path, string(filepath.Separator)); len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			real = filepath.Dir(real)
+			continue
+		}
+		next := filepath.Join(real, name)
+		if follow || len(rest) > 0 {
+			if target, err := f.Readlink(next); err == nil {
+				if links++; links > maxLinks || filepath.IsAbs(target) {
+					return next
+				}
+				rest = append(strings.Split(filepath.FromSlash(target), string(filepath.Separator)), rest...)
+				continue
+			}
+		}
+		real = next
+	}
+	return real
+}
+
+// hides reports whether a path without symbolic links is hidden, or lies in what is.
+func (f *Folder) hides(real string) bool {
+	for at := real; at != "."; at = filepath.Dir(at) {
+		if _, ok := f.hidden[at]; ok {
+			return true
+		}
+		for _, info := range f.hidden { // by another name: a file system may ignore case
+			if info == nil || !strings.EqualFold(info.Name(), filepath.Base(at)) {
+				continue
+			}
+			if there, err := f.Lstat(at); err == nil && os.SameFile(info, there) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach refuses a path that is hidden.
+func (f *Folder) reach(path string, follow bool) error {
+	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
+		return nil
+	}
+	return toolError(domarkx.CodeRefused, "%q is no part of the resource: the repository's Git directory and mounts are left alone", filepath.ToSlash(path))
+}
+
+// take refuses a path that is hidden, or that something hidden lies below.
+func (f *Folder) take(path string) error {
+	if err := f.reach(path, false); err != nil {
+		return err
+	}
+	real := f.resolve(path, false)
+	for h := range f.hidden {
+		if !strings.HasPrefix(h, real+string(filepath.Separator)) {
+			continue
+		}
+		if _, err := f.Lstat(h); !errors.Is(err, fs.ErrNotExist) {
+			return toolError(domarkx.CodeRefused, "%q holds %q, which is no part of the resource and is left alone", filepath.ToSlash(path), filepath.ToSlash(h))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package localshell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/output"
+)
+
+// A Sandbox runs programs in the folder of another plugin's resource, supervised,
+// confined and with the environment of a command of local_shell.
+type Sandbox struct{ shell *shell }
+
+// NewSandbox returns the sandbox of a folder. kind is the type of the resource, for
+// messages. The program's main must call [Supervise] first.
+func NewSandbox(f *folder.Folder, site domarkx.Site, kind string) *Sandbox {
+	return &Sandbox{newShell(f, site, &method{}, kind)}
+}
+
+// Run runs a program with arguments (its name among them) in dir, absolute, and
+// gives what it writes to stdout and stderr, each by a goroutine of its own. When it
+// returns, all that the program started is dead. Time that ran out, the deadline of
+// ctx, is no error but stands in the status.
+func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, stdout, stderr io.Writer) (output.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return output.Status{}, err
+	}
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return output.Status{}, err
+	}
+	temporary, err := s.shell.temporary()
+	if err != nil {
+		return output.Status{}, err
+	}
+	defer s.shell.forget(temporary)
+	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
+	p, err := startTalking(command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir), Talks: true,
+		Writable: []string{s.shell.Path(), temporary}, Confined: s.shell.confined}, domarkx.CodeFailed)
+	if err != nil {
+		return output.Status{}, err
+	}
+	defer p.Kill()
+	p.Stdin.Close() // empty, as a command's
+	copied := make(chan error, 2)
+	read := func(w io.Writer, r *os.File) {
+		_, err := io.Copy(w, r)
+		copied <- err
+	}
+	go read(stdout, p.Stdout)
+	go read(stderr, p.Stderr)
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		p.stop()
+	}
+	// What holds the pipes still is no child of the program's.
+	p.Stdout.SetReadDeadline(time.Now().Add(killGrace))
+	p.Stderr.SetReadDeadline(time.Now().Add(killGrace))
+	for range 2 {
+		if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return output.Status{}, fmt.Errorf("reading the output of %q: %w", program, err)
+		}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return output.Status{TimedOut: true, ExitCode: -1}, nil
+	}
+	return output.Status{ExitCode: p.ExitCode()}, ctx.Err()
+}
+
+// TearDown removes what a killed process may have left.
+func (s *Sandbox) TearDown() { s.shell.sweep() }
