@@ -225,11 +225,13 @@ func thoughtOf(blocks []domarkx.Block) string {
 // the document would otherwise read as another.
 func (e *encoder) safe(i int, s string, boundaries ...string) string {
 	for _, boundary := range boundaries {
-		if !e.escape || !strings.Contains("\n"+s, "\n"+boundary) {
-			continue
+		if !e.escape {
+			break
 		}
-		e.lose("message %d: lines that begin with %q, which get a blank before them", i, boundary)
-		s = strings.ReplaceAll("\n"+s, "\n"+boundary, "\n "+boundary)[1:]
+		var changed bool
+		if s, changed = blanked(s, boundary); changed {
+			e.lose("message %d: lines that begin with %q, which get a blank before them", i, boundary)
+		}
 	}
 	return s
 }

@@ -1,0 +1,130 @@
+package openpocket
+
+import (
+	"strings"
+)
+
+// A Session is the beginning of a session document.
+type Session struct {
+	ID           string // a date and time such as 20260218-130000
+	StartedAt    string // a time as the program spells it
+	ModelProfile string // one line, as ModelName is
+	ModelName    string
+	Task         string
+}
+
+// A Step is one step of a session.
+type Step struct {
+	Number  string // in decimal
+	At      string
+	Thought string // "" for none
+	Action  string // JSON
+	Result  string
+}
+
+// A Final is the end of a session.
+type Final struct {
+	Status  string // SUCCESS or FAILED
+	EndedAt string
+	Message string
+}
+
+// Begin returns the document of a session without steps. The bytes are the program's,
+// but where the task would read as more than that, which escaped tells: such lines
+// have a blank before them.
+func Begin(s Session) (document []byte, escaped bool) {
+	h := header{values: []string{s.ID, s.StartedAt, s.ModelProfile, s.ModelName}, task: s.Task}
+	out := appendHeader(nil, h)
+	if read := readHeader(string(out)); !read.cut && read.task == h.task && read.body == len(out) {
+		return out, false
+	}
+	h.task, _ = blanked(h.task, "## Steps")
+	return appendHeader(nil, h), true
+}
+
+// Begun returns the beginning of a session document, and whether that is whole.
+func Begun(document []byte) (Session, bool) {
+	if !Detect(document, "") {
+		return Session{}, false
+	}
+	h := readHeader(string(document))
+	return Session{h.values[0], h.values[1], h.values[2], h.values[3], h.task}, !h.cut
+}
+
+// LastStep returns the number of the last step of a session document, as it is
+// spelled; "" when it has none.
+func LastStep(document []byte) string {
+	last := ""
+	s := string(document)
+	for _, p := range split(s[readHeader(s).body:], 0) {
+		if p.isStep {
+			last = p.number
+		}
+	}
+	return last
+}
+
+// NextStep returns what is to be appended to a session document for a step: the
+// program's bytes, but where its text would read as another step or an end, which
+// escaped tells: such lines have a blank before them.
+func NextStep(document []byte, s Step) (block []byte, escaped bool) {
+	if s.Thought == "" {
+		s.Thought = noThought
+	}
+	return next(document, piece{isStep: true, number: s.Number, at: s.At, thought: s.Thought, action: s.Action, result: s.Result})
+}
+
+// NextFinal returns what is to be appended to a session document for its end, like
+// [NextStep].
+func NextFinal(document []byte, f Final) (block []byte, escaped bool) {
+	return next(document, piece{isFinal: true, status: f.Status, endedAt: f.EndedAt, message: f.Message})
+}
+
+func next(document []byte, p piece) ([]byte, bool) {
+	// A document that was cut off ends its line, so that what follows begins one.
+	start := ""
+	if len(document) > 0 && document[len(document)-1] != '\n' {
+		start = "\n"
+	}
+	if s := string(document) + start; readsAs(s, p) {
+		return appendPiece([]byte(start), p), false
+	}
+	for _, text := range []*string{&p.thought, &p.action, &p.result} {
+		*text, _ = blanked(*text, "```", "### Step ", "## Final")
+	}
+	p.message, _ = blanked(p.message, "### Step ", "## Final")
+	return appendPiece([]byte(start), p), true
+}
+
+// readsAs reports whether a document to which a piece is appended reads as it did,
+// with that piece behind.
+func readsAs(document string, p piece) bool {
+	before := readHeader(document)
+	longer := string(appendPiece([]byte(document), p))
+	after := readHeader(longer)
+	if before.cut || after.cut || before.task != after.task || before.body != after.body {
+		return false
+	}
+	was, now := split(document[before.body:], 0), split(longer[before.body:], 0)
+	if len(now) != len(was)+1 {
+		return false
+	}
+	for i, w := range was {
+		w.ambiguous, now[i].ambiguous = false, false
+		if now[i] != w {
+			return false
+		}
+	}
+	last := now[len(was)]
+	last.offset, last.ambiguous = 0, false
+	return last == p
+}
+
+// blanked puts a blank before the lines of a text that begin like a boundary.
+func blanked(s string, boundaries ...string) (string, bool) {
+	out := "\n" + s
+	for _, b := range boundaries {
+		out = strings.ReplaceAll(out, "\n"+b, "\n "+b)
+	}
+	return out[1:], out[1:] != s
+}
