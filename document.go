@@ -20,6 +20,9 @@ type WrittenMessage struct {
 	// that is in no session yet.
 	ID   ID
 	Date int64 // when this text was written, in Unix seconds
+	// Origin is what the message is called in the document of another program that it is
+	// from, "" for nothing. Its id follows from that and from the message before it.
+	Origin string
 }
 
 // Written is a layout with its bytes.

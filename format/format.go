@@ -46,6 +46,25 @@ type Codec struct {
 	// Place returns where the program that the format belongs to keeps a document with
 	// that content. Attempts count from 0; each gives another path.
 	Place func(data []byte, attempt int) (Place, error)
+	// Companions, when not nil, are files beside the document.
+	Companions *Companions
+}
+
+// Companions are files of the machine that a document was written on, which its
+// messages name and which mean nothing elsewhere unless they go along.
+type Companions struct {
+	// Of returns the path of a message's file; "" for none.
+	Of func(m domarkx.Message) string
+	// Is reports whether a file that begins with head, at most [HeadSize] bytes, is what
+	// such a message may name. A document may name any file there is; none but these is
+	// read on.
+	Is func(head []byte) bool
+	// Digest returns the SHA-256 of the file that was kept with a message, in
+	// hexadecimal; "" for none.
+	Digest func(m domarkx.Message) string
+	// WithDigest returns the message with that digest. It does not show in what Encode
+	// writes.
+	WithDigest func(m domarkx.Message, sha256 string) domarkx.Message
 }
 
 // An Identity is what a document says of the session that it is a save of.
@@ -176,4 +195,33 @@ func Names(head []byte) iter.Seq2[int, string] {
 			}
 		}
 	}
+}
+
+// A Branch is one of the conversations that a document holds.
+type Branch struct {
+	// Suffix is what its session's name has behind that of the document; "" for the
+	// document's own conversation.
+	Suffix   string
+	Document *domarkx.Document
+	// State is what Grow needs to know of the document, of which Read bytes will stay as
+	// they are when it grows; "" when it has to be read anew then.
+	State string
+	Read  int64
+}
+
+// A Growth is what a document grew by.
+type Growth struct {
+	Path   string
+	Data   []byte         // behind the bytes that were read for good; shared as in [Source]
+	State  string         // of the rest
+	Header domarkx.Header // of the session
+}
+
+// A Grown is what a session grows by.
+type Grown struct {
+	Messages []domarkx.WrittenMessage // behind those that it has
+	Header   domarkx.Header           // instead of the one that it had
+	Damage   []*domarkx.SyntaxError
+	State    string // as in [Branch]
+	Read     int64  // bytes of Data that will stay as they are
 }
