@@ -7,10 +7,11 @@ import (
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/filesystem"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/openpocket"
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
 
 // Types returns the built-in plugins.
 func Types() []domarkx.Plugin {
-	return []domarkx.Plugin{filesystem.New(), localshell.New(), dockersandbox.New(), sqlite.New()}
+	return []domarkx.Plugin{filesystem.New(), localshell.New(), dockersandbox.New(), sqlite.New(), openpocket.New()}
 }

@@ -1,0 +1,85 @@
+package openpocket
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxUpload is what the program takes of Base64, in characters.
+const maxUpload = 6_000_000
+
+// extension is what files of a media type end with.
+func extension(mime string) string {
+	mime = strings.ToLower(mime)
+	for _, known := range []struct{ part, ext string }{
+		{"png", "png"}, {"jpeg", "jpg"}, {"jpg", "jpg"}, {"webp", "webp"}, {"json", "json"},
+	} {
+		if strings.Contains(mime, known.part) {
+			return known.ext
+		}
+	}
+	return "bin"
+}
+
+// kinds are the members that what is given as JSON has by its kind, and their kinds.
+var kinds = map[string]map[string]domarkx.Kind{
+	"text":    {"value": domarkx.String},
+	"qr_text": {"value": domarkx.String},
+	"geo":     {"lat": domarkx.Number, "lon": domarkx.Number},
+}
+
+func isKnownKind(payload domarkx.Value) bool {
+	kind, _ := payload.Get("kind")
+	return kinds[kind.Text()] != nil
+}
+
+// storeArtifact stores what was given with an approval.
+func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value, error) {
+	payload, isJSON := a.Get("json")
+	if isJSON == a.has("base64") {
+		return domarkx.Value{}, invalid("expected either base64 or json")
+	}
+	mime := a.text("mime")
+	var data []byte
+	var err error
+	switch {
+	case isJSON:
+		if mime == "" {
+			mime = "application/json"
+		}
+		if extension(mime) != "json" {
+			return domarkx.Value{}, invalid("mime is %q, expected application/json for json", mime)
+		}
+		if err := checkPayload(payload); err != nil {
+			return domarkx.Value{}, err
+		}
+		data = []byte(wellFormed(payload.JSON()))
+	case len(a.text("base64")) > maxUpload:
+		return domarkx.Value{}, invalid("base64 has %d characters, expected at most %d", len(a.text("base64")), maxUpload)
+	default:
+		if data, err = decode(a, "base64"); err != nil {
+			return domarkx.Value{}, err
+		}
+	}
+	name := artifactsDir + "/" + a.text("request_id") + "." + extension(mime)
+	err = r.create(name, 0o644, data)
+	if errors.Is(err, fs.ErrExist) {
+		return domarkx.Value{}, invalid("%q is there already; a request has one artifact of a type", name)
+	}
+	return object("path", name, "bytes", len(data)), err
+}
+
+// checkPayload says what is missing in what is given as JSON, where its kind tells.
+func checkPayload(payload domarkx.Value) error {
+	kind, _ := payload.Get("kind")
+	for name, want := range kinds[kind.Text()] {
+		if v, _ := payload.Get(name); v.Kind() != want {
+			return invalid("/arguments/json/%s: expected a %s in what is of the kind %q", name, want, kind.Text())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package openpocket
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	stampFormat = "20060102-150405"               // of ids and names, local
+	isoFormat   = "2006-01-02T15:04:05.000Z"      // of Date.prototype.toISOString, UTC
+	atFormat    = "2006-01-02T15:04:05.000Z07:00" // of the argument "at" that is filled in
+)
+
+// Defaults completes a call so that it writes the same files whenever and wherever it
+// is made again on the same state: it gets the time, the session that is the newest
+// now, and a random id.
+func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (domarkx.Value, error) {
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return v, nil
+	}
+	when, err := whenOf(v)
+	if err != nil {
+		return v, err
+	}
+	if _, ok := v.Get("at"); !ok {
+		v = v.With("at", domarkx.StringValue(when.Format(atFormat)))
+	}
+	_, named := v.Get("session")
+	switch name {
+	case "append_step", "finish_session", "save_screenshot":
+		if !named {
+			id, err := r.newestSession()
+			if err != nil {
+				return v, err
+			}
+			v = v.With("session", domarkx.StringValue(id))
+		}
+	case "run_script":
+		if _, ok := v.Get("run_id"); !ok {
+			b := make([]byte, 3)
+			if _, err := rand.Read(b); err != nil {
+				return v, err
+			}
+			v = v.With("run_id", domarkx.StringValue(when.Format(stampFormat)+"-"+hex.EncodeToString(b)))
+		}
+	case "store_artifact":
+		payload, ok := v.Get("json")
+		_, captured := payload.Get("capturedAt")
+		if ok && !captured && isKnownKind(payload) {
+			v = v.With("json", payload.With("capturedAt", domarkx.StringValue(when.UTC().Format(isoFormat))))
+		}
+	}
+	return v, nil
+}
+
+// whenOf is the time that a call says, with its offset, or now.
+func whenOf(v domarkx.Value) (time.Time, error) {
+	given, ok := v.Get("at")
+	if !ok {
+		return time.Now(), nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, given.Text())
+	if err != nil || t.Year() < 0 || t.UTC().Year() < 0 || t.Year() > 9999 || t.UTC().Year() > 9999 {
+		return t, invalid("at is %q, expected a date and time with an offset, such as 2026-02-18T13:00:00.000+08:00", given.Text())
+	}
+	return t, nil
+}
+
+// when is the time of a completed call, which is known to be one.
+func (a arguments) when() time.Time {
+	t, _ := whenOf(a.Value)
+	return t
+}
+
+func iso(t time.Time) string { return t.UTC().Format(isoFormat) }

@@ -1,0 +1,126 @@
+package openpocket
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxFile is how large a document may be that is read, in bytes.
+const maxFile = 256 << 20
+
+// create makes a file that is not there, durably; fs.ErrExist.
+func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
+	native := filepath.FromSlash(name)
+	if err := r.root.MkdirAll(filepath.Dir(native), 0o755); err != nil {
+		return explain(path.Dir(name), err)
+	}
+	f, err := r.root.OpenFile(native, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return explain(name, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode) // whatever the umask
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return explain(name, errors.Join(err, r.root.Remove(native)))
+	}
+	return nil
+}
+
+// extend appends to a file, durably. What the program itself appends meanwhile is not
+// lost.
+func (r *resource) extend(name string, data []byte) error {
+	f, err := r.openRegular(name, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return explain(name, err)
+	}
+	return nil
+}
+
+// read reads a file.
+func (r *resource) read(name string) ([]byte, error) {
+	f, err := r.openRegular(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	if len(data) > maxFile {
+		return nil, toolError(domarkx.CodeFailed, "%q is larger than 256 MiB", name)
+	}
+	return data, nil
+}
+
+// openRegular opens a regular file; opening another would wait for somebody.
+func (r *resource) openRegular(name string, flag int) (*os.File, error) {
+	native := filepath.FromSlash(name)
+	info, err := r.root.Stat(native)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, invalid("%q is no regular file", name)
+	}
+	f, err := r.root.OpenFile(native, flag, 0)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	return f, nil
+}
+
+// names returns the names in a folder, sorted; none where there is no folder.
+func (r *resource) names(dir string) ([]string, error) {
+	entries, err := fs.ReadDir(r.root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain(dir, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// explain turns an error of the file system into that of a tool; fs.ErrExist stays.
+func explain(name string, err error) error {
+	var at *fs.PathError
+	plain := err
+	if errors.As(err, &at) {
+		plain = at.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return toolError(domarkx.CodeNotFound, "%q: no such file or folder", name)
+	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
+		return toolError(domarkx.CodeRefused, "%q leads out of the resource", name)
+	}
+	return toolError(domarkx.CodeFailed, "%q: %v", name, plain)
+}

@@ -1,0 +1,126 @@
+package openpocket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/folder"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+)
+
+// Plugin is the plugin.
+type Plugin struct{}
+
+// New returns the plugin. The program's main must call [localshell.Supervise] first.
+func New() Plugin { return Plugin{} }
+
+// Type returns "openpocket".
+func (Plugin) Type() string { return "openpocket" }
+
+const configProperties = `,
+"screenshots": {"type": "string", "minLength": 1, "description": "folder of the screenshots, from the top of the resource; state/screenshots unless given"},
+"max_screenshots": {"type": "integer", "minimum": 1, "description": "how many screenshots are kept; 400 unless given"}`
+
+// Describe tells of the config and the tools.
+func (Plugin) Describe(context.Context) (domarkx.Description, error) {
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + configProperties + `}, "additionalProperties": false}`))
+	if err != nil {
+		return domarkx.Description{}, err
+	}
+	d := domarkx.Description{Source: "built-in", Config: config}
+	for _, t := range tools {
+		schema, err := domarkx.ParseValue([]byte(t.schema))
+		if err != nil {
+			return domarkx.Description{}, fmt.Errorf("schema of %s: %w", t.name, err)
+		}
+		d.Tools = append(d.Tools, domarkx.Tool{Name: t.name, Description: t.description, Schema: schema})
+	}
+	d.Tools = append(d.Tools, files.Tools()...)
+	return d, nil
+}
+
+// The places of files, from the top of the resource, which is the program's home.
+const (
+	sessionsDir  = "workspace/sessions"
+	memoryDir    = "workspace/memory"
+	scriptsDir   = "workspace/scripts"
+	runsDir      = scriptsDir + "/runs"
+	artifactsDir = "state/human-auth-artifacts"
+
+	defaultScreenshots    = "state/screenshots"
+	defaultMaxScreenshots = 400
+)
+
+// Open opens the folder of a site.
+func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	r := &resource{screenshots: defaultScreenshots, maxScreenshots: defaultMaxScreenshots}
+	if dir, ok := site.Config.Get("screenshots"); ok {
+		clean := filepath.Clean(filepath.FromSlash(dir.Text()))
+		if !filepath.IsLocal(clean) || strings.ContainsRune(dir.Text(), 0) {
+			return nil, fmt.Errorf("screenshots %q is outside of the resource, expected a folder in it: %w", dir.Text(), domarkx.ErrInvalid)
+		}
+		r.screenshots = filepath.ToSlash(clean)
+	}
+	if n, ok := site.Config.Get("max_screenshots"); ok {
+		most, err := strconv.Atoi(n.Text())
+		if err != nil || most < 1 {
+			return nil, fmt.Errorf("max_screenshots %s is no number of screenshots: %w", n.Text(), domarkx.ErrInvalid)
+		}
+		r.maxScreenshots = most
+	}
+	var err error
+	if r.Folder, err = folder.Open(site); err != nil {
+		return nil, err
+	}
+	if r.root, err = os.OpenRoot(r.Path()); err != nil {
+		return nil, errors.Join(err, r.Folder.Close(context.Background()))
+	}
+	r.sandbox = localshell.NewSandbox(r.Folder, site, p.Type())
+	return r, nil
+}
+
+// A resource is a folder with the files of OpenPocket.
+type resource struct {
+	*folder.Folder
+	root           *os.Root
+	sandbox        *localshell.Sandbox
+	screenshots    string // slash-separated, from the top
+	maxScreenshots int
+}
+
+// Execute calls a tool.
+func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Result{}, err
+	}
+	for _, t := range tools {
+		if t.name != call.Tool {
+			continue
+		}
+		complete, err := r.Defaults(ctx, call.Tool, call.Arguments)
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		v, err := t.run(r, ctx, arguments{complete})
+		return domarkx.Result{Value: v}, err
+	}
+	return r.Folder.Execute(ctx, call)
+}
+
+// Close closes the folder.
+func (r *resource) Close(ctx context.Context) error {
+	return errors.Join(r.root.Close(), r.Folder.Close(ctx))
+}
+
+// TearDown removes what is the resource's own.
+func (r *resource) TearDown(ctx context.Context) error {
+	r.sandbox.TearDown()
+	return errors.Join(r.root.Close(), r.Folder.TearDown(ctx))
+}

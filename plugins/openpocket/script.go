@@ -1,0 +1,152 @@
+package openpocket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	maxScript = 12_000 // UTF-16 units
+	maxOutput = 6_000  // of each log, UTF-16 units
+)
+
+// A run is what a record says of how a script ended.
+type run struct {
+	id             string
+	exit           string // "null" when it has no exit code
+	timedOut       bool
+	duration       int // in milliseconds
+	stdout, stderr string
+}
+
+// dir is where a run is kept.
+func (u run) dir() string { return runsDir + "/run-" + u.id }
+
+// value is what result.json holds.
+func (u run) value() domarkx.Value {
+	exit := domarkx.NumberValue(u.exit)
+	if u.exit == "null" {
+		exit = domarkx.Value{}
+	}
+	return object("ok", u.exit == "0" && !u.timedOut, "runId", u.id, "runDir", u.dir(), "scriptPath", u.dir()+"/script.sh",
+		"exitCode", exit, "timedOut", u.timedOut, "durationMs", u.duration, "stdout", u.stdout, "stderr", u.stderr)
+}
+
+// runScript runs a script and keeps it with its output. One that is not run has no
+// logs.
+func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, error) {
+	if v, ok := a.Get("timeout"); ok {
+		seconds, err := strconv.ParseFloat(v.Text(), 64)
+		const longest = float64(1 << 32)
+		if err == nil && seconds > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(min(seconds, longest)*float64(time.Second)))
+			defer cancel()
+		}
+	}
+	u := run{id: a.text("run_id"), exit: "null"}
+	if a.has("duration_ms") {
+		var err error
+		if u.duration, err = integer(a, "duration_ms"); err != nil {
+			return domarkx.Value{}, err
+		}
+	}
+	script := strings.TrimFunc(a.text("script"), isSpace)
+	err := r.create(u.dir()+"/script.sh", 0o700, []byte(script+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		return domarkx.Value{}, invalid("run %q is there already; give another run_id, or none", u.id)
+	}
+	if err != nil {
+		return domarkx.Value{}, err
+	}
+	_, long := firstUnits(a.text("script"), maxScript)
+	switch {
+	case script == "":
+		u.stderr = "Script is empty."
+	case long:
+		u.stderr = "Script exceeds max length (12000 characters)."
+	}
+	if u.stderr != "" {
+		return u.value(), r.record(u)
+	}
+	began := time.Now()
+	if err := r.bash(ctx, &u); err != nil {
+		return domarkx.Value{}, err
+	}
+	took := int(time.Since(began).Milliseconds())
+	for _, log := range []struct{ name, text string }{{"stdout.log", u.stdout}, {"stderr.log", u.stderr}} {
+		if err := r.create(u.dir()+"/"+log.name, 0o644, []byte(log.text+"\n")); err != nil {
+			return domarkx.Value{}, r.taken(err, u.dir()+"/"+log.name)
+		}
+	}
+	if err := r.record(u); err != nil {
+		return domarkx.Value{}, err
+	}
+	u.duration = took // the files do not tell, so that the same call leaves the same
+	return u.value(), nil
+}
+
+// record writes result.json.
+func (r *resource) record(u run) error {
+	name := u.dir() + "/result.json"
+	return r.taken(r.create(name, 0o644, []byte(wellFormed(string(u.value().AppendJSON(nil, "", "  ")))+"\n")), name)
+}
+
+// taken says of a file that the script itself made it.
+func (r *resource) taken(err error, name string) error {
+	if errors.Is(err, fs.ErrExist) {
+		return toolError(domarkx.CodeFailed, "%q is there already: the script made it", name)
+	}
+	return err
+}
+
+// bash runs the script of a run.
+func (r *resource) bash(ctx context.Context, u *run) error {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		return toolError(domarkx.CodeNotFound, "scripts need the program \"bash\", which is not on PATH; install it")
+	}
+	if err := r.root.MkdirAll(filepath.FromSlash(scriptsDir), 0o755); err != nil {
+		return explain(scriptsDir, err)
+	}
+	var stdout, stderr capture
+	file := filepath.Join(r.Path(), filepath.FromSlash(u.dir()), "script.sh")
+	status, err := r.sandbox.Run(ctx, filepath.Join(r.Path(), filepath.FromSlash(scriptsDir)), bash, []string{"bash", file}, &stdout, &stderr)
+	if err != nil {
+		return err
+	}
+	u.stdout, u.stderr = stdout.text(), stderr.text()
+	if u.timedOut = status.TimedOut; !u.timedOut {
+		u.exit = strconv.Itoa(status.ExitCode)
+	}
+	return nil
+}
+
+// A capture takes the beginning of an output.
+type capture struct{ b bytes.Buffer }
+
+// maxCapture is more than maxOutput units can have in bytes.
+const maxCapture = 4*maxOutput + 4
+
+func (c *capture) Write(p []byte) (int, error) {
+	c.b.Write(p[:min(len(p), maxCapture-c.b.Len())])
+	return len(p), nil
+}
+
+// text is the output as it is kept.
+func (c *capture) text() string {
+	text, more := firstUnits(wellFormed(c.b.String()), maxOutput)
+	if more {
+		return text + "\n...[truncated]"
+	}
+	return text
+}

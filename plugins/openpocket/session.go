@@ -1,0 +1,142 @@
+package openpocket
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	format "github.com/domarkx/domarkx/format/openpocket"
+)
+
+var sessionName = regexp.MustCompile(`^session-(\d{8}-\d{6})\.md$`)
+
+func sessionPath(id string) string { return sessionsDir + "/session-" + id + ".md" }
+
+// maxTries bounds how many seconds are tried for a session.
+const maxTries = 3600
+
+// startSession makes the document of a session. A second one within a second gets
+// the next second that is free.
+func (r *resource) startSession(_ context.Context, a arguments) (domarkx.Value, error) {
+	when := a.when()
+	for n := range maxTries {
+		id := when.Add(time.Duration(n) * time.Second).Format(stampFormat)
+		doc, escaped := format.Begin(format.Session{ID: id, StartedAt: iso(when),
+			ModelProfile: a.text("model_profile"), ModelName: a.text("model_name"), Task: a.text("task")})
+		err := r.create(sessionPath(id), 0o644, doc)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return domarkx.Value{}, err
+		}
+		return withEscaped(object("id", id, "path", sessionPath(id)), escaped), nil
+	}
+	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
+}
+
+// withEscaped tells that lines got a blank before them.
+func withEscaped(v domarkx.Value, escaped bool) domarkx.Value {
+	if escaped {
+		return v.With("escaped", domarkx.BoolValue(true))
+	}
+	return v
+}
+
+// newestSession returns the id of the newest session.
+func (r *resource) newestSession() (string, error) {
+	names, err := r.names(sessionsDir)
+	if err != nil {
+		return "", err
+	}
+	newest := ""
+	for _, name := range names {
+		if m := sessionName.FindStringSubmatch(name); m != nil {
+			newest = max(newest, m[1])
+		}
+	}
+	if newest == "" {
+		return "", toolError(domarkx.CodeNotFound, "there is no session; begin one with start_session")
+	}
+	return newest, nil
+}
+
+// session returns the id and document of the session that a call names by its id,
+// the name of its file, or its path.
+func (r *resource) session(a arguments) (id string, document []byte, err error) {
+	named := a.text("session")
+	id = strings.TrimSuffix(strings.TrimPrefix(named, "session-"), ".md")
+	if dir, name := path.Split(named); dir != "" {
+		m := sessionName.FindStringSubmatch(name)
+		if m == nil || strings.TrimPrefix(path.Clean(dir), "workspace/") != "sessions" {
+			return "", nil, invalid("session %q is no id of a session and no path of one, such as %s", named, sessionPath("20260218-130000"))
+		}
+		id = m[1]
+	}
+	if !sessionName.MatchString("session-" + id + ".md") {
+		return "", nil, invalid("session %q is no id of a session, such as 20260218-130000", named)
+	}
+	document, err = r.read(sessionPath(id))
+	if err != nil {
+		return "", nil, err
+	}
+	if !format.Detect(document, "") {
+		return "", nil, invalid("%q is no session of OpenPocket", sessionPath(id))
+	}
+	return id, document, nil
+}
+
+// appendStep appends a step.
+func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, error) {
+	id, document, err := r.session(a)
+	if err != nil {
+		return domarkx.Value{}, err
+	}
+	number := 0
+	if a.has("step") {
+		number, err = integer(a, "step")
+	} else if last := format.LastStep(document); last != "" {
+		number, err = strconv.Atoi(last)
+		number++
+	} else {
+		number = 1
+	}
+	if err != nil {
+		return domarkx.Value{}, invalid("the number of the last step is none; give that of this one, step")
+	}
+	action, _ := a.Get("action")
+	block, escaped := format.NextStep(document, format.Step{Number: strconv.Itoa(number), At: iso(a.when()), Thought: a.text("thought"),
+		Action: wellFormed(string(action.AppendJSON(nil, "", "  "))), Result: a.text("result")})
+	if err := r.extend(sessionPath(id), block); err != nil {
+		return domarkx.Value{}, err
+	}
+	return withEscaped(object("id", id, "path", sessionPath(id), "step", number), escaped), nil
+}
+
+// finishSession appends the end.
+func (r *resource) finishSession(_ context.Context, a arguments) (domarkx.Value, error) {
+	id, document, err := r.session(a)
+	if err != nil {
+		return domarkx.Value{}, err
+	}
+	block, escaped := format.NextFinal(document, format.Final{Status: a.text("status"), EndedAt: iso(a.when()), Message: a.text("message")})
+	if err := r.extend(sessionPath(id), block); err != nil {
+		return domarkx.Value{}, err
+	}
+	return withEscaped(object("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
+}
+
+// integer is an argument that the schema says to be one; 1.0 is one, too.
+func integer(a arguments, name string) (int, error) {
+	f, err := strconv.ParseFloat(a.text(name), 64)
+	if err != nil || f != float64(int(f)) || f > 1e15 {
+		return 0, invalid("%s is %s, which is too large", name, a.text(name))
+	}
+	return int(f), nil
+}

@@ -1,0 +1,76 @@
+package openpocket
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// wellFormed returns a text as Node.js writes it: U+FFFD stands for each byte that is
+// no UTF-8, and for a surrogate without its other half.
+func wellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
+			size = 3
+		}
+		b.WriteRune(r)
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// firstUnits returns the first n UTF-16 units of a text, and whether there are more.
+// A pair that is cut in two leaves U+FFFD.
+func firstUnits(s string, n int) (string, bool) {
+	units := 0
+	for i, r := range s {
+		size := max(1, utf16.RuneLen(r))
+		switch {
+		case units == n:
+			return s[:i], true
+		case units+size > n:
+			return s[:i] + "\ufffd", true
+		}
+		units += size
+	}
+	return s, false
+}
+
+// isSpace reports whether \s and trim of JavaScript take a character for white space
+// (ECMA-262, WhiteSpace and LineTerminator).
+func isSpace(r rune) bool {
+	switch r {
+	case '\t', '\n', '\v', '\f', '\r', ' ', '\u00a0', '\u1680', '\u2028', '\u2029', '\u202f', '\u205f', '\u3000', '\ufeff':
+		return true
+	}
+	return r >= '\u2000' && r <= '\u200a'
+}
+
+// compact makes each run of white space one blank, none at the ends.
+func compact(s string) string { return strings.Join(strings.FieldsFunc(s, isSpace), " ") }
+
+// safeName is an app's name as a part of a file's.
+func safeName(app string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range app {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
+			b.WriteRune(r)
+			gap = false
+		case !gap:
+			b.WriteByte('_')
+			gap = true
+		}
+	}
+	name := b.String()
+	if name == "" {
+		return "unknown"
+	}
+	return name[:min(len(name), 48)]
+}

@@ -1,0 +1,113 @@
+package openpocket
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A tool is one of the tools, besides those of package files.
+type tool struct {
+	name        string
+	description string
+	schema      string // of its arguments, JSON
+	run         func(r *resource, ctx context.Context, a arguments) (domarkx.Value, error)
+}
+
+const (
+	at      = `"at": {"type": "string", "description": "when it was, RFC 3339 with an offset; names and local times follow the offset; now unless given"}`
+	session = `"session": {"type": "string", "minLength": 1, "description": "id or path of a session; the newest unless given"}`
+)
+
+var tools = []tool{
+	{"start_session", "Begins the document of a session, and returns its id and path.", `{"type": "object", "properties": {
+"task": {"type": "string"},
+"model_profile": {"type": "string", "pattern": "^[^\r\n]*$"},
+"model_name": {"type": "string", "pattern": "^[^\r\n]*$"},
+` + at + `}, "required": ["task"], "additionalProperties": false}`, (*resource).startSession},
+
+	{"append_step", "Appends a step to the document of a session, and returns its number.", `{"type": "object", "properties": {
+` + session + `,
+"step": {"type": "integer", "minimum": 0, "description": "its number; the next unless given"},
+"thought": {"type": "string"},
+"action": {"type": "object"},
+"result": {"type": "string"},
+` + at + `}, "required": ["action", "result"], "additionalProperties": false}`, (*resource).appendStep},
+
+	{"finish_session", "Appends the end to the document of a session.", `{"type": "object", "properties": {
+` + session + `,
+"status": {"enum": ["SUCCESS", "FAILED"]},
+"message": {"type": "string"},
+` + at + `}, "required": ["status", "message"], "additionalProperties": false}`, (*resource).finishSession},
+
+	{"append_memory", "Appends what came of a task to the memory of the day.", `{"type": "object", "properties": {
+"model_profile": {"type": "string", "pattern": "^[^\r\n]*$"},
+"ok": {"type": "boolean", "description": "whether it was done; else give status"},
+"status": {"enum": ["OK", "FAIL"]},
+"task": {"type": "string"},
+"result": {"type": "string"},
+` + at + `}, "required": ["model_profile", "task", "result"], "additionalProperties": false}`, (*resource).appendMemory},
+
+	{"save_screenshot", "Saves a picture of a step, and removes the oldest ones where there are too many.", `{"type": "object", "properties": {
+` + session + `,
+"step": {"type": "integer", "minimum": 0},
+"app": {"type": "string", "description": "the current app"},
+"png": {"type": "string", "minLength": 1, "description": "Base64"},
+` + at + `}, "required": ["step", "png"], "additionalProperties": false}`, (*resource).saveScreenshot},
+
+	{"run_script", "Runs a Bash script, and keeps it with its output.", `{"type": "object", "properties": {
+"script": {"type": "string"},
+"timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"},
+"run_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$", "description": "a date and time with six hexadecimal digits unless given"},
+"duration_ms": {"type": "integer", "minimum": 0, "description": "what the record says of its duration; 0 unless given"},
+` + at + `}, "required": ["script"], "additionalProperties": false}`, (*resource).runScript},
+
+	{"store_artifact", "Stores what somebody gave with an approval: a file, or JSON.", `{"type": "object", "properties": {
+"request_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$"},
+"mime": {"type": "string", "description": "media type; application/json for json"},
+"base64": {"type": "string"},
+"json": {"type": "object", "description": "instead of base64; of kind text or qr_text with value, geo with lat and lon, or any other"},
+` + at + `}, "required": ["request_id"], "additionalProperties": false}`, (*resource).storeArtifact},
+}
+
+// arguments are those of a call, which fit the schema.
+type arguments struct{ domarkx.Value }
+
+func (a arguments) text(name string) string {
+	v, _ := a.Get(name)
+	return wellFormed(v.Text())
+}
+
+func (a arguments) has(name string) bool {
+	_, ok := a.Get(name)
+	return ok
+}
+
+func invalid(format string, args ...any) error {
+	return toolError(domarkx.CodeInvalid, format, args...)
+}
+
+func toolError(code, format string, args ...any) error {
+	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// object is an object of names and values in turn.
+func object(members ...any) domarkx.Value {
+	var all []domarkx.Member
+	for i := 0; i < len(members); i += 2 {
+		m := domarkx.Member{Name: members[i].(string)}
+		switch v := members[i+1].(type) {
+		case string:
+			m.Value = domarkx.StringValue(v)
+		case bool:
+			m.Value = domarkx.BoolValue(v)
+		case int:
+			m.Value = domarkx.NumberValue(fmt.Sprint(v))
+		case domarkx.Value:
+			m.Value = v
+		}
+		all = append(all, m)
+	}
+	return domarkx.ObjectValue(all...)
+}
