@@ -46,6 +46,15 @@ type Codec struct {
 	// Place returns where the program that the format belongs to keeps a document with
 	// that content. Attempts count from 0; each gives another path.
 	Place func(data []byte, attempt int) (Place, error)
+	// Branches reads a document that can hold several conversations, first the one that
+	// Decode returns, which has the damage of all.
+	Branches func(src Source) ([]Branch, error)
+	// IsPart reports whether a session of that header is only a part of the document that
+	// it was imported from, so that this is not given back for it.
+	IsPart func(h domarkx.Header) bool
+	// Grow reads what was added to the end of a document, and reports whether it only
+	// continues its own conversation; if not, the document has to be read anew.
+	Grow func(g Growth) (Grown, bool, error)
 	// Companions, when not nil, are files beside the document.
 	Companions *Companions
 }
