@@ -28,6 +28,30 @@ func (l *Live) Changed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// Differs reports whether the live state is another than the head's. Where Changed
+// cannot tell, it reads what may have changed, unless it is known already that the
+// last commit became no version.
+func (l *Live) Differs(ctx context.Context) (bool, error) {
+	changed, err := l.Changed(ctx)
+	if err != nil || !changed || l.unsettled() {
+		return changed, err
+	}
+	c, err := l.Commit(ctx)
+	if err != nil {
+		return true, ctx.Err() // what cannot be committed is in no version
+	}
+	c.Abort()
+	return c.Changed, nil
+}
+
+// unsettled reports whether resources are known to differ from the head, or there is
+// none.
+func (l *Live) unsettled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Head == "" || slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Dirty })
+}
+
 // changed reports whether a resource may differ from the head.
 func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 	e := &l.state.Resources[i]

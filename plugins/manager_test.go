@@ -191,6 +191,41 @@ func TestCommitAndLoad(t *testing.T) {
 	}
 }
 
+// TestDiffers has a plugin that cannot tell whether anything changed.
+func TestDiffers(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	differs := func(expected bool) {
+		t.Helper()
+		if got, err := l.Differs(t.Context()); got != expected || err != nil {
+			t.Errorf("differs %v, %v", got, err)
+		}
+	}
+	differs(true)
+	w.set(l, "a", "x")
+	w.commit(l, "1")
+	differs(false)
+	known, err := filepath.Glob(filepath.Join(w.home.Dir, "*", "*", "committed"))
+	if err != nil || len(known) != 1 {
+		t.Fatal(known, err)
+	}
+	if err := os.Remove(known[0]); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := l.Changed(t.Context()); !changed || err != nil {
+		t.Error("the plugin remembers", err)
+	}
+	differs(false)
+	if changed, err := l.Changed(t.Context()); changed || err != nil {
+		t.Error("looking taught the plugin nothing", err)
+	}
+	w.set(l, "a", "y")
+	differs(true)
+	differs(true)
+	w.commit(l, "2")
+	differs(false)
+}
+
 // TestAdopt is a process that was killed after the ref moved and before it could
 // say so.
 func TestAdopt(t *testing.T) {

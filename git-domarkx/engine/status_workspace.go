@@ -103,7 +103,7 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	case err != nil: // why not, the next call says
 		return StateLive, nil
 	}
-	changed, err := live.Changed(ctx)
+	changed, err := live.Differs(ctx)
 	if err := errors.Join(err, live.Close(ctx)); err != nil {
 		return "", err
 	}
