@@ -14,7 +14,9 @@
 // # Confinement
 //
 // On Linux Landlock lets a command write only in its folder and in a temporary
-// folder of its own; where the kernel has no Landlock the user is told so. The
+// folder of its own; where the kernel has no Landlock the user is told so. In a folder
+// that holds the repository's Git directory, commands can read that, but not write it:
+// who writes there can make the user's own git run programs. The
 // user's domarkx.sandbox turns it off. In a PID namespace a command sees no other
 // processes, so neither their environment.
 //

@@ -21,10 +21,14 @@ import (
 )
 
 // Plugin is the plugin.
-type Plugin struct{ tried *method }
+type Plugin struct {
+	tried      *method
+	canConfine func() bool
+	maxOutput  int64 // bytes of a command's output that are kept; one that writes more is killed
+}
 
 // New returns the plugin. The program's main must call [Supervise] first.
-func New() Plugin { return Plugin{&method{}} }
+func New() Plugin { return Plugin{&method{}, canConfine, maxOutput} }
 
 // Type returns "local_shell".
 func (Plugin) Type() string { return "local_shell" }
@@ -66,12 +70,12 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 	if err != nil {
 		return nil, err
 	}
-	return newShell(f, site, p.tried, p.Type()), nil
+	return newShell(f, site, p, p.Type()), nil
 }
 
-func newShell(f *folder.Folder, site domarkx.Site, tried *method, kind string) *shell {
-	s := &shell{Folder: f, site: site, tried: tried, confined: !site.Allow.Unsandboxed}
-	if s.confined && !canConfine() {
+func newShell(f *folder.Folder, site domarkx.Site, p Plugin, kind string) *shell {
+	s := &shell{Folder: f, site: site, plugin: p, confined: !site.Allow.Unsandboxed}
+	if s.confined && !p.canConfine() {
 		s.confined = false
 		if site.Warn != nil {
 			site.Warn("commands of " + kind + " are not confined to their folder: this kernel has no Landlock")
@@ -85,7 +89,7 @@ func newShell(f *folder.Folder, site domarkx.Site, tried *method, kind string) *
 type shell struct {
 	*folder.Folder
 	site     domarkx.Site
-	tried    *method
+	plugin   Plugin
 	confined bool
 }
 
@@ -163,8 +167,14 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	c.Env = s.environment(temporary)
 	spool := output.NewSpool(s.site.Dir)
 	defer spool.Close()
-	limited := &limiter{w: spool, left: maxOutput, over: make(chan struct{})}
-	status, err := s.tried.run(ctx, c, limited)
+	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
+	if s.confined {
+		c.Sealed = slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
+	}
+	status, err := s.plugin.tried.run(ctx, c, limited)
+	if s.plugin.tried.noNamespace.Load() && len(c.Sealed) > 0 && s.site.Warn != nil {
+		s.site.Warn(fmt.Sprintf("commands of local_shell can write the repository's Git directory in %q: this system gives this user no namespaces", s.Path()))
+	}
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -192,6 +202,13 @@ func (s *shell) temporary() (string, error) {
 		s.forget(temporary)
 	}
 	return temporary, err
+}
+
+// holds reports whether a path lies in the folder.
+func (s *shell) holds(path string) bool {
+	_, err := os.Lstat(path)
+	at, rerr := filepath.Rel(s.Path(), path)
+	return err == nil && rerr == nil && filepath.IsLocal(at)
 }
 
 // environment is what commands see of it.
@@ -247,7 +264,7 @@ func (s *shell) TearDown(ctx context.Context) error {
 	return s.Folder.TearDown(ctx)
 }
 
-// maxOutput is how much output of a command is kept; one that writes more is killed.
+// maxOutput is how much output of a command is kept, in bytes.
 const maxOutput = 1 << 30
 
 // A limiter takes output up to a limit, and then says so.

@@ -20,6 +20,7 @@ type command struct {
 	Dir       string
 	Env       []string
 	Writable  []string // folders
+	Sealed    []string // what in them cannot be written all the same, where there is a namespace
 	Confined  bool     // whether only those can be written
 	Namespace bool     // whether the supervisor is the first of a PID namespace
 	Talks     bool     // whether it has an input, and its errors are not part of its output

@@ -22,7 +22,7 @@ type Sandbox struct{ shell *shell }
 // NewSandbox returns the sandbox of a folder. kind is the type of the resource, for
 // messages. The program's main must call [Supervise] first.
 func NewSandbox(f *folder.Folder, site domarkx.Site, kind string) *Sandbox {
-	return &Sandbox{newShell(f, site, &method{}, kind)}
+	return &Sandbox{newShell(f, site, New(), kind)}
 }
 
 // Run runs a program with arguments (its name among them) in dir, absolute, and

@@ -57,6 +57,11 @@ func (s *supervisor) run() report {
 		if err := ownProc(); err != nil {
 			return report{Unable: err.Error()}
 		}
+		for _, path := range c.Sealed {
+			if err := seal(path); err != nil {
+				return report{Unable: fmt.Sprintf("making %q read-only: %v", path, err)}
+			}
+		}
 	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return report{Error: fmt.Sprintf("becoming the reaper of a command's processes: %v", err)}
 	}
@@ -79,7 +84,9 @@ func (s *supervisor) run() report {
 		return report{Error: err.Error()}
 	}
 	if c.Talks {
-		unix.Close(0) // only the command is to hold its pipes, so that their ends are its end
+		for fd := range 3 { // only the command is to hold its pipes, so that closing them is seen
+			unix.Dup3(null, fd, unix.O_CLOEXEC)
+		}
 		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
 			s.killAll()
 			return report{Error: err.Error()}
@@ -212,6 +219,29 @@ func ownProc() error {
 	// Where that fails, shared memory is not for commands that are confined.
 	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 	return nil
+}
+
+// seal makes a file or folder one that cannot be written, for this namespace. There
+// may be none, or a mount whose program is gone.
+func seal(path string) error {
+	var fs unix.Statfs_t
+	err := unix.Statfs(path, &fs)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTCONN) {
+		return nil
+	}
+	if err == nil {
+		err = unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, "")
+	}
+	if err != nil {
+		return err
+	}
+	// What the mount has of these cannot be taken away in a user namespace.
+	const locked = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME
+	flags := uintptr(fs.Flags) & locked
+	if fs.Flags&unix.ST_RELATIME != 0 {
+		flags |= unix.MS_RELATIME
+	}
+	return unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags, "")
 }
 
 const sharedMemory = "/dev/shm"

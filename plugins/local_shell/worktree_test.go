@@ -1,0 +1,111 @@
+//go:build linux
+
+package localshell_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// TestGitDirectoryIsSealed runs commands in a whole work tree.
+func TestGitDirectoryIsSealed(t *testing.T) {
+	for name, c := range map[string]struct {
+		plugin localshell.Plugin
+		sealed bool
+		warns  string
+	}{
+		"namespaces":    {localshell.New(), true, ""},
+		"no namespaces": {localshell.NewWithoutNamespaces(), false, "can write the repository's Git directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			if err := os.Mkdir(filepath.Join(top, ".git"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(top, ".git/config"), []byte("mine\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var warned []string
+			site := domarkx.Site{
+				Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git"), filepath.Join(top, "mnt")},
+				Config: domarkx.ObjectValue().With("path", domarkx.StringValue(".")), Warn: func(m string) { warned = append(warned, m) },
+			}
+			r, err := c.plugin.Open(t.Context(), site)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.TearDown(context.Background())
+			if code, out := run(t, r, "cat .git/config && echo new >file && mkdir -p sub/.git && echo x >sub/.git/config"); code != 0 || out != "mine\n" {
+				t.Errorf("exit %d, %q", code, out)
+			}
+			if _, out := run(t, r, "echo evil >>.git/config; echo evil >.git/hook; rm -rf .git; mv .git away; cat .git/config"); c.sealed && !strings.HasSuffix(out, "\nmine\n") {
+				t.Errorf("the Git directory was written: %q", out)
+			}
+			if got := strings.Join(warned, "\n"); !strings.Contains(got, c.warns) || (c.warns == "") != (got == "") {
+				t.Errorf("warnings: %q", warned)
+			}
+		})
+	}
+}
+
+func TestOutputLimit(t *testing.T) {
+	const limit = 3 << 20
+	r, err := localshell.NewLimited(limit).Open(t.Context(), domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.TearDown(context.Background())
+	began := time.Now()
+	result, err := r.Execute(t.Context(), call("run_command", "command", "while :; do echo some output of a command that does not end; done; touch after"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	defer result.Attachment.Close()
+	whole, err := io.Copy(io.Discard, result.Attachment)
+	if err != nil || whole != limit || member(result, "bytes") != "3145728" {
+		t.Errorf("%d bytes in the attachment, %s said, %v", whole, member(result, "bytes"), err)
+	}
+	if len(member(result, "output")) > 1<<20 || member(result, "truncated") == "" {
+		t.Errorf("%d bytes of output in the result", len(member(result, "output")))
+	}
+	if over, ok := result.Value.Get("output_limit_exceeded"); !ok || !over.IsTrue() {
+		t.Error("the result does not say that there was more")
+	}
+	if _, err := os.Stat(filepath.Join(r.(domarkx.Pather).Path(), "after")); err == nil {
+		t.Error("the command went on")
+	}
+}
+
+// TestNoLandlockIsToldOnce opens several resources on a kernel without Landlock.
+func TestNoLandlockIsToldOnce(t *testing.T) {
+	var warned []string
+	m := plugins.New([]domarkx.Plugin{localshell.NewWithoutLandlock()}, plugintest.NewMemory(),
+		plugins.Home{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})
+	config := domarkx.ObjectValue().With("type", domarkx.StringValue("local_shell"))
+	for _, workspace := range []string{"a", "b", "a"} {
+		l, err := m.Open(t.Context(), workspace, plugins.Options{Specs: []domarkx.ResourceSpec{
+			{ID: "one", Type: "local_shell", Config: config}, {ID: "two", Type: "local_shell", Config: config}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "no Landlock") {
+		t.Errorf("warnings: %q", warned)
+	}
+}
