@@ -1,0 +1,283 @@
+package external
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+)
+
+// What the two sides may say, in bytes with the line end.
+const (
+	maxLine    = 4 << 20  // of a plugin
+	maxRequest = 64 << 20 // of the host
+)
+
+// A conversation is a program that runs, and what was said so far.
+type conversation struct {
+	name    string // for messages
+	program *localshell.Program
+	journal *journal
+	lines   chan line
+	quit    chan struct{}
+	last    int   // id of the last request
+	broken  error // why it is over
+}
+
+// A line is what a program wrote, or why there is no more.
+type line struct {
+	text []byte
+	err  error
+}
+
+// errLong says that a line is over the limit.
+var errLong = fmt.Errorf("a line over %d MiB", maxLine>>20)
+
+// start starts a program in a folder.
+func start(name, path, dir, log string, tell func(string)) (*conversation, error) {
+	p, err := localshell.StartProgram(path, dir, environment(os.Environ()))
+	if err != nil {
+		return nil, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("plugin %q: starting %q: %v", name, path, err)}
+	}
+	c := &conversation{
+		name: name, program: p, lines: make(chan line), quit: make(chan struct{}),
+		journal: &journal{path: log, tell: tell, done: make(chan struct{})},
+	}
+	go c.journal.follow(p.Stderr)
+	go c.read(p.Stdout)
+	return c, nil
+}
+
+// environment is what a program gets of it: nothing of Git's, which is about another
+// repository, and no PATH that depends on where it is.
+func environment(all []string) []string {
+	var env []string
+	for _, v := range all {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case strings.HasPrefix(name, "GIT_"):
+		case name == "PATH":
+			var dirs []string
+			for _, dir := range filepath.SplitList(value) {
+				if filepath.IsAbs(dir) {
+					dirs = append(dirs, dir)
+				}
+			}
+			env = append(env, "PATH="+strings.Join(dirs, string(filepath.ListSeparator)))
+		default:
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// read gives on lines, one at a time: a program that floods waits.
+func (c *conversation) read(r io.Reader) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		var l line
+		for {
+			part, err := in.ReadSlice('\n')
+			l.text = append(l.text, part...)
+			if len(l.text) > maxLine {
+				l = line{err: errLong}
+			} else if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			} else if err != nil {
+				l = line{err: io.EOF}
+			}
+			break
+		}
+		select {
+		case c.lines <- l:
+		case <-c.quit:
+			return
+		}
+		if l.err != nil {
+			return
+		}
+	}
+}
+
+// call makes a request and waits for its answer. Patience is how long the plugin may
+// say nothing, 0 for as long as ctx lasts. After any error that is not the plugin's own
+// answer the program is dead, with all that it started.
+func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (domarkx.Value, error) {
+	if c.broken != nil {
+		return domarkx.Value{}, c.broken
+	}
+	c.last++
+	request := message(c.last, method, params)
+	if len(request) > maxRequest {
+		return domarkx.Value{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("the call has %d bytes, expected at most %d", len(request), maxRequest)}
+	}
+	select {
+	case l := <-c.lines:
+		return domarkx.Value{}, c.unasked(l)
+	default:
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.program.Stdin.Write(request)
+		written <- err
+	}()
+	a, err := c.answer(ctx, method, patience, written)
+	if err == nil {
+		err = a.err
+	}
+	return a.result, err
+}
+
+// answer waits for the answer to the last request.
+func (c *conversation) answer(ctx context.Context, method string, patience time.Duration, written <-chan error) (answer, error) {
+	var late <-chan time.Time
+	timer := time.NewTimer(max(patience, 1))
+	defer timer.Stop()
+	if patience > 0 {
+		late = timer.C
+	}
+	var got *answer
+	for got == nil || written != nil {
+		select {
+		case <-ctx.Done():
+			c.end(ctx.Err())
+			return answer{}, ctx.Err()
+		case <-late:
+			return answer{}, c.fail("it does not answer %s, and said nothing for %v", method, patience)
+		case err := <-written:
+			if written = nil; err != nil && got == nil {
+				select { // it may just have ended, which says more
+				case l := <-c.lines:
+					if l.err != nil {
+						return answer{}, c.over(method, l.err)
+					}
+				case <-time.After(time.Second):
+				}
+				return answer{}, c.fail("it does not read its input (%s)", method)
+			}
+		case l := <-c.lines:
+			if l.err != nil {
+				return answer{}, c.over(method, l.err)
+			}
+			if got != nil {
+				return answer{}, c.unasked(l)
+			}
+			a, err := parse(l.text)
+			switch {
+			case err != nil:
+				return answer{}, c.fail("it answered %s with %s: %v", method, quote(l.text), err)
+			case a.progress:
+				timer.Reset(max(patience, 1))
+			case a.id != strconv.Itoa(c.last):
+				return answer{}, c.fail("it answered a request %s, expected the answer to %d (%s)", a.id, c.last, method)
+			default:
+				got = &a
+			}
+		}
+	}
+	return *got, nil
+}
+
+// over says why there are no more lines.
+func (c *conversation) over(method string, err error) error {
+	if errors.Is(err, errLong) {
+		return c.fail("it answered %s with %v", method, err)
+	}
+	select {
+	case <-c.program.Done():
+	case <-time.After(time.Second):
+		return c.fail("it closed its output during %s", method)
+	}
+	<-c.journal.done
+	return c.fail("it ended during %s, with exit code %d", method, c.program.ExitCode())
+}
+
+// unasked says that a plugin said something between two requests.
+func (c *conversation) unasked(l line) error {
+	if l.err != nil {
+		return c.over("a pause", l.err)
+	}
+	return c.fail("it wrote %s, to which there was no request", quote(l.text))
+}
+
+// fail ends the conversation with a plugin that broke.
+func (c *conversation) fail(format string, args ...any) error {
+	why := fmt.Sprintf("plugin %q broke: ", c.name) + fmt.Sprintf(format, args...)
+	c.stop()
+	if words := c.journal.lastWords(); words != "" {
+		why += "; it wrote to its standard error: " + words
+	}
+	c.broken = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: why}
+	return c.broken
+}
+
+// end ends the conversation.
+func (c *conversation) end(why error) {
+	c.stop()
+	c.broken = fmt.Errorf("plugin %q was ended: %w", c.name, why)
+}
+
+// stop kills the program with all that it started.
+func (c *conversation) stop() {
+	if c.broken != nil {
+		return
+	}
+	close(c.quit)
+	c.program.Kill()
+	<-c.journal.done
+}
+
+// errClosed says that a conversation ended as it should.
+var errClosed = errors.New("it was told to")
+
+// alive reports whether requests can be made.
+func (c *conversation) alive() bool {
+	if c == nil || c.broken != nil {
+		return false
+	}
+	select {
+	case <-c.program.Done():
+		c.end(errors.New("it was killed"))
+		return false
+	default:
+		return true
+	}
+}
+
+// shutdown lets the program end by itself, in a while.
+func (c *conversation) shutdown(ctx context.Context, patience time.Duration) {
+	if c.broken != nil {
+		return
+	}
+	if _, err := c.call(ctx, "shutdown", nil, patience); err == nil {
+		if _, err := c.program.Stdin.Write(message(0, "exit", nil)); err == nil {
+			c.program.Stdin.Close()
+			select {
+			case <-c.program.Done():
+			case <-time.After(patience):
+			case <-ctx.Done():
+			}
+		}
+	}
+	if c.broken == nil {
+		c.end(errClosed)
+	}
+}
+
+// quote is the beginning of a line, for a message.
+func quote(text []byte) string {
+	const most = 100
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "…"
+	}
+	return strconv.Quote(strings.TrimSuffix(string(text), "\n"))
+}

@@ -1,0 +1,98 @@
+package external
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// prefix begins the names of the programs.
+const prefix = "git-domarkx-plugin-"
+
+// maxType is how long the name of a type may be.
+const maxType = 64
+
+// Find returns the plugins among the programs on a PATH, in its order; of several
+// programs for one type the first. Relative entries do not count, nor those in one of
+// the folders that are excepted.
+func Find(path string, except ...string) []domarkx.Plugin {
+	for i, folder := range except {
+		except[i] = real(folder)
+	}
+	var found []domarkx.Plugin
+	known := map[string]bool{}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) || isBelow(real(dir), except) {
+			continue
+		}
+		for _, name := range programs(dir) {
+			kind, ok := typeOf(name)
+			file := filepath.Join(dir, name)
+			if !ok || known[kind] || !isProgram(file) {
+				continue
+			}
+			known[kind] = true
+			found = append(found, New(kind, file, Options{}))
+		}
+	}
+	return found
+}
+
+// programs returns the names in a folder that could be those of plugins.
+func programs(dir string) []string {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	all, _ := d.Readdirnames(-1) // what cannot be read is not there, as for a shell
+	var names []string
+	for _, name := range all {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// typeOf is the type of a program by its name.
+func typeOf(name string) (string, bool) {
+	kind, ok := strings.CutPrefix(name, prefix)
+	if runtime.GOOS == "windows" && ok {
+		kind, ok = strings.CutSuffix(kind, ".exe")
+	}
+	return kind, ok && isType(kind)
+}
+
+func isType(name string) bool {
+	wrong := func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_", r) }
+	return name != "" && len(name) <= maxType && !strings.ContainsFunc(name, wrong)
+}
+
+func isProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
+}
+
+func isBelow(dir string, folders []string) bool {
+	for _, f := range folders {
+		if rest, err := filepath.Rel(f, dir); f != "" && err == nil && filepath.IsLocal(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// real is a path without symbolic links, as far as that can be told.
+func real(path string) string {
+	if path == "" {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}

@@ -1,0 +1,97 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An object is written member by member.
+type object []domarkx.Member
+
+func (o object) with(name string, v domarkx.Value) object {
+	return append(o, domarkx.Member{Name: name, Value: v})
+}
+
+func (o object) text(name, v string) object { return o.with(name, domarkx.StringValue(v)) }
+
+func (o object) value() domarkx.Value { return domarkx.ObjectValue(o...) }
+
+// message is a message of the host, with its line end. An id of 0 makes it a
+// notification.
+func message(id int, method string, params object) []byte {
+	o := object{}.text("jsonrpc", "2.0")
+	if id > 0 {
+		o = o.with("id", domarkx.NumberValue(strconv.Itoa(id)))
+	}
+	o = o.text("method", method)
+	if params != nil {
+		o = o.with("params", params.value())
+	}
+	return append(o.value().AppendJSON(nil, "", ""), '\n')
+}
+
+// An answer is what a plugin wrote: the answer to a request, or that it makes
+// progress with it.
+type answer struct {
+	progress bool
+	id       string
+	result   domarkx.Value
+	err      error // of the plugin
+}
+
+// parse reads a line of a plugin.
+func parse(line []byte) (answer, error) {
+	if !utf8.Valid(line) {
+		return answer{}, errors.New("it is not UTF-8")
+	}
+	v, err := domarkx.ParseValue(line)
+	if err != nil {
+		return answer{}, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if v.Kind() != domarkx.Object {
+		return answer{}, errors.New("expected a JSON object")
+	}
+	if version, _ := v.Get("jsonrpc"); version.Kind() != domarkx.String || version.Text() != "2.0" {
+		return answer{}, errors.New(`expected "jsonrpc": "2.0"`)
+	}
+	id, hasID := v.Get("id")
+	if method, ok := v.Get("method"); ok {
+		if hasID || method.Kind() != domarkx.String || method.Text() != "progress" {
+			return answer{}, errors.New(`a plugin makes no requests, and "progress" is its only notification`)
+		}
+		return answer{progress: true}, nil
+	}
+	result, hasResult := v.Get("result")
+	failure, hasError := v.Get("error")
+	if !hasID || hasResult == hasError {
+		return answer{}, errors.New(`expected "id" and either "result" or "error"`)
+	}
+	a := answer{id: id.JSON(), result: result}
+	if hasError {
+		a.err, err = parseError(failure)
+	}
+	return a, err
+}
+
+// parseError reads the error of an answer.
+func parseError(v domarkx.Value) (*domarkx.ToolError, error) {
+	number, _ := v.Get("code")
+	text, _ := v.Get("message")
+	if _, err := strconv.ParseInt(number.Text(), 10, 64); number.Kind() != domarkx.Number || err != nil || text.Kind() != domarkx.String {
+		return nil, errors.New(`expected an error with a whole number as "code" and a text as "message"`)
+	}
+	e := &domarkx.ToolError{Code: domarkx.CodeFailed, Message: text.Text()}
+	if number.Text() == "-32602" { // invalid params
+		e.Code = domarkx.CodeInvalid
+	}
+	data, _ := v.Get("data")
+	switch code, _ := data.Get("code"); code.Text() {
+	case domarkx.CodeInvalid, domarkx.CodeNotFound, domarkx.CodeRefused, domarkx.CodeFailed, domarkx.CodeTimeout, domarkx.CodeUnknownTool:
+		e.Code = code.Text()
+	}
+	return e, nil
+}

@@ -1,0 +1,257 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// A resource is one of a program.
+type resource struct {
+	plugin Plugin
+	site   domarkx.Site
+	state  state
+	c      *conversation // nil before the program was started
+}
+
+// talk returns the conversation with the program, which is started when it does not
+// run.
+func (r *resource) talk(ctx context.Context) (*conversation, error) {
+	if r.c.alive() {
+		return r.c, nil
+	}
+	tell := func(line string) {
+		if r.site.Warn != nil {
+			r.site.Warn(fmt.Sprintf("plugin %q: %s", r.plugin.kind, line))
+		}
+	}
+	c, err := start(r.plugin.kind, r.plugin.path, r.in(dataName), r.in(logName), tell)
+	if err != nil {
+		return nil, err
+	}
+	r.c = c
+	if err := r.create(ctx); err != nil {
+		if c.alive() {
+			c.end(err)
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// create makes the first two requests of a conversation.
+func (r *resource) create(ctx context.Context) error {
+	if _, err := r.plugin.initialize(ctx, r.c); err != nil {
+		return err
+	}
+	params := r.params().text("workspace", r.site.Workspace).with("config", r.site.Config).text("dir", r.in(dataName)).
+		with("exists", domarkx.BoolValue(r.state.Made)).with("private", domarkx.BoolValue(r.site.Private))
+	if r.site.WorkTree != "" {
+		params = params.text("work_tree", r.site.WorkTree)
+	}
+	if _, err := r.c.call(ctx, "create_resource", params, r.plugin.options.Patience); err != nil {
+		return err
+	}
+	made := r.state
+	made.Made = true
+	return r.keep(made)
+}
+
+// params are what every request about the resource has.
+func (r *resource) params() object { return object{}.text("resource", r.site.Resource) }
+
+// Execute calls a tool.
+func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	c, err := r.talk(ctx)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	staging, err := r.stage()
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	params := r.params().text("tool", call.Tool).with("arguments", call.Arguments).text("attachments", staging.path)
+	v, err := c.call(ctx, "execute_tool", params, 0)
+	if err != nil {
+		return domarkx.Result{}, errors.Join(err, staging.remove())
+	}
+	result, ok := v.Get("result")
+	if !ok {
+		return domarkx.Result{}, errors.Join(c.fail(`its answer to execute_tool has no "result"`), staging.remove())
+	}
+	attachment, err := staging.attachment(v)
+	if err != nil {
+		return domarkx.Result{}, errors.Join(c.fail("its answer to execute_tool: %v", err), staging.remove())
+	}
+	if err := staging.remove(); err != nil {
+		return domarkx.Result{}, err
+	}
+	// A nil file in the interface would not be nil.
+	if attachment == nil {
+		return domarkx.Result{Value: result}, nil
+	}
+	return domarkx.Result{Value: result, Attachment: attachment}, nil
+}
+
+// Run runs a block of code, which is the tool run_code.
+func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
+	arguments := object{}.text("language", language).text("code", code).value()
+	return r.Execute(ctx, domarkx.Call{Tool: "run_code", Arguments: arguments})
+}
+
+// maxVersion is how long the name of a state may be that a plugin gives, in bytes.
+const maxVersion = 1 << 10
+
+// version makes a request that is answered with the name of the present state.
+func (r *resource) version(ctx context.Context, c *conversation, method string, params object) (string, error) {
+	v, err := c.call(ctx, method, params, r.plugin.options.Patience)
+	if err != nil {
+		return "", err
+	}
+	version, _ := v.Get("version")
+	if version.Kind() != domarkx.String || version.Text() == "" || len(version.Text()) > maxVersion {
+		return "", c.fail(`its answer to %s has no "version", expected a text of at most %d bytes`, method, maxVersion)
+	}
+	return version.Text(), nil
+}
+
+// Changed asks for the version, and compares.
+func (r *resource) Changed(ctx context.Context) (bool, error) {
+	if r.state.Version == "" {
+		return true, nil
+	}
+	c, err := r.talk(ctx)
+	if err != nil {
+		return false, err
+	}
+	version, err := r.version(ctx, c, "get_version", r.params())
+	return version != r.state.Version, err
+}
+
+// Commit has the plugin write its state to a folder, and stores that.
+func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	c, err := r.talk(ctx)
+	if err != nil {
+		return err
+	}
+	staging, err := r.stage()
+	if err != nil {
+		return err
+	}
+	err = r.commit(ctx, c, staging, w)
+	return errors.Join(err, staging.remove())
+}
+
+func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w domarkx.VersionWriter) error {
+	version, err := r.version(ctx, c, "commit_version", r.params().text("path", s.path))
+	if err != nil {
+		return err
+	}
+	if err := s.whole(); err != nil {
+		return c.fail("what commit_version left: %v", err)
+	}
+	left := "" // what is not in the version
+	folder, err := tree.Open(tree.Config{Path: s.path, Warn: func(m string) { left = m }})
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := folder.Commit(ctx, plain{w}); err != nil {
+		if errors.Is(err, domarkx.ErrInvalid) {
+			return c.fail("what commit_version left cannot be a version: %v", err)
+		}
+		return err
+	}
+	if left != "" {
+		return c.fail("what commit_version left cannot be a version: %s", left)
+	}
+	after, err := r.version(ctx, c, "get_version", r.params())
+	if err != nil {
+		return err
+	}
+	if after != version {
+		return c.fail("commit_version said that the version is %q, and get_version says %q", version, after)
+	}
+	kept := r.state
+	kept.Version = version
+	return r.keep(kept)
+}
+
+// Load gives the plugin a version in a folder.
+func (r *resource) Load(ctx context.Context, from domarkx.VersionReader, version string) error {
+	if err := admit(ctx, from, version); err != nil {
+		return err
+	}
+	c, err := r.talk(ctx)
+	if err != nil {
+		return err
+	}
+	staging, err := r.stage()
+	if err != nil {
+		return err
+	}
+	err = r.load(ctx, c, staging, from, version)
+	return errors.Join(err, staging.remove())
+}
+
+func (r *resource) load(ctx context.Context, c *conversation, s *staging, from domarkx.VersionReader, version string) error {
+	if err := tree.Write(ctx, from, version, s.path, r.site.Warn); err != nil {
+		return err
+	}
+	kept := r.state
+	kept.Version = ""
+	if err := r.keep(kept); err != nil {
+		return err
+	}
+	if _, err := c.call(ctx, "load_version", r.params().text("path", s.path).text("version", version), r.plugin.options.Patience); err != nil {
+		return err
+	}
+	after, err := r.version(ctx, c, "get_version", r.params())
+	if err != nil {
+		return err
+	}
+	kept.Version = after
+	return r.keep(kept)
+}
+
+// Close ends the program.
+func (r *resource) Close(ctx context.Context) error {
+	if r.c.alive() {
+		r.c.shutdown(ctx, r.plugin.options.Shutdown)
+	}
+	return nil
+}
+
+// TearDown has the plugin remove what it has elsewhere, and removes its folder.
+func (r *resource) TearDown(ctx context.Context) error {
+	c, err := r.talk(ctx)
+	if err == nil {
+		_, err = c.call(ctx, "tear_down", r.params(), r.plugin.options.Patience)
+	}
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && r.site.Warn != nil {
+		// What a plugin that is broken left elsewhere nobody can know.
+		r.site.Warn(fmt.Sprintf("resource %q is removed, but its plugin did not remove what it may have elsewhere: %s", r.site.Resource, strings.TrimSpace(err.Error())))
+	}
+	if err := r.Close(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{stagingName, dataName} {
+		if err := removeFolder(r.in(name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{logName, stateName, stateName + ".new"} {
+		if err := os.Remove(r.in(name)); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}

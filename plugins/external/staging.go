@@ -1,0 +1,178 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A staging is a folder through which files go from side to side.
+type staging struct {
+	path string
+	info os.FileInfo
+}
+
+// stage makes an empty one.
+func (r *resource) stage() (*staging, error) {
+	s := &staging{path: r.in(stagingName)}
+	err := removeFolder(s.path)
+	if err == nil {
+		err = os.Mkdir(s.path, 0o700)
+	}
+	if err == nil {
+		s.info, err = os.Lstat(s.path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the plugin's files: %w", err)
+	}
+	return s, nil
+}
+
+func (s *staging) remove() error { return removeFolder(s.path) }
+
+// whole reports an error unless the folder is the one that was made.
+func (s *staging) whole() error {
+	info, err := os.Lstat(s.path)
+	if err != nil || !info.IsDir() || !os.SameFile(info, s.info) {
+		return errors.New("the folder is not the one that it was given")
+	}
+	return nil
+}
+
+// attachment takes the file that an answer names, nil for none.
+func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
+	named, ok := v.Get("attachment")
+	if !ok || named.Kind() == domarkx.Null {
+		return nil, nil
+	}
+	name := named.Text()
+	if named.Kind() != domarkx.String || name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
+		return nil, fmt.Errorf(`"attachment" is %s, expected the name of a file in "attachments"`, named.JSON())
+	}
+	if err := s.whole(); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.path, name)
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf(`"attachment": %q is no regular file in "attachments"`, name)
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, fmt.Errorf(`"attachment": %w`, err)
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
+		f.Close()
+		return nil, fmt.Errorf(`"attachment": %q is no regular file in "attachments"`, name)
+	}
+	return f, nil
+}
+
+// The modes in a version.
+const (
+	fileMode    = 0o644
+	programMode = 0o755
+	folderMode  = 0o755
+	linkMode    = 0o777
+)
+
+// plain takes only what a version of a plugin's resource may hold, and of modes only
+// whether a file is a program: equal states are to be equal anywhere.
+type plain struct{ domarkx.VersionWriter }
+
+func (p plain) Add(ctx context.Context, at string, f domarkx.File) error {
+	if err := check(at, f.Type, f.Target); err != nil {
+		return err
+	}
+	mode := f.Mode
+	f.Mode, f.Xattrs, f.HasOwner, f.HardLink = fileMode, nil, false, ""
+	switch {
+	case f.Type == domarkx.Directory:
+		f.Mode = folderMode
+	case f.Type == domarkx.Symlink:
+		f.Mode = linkMode
+	case mode&0o100 != 0:
+		f.Mode = programMode
+	}
+	return p.VersionWriter.Add(ctx, at, f)
+}
+
+// check reports what no version may hold.
+func check(at string, kind domarkx.FileType, target string) error {
+	switch kind {
+	case domarkx.Regular, domarkx.Directory:
+		return nil
+	case domarkx.Symlink:
+		if staysInside(at, target) {
+			return nil
+		}
+		return fmt.Errorf("%q is a symbolic link to %q, which is outside: %w", at, target, domarkx.ErrInvalid)
+	}
+	return fmt.Errorf("%q is a %v: %w", at, kind, domarkx.ErrInvalid)
+}
+
+// staysInside reports whether the target of a link leads to the folder or below. It
+// may go up only at its beginning: behind another link that would lead anywhere.
+func staysInside(at, target string) bool {
+	if target == "" || path.IsAbs(target) || strings.ContainsAny(target, "\\\x00") {
+		return false
+	}
+	left := strings.Count(at, "/")
+	up := true
+	for name := range strings.SplitSeq(target, "/") {
+		switch {
+		case name == "..":
+			if left--; left < 0 || !up {
+				return false
+			}
+		case name != "" && name != ".":
+			up = false
+		}
+	}
+	return true
+}
+
+// admit reports whether a version, which may be anybody's, is one that a plugin gave.
+func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
+	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
+		target := ""
+		if f.Type == domarkx.Symlink {
+			var err error
+			if target, err = targetOf(ctx, r, f); err != nil {
+				return err
+			}
+		}
+		if err := check(at, f.Type, target); err != nil {
+			return err
+		}
+		if f.Type == domarkx.Regular && f.Mode != fileMode && f.Mode != programMode || f.Type == domarkx.Directory && f.Mode != folderMode {
+			return fmt.Errorf("%q has the mode %04o: %w", at, f.Mode, domarkx.ErrInvalid)
+		}
+		return nil
+	})
+}
+
+// maxTarget is how long a symbolic link can be (PATH_MAX).
+const maxTarget = 4096
+
+func targetOf(ctx context.Context, r domarkx.VersionReader, f domarkx.File) (string, error) {
+	content, err := r.Content(ctx, f.ID)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	if content.Size() > maxTarget {
+		return "", fmt.Errorf("a symbolic link of %d bytes: %w", content.Size(), domarkx.ErrInvalid)
+	}
+	target := make([]byte, content.Size())
+	if n, err := content.ReadAt(target, 0); n < len(target) {
+		return "", err
+	}
+	return string(target), nil
+}

@@ -1,0 +1,65 @@
+package external
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// What is in the folder of a resource.
+const (
+	dataName    = "data"    // the plugin's own folder
+	stagingName = "staging" // what goes from side to side
+	logName     = "log"     // what the program's last run wrote to its standard error
+	stateName   = "state.json"
+)
+
+// A state is what the host knows of a resource.
+type state struct {
+	Made    bool   `json:"made"`    // create_resource was answered
+	Version string `json:"version"` // of the plugin, when it was last committed or loaded; "" for none
+}
+
+func (r *resource) in(name string) string { return filepath.Join(r.site.Dir, name) }
+
+func (r *resource) read() error {
+	data, err := os.ReadFile(r.in(stateName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r.state)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the state of resource %q: %w", r.site.Resource, err)
+	}
+	return nil
+}
+
+// keep makes the state what it says, also after a power cut.
+func (r *resource) keep(s state) error {
+	if s == r.state {
+		return nil
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	aside := r.in(stateName + ".new")
+	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("writing the state of resource %q: %w", r.site.Resource, err)
+	}
+	if err := os.Rename(aside, r.in(stateName)); err != nil {
+		return err
+	}
+	r.state = s
+	return nil
+}
