@@ -6,6 +6,7 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/openpocket"
+	"github.com/domarkx/domarkx/format/pi"
 	"github.com/domarkx/domarkx/format/snapshotjson"
 	"github.com/domarkx/domarkx/format/zeus"
 )
@@ -13,5 +14,5 @@ import (
 // Codecs returns the codecs of all formats, in the order in which they are asked
 // whether they recognise a file.
 func Codecs() []format.Codec {
-	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), openpocket.Codec(), markdown.Codec()}
+	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), openpocket.Codec(), pi.Codec(), markdown.Codec()}
 }

@@ -1,0 +1,107 @@
+package pi
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// agentOf returns which other agent the transcript is of that begins with head, whose
+// first JSON object is first; "" when that is not known. It goes by what the files of
+// these agents are publicly known to begin with.
+func agentOf(head []byte, first domarkx.Value) string {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(bom)), " \t\r\n")
+	if len(head) == 0 || head[0] == '[' {
+		return agentOfArray(head)
+	}
+	if len(first.Members()) == 0 && head[0] == '{' { // one object on several lines
+		first, _ = domarkx.ParsePartial(head)
+	}
+	for _, a := range agents {
+		if a.is(first) {
+			return a.name
+		}
+	}
+	return ""
+}
+
+type agent struct {
+	name string
+	is   func(first domarkx.Value) bool
+}
+
+// hasAll reports whether an object has all members of these names.
+func hasAll(v domarkx.Value, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !has(v, name) })
+}
+
+func isOne(s string, of ...string) bool { return slices.Contains(of, s) }
+
+// agents is asked in this order: the first that fits.
+var agents = []agent{
+	{"Qwen Code", func(v domarkx.Value) bool {
+		message, _ := v.Get(keyMessage)
+		return hasAll(v, "sessionId", "uuid", "parentUuid") && has(message, "parts")
+	}},
+	{"Claude Code", func(v domarkx.Value) bool {
+		switch text(v, keyType) {
+		case "summary":
+			return hasAll(v, "summary", "leafUuid")
+		case "file-history-snapshot":
+			return hasAll(v, "messageId", "snapshot")
+		case "queue-operation":
+			return hasAll(v, "operation", "sessionId")
+		case "custom-title", "ai-title", "agent-name", "last-prompt", "permission-mode", "mode":
+			return has(v, "sessionId")
+		}
+		return hasAll(v, "sessionId", "uuid") && (has(v, "parentUuid") || has(v, "isSidechain"))
+	}},
+	{"Codex", func(v domarkx.Value) bool {
+		payload, _ := v.Get("payload")
+		session, _ := v.Get("session")
+		switch {
+		case isOne(text(v, keyType), "session_meta", "response_item", "turn_context", "event_msg"):
+			return payload.Kind() == domarkx.Object
+		case hasAll(v, "session", "items"):
+			return hasAll(session, "id", "timestamp")
+		case hasAll(v, "session_id", "ts", "text"):
+			return true
+		}
+		return !has(v, keyType) && hasAll(v, keyID, keyTimestamp, "instructions")
+	}},
+	{"Gemini", func(v domarkx.Value) bool { return hasAll(v, "sessionId", "projectHash") }},
+	{"Copilot", func(v domarkx.Value) bool {
+		return text(v, keyType) == "session.start" && has(v, keyData)
+	}},
+	{"OpenCode", func(v domarkx.Value) bool {
+		info, _ := v.Get("info")
+		return hasAll(v, "projectID", "directory", "time") || hasAll(v, "info", "messages") && hasAll(info, "projectID", "directory")
+	}},
+	{"Goose", func(v domarkx.Value) bool {
+		return hasAll(v, "working_dir", "message_count") || hasAll(v, "description", "message_count", "total_tokens")
+	}},
+	{"Droid", func(v domarkx.Value) bool {
+		return text(v, keyType) == "session_start" && hasAll(v, keyID, "title")
+	}},
+	{"Amp", func(v domarkx.Value) bool {
+		return len(text(v, keyID)) > 2 && text(v, keyID)[:2] == "T-" && hasAll(v, "v", "messages")
+	}},
+}
+
+// agentOfArray is agentOf for files that are one array, as are checkpoints and logs of
+// Gemini and the messages of Cline.
+func agentOfArray(head []byte) string {
+	v, _ := domarkx.ParsePartial(head)
+	if len(v.Items()) == 0 {
+		return ""
+	}
+	first := v.Items()[0]
+	switch {
+	case isOne(text(first, keyRole), "user", "model") && has(first, "parts"), hasAll(first, "sessionId", "messageId", keyMessage):
+		return "Gemini"
+	case has(first, "ts") && isOne(text(first, keyType), "say", "ask"):
+		return "Cline"
+	}
+	return ""
+}

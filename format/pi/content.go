@@ -1,0 +1,234 @@
+package pi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/glue"
+)
+
+// A piece is a part of a message's content: Markdown, or with special a block of its
+// own and, of a call, its result.
+type piece struct {
+	text string
+
+	special   bool
+	block     domarkx.Block
+	call      string // the id of a call
+	hasResult bool
+	result    domarkx.Block
+	pictures  []string // of the result
+}
+
+// part adds the piece of a part of a message, and leaves in slot what the piece does
+// not say.
+func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
+	said, isText := item.Get(partMember(item))
+	switch kind := text(item, keyType); {
+	case !isText:
+	case kind == partText && said.Kind() == domarkx.String:
+		d.pieces = append(d.pieces, piece{text: said.Text()})
+		*slot = item.With(keyText, str(""))
+	case kind == partImage:
+		if picture, ok := pictureOf(item); ok {
+			d.pieces = append(d.pieces, piece{text: picture})
+			*slot = item.With(keyData, str(""))
+		}
+	case kind == partThinking && said.Kind() == domarkx.String && d.role == domarkx.Assistant:
+		d.pieces = append(d.pieces, piece{special: true, block: code("thought", said.Text())})
+		*slot = item.With(keyThinking, str(""))
+		if has(item, keySignature) { // which holds for this text alone
+			*slot = slot.With(keyOwn, object("sha256", str(digest(said.Text()))))
+		}
+	case kind == partToolCall && said.Kind() == domarkx.Object && d.role == domarkx.Assistant && text(item, keyName) != "":
+		call := indented(object("resource", str(resource), "tool", str(text(item, keyName)), keyArguments, said, keyID, str(text(item, keyID))))
+		d.pieces = append(d.pieces, piece{special: true, block: code("tool-call", call), call: text(item, keyID)})
+		*slot = item.With(keyArguments, domarkx.ObjectValue())
+	}
+}
+
+// partMember is the member that holds what a part says.
+func partMember(item domarkx.Value) string {
+	switch text(item, keyType) {
+	case partImage:
+		return keyData
+	case partThinking:
+		return keyThinking
+	case partToolCall:
+		return keyArguments
+	}
+	return keyText
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+var (
+	picture      = regexp.MustCompile(`^!\[image\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
+	pictureLines = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
+)
+
+// pictureOf returns the Markdown image of a part; false when that would not give it
+// back.
+func pictureOf(item domarkx.Value) (string, bool) {
+	kind, data := text(item, keyMimeType), text(item, keyData)
+	if !has(item, keyMimeType) || strings.Trim(kind, mimeCharacters) != "" || !isBase64(data) {
+		return "", false
+	}
+	return "![image](data:" + kind + ";base64," + data + ")", true
+}
+
+const mimeCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.+/-"
+
+func isBase64(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '+', c == '/', c == '=', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// resultOf returns the tool-result block of a result, its pictures, and its content
+// without what these say.
+func resultOf(message, content domarkx.Value) (domarkx.Block, []string, domarkx.Value) {
+	var said, pictures []string
+	bare := str("")
+	if content.Kind() == domarkx.String {
+		said = []string{content.Text()}
+	} else {
+		items := slices.Clone(content.Items())
+		texts := 0
+		for _, item := range items {
+			if isText(item) {
+				texts++
+			}
+		}
+		for i, item := range items {
+			if isText(item) {
+				said = append(said, text(item, keyText))
+				items[i] = item.With(keyText, str(""))
+				if texts > 1 {
+					items[i] = items[i].With(keyOwn, object("length", number(len(text(item, keyText)))))
+				}
+			} else if p, ok := pictureOf(item); ok && text(item, keyType) == partImage {
+				pictures = append(pictures, p)
+				items[i] = item.With(keyData, str(""))
+			}
+		}
+		bare = domarkx.ArrayValue(items...)
+	}
+	all := strings.Join(said, "\n")
+	if failed, _ := message.Get(keyIsError); failed.IsTrue() {
+		return failure(domarkx.CodeFailed, all), pictures, bare
+	}
+	return code("tool-result", indented(object("ok", domarkx.BoolValue(true), "result", str(all)))), pictures, bare
+}
+
+func isText(item domarkx.Value) bool {
+	v, ok := item.Get(keyText)
+	return ok && text(item, keyType) == partText && v.Kind() == domarkx.String
+}
+
+func failure(kind, message string) domarkx.Block {
+	return code("tool-result", indented(object("ok", domarkx.BoolValue(false), "error", object("code", str(kind), "message", str(message)))))
+}
+
+func number(n int) domarkx.Value { return domarkx.NumberValue(strconv.Itoa(n)) }
+
+// A run is the Markdown between two blocks that are special.
+type run struct {
+	texts []string
+}
+
+// finish returns the message.
+func (d *draft) finish() domarkx.Message {
+	m := domarkx.Message{Role: d.role}
+	metadata := domarkx.ObjectValue()
+	if len(d.before) > 0 {
+		metadata = metadata.With(keyBefore, domarkx.ArrayValue(d.before...))
+	}
+	metadata = metadata.With(keyEntry, d.entry)
+	if len(d.results) > 0 {
+		metadata = metadata.With(keyResults, domarkx.ArrayValue(d.results...))
+	}
+	var notes []domarkx.Value
+	var between []string
+	noted := false
+	var r run
+	flush := func() {
+		blocks, note, g := r.split()
+		m.Content = append(m.Content, blocks...)
+		notes, between = append(notes, note), g
+		noted = noted || note.Kind() != domarkx.Null
+		r = run{}
+	}
+	for _, p := range d.pieces {
+		if !p.special {
+			r.texts = append(r.texts, p.text)
+			continue
+		}
+		flush()
+		m.Content = append(m.Content, p.block)
+		if p.hasResult {
+			m.Content = append(m.Content, p.result)
+		} else if p.block.Language == "tool-call" {
+			m.Content = append(m.Content, failure(codeNoResult, "the transcript has no result of this call"))
+		}
+		r.texts = append(r.texts, p.pictures...)
+	}
+	flush()
+	switch {
+	case len(notes) == 1 && len(notes[0].Members()) == 1 && between != nil:
+		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
+	case noted:
+		metadata = metadata.With(keyRuns, domarkx.ArrayValue(notes...))
+	}
+	m.Metadata = &metadata
+	return m
+}
+
+// The members of message_metadata that tell how runs of Markdown are divided.
+const (
+	keyRuns    = "runs"    // one for each run: what is between special blocks; null where it is one block
+	keyLengths = "lengths" // of the parts that a run is made of, in bytes
+)
+
+// split returns the blocks of a run, and a note how they make it again; null when it
+// is one block or none.
+func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
+	if len(r.texts) == 0 {
+		return nil, domarkx.Value{}, nil
+	}
+	whole := strings.Join(r.texts, "\n\n")
+	blocks, between := glue.Split(whole)
+	if slices.ContainsFunc(blocks, isSpecial) { // it reads like one of ours, but is text
+		blocks, between = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
+	}
+	note := domarkx.Value{}
+	if len(r.texts) > 1 {
+		lengths := make([]domarkx.Value, len(r.texts))
+		for i, t := range r.texts {
+			lengths[i] = number(len(t))
+		}
+		note = note.With(keyLengths, domarkx.ArrayValue(lengths...))
+	}
+	if between != nil {
+		note = note.With(domarkx.MetadataGlue, glue.Value(between))
+	}
+	return blocks, note, between
+}
+
+// isSpecial reports whether a block is one of those that stand for more than code.
+func isSpecial(b domarkx.Block) bool {
+	return isCode(b, "thought") || b.Type == domarkx.CodeBlock && (b.Language == "tool-call" || b.Language == "tool-result")
+}

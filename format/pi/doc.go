@@ -1,0 +1,228 @@
+// Package pi reads and writes the session transcripts of pi, JSON lines of one entry
+// each that form a tree. SPEC.md beside this code says how they become domarkx
+// sessions and back; entry.schema.json is a line as a JSON Schema.
+package pi
+
+import (
+	"bytes"
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/schema"
+)
+
+// Name is what users call the format.
+const Name = "pi"
+
+// version is the newest version of the format, in which transcripts are written.
+const version = 3
+
+//go:embed entry.schema.json
+var schemaText string
+
+// Schema returns the JSON Schema (draft 2020-12) of a line.
+func Schema() string { return schemaText }
+
+// Codec returns the codec for transcripts of pi.
+func Codec() format.Codec {
+	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+	return format.Codec{
+		Name:       Name,
+		Extensions: []string{".jsonl"},
+		Detect:     Detect,
+		Decode:     c.decode,
+		Encode:     Encode,
+		Identify:   Identify,
+		Place:      Place,
+		Branches:   c.branches,
+		IsPart:     isPart,
+		Grow:       c.grow,
+	}
+}
+
+// codec compiles the schema when the first document needs it.
+type codec struct {
+	schema func() (*schema.Schema, error)
+}
+
+// The members of lines.
+const (
+	keyType      = "type"
+	keyID        = "id"
+	keyParentID  = "parentId"
+	keyTimestamp = "timestamp"
+	keyVersion   = "version"
+	keyCwd       = "cwd"
+	keyMessage   = "message"
+	keyRole      = "role"
+	keyContent   = "content"
+	keySummary   = "summary"
+
+	keyText      = "text"
+	keyThinking  = "thinking"
+	keySignature = "thinkingSignature"
+	keyData      = "data"
+	keyMimeType  = "mimeType"
+	keyName      = "name"
+	keyArguments = "arguments"
+
+	keyToolCallID = "toolCallId"
+	keyToolName   = "toolName"
+	keyIsError    = "isError"
+	keyCommand    = "command"
+	keyOutput     = "output"
+
+	keyFirstKept      = "firstKeptEntryId"
+	keyFirstKeptIndex = "firstKeptEntryIndex" // in version 1
+)
+
+// The types of lines and the roles of messages that are more than kept.
+const (
+	typeSession       = "session"
+	typeMessage       = "message"
+	typeCompaction    = "compaction"
+	typeBranchSummary = "branch_summary"
+	typeCustomMessage = "custom_message"
+	typeSessionInfo   = "session_info"
+
+	roleUser       = "user"
+	roleAssistant  = "assistant"
+	roleToolResult = "toolResult"
+	roleBash       = "bashExecution"
+	roleCustom     = "custom"
+	roleHook       = "hookMessage" // custom, in versions before 3
+	roleBranch     = "branchSummary"
+	roleCompaction = "compactionSummary"
+
+	partText     = "text"
+	partImage    = "image"
+	partThinking = "thinking"
+	partToolCall = "toolCall"
+)
+
+// The members that this program adds to user_metadata and message_metadata.
+const (
+	keyFork        = "fork"         // the entry that ends a branch beside the transcript's own
+	keySessionName = "session_name" // what the last session_info says
+	keyAfter       = "entries_after"
+	keyBefore      = "entries_before"
+	keyEntry       = "entry"   // the entry that the message was, without its content
+	keyResults     = "results" // the same of the results of its calls
+	keyOwn         = "domarkx" // in a part of keyEntry's content: how it stands in the message
+)
+
+// resource is what tool-call blocks call the tools of pi. No workspace has it.
+const resource = "pi"
+
+// codeNoResult is the error of calls of which a transcript has no result, as of turns
+// that were aborted. With a result, of whatever kind, nobody takes them for pending.
+const codeNoResult = "no_result"
+
+// Detect reports whether a file is a transcript: its first line that can be read is
+// the header of one of pi, or what another agent's transcripts begin with. Those are
+// recognised so that nothing else is made of them.
+func Detect(head []byte, _ string) bool {
+	first := firstObject(head)
+	return isHeader(first) || agentOf(head, first) != ""
+}
+
+func isHeader(v domarkx.Value) bool {
+	id, ok := v.Get(keyID)
+	return text(v, keyType) == typeSession && ok && id.Kind() == domarkx.String
+}
+
+// firstObject returns the first object of JSON lines, and what there is of it when
+// head ends within. Lines before it may be broken ones, but no text.
+func firstObject(head []byte) domarkx.Value {
+	head = bytes.TrimPrefix(head, []byte(bom))
+	for len(head) > 0 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		line = bytes.Trim(line, " \t\r\x00")
+		if len(line) > 0 {
+			if line[0] != '{' {
+				return domarkx.Value{}
+			}
+			v, err := domarkx.ParsePartial(line)
+			if err == nil || !whole {
+				return v
+			}
+		}
+		head = rest
+	}
+	return domarkx.Value{}
+}
+
+const bom = "\ufeff"
+
+// text returns the member of that name when it is a string, else "".
+func text(v domarkx.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+		return m.Text()
+	}
+	return ""
+}
+
+func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
+
+// versionOf returns the version of a header; 0 when it is none that is known.
+func versionOf(header domarkx.Value) int {
+	v, _ := header.Get(keyVersion)
+	if v.Kind() == domarkx.Null {
+		return 1
+	}
+	n, err := strconv.ParseFloat(v.Text(), 64)
+	if v.Kind() != domarkx.Number || err != nil || n != 1 && n != 2 && n != 3 {
+		return 0
+	}
+	return int(n)
+}
+
+// str and object build values.
+func str(s string) domarkx.Value { return domarkx.StringValue(s) }
+
+func object(pairs ...any) domarkx.Value {
+	members := make([]domarkx.Member, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		members = append(members, domarkx.Member{Name: pairs[i].(string), Value: pairs[i+1].(domarkx.Value)})
+	}
+	return domarkx.ObjectValue(members...)
+}
+
+func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
+
+func code(language, text string) domarkx.Block {
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
+}
+
+func isCode(b domarkx.Block, language string) bool {
+	return b.Type == domarkx.CodeBlock && b.Language == language && !b.HasName
+}
+
+// Identify returns which session a transcript is: by the id in its header, and the
+// branch of it.
+func Identify(h domarkx.Header) format.Identity {
+	if h.UserMetadata == nil || !isHeader(*h.UserMetadata) {
+		return format.Identity{}
+	}
+	about := *h.UserMetadata
+	id := []domarkx.Value{str(text(about, keyID))}
+	if isPart(h) {
+		id = append(id, str(text(about, keyFork)))
+	}
+	return format.Identity{ID: domarkx.ArrayValue(id...).JSON(), SessionID: text(about, keyID), CreatedAt: text(about, keyTimestamp)}
+}
+
+// isPart reports whether a session is a branch beside that which pi would open.
+func isPart(h domarkx.Header) bool {
+	return h.UserMetadata != nil && isHeader(*h.UserMetadata) && has(*h.UserMetadata, keyFork)
+}
+
+// folderName is a working directory as pi spells the folder of its transcripts.
+func folderName(cwd string) string {
+	cwd = strings.TrimPrefix(strings.TrimPrefix(cwd, "/"), "\\")
+	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(cwd) + "--"
+}

@@ -1,0 +1,412 @@
+package pi
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/glue"
+)
+
+// A division is a message's content between the blocks that are parts of their own:
+// runs[k] stands before specials[k], the last one behind all.
+type division struct {
+	specials []special
+	runs     [][]domarkx.Block
+}
+
+type special struct {
+	block  domarkx.Block
+	call   string // the id of a call, or a blank when it has none
+	asked  domarkx.Value
+	result *domarkx.Block
+}
+
+// divide divides the content of an assistant's message.
+func divide(content []domarkx.Block) division {
+	d := division{runs: [][]domarkx.Block{nil}}
+	for i := 0; i < len(content); i++ {
+		b := content[i]
+		s := special{block: b}
+		if isCode(b, "tool-call") {
+			if v, err := domarkx.ParseValue([]byte(b.Text)); err == nil && text(v, "tool") != "" {
+				s.asked, s.call = v, " "
+				if id := text(v, keyID); id != "" {
+					s.call = id
+				}
+			}
+		}
+		if s.call == "" && !isCode(b, "thought") {
+			last := len(d.runs) - 1
+			d.runs[last] = append(d.runs[last], b)
+			continue
+		}
+		if s.call != "" && i+1 < len(content) && isCode(content[i+1], "tool-result") {
+			i++
+			s.result = &content[i]
+		}
+		d.specials, d.runs = append(d.specials, s), append(d.runs, nil)
+	}
+	return d
+}
+
+// isStripped reports whether an item of an entry's content is a part that stands in the
+// message, and not one that is only kept.
+func isStripped(item domarkx.Value) bool {
+	said, ok := item.Get(partMember(item))
+	switch text(item, keyType) {
+	case partToolCall:
+		return said.Kind() == domarkx.Object && text(item, keyName) != ""
+	case partText, partImage, partThinking:
+		return ok && said.Kind() == domarkx.String && said.Text() == ""
+	}
+	return false
+}
+
+// matches divides the items that a message's content came from like its blocks, and
+// reports whether that can be done: nothing but text was changed.
+func (d division) matches(items []domarkx.Value) ([]domarkx.Value, [][]domarkx.Value, bool) {
+	var specials []domarkx.Value
+	runs := [][]domarkx.Value{nil}
+	for _, item := range items {
+		kind := text(item, keyType)
+		if !isStripped(item) || kind != partThinking && kind != partToolCall {
+			runs[len(runs)-1] = append(runs[len(runs)-1], item)
+			continue
+		}
+		if n := len(specials); n == len(d.specials) || (kind == partThinking) != (d.specials[n].call == "") ||
+			kind == partToolCall && strings.TrimSpace(d.specials[n].call) != text(item, keyID) {
+			return nil, nil, false
+		}
+		specials, runs = append(specials, item), append(runs, nil)
+	}
+	return specials, runs, len(specials) == len(d.specials)
+}
+
+// content returns the parts of a message, and the entries of its calls' results. What
+// the parts were before tells what blocks do not say.
+func (w *writing) content(d division, old domarkx.Value) (items, results []domarkx.Value) {
+	were, wereRuns, same := d.matches(old.Items())
+	if !same {
+		were, wereRuns = make([]domarkx.Value, len(d.specials)), make([][]domarkx.Value, len(d.runs))
+		for _, item := range old.Items() {
+			if !isStripped(item) {
+				w.lose(w.i, "a part of the type %q", text(item, keyType))
+			}
+			for k, s := range d.specials {
+				if text(item, keyType) == partToolCall && s.call == text(item, keyID) ||
+					text(item, keyType) == partThinking && s.call == "" && signs(item, s.block.Text) {
+					were[k] = item
+				}
+			}
+		}
+	}
+	var pending domarkx.Value // the result of the call before the run
+	for k := range d.runs {
+		pictures := 0
+		if message, ok := pending.Get(keyMessage); ok {
+			content, _ := message.Get(keyContent)
+			pictures = countPictures(content)
+		}
+		parts := w.parts(d, k, pictures, wereRuns[k])
+		if pending.Kind() == domarkx.Object {
+			message, _ := pending.Get(keyMessage)
+			filled, _ := fill(message, d.specials[k-1].result.Text, parts.pictures)
+			results = append(results, pending.With(keyMessage, filled))
+		}
+		pending = domarkx.Value{}
+		items = append(items, parts.items...)
+		if k == len(d.specials) {
+			break
+		}
+		s := d.specials[k]
+		if s.call == "" {
+			items = append(items, w.thinking(were[k], s.block.Text))
+			continue
+		}
+		item := w.call(were[k], s)
+		items = append(items, item)
+		if s.result != nil && !isNoResult(s.result.Text) {
+			pending = w.resultEntry(item)
+		}
+	}
+	return items, results
+}
+
+// thinking returns a thought; its signature holds for the very same text.
+func (w *writing) thinking(item domarkx.Value, said string) domarkx.Value {
+	if item.Kind() != domarkx.Object {
+		return object(keyType, str(partThinking), keyThinking, str(said))
+	}
+	if has(item, keyOwn) && !signs(item, said) {
+		w.lose(w.i, "the signature of a thought, which is of another text")
+		item = item.Without(keySignature)
+	}
+	return item.Without(keyOwn).With(keyThinking, str(said))
+}
+
+// signs reports whether a part is of a thought of that text.
+func signs(item domarkx.Value, said string) bool {
+	own, _ := item.Get(keyOwn)
+	return text(own, "sha256") == digest(said)
+}
+
+func (w *writing) call(item domarkx.Value, s special) domarkx.Value {
+	arguments, _ := s.asked.Get(keyArguments)
+	if arguments.Kind() != domarkx.Object {
+		arguments = domarkx.ObjectValue()
+	}
+	if of := text(s.asked, "resource"); of != resource && of != "" {
+		w.lose(w.i, "the resource %q of a call", of)
+	}
+	id := text(s.asked, keyID)
+	if item.Kind() != domarkx.Object {
+		if id == "" {
+			id = w.callID()
+		}
+		item = object(keyType, str(partToolCall), keyID, str(id), keyName, str(""), keyArguments, arguments)
+	}
+	return item.With(keyID, str(id)).With(keyName, str(text(s.asked, "tool"))).With(keyArguments, arguments)
+}
+
+// resultEntry is the entry of a call's result, without what it says.
+func (w *writing) resultEntry(call domarkx.Value) domarkx.Value {
+	for _, entry := range w.results.Items() {
+		if message, _ := entry.Get(keyMessage); text(message, keyToolCallID) == text(call, keyID) {
+			return entry.With(keyMessage, message.With(keyToolName, str(text(call, keyName))))
+		}
+	}
+	at, millis := w.times(w.m, w.entry)
+	return object(keyType, str(typeMessage), keyTimestamp, str(at), keyMessage, object(keyRole, str(roleToolResult),
+		keyToolCallID, str(text(call, keyID)), keyToolName, str(text(call, keyName)), keyContent, domarkx.ArrayValue(),
+		keyIsError, domarkx.BoolValue(false), keyTimestamp, millis))
+}
+
+func isNoResult(block string) bool {
+	v, _ := domarkx.ParseValue([]byte(block))
+	reason, _ := v.Get("error")
+	return text(reason, "code") == codeNoResult
+}
+
+func countPictures(content domarkx.Value) int {
+	n := 0
+	for _, item := range content.Items() {
+		if text(item, keyType) == partImage && isStripped(item) {
+			n++
+		}
+	}
+	return n
+}
+
+// fill gives a toolResult message what a tool-result block and the pictures behind it
+// say.
+func fill(message domarkx.Value, block string, pictures []domarkx.Value) (domarkx.Value, bool) {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil {
+		v = object("ok", domarkx.BoolValue(true), "result", str(block))
+	}
+	ok, _ := v.Get("ok")
+	result, _ := v.Get("result")
+	said := result.Text()
+	if result.Kind() != domarkx.String {
+		said = indented(result)
+	}
+	if reason, failed := v.Get("error"); failed {
+		said = text(reason, "message")
+	}
+	content, _ := message.Get(keyContent)
+	items := slices.Clone(content.Items())
+	texts := spread(items, said)
+	kept := items[:0]
+	for _, item := range items {
+		switch {
+		case text(item, keyType) == partText && isStripped(item):
+			if len(texts) == 0 {
+				continue
+			}
+			item, texts = item.Without(keyOwn).With(keyText, str(texts[0])), texts[1:]
+		case text(item, keyType) == partImage && isStripped(item):
+			if len(pictures) == 0 {
+				continue
+			}
+			said, _ := pictures[0].Get(keyData)
+			kind, _ := pictures[0].Get(keyMimeType)
+			item, pictures = item.With(keyData, said).With(keyMimeType, kind), pictures[1:]
+		}
+		kept = append(kept, item)
+	}
+	for _, t := range texts {
+		if t != "" || len(kept) == 0 {
+			kept = append(kept, object(keyType, str(partText), keyText, str(t)))
+		}
+	}
+	return message.With(keyContent, domarkx.ArrayValue(kept...)).With(keyIsError, domarkx.BoolValue(!ok.IsTrue())), true
+}
+
+// spread divides what a result says among the texts that it consisted of; all of it
+// is the first when it was changed.
+func spread(items []domarkx.Value, said string) []string {
+	var lengths []int
+	for _, item := range items {
+		if own, ok := item.Get(keyOwn); ok {
+			length, _ := own.Get("length")
+			n, err := strconv.Atoi(length.Text())
+			if err != nil {
+				return []string{said}
+			}
+			lengths = append(lengths, n)
+		}
+	}
+	if texts := cut(said, "\n", lengths); texts != nil {
+		return texts
+	}
+	return []string{said}
+}
+
+// cut divides text that was joined; nil when it is not of these lengths.
+func cut(joined, separator string, lengths []int) []string {
+	var parts []string
+	for i, n := range lengths {
+		if i > 0 {
+			var ok bool
+			if joined, ok = strings.CutPrefix(joined, separator); !ok {
+				return nil
+			}
+		}
+		if n < 0 || n > len(joined) {
+			return nil
+		}
+		parts, joined = append(parts, joined[:n]), joined[n:]
+	}
+	if joined != "" {
+		return nil
+	}
+	return parts
+}
+
+// runParts are the parts that a run of Markdown is.
+type runParts struct {
+	pictures []domarkx.Value // of the result before it
+	items    []domarkx.Value
+}
+
+// parts returns the parts of run k: the pictures of a result, and those that it was
+// made of while their lengths still fit; else what it reads as.
+func (w *writing) parts(d division, k, pictures int, were []domarkx.Value) runParts {
+	whole := glue.Join(d.runs[k], w.glue(k, len(d.runs)))
+	var stand []domarkx.Value
+	for _, item := range were {
+		if isStripped(item) {
+			stand = append(stand, item)
+		}
+	}
+	var texts []string
+	switch n := pictures + len(stand); {
+	case n == 1:
+		texts = []string{whole}
+	case n > 1:
+		texts = cut(whole, "\n\n", w.lengths(k))
+	}
+	if len(texts) != pictures+len(stand) || whole != "" && len(texts) == 0 {
+		return w.anew(whole, pictures, were)
+	}
+	var parts runParts
+	for i, t := range texts {
+		item := object(keyType, str(partImage))
+		if i >= pictures {
+			item = stand[i-pictures]
+		}
+		if text(item, keyType) == partText {
+			parts.items = append(parts.items, item.With(keyText, str(t)))
+			continue
+		}
+		m := picture.FindStringSubmatch(t)
+		if m == nil {
+			return w.anew(whole, pictures, were)
+		}
+		item = item.With(keyMimeType, str(m[1])).With(keyData, str(m[2]))
+		if i < pictures {
+			parts.pictures = append(parts.pictures, item)
+		} else {
+			parts.items = append(parts.items, item)
+		}
+	}
+	if len(stand) < len(were) { // those that are only kept, in their places
+		made := parts.items
+		parts.items = nil
+		for _, item := range were {
+			if isStripped(item) {
+				item, made = made[0], made[1:]
+			}
+			parts.items = append(parts.items, item)
+		}
+	}
+	return parts
+}
+
+// anew reads a run as text and pictures.
+func (w *writing) anew(whole string, pictures int, were []domarkx.Value) runParts {
+	var parts runParts
+	add := func(s string) {
+		if s = strings.Trim(s, "\n"); s != "" {
+			parts.items = append(parts.items, object(keyType, str(partText), keyText, str(s)))
+		}
+	}
+	at := 0
+	for _, m := range pictureLines.FindAllStringSubmatchIndex(whole, -1) {
+		add(whole[at:m[0]])
+		image := object(keyType, str(partImage), keyData, str(whole[m[4]:m[5]]), keyMimeType, str(whole[m[2]:m[3]]))
+		if len(parts.items) == 0 && len(parts.pictures) < pictures {
+			parts.pictures = append(parts.pictures, image)
+		} else {
+			parts.items = append(parts.items, image)
+		}
+		at = m[1]
+	}
+	add(whole[at:])
+	for _, item := range were {
+		if !isStripped(item) {
+			parts.items = append(parts.items, item)
+		}
+	}
+	return parts
+}
+
+// note is what is noted of run k.
+func (w *writing) note(k int) domarkx.Value {
+	notes, _ := w.metadata.Get(keyRuns)
+	if k < len(notes.Items()) {
+		return notes.Items()[k]
+	}
+	return domarkx.Value{}
+}
+
+func (w *writing) lengths(k int) []int {
+	list, _ := w.note(k).Get(keyLengths)
+	lengths := make([]int, 0, len(list.Items()))
+	for _, item := range list.Items() {
+		n, err := strconv.Atoi(item.Text())
+		if err != nil {
+			return nil
+		}
+		lengths = append(lengths, n)
+	}
+	return lengths
+}
+
+// glue is what stands between the blocks of run k.
+func (w *writing) glue(k, runs int) []string {
+	if runs == 1 && w.m.Glue() != nil {
+		return w.m.Glue()
+	}
+	list, _ := w.note(k).Get(domarkx.MetadataGlue)
+	var between []string
+	for _, item := range list.Items() {
+		between = append(between, item.Text())
+	}
+	return between
+}
+
+// whole is all that a message says as one text.
+func (w *writing) whole() string { return glue.Join(w.m.Content, w.glue(0, 1)) }

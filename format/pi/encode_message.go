@@ -1,0 +1,201 @@
+package pi
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// message writes a message: as the entry that it was, with what it says now, or as a
+// new one.
+func (e *encoder) message(i int, m domarkx.WrittenMessage) {
+	metadata := domarkx.ObjectValue()
+	if m.Metadata != nil {
+		metadata = *m.Metadata
+	}
+	before, _ := metadata.Get(keyBefore)
+	e.entries(before)
+	entry, _ := metadata.Get(keyEntry)
+	entry = migrated(entry)
+	fits := fits(entry, m.Role)
+	for _, member := range metadata.Members() {
+		known := isOne(member.Name, keyBefore, keyResults, keyRuns, domarkx.MetadataGlue)
+		if !known && (member.Name != keyEntry || !fits) {
+			e.lose(i, "message_metadata.%s", member.Name)
+		}
+	}
+	for _, extra := range m.Extra {
+		e.lose(i, "%s", extra.Name)
+	}
+	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
+		e.lose(i, "members of its content blocks")
+	}
+	if !fits {
+		entry = e.fresh(m, entry)
+	}
+	w := writing{encoder: e, i: i, m: m, metadata: metadata, entry: entry}
+	w.results, _ = metadata.Get(keyResults)
+	w.write()
+}
+
+// fits reports whether an entry is one of those that a message of that role comes from.
+func fits(entry domarkx.Value, role domarkx.Role) bool {
+	message, _ := entry.Get(keyMessage)
+	switch text(entry, keyType) {
+	case typeMessage:
+		if role == domarkx.Assistant {
+			return isOne(text(message, keyRole), roleAssistant, roleToolResult)
+		}
+		return isOne(text(message, keyRole), roleUser, roleCustom, roleBash, roleBranch, roleCompaction)
+	case typeCompaction, typeBranchSummary, typeCustomMessage:
+		return role == domarkx.User
+	}
+	return false
+}
+
+// fresh is the entry of a message that is from elsewhere. An assistant's is said to be
+// of the model that spoke last.
+func (e *encoder) fresh(m domarkx.WrittenMessage, old domarkx.Value) domarkx.Value {
+	at, millis := e.times(m, old)
+	message := object(keyRole, str(roleUser), keyContent, domarkx.ArrayValue(), keyTimestamp, millis)
+	if m.Role == domarkx.Assistant {
+		model := e.model
+		if model.Kind() != domarkx.Object {
+			model = object("api", str("unknown"), "provider", str("unknown"), "model", str("unknown"))
+		}
+		zero := number(0)
+		message = object(keyRole, str(roleAssistant), keyContent, domarkx.ArrayValue(),
+			"api", str(text(model, "api")), "provider", str(text(model, "provider")), "model", str(text(model, "model")),
+			"usage", object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "totalTokens", zero,
+				"cost", object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "total", zero)),
+			"stopReason", str("stop"), keyTimestamp, millis)
+	}
+	entry := object(keyType, str(typeMessage), keyTimestamp, str(at), keyMessage, message)
+	if id := text(old, keyID); id != "" {
+		entry = entry.With(keyID, str(id))
+	}
+	return entry
+}
+
+// A writing is a message that is being written.
+type writing struct {
+	*encoder
+	i        int
+	m        domarkx.WrittenMessage
+	metadata domarkx.Value
+	entry    domarkx.Value
+	results  domarkx.Value
+	outcomes []domarkx.Value // entries of results, to be written behind it
+	calls    int
+}
+
+func (w *writing) seed() string {
+	if w.m.ID.IsZero() {
+		return fmt.Sprintf("message %d", w.i)
+	}
+	return w.m.ID.String()
+}
+
+func (w *writing) write() {
+	message, _ := w.entry.Get(keyMessage)
+	switch {
+	case text(w.entry, keyType) == typeCompaction || text(w.entry, keyType) == typeBranchSummary:
+		w.entry = w.entry.With(keySummary, str(w.whole()))
+	case text(w.entry, keyType) == typeCustomMessage:
+		w.entry = w.entry.With(keyContent, w.userContent(w.entry))
+	case isOne(text(message, keyRole), roleBranch, roleCompaction):
+		w.entry = w.entry.With(keyMessage, message.With(keySummary, str(w.whole())))
+	case text(message, keyRole) == roleBash:
+		w.bash(message)
+	case text(message, keyRole) == roleToolResult:
+		w.result(message)
+	case text(message, keyRole) == roleAssistant:
+		w.assistant(message)
+	default:
+		w.entry = w.entry.With(keyMessage, message.With(keyContent, w.userContent(message)))
+	}
+	w.encoder.entry(w.entry, w.seed())
+	for k, outcome := range w.outcomes {
+		before, _ := outcome.Get(keyBefore)
+		w.entries(before)
+		w.encoder.entry(outcome.Without(keyBefore), fmt.Sprintf("%s result %d", w.seed(), k))
+	}
+}
+
+// bash gives a shell execution its command and output, and becomes a user's message
+// where the content is another.
+func (w *writing) bash(message domarkx.Value) {
+	if c := w.m.Content; len(c) == 2 && isCode(c[0], "bash") && isCode(c[1], "text") {
+		w.entry = w.entry.With(keyMessage, message.With(keyCommand, str(c[0].Text)).With(keyOutput, str(c[1].Text)))
+		return
+	}
+	w.lose(w.i, "that it was a shell execution")
+	w.entry = w.fresh(w.m, w.entry)
+	message, _ = w.entry.Get(keyMessage)
+	w.entry = w.entry.With(keyMessage, message.With(keyContent, w.userContent(message)))
+}
+
+// userContent is what a user's message says: a string where it was one.
+func (w *writing) userContent(v domarkx.Value) domarkx.Value {
+	old, _ := v.Get(keyContent)
+	if whole := w.whole(); old.Kind() == domarkx.String && !pictureLines.MatchString(whole) {
+		return str(whole)
+	}
+	d := division{runs: [][]domarkx.Block{w.m.Content}}
+	items, _ := w.content(d, old)
+	return domarkx.ArrayValue(items...)
+}
+
+// assistant gives an assistant's message its parts, and its calls their results.
+func (w *writing) assistant(message domarkx.Value) {
+	old, _ := message.Get(keyContent)
+	d := divide(w.m.Content)
+	items, results := w.content(d, old)
+	if old.Kind() == domarkx.String && len(d.specials) == 0 {
+		message = message.With(keyContent, str(w.whole()))
+	} else {
+		message = message.With(keyContent, domarkx.ArrayValue(items...))
+	}
+	if stop := text(message, "stopReason"); isOne(stop, "stop", "toolUse") {
+		stop = "stop"
+		if n := len(d.specials); n > 0 && d.specials[n-1].call != "" {
+			stop = "toolUse"
+		}
+		if !has(w.metadata, keyEntry) {
+			message = message.With("stopReason", str(stop))
+		}
+	}
+	w.model = message
+	w.entry = w.entry.With(keyMessage, message)
+	w.outcomes = results
+}
+
+// result gives a result without a call what it says.
+func (w *writing) result(message domarkx.Value) {
+	c := w.m.Content
+	if len(c) == 0 || !isCode(c[0], "tool-result") {
+		w.lose(w.i, "that it was the result of a tool")
+		w.entry = w.fresh(w.m, w.entry)
+		message, _ = w.entry.Get(keyMessage)
+		w.assistant(message)
+		return
+	}
+	d := division{specials: []special{{block: c[0]}}, runs: [][]domarkx.Block{nil, c[1:]}}
+	old, _ := message.Get(keyContent)
+	parts := w.parts(d, 1, countPictures(old), nil)
+	if filled, ok := fill(message, c[0].Text, parts.pictures); ok {
+		message = filled
+	}
+	if len(parts.items) > 0 {
+		w.lose(w.i, "what stands behind the result")
+	}
+	w.entry = w.entry.With(keyMessage, message)
+}
+
+// callID is the id of a call that has none.
+func (w *writing) callID() string {
+	w.calls++
+	return fmt.Sprintf("call_%x", sha256.Sum256(fmt.Appendf(nil, "pi call %s %d", w.seed(), w.calls)))[:len("call_")+16]
+}

@@ -1,0 +1,187 @@
+package pi_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/pi"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func branches(t testing.TB, data string) []format.Branch {
+	t.Helper()
+	all, err := pi.Codec().Branches(format.Source{Path: "s.jsonl", Data: []byte(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
+	t.Helper()
+	var lost []string
+	out, err := pi.Encode(doc, format.Target{Session: "s", Lost: func(what string) { lost = append(lost, what) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), lost
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, path), got); diff != "" {
+		t.Errorf("%s (-golden +got):\n%s", path, diff)
+	}
+}
+
+// TestGolden pins what transcripts look like as Markdown, and what is written of them
+// when they are read from there: of one without branches in version 3, its own bytes.
+func TestGolden(t *testing.T) {
+	for _, name := range []string{"v3", "branches", "v1", "v2"} {
+		original := read(t, "testdata/"+name+".jsonl")
+		for _, b := range branches(t, original) {
+			if b.Document.Damage != nil {
+				t.Errorf("%s: damage: %v", name, b.Document.Damage)
+			}
+			md, err := markdown.Encode(b.Document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/"+name+b.Suffix+".md", string(md))
+			again, err := markdown.Decode(format.Source{Data: md})
+			if err != nil {
+				t.Fatal(err)
+			}
+			direct, lost := encode(t, b.Document)
+			if lost != nil {
+				t.Errorf("%s: lost %q", name, lost)
+			}
+			through, _ := encode(t, again)
+			if diff := cmp.Diff(direct, through); diff != "" {
+				t.Errorf("%s through Markdown:\n%s", name, diff)
+			}
+			if name == "v3" {
+				if diff := cmp.Diff(original, direct); diff != "" {
+					t.Errorf("%s (-original +written):\n%s", name, diff)
+				}
+			} else {
+				golden(t, "testdata/"+name+b.Suffix+".written", direct)
+			}
+			if read := branches(t, direct); read[0].Document.Damage != nil || len(read) != 1 {
+				t.Errorf("%s: what was written is not valid: %v", name, read[0].Document.Damage)
+			}
+		}
+	}
+}
+
+const (
+	header = `{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n"
+	one    = `{"type":"message","id":"e1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"One","timestamp":1}}` + "\n"
+	two    = `{"type":"message","id":"e2","parentId":"e1","timestamp":"2026-02-18T05:00:02Z","message":{"role":"user","content":"Two","timestamp":1}}` + "\n"
+	three  = `{"type":"message","id":"e3","parentId":"e2","timestamp":"2026-02-18T05:00:03Z","message":{"role":"user","content":"Three","timestamp":1}}` + "\n"
+)
+
+func TestDamage(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		messages   int
+		forks      int
+		want       string // begins the first report; "" for none
+	}{
+		{"sound", header + one + two + three, 3, 0, ""},
+		{"CRLF", strings.ReplaceAll(header+one+two, "\n", "\r\n"), 2, 0, ""},
+		{"no final line end", strings.TrimSuffix(header+one+two, "\n"), 2, 0, ""},
+		{"byte order mark", "\ufeff" + header + one, 1, 0, ""},
+		{"blank lines", header + "\n" + one + " \n" + two, 2, 0, ""},
+		{"unknown type", header + one + `{"type":"new","id":"x","parentId":"e1","timestamp":"2026-02-18T05:00:01Z"}` + "\n", 1, 0, ""},
+
+		{"truncated tail", header + one + two[:80], 1, 0, "s.jsonl:3:81: unexpected end of input"},
+		{"truncated in the middle", header + one + two[:80] + "\n" + three, 2, 0, "s.jsonl:3:81: unexpected end of input"},
+		{"garbage in the middle", header + one + "\x00\x01garbage\n" + three, 2, 0, "s.jsonl:3:1: unexpected"},
+		{"two on a line", header + strings.TrimSuffix(one, "\n") + two + three, 3, 0, "s.jsonl:2:1: has 2 objects, expected one on a line"},
+		{"NULs", header + "\x00\x00\x00" + one + two, 2, 0, "s.jsonl:2:1: has NUL bytes"},
+		{"only NULs", header + one + "\x00\x00\n" + two, 2, 0, "s.jsonl:3:1: unexpected"},
+		{"broken before the header", one[:20] + "\n" + header + one, 1, 0, "s.jsonl:1:21: unexpected end"},
+		{"no object", header + "5\n" + one, 1, 0, "s.jsonl:2:1: is number, expected an object"},
+		{"lost parent", header + one + three, 1, 1, `s.jsonl: the entry "e3" comes after "e2", which is not there`},
+		{"circle", header + strings.Replace(one, "null", `"e2"`, 1) + two, 2, 0, "s.jsonl: the entries before the last one go round"},
+		{"second header", header + one + header + two, 2, 0, "s.jsonl:3:1: /type: is a second header"},
+		{"schema", header + strings.Replace(one, `"timestamp":1}`, `"timestamp":"x"}`, 1), 1, 0, `s.jsonl:2:133: /message/timestamp: is a string, expected a number`},
+		{"unknown role", header + one + strings.Replace(two, `"user"`, `"robot"`, 1), 1, 0, `s.jsonl:3:98: /message/role: is "robot", expected one of`},
+		{"no id", header + `{"type":"message","timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x"}}` + "\n", 1, 0, `s.jsonl:2:1: required member "id" is missing`},
+	} {
+		all := branches(t, test.text)
+		doc := all[0].Document
+		got := ""
+		if len(doc.Damage) > 0 {
+			got = doc.Damage[0].Error()
+		}
+		if len(doc.Conversation) != test.messages || len(all)-1 != test.forks || (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %d messages, %d forks, %q", test.name, len(doc.Conversation), len(all)-1, got)
+		}
+		out, _ := encode(t, doc)
+		again := branches(t, out)[0].Document
+		if len(again.Conversation) != test.messages {
+			t.Errorf("%s: written:\n%s", test.name, out)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, test := range []struct {
+		text, want  string
+		unsupported bool
+	}{
+		{strings.Replace(header, "3", "4", 1), "s.jsonl:1:29: /version: version is 4, expected 1, 2 or 3", true},
+		{strings.Replace(header, "3", `"3"`, 1), `s.jsonl:1:29: /version: version is "3"`, true},
+		{"", "s.jsonl:1:1: has no line that can be read", false},
+		{"{\n{", "s.jsonl:1:1: has no line that can be read", false},
+		{one + header, "s.jsonl:1:1: is no header of a pi session", false},
+		{`{"type":"session","version":3}`, "s.jsonl:1:1: is no header of a pi session", false},
+
+		{`{"type":"user","sessionId":"x","uuid":"u","parentUuid":null,"isSidechain":false,"message":{"role":"user","content":"Hi"}}`, "s.jsonl:1:1: is a transcript of Claude Code, which is not supported yet", true},
+		{`{"type":"summary","summary":"Hi","leafUuid":"u"}`, "s.jsonl:1:1: is a transcript of Claude Code", true},
+		{`{"timestamp":"2026-02-18T05:00:01Z","type":"session_meta","payload":{"id":"x","cwd":"/","originator":"codex_cli_rs"}}`, "s.jsonl:1:1: is a transcript of Codex", true},
+		{`{"id":"x","timestamp":"2026-02-18T05:00:01Z","instructions":null}`, "s.jsonl:1:1: is a transcript of Codex", true},
+		{"{\n \"sessionId\": \"x\",\n \"projectHash\": \"y\",\n \"messages\": []\n}", "s.jsonl:1:1: is a transcript of Gemini", true},
+		{`[{"role":"user","parts":[{"text":"Hi"}]}]`, "s.jsonl:1:1: is a transcript of Gemini", true},
+		{`{"sessionId":"x","uuid":"u","parentUuid":null,"message":{"role":"user","parts":[]}}`, "s.jsonl:1:1: is a transcript of Qwen Code", true},
+		{`{"type":"session.start","data":{"sessionId":"x"},"id":"u","timestamp":"2026-02-18T05:00:01Z","parentId":null}`, "s.jsonl:1:1: is a transcript of Copilot", true},
+	} {
+		_, err := pi.Codec().Decode(format.Source{Path: "s.jsonl", Data: []byte(test.text)})
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || errors.Is(err, domarkx.ErrUnsupported) != test.unsupported {
+			t.Errorf("%s: %v", test.text, err)
+		}
+		if named := strings.Contains(test.want, "transcript of"); named && !pi.Detect([]byte(test.text), "") {
+			t.Errorf("%s: is not recognised", test.text)
+		}
+	}
+	for _, text := range []string{"", "Hello", "# One\n\n" + header, "## user\n\nHi\n", `{"type":"session"}`, `{"version":"1.0"}`, "[1]", "null\n" + header} {
+		if pi.Detect([]byte(text), "") {
+			t.Errorf("%q is taken for a transcript", text)
+		}
+	}
+}
