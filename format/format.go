@@ -57,6 +57,8 @@ type Codec struct {
 	Grow func(g Growth) (Grown, bool, error)
 	// Companions, when not nil, are files beside the document.
 	Companions *Companions
+	// Homes, when not nil, are the folders in which such documents are kept.
+	Homes *Homes
 }
 
 // Companions are files of the machine that a document was written on, which its

@@ -20,6 +20,7 @@ func Codec() format.Codec {
 		Detect: Detect,
 		Decode: Decode,
 		Encode: Encode,
+		Homes:  &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome},
 	}
 }
 

@@ -1,0 +1,142 @@
+package openpocket
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// Where the program's home has its files.
+const (
+	workspaceDir   = "workspace"
+	sessionsDir    = "sessions" // in the workspace, as the next two are
+	memoryDir      = "memory"
+	runsDir        = "scripts/runs"
+	screenshotsDir = "state/screenshots"
+	artifactsDir   = "state/human-auth-artifacts"
+)
+
+// evidence are the files, from the folder above the workspace's own, by which one is
+// recognised, and how they begin.
+var evidence = []struct {
+	path *regexp.Regexp // the first group is the workspace
+	is   func(head []byte, file string) bool
+}{
+	{regexp.MustCompile(`^(.*/|)sessions/session-\d{8}-\d{6}\.md$`), Detect},
+	{regexp.MustCompile(`^(.*/|)memory/\d{4}-\d\d-\d\d\.md$`), func(head []byte, file string) bool {
+		return bytes.HasPrefix(head, []byte("# Memory "+strings.TrimSuffix(path.Base(file), ".md")+"\n"))
+	}},
+	{regexp.MustCompile(`^(.*/|)scripts/runs/run-[^/]+/result\.json$`), func(head []byte, _ string) bool {
+		return bytes.Contains(head, []byte(`"runId"`)) && bytes.Contains(head, []byte(`"scriptPath"`))
+	}},
+}
+
+// findHomes finds workspaces, and the program's home above each that is called
+// "workspace".
+func findHomes(files []string, head func(string) []byte) []format.Home {
+	var found []string
+	for _, file := range files {
+		for _, e := range evidence {
+			m := e.path.FindStringSubmatch(file)
+			if m == nil || slices.Contains(found, path.Clean(m[1])) {
+				continue
+			}
+			if data := head(file); data != nil && e.is(data, file) {
+				found = append(found, path.Clean(m[1]))
+			}
+		}
+	}
+	slices.Sort(found)
+	var homes []format.Home
+	for i, dir := range found {
+		if slices.ContainsFunc(found[:i], func(other string) bool { return within(dir, other) }) {
+			continue // what a workspace holds is part of it
+		}
+		h := format.Home{Name: Name, Documents: path.Join(dir, sessionsDir)}
+		if top := path.Dir(dir); path.Base(dir) == workspaceDir {
+			for _, part := range []string{artifactsDir, screenshotsDir} {
+				h.Parts = append(h.Parts, format.Part{From: path.Join(top, part), To: part})
+			}
+			if top != "." {
+				h.Name += "-" + path.Base(top)
+			}
+		}
+		h.Parts = append(h.Parts, format.Part{From: dir, To: workspaceDir})
+		homes = append(homes, h)
+	}
+	return homes
+}
+
+// within reports whether a path is below a folder.
+func within(file, dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
+
+// namesOfHome reports whether a message names something that is there: a step its
+// picture, its script's run, or what somebody gave with an approval; a final message
+// the memory of its day, in which the program notes it.
+func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) bool {
+	if m.Metadata == nil {
+		return false
+	}
+	if ended := text(*m.Metadata, keyEndedAt); ended != "" {
+		return slices.ContainsFunc([]string{dayOf(ended), dayOf(started(h))}, func(day string) bool {
+			return day != "" && has(path.Join(workspaceDir, memoryDir, day+".md"))
+		})
+	}
+	if text(*m.Metadata, keyStep) == "" {
+		return false
+	}
+	for _, b := range m.Content {
+		if !isCode(b, "tool-result") {
+			continue
+		}
+		if slices.ContainsFunc(namedIn(textOf(b.Text)), has) {
+			return true
+		}
+	}
+	return false
+}
+
+// runResult begins the result of a script.
+var runResult = regexp.MustCompile(`^run_script exitCode=[^\n]*\nrunDir=([^\n]*)(?:\n|$)`)
+
+// namedIn returns where the things that a result names would be in a home. Only the
+// last element of their paths counts: they are those of the machine that it is from.
+func namedIn(result string) []string {
+	var named []string
+	add := func(dir, file string) {
+		if name := file[strings.LastIndexAny(file, `/\`)+1:]; name != "" && name != "." && name != ".." {
+			named = append(named, path.Join(dir, name))
+		}
+	}
+	if file, ok := strings.CutPrefix(result[strings.LastIndexByte(result, '\n')+1:], screenshot); ok {
+		add(screenshotsDir, file)
+	}
+	if m := runResult.FindStringSubmatch(result); m != nil {
+		add(path.Join(workspaceDir, runsDir), m[1])
+	}
+	if auth, ok := humanAuth(result); ok {
+		add(artifactsDir, text(auth, "human_artifact"))
+	}
+	return named
+}
+
+// started returns the local time at which a session began: its id.
+func started(h domarkx.Header) string {
+	if h.UserMetadata == nil {
+		return ""
+	}
+	id := text(*h.UserMetadata, headerKeys[0])
+	if !sessionID.MatchString(id) {
+		return ""
+	}
+	return id[:4] + "-" + id[4:6] + "-" + id[6:8]
+}
+
+var date = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
+
+func dayOf(time string) string { return date.FindString(time) }
