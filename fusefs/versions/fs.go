@@ -20,9 +20,9 @@ type FS struct {
 	pusher   *pusher
 
 	mu    sync.Mutex
-	nodes map[uint64]*node // those that the kernel knows
-	last  uint64           // id that was given
-	gen   uint64           // of the last list
+	nodes table  // those that the kernel knows
+	last  uint64 // id that was given
+	gen   uint64 // of the last list
 }
 
 // New returns a file system.
@@ -36,7 +36,8 @@ func New(c Config) *FS {
 		last:          fuse.FUSE_ROOT_ID,
 	}
 	top := &node{kind: named, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
-	f.nodes = map[uint64]*node{top.id: top}
+	f.nodes = table{}
+	f.nodes.put(top)
 	f.pusher = newPusher(f)
 	return f
 }
@@ -63,7 +64,7 @@ func (f *FS) OnUnmount() {
 func (f *FS) node(id uint64) *node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.nodes[id]
+	return f.nodes.get(id)
 }
 
 // fail logs an error that is not the caller's fault, and returns its number.
@@ -88,7 +89,7 @@ func (f *FS) known(n *node) *node {
 	if n.id == 0 {
 		f.last++
 		n.id = f.last
-		f.nodes[n.id] = n
+		f.nodes.put(n)
 	}
 	n.lookups++
 	return n
@@ -110,14 +111,14 @@ func (f *FS) child(parent *node, l *listing, i int) *node {
 func (f *FS) Forget(id, lookups uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.nodes[id]
+	n := f.nodes.get(id)
 	if n == nil || n.parent == nil {
 		return
 	}
 	if n.lookups -= min(n.lookups, lookups); n.lookups > 0 {
 		return
 	}
-	delete(f.nodes, id)
+	f.nodes.remove(id)
 	if n.kind == inside {
 		n.parent.listing.nodes[n.slot] = nil
 		return

@@ -3,7 +3,6 @@
 package versions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -72,11 +71,10 @@ func (f *FS) list(ctx context.Context, n *node) (*listing, error) {
 		linked = linked || file.HardLink != ""
 		entries = append(entries, e)
 	}
-	byName := func(a, b entry) int { return cmp.Compare(a.name, b.name) }
-	if !slices.IsSortedFunc(entries, byName) {
-		slices.SortStableFunc(entries, byName)
+	if !inOrder(entries) {
+		slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+		entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.name == b.name })
 	}
-	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.name == b.name })
 	for i := range entries {
 		entries[i].slot = i
 	}
@@ -88,6 +86,16 @@ func (f *FS) list(ctx context.Context, n *node) (*listing, error) {
 	n.listing = l
 	f.mu.Unlock()
 	return l, nil
+}
+
+// inOrder reports whether entries are by name, and each name is there once.
+func inOrder(entries []entry) bool {
+	for i := 1; i < len(entries); i++ {
+		if entries[i].name <= entries[i-1].name {
+			return false
+		}
+	}
+	return true
 }
 
 // resources returns the top folders of a version's resources, under their ids.
