@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+)
+
+// A connection is one to the database. No call finds settings of another, since each
+// has its own.
+type connection struct{ *pgconn.PgConn }
+
+// settings make values be written alike everywhere; statements may set others for
+// themselves.
+var settings = map[string]string{
+	"application_name":   "git-domarkx",
+	"client_encoding":    "UTF8",
+	"DateStyle":          "ISO, MDY",
+	"IntervalStyle":      "postgres",
+	"TimeZone":           "UTC",
+	"bytea_output":       "hex",
+	"extra_float_digits": "1",
+	"lc_monetary":        "C",
+	"xmlbinary":          "base64",
+}
+
+const (
+	connectTimeout = 10 * time.Second
+	// cancelGrace is how long a server may take to cancel a statement.
+	cancelGrace = 3 * time.Second
+)
+
+// parse reads a DSN and nothing else; secrets do not get into errors.
+func parse(dsn string) (*pgx.ConnConfig, error) {
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		var e *pgconn.ParseConfigError
+		if errors.As(err, &e) {
+			return nil, fmt.Errorf("dsn: expected postgres://user:password@host:port/name or key=value pairs (PostgreSQL manual, 34.1.1)")
+		}
+		return nil, err
+	}
+	c.RuntimeParams = map[string]string{}
+	for name, value := range settings {
+		c.RuntimeParams[name] = value
+	}
+	c.OnNotice = nil
+	c.ConnectTimeout = connectTimeout
+	c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelGrace}
+	}
+	return c, nil
+}
+
+func connect(ctx context.Context, c *pgx.ConnConfig) (*connection, error) {
+	p, err := pgconn.ConnectConfig(ctx, &c.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{p}, nil
+}
+
+// end closes a connection, whatever became of ctx.
+func (c *connection) end(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
+	defer cancel()
+	return c.Close(ctx)
+}
+
+// do runs statements whose results do not matter.
+func (c *connection) do(ctx context.Context, sql string) error {
+	return c.Exec(ctx, sql).Close()
+}
+
+// rows runs a statement, and calls fn for each row with its columns as text; nil is
+// NULL.
+func (c *connection) rows(ctx context.Context, sql string, args []string, fn func(row [][]byte) error) error {
+	values := make([][]byte, len(args))
+	for i, a := range args {
+		values[i] = []byte(a)
+	}
+	r := c.ExecParams(ctx, sql, values, nil, nil, nil)
+	var err error
+	for err == nil && r.NextRow() {
+		err = fn(r.Values())
+	}
+	_, cerr := r.Close()
+	return errors.Join(err, cerr)
+}
+
+// value runs a statement that returns one.
+func (c *connection) value(ctx context.Context, sql string, args ...string) (string, error) {
+	var v string
+	err := c.rows(ctx, sql, args, func(row [][]byte) error {
+		v = string(row[0])
+		return nil
+	})
+	return v, err
+}

@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+// dump returns the statements that make the schema, as of a snapshot: those before
+// the rows, and those after.
+func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
+	program, env, err := r.database.dumper(ctx)
+	if err != nil {
+		return [2][]byte{}, err
+	}
+	var sections [2][]byte
+	var errs [2]error
+	var both sync.WaitGroup
+	for i, section := range []string{"pre-data", "post-data"} {
+		both.Go(func() {
+			// Owners, privileges and places are of the server, which may be another one later.
+			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--no-password",
+				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-publications", "--no-subscriptions", "--no-security-labels")
+			cmd.Env = env
+			var out, problems bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &problems
+			if err := cmd.Run(); err != nil {
+				errs[i] = fmt.Errorf("read the schema with pg_dump: %w: %s", err, tail(problems.Bytes()))
+				return
+			}
+			sections[i], errs[i] = body(out.Bytes())
+		})
+	}
+	both.Wait()
+	return sections, errors.Join(errs[:]...)
+}
+
+// What pg_dump writes around the statements has versions and random numbers.
+var (
+	dumpBegin = []byte("\nSET statement_timeout = 0;\n")
+	dumpEnd   = []byte("\n--\n-- PostgreSQL database dump complete\n--\n")
+)
+
+// body is the part of a dump with the statements.
+func body(dump []byte) ([]byte, error) {
+	begin, end := bytes.Index(dump, dumpBegin), bytes.LastIndex(dump, dumpEnd)
+	if begin < 0 || end < begin {
+		return nil, fmt.Errorf("pg_dump wrote no dump as expected: %w", domarkx.ErrUnsupported)
+	}
+	return dump[begin+1 : end], nil
+}
+
+// tail is the end of a program's output.
+func tail(out []byte) string {
+	const longest = 2 << 10
+	return string(bytes.TrimSpace(out[max(0, len(out)-longest):]))
+}

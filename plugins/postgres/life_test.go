@@ -1,0 +1,223 @@
+package postgres_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/postgres"
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tests are a process that is killed, too.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("POSTGRES_HOLD"); dir != "" {
+		hold(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// hold works with the resource in a folder until it is killed.
+func hold(dir string) {
+	ctx := context.Background()
+	live, err := postgres.New().Open(ctx, domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	run := func(sql string) {
+		if err == nil {
+			_, err = live.Execute(ctx, domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "sql", Value: domarkx.StringValue(sql)})})
+		}
+	}
+	run("CREATE TABLE IF NOT EXISTS t (v int)")
+	run("INSERT INTO t VALUES (1)")
+	fmt.Println("working", err)
+	run("INSERT INTO t VALUES (2); SELECT pg_sleep(1000)")
+	fmt.Fprintln(os.Stderr, "not killed:", err)
+	os.Exit(1)
+}
+
+// servers returns the processes of PostgreSQL that work in a place that a resource's
+// folder names.
+func servers(t *testing.T, dir string) []string {
+	t.Helper()
+	states, err := filepath.Glob(filepath.Join(dir, "server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob(filepath.Join(dir, "*", "*", "server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []string
+	for _, path := range append(states, more...) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, _ := databasetest.Object(t, string(data)).Get("Place")
+		found, err := filepath.Glob("/proc/[0-9]*/cwd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cwd := range found {
+			if target, err := os.Readlink(cwd); err == nil && strings.HasPrefix(target, place.Text()) {
+				pids = append(pids, filepath.Base(filepath.Dir(cwd)))
+			}
+		}
+	}
+	return pids
+}
+
+// gone waits until no server works for a resource.
+func gone(t *testing.T, dir string) {
+	t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(20 * time.Second); ; <-ticker.C {
+		pids := servers(t, dir)
+		if len(pids) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("servers %v are left", pids)
+		}
+	}
+}
+
+// A kill in the middle of a statement leaves no server, and what was done before.
+func TestKill(t *testing.T) {
+	dir := dir(t)
+	for round := range 2 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "POSTGRES_HOLD="+dir)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil || line != "working <nil>\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		if len(servers(t, dir)) == 0 {
+			t.Error("no server is there to be killed")
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed
+		if round == 0 {
+			gone(t, dir)
+		} // else the next one meets the server while it ends
+		db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+		if !db.Changed() {
+			t.Error("not changed")
+		}
+		if got, want := db.Query("SELECT count(*) FROM t WHERE v = 1"), fmt.Sprintf("[[%d]]", round+1); got != want {
+			t.Errorf("t has %s, expected %s", got, want)
+		}
+		if got := db.Query("SELECT count(*) FROM t WHERE v = 2"); got != "[[0]]" {
+			t.Errorf("what was interrupted: %s", got)
+		}
+		if err := db.Live.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if pids := servers(t, dir); len(pids) > 0 {
+			t.Errorf("servers %v are left", pids)
+		}
+	}
+}
+
+func TestMissingPrograms(t *testing.T) {
+	if _, err := postgres.Programs([]string{filepath.Join(t.TempDir(), "*")}, "", "no-such-program"); err == nil || !strings.Contains(err.Error(), "apt-get install postgresql") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDSN(t *testing.T) {
+	const dsn = "host=/nowhere user=u password=secret dbname=d"
+	site := domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})}
+	ctx := context.Background()
+	if _, err := postgres.New().Open(ctx, site); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "domarkx.allowDSN") {
+		t.Errorf("not allowed: %v", err)
+	}
+	site.Allow.DSNs = []string{dsn}
+	live, err := postgres.New().Open(ctx, site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// A database of the user's own, on a server that a resource made.
+func TestExternal(t *testing.T) {
+	own := dir(t)
+	databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own}).Query("SELECT 1")
+	state, err := os.ReadFile(filepath.Join(own, "server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := databasetest.Object(t, string(state))
+	text := func(name string) string {
+		member, _ := v.Get(name)
+		return member.Text()
+	}
+	open := func(user string) *databasetest.DB {
+		dsn := fmt.Sprintf("host=%s user=%s password=%s dbname=domarkx", text("Socket"), user, text("Password"))
+		return databasetest.Open(t, postgres.New(), domarkx.Site{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
+			Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
+	}
+	admin := open("git_domarkx")
+	if _, err := admin.Live.Execute(context.Background(), domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()}); err == nil || !strings.Contains(err.Error(), "powers of") {
+		t.Errorf("a superuser: %v", err)
+	}
+	db := open("domarkx")
+	m := plugintest.NewMemory()
+	empty := db.Commit(m)
+	if db.Changed() {
+		t.Error("changed after a commit")
+	}
+	db.Execute("CREATE SCHEMA x; CREATE TABLE x.t (id int PRIMARY KEY); INSERT INTO x.t VALUES (1); CREATE TABLE u (v text); CREATE SEQUENCE s")
+	full := db.Commit(m)
+	if db.Changed() {
+		t.Error("changed after a commit")
+	}
+	db.Execute("SELECT nextval('s')")
+	if !db.Changed() {
+		t.Error("not changed by a sequence")
+	}
+	db.Commit(m)
+	open("domarkx").Execute("INSERT INTO u VALUES ('by another')")
+	if !db.Changed() {
+		t.Error("not changed by another program")
+	}
+	for _, version := range []string{empty, full, full, empty} {
+		db.Load(m, version)
+		if db.Changed() {
+			t.Error("changed after loading")
+		}
+		if again := db.Commit(m); again != version {
+			t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		}
+	}
+	// A private copy works on a server of its own.
+	private := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir(t), Private: true,
+		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
+	private.Load(m, full)
+	if again := private.Commit(m); again != full {
+		t.Error("another version elsewhere")
+	}
+}

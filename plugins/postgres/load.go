@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+// maxSQL bounds the statements of a version, which are read as a whole.
+const maxSQL = 64 << 20
+
+// Load makes the database that of a version. It is filled beside what is there, or in
+// a transaction, so that one of both is there at any time.
+func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
+	v, err := open(ctx, reader, version)
+	if err != nil {
+		return fmt.Errorf("version %s of a PostgreSQL database: %w", version, err)
+	}
+	if err := r.dirty(); err != nil {
+		return err
+	}
+	if err := r.database.replace(ctx, func(c *connection) error { return v.fill(ctx, c) }); err != nil {
+		return err
+	}
+	mark := ""
+	if r.database.shared() {
+		c, err := r.database.connect(ctx, forVersions)
+		if err != nil {
+			return err
+		}
+		if mark, err = c.value(ctx, markSQL); err != nil {
+			return err
+		}
+		if err := c.end(ctx); err != nil {
+			return err
+		}
+	}
+	return r.clean(mark)
+}
+
+// A stored version is one to be loaded.
+type stored struct {
+	reader    domarkx.VersionReader
+	meta      meta
+	pre, post []byte
+	rows      []rows // of each table
+}
+
+// rows are the files with the rows of a table.
+type rows struct{ files []domarkx.File }
+
+// open reads a version but for its rows.
+func open(ctx context.Context, reader domarkx.VersionReader, version string) (*stored, error) {
+	files, err := database.Top(ctx, reader, version)
+	if err != nil {
+		return nil, err
+	}
+	v := &stored{reader: reader}
+	text, err := database.Read(ctx, reader, files[metaFile], maxSQL)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &v.meta); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", metaFile, err, domarkx.ErrCorrupt)
+	}
+	if v.meta.Format != formatNumber {
+		return nil, fmt.Errorf("%s: format %d: %w", metaFile, v.meta.Format, domarkx.ErrUnsupported)
+	}
+	if v.pre, err = database.Read(ctx, reader, files[preFile], maxSQL); err != nil {
+		return nil, err
+	}
+	if v.post, err = database.Read(ctx, reader, files[postFile], maxSQL); err != nil {
+		return nil, err
+	}
+	found := map[string][]domarkx.File{}
+	if folder, ok := files[tablesFolder]; ok {
+		err = database.Walk(ctx, reader, tablesFolder, folder, func(path string, f domarkx.File) error {
+			found[tableOf(path)] = append(found[tableOf(path)], f)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range v.meta.Tables {
+		files, ok := found[t.path()]
+		if !ok {
+			return nil, fmt.Errorf("no rows of table %q.%q: %w", t.Schema, t.Name, domarkx.ErrCorrupt)
+		}
+		v.rows = append(v.rows, rows{files})
+	}
+	return v, nil
+}
+
+// fill makes the schema and the rows in a transaction.
+func (v *stored) fill(ctx context.Context, c *connection) error {
+	if err := makePublic(ctx, c, v.meta.Public); err != nil {
+		return err
+	}
+	if err := c.do(ctx, string(v.pre)); err != nil {
+		return fmt.Errorf("make the schema: %w", err)
+	}
+	for i, t := range v.meta.Tables {
+		if err := v.copy(ctx, c, t, v.rows[i]); err != nil {
+			return fmt.Errorf("the rows of table %q.%q: %w", t.Schema, t.Name, err)
+		}
+	}
+	for _, s := range v.meta.Sequences {
+		name := quote(s.Schema) + "." + quote(s.Name)
+		if _, err := c.value(ctx, "SELECT setval($1::regclass, $2::bigint, $3::boolean)", name, s.Last, fmt.Sprint(s.Called)); err != nil {
+			return fmt.Errorf("set sequence %s: %w", name, err)
+		}
+	}
+	if err := c.do(ctx, string(v.post)); err != nil {
+		return fmt.Errorf("make indexes, constraints and triggers: %w", err)
+	}
+	// pg_dump's statements switch policies off, with which its owner filled a view.
+	if err := c.do(ctx, "SET row_security = on"); err != nil {
+		return err
+	}
+	for _, name := range v.meta.Materialized {
+		if err := c.do(ctx, "REFRESH MATERIALIZED VIEW "+name); err != nil {
+			return fmt.Errorf("fill view %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// copy adds the rows of a table.
+func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) error {
+	columns := ""
+	if len(t.Columns) > 0 { // a table may have none
+		columns = "(" + t.columns() + ")"
+	}
+	from, to := io.Pipe()
+	go func() {
+		var err error
+		for _, f := range rows.files {
+			if err = database.Copy(ctx, v.reader, f, to); err != nil {
+				break
+			}
+		}
+		to.CloseWithError(err)
+	}()
+	_, err := c.CopyFrom(ctx, from, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
+	from.CloseWithError(context.Canceled)
+	return err
+}
+
+// tableOf is the path of the table that a file has rows of.
+func tableOf(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) < 3 {
+		return ""
+	}
+	name, ok := strings.CutSuffix(parts[2], ".rows")
+	if !ok || len(parts) != 5 {
+		name, _ = strings.CutSuffix(parts[2], "."+extension)
+	}
+	return strings.Join(parts[:2], "/") + "/" + name
+}

@@ -1,0 +1,283 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/jackc/pgx/v5"
+)
+
+// The roles and the database of a server.
+const (
+	superuser    = "git_domarkx" // initializes and reads; no statement of a tool runs as it
+	toolRole     = "domarkx"     // owns the database
+	databaseName = "domarkx"
+	loadingName  = "domarkx_loading" // of a version, until it is complete
+	oldName      = "domarkx_old"     // what is replaced, until the new one has its name
+)
+
+// A server is one of the resource's own.
+type server struct {
+	dir     string // of the resource
+	state   serverState
+	account *account // that it runs as; nil for the own one
+	bin     string   // folder of the programs
+	process *process // nil while it does not run
+}
+
+// openServer finds the server of a resource, or prepares to make one.
+func openServer(_ context.Context, site domarkx.Site) (store, error) {
+	s := &server{dir: site.Dir}
+	var err error
+	if s.account, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if s.state, err = s.readState(); err != nil {
+		return nil, err
+	}
+	if s.bin, err = programs(places, s.major(), "initdb", "postgres", "pg_dump"); err != nil {
+		return nil, fmt.Errorf("a private server: %w", err)
+	}
+	return s, s.removeSocket()
+}
+
+func (*server) shared() bool { return false }
+
+func (s *server) data() string { return filepath.Join(s.state.Place, "data") }
+
+// major is the major version of the server that is there, "" for none.
+func (s *server) major() string {
+	data, err := os.ReadFile(filepath.Join(s.data(), "PG_VERSION"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// run starts the server unless it runs.
+func (s *server) run(ctx context.Context) error {
+	if s.process != nil && !s.process.hasEnded() {
+		return nil
+	}
+	if err := s.initialize(ctx); err != nil {
+		return err
+	}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return fmt.Errorf("prepare the PostgreSQL server in %q: %w", s.data(), err)
+	}
+	return nil
+}
+
+// initialize makes the server's files, if there are none.
+func (s *server) initialize(ctx context.Context) error {
+	if s.major() != "" {
+		return nil
+	}
+	if err := s.makePlace(); err != nil {
+		return err
+	}
+	fresh := s.data() + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	password := filepath.Join(s.state.Place, "password")
+	if err := os.WriteFile(password, []byte(s.state.Password+"\n"), 0o600); err != nil {
+		return err
+	}
+	defer os.Remove(password)
+	if err := s.own(password); err != nil {
+		return err
+	}
+	var err error
+	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first
+		cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "--pgdata="+fresh, "--username="+superuser, "--pwfile="+password,
+			"--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale)
+		cmd.Dir, cmd.Env, cmd.SysProcAttr = s.state.Place, environment(), s.attributes()
+		out, ierr := cmd.CombinedOutput()
+		if err = ierr; err == nil {
+			break
+		}
+		err = fmt.Errorf("make the files of a PostgreSQL server: %w: %s", err, tail(out))
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(fresh, s.data())
+}
+
+// prepare makes the role and the database, and mends what a kill left or a statement
+// did to the role.
+func (s *server) prepare(ctx context.Context) error {
+	c, err := s.to(ctx, superuser, "postgres")
+	if err != nil {
+		return err
+	}
+	err = s.prepareWith(ctx, c)
+	return errors.Join(err, c.end(ctx))
+}
+
+func (s *server) prepareWith(ctx context.Context, c *connection) error {
+	role, err := c.value(ctx, "SELECT count(*) FROM pg_roles WHERE rolname = $1", toolRole)
+	if err != nil {
+		return err
+	}
+	if role == "0" {
+		if err := c.do(ctx, "CREATE ROLE "+toolRole); err != nil {
+			return err
+		}
+	}
+	// The password has hexadecimal digits only.
+	err = c.do(ctx, "ALTER ROLE "+toolRole+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '"+s.state.Password+"'; ALTER ROLE "+toolRole+" RESET ALL")
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	err = c.rows(ctx, "SELECT datname FROM pg_database", nil, func(row [][]byte) error {
+		there[string(row[0])] = true
+		return nil
+	})
+	if err == nil && !there[databaseName] && there[oldName] {
+		err = c.do(ctx, "ALTER DATABASE "+oldName+" RENAME TO "+databaseName)
+		there[databaseName], there[oldName] = true, false
+	}
+	if err == nil && !there[databaseName] {
+		err = c.do(ctx, create(databaseName))
+	}
+	for _, name := range []string{loadingName, oldName} {
+		if err == nil && there[name] {
+			err = c.do(ctx, drop(name))
+		}
+	}
+	return err
+}
+
+func create(name string) string {
+	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
+}
+
+func drop(name string) string { return "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)" }
+
+// to connects as a role to a database of the server, which runs.
+func (s *server) to(ctx context.Context, role, name string) (*connection, error) {
+	c, err := s.config(role, name)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, c)
+}
+
+func (s *server) config(role, name string) (*pgx.ConnConfig, error) {
+	c, err := parse("host=/ user=u sslmode=disable")
+	if err != nil {
+		return nil, err
+	}
+	c.Host, c.Port, c.User, c.Password, c.Database = s.state.Socket, port, role, s.state.Password, name
+	c.Fallbacks = nil
+	return c, nil
+}
+
+func (s *server) connect(ctx context.Context, as purpose) (*connection, error) {
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	if as == forVersions {
+		return s.to(ctx, superuser, databaseName)
+	}
+	c, err := s.to(ctx, toolRole, databaseName)
+	if err == nil || ctx.Err() != nil {
+		return c, err
+	}
+	// A statement may have given its role another password.
+	if perr := s.prepare(ctx); perr != nil {
+		return nil, errors.Join(err, perr)
+	}
+	return s.to(ctx, toolRole, databaseName)
+}
+
+func (s *server) dumper(ctx context.Context) (string, []string, error) {
+	if err := s.run(ctx); err != nil {
+		return "", nil, err
+	}
+	c, err := s.config(superuser, databaseName)
+	if err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(s.bin, "pg_dump"), dumpEnvironment(c), nil
+}
+
+// replace fills a new database, with the rights of a tool, which then takes the
+// place of the old one.
+func (s *server) replace(ctx context.Context, fill func(*connection) error) error {
+	if err := s.run(ctx); err != nil {
+		return err
+	}
+	admin, err := s.to(ctx, superuser, "postgres")
+	if err != nil {
+		return err
+	}
+	defer admin.end(ctx)
+	for _, sql := range []string{drop(loadingName), create(loadingName)} {
+		if err := admin.do(ctx, sql); err != nil {
+			return err
+		}
+	}
+	c, err := s.to(ctx, toolRole, loadingName)
+	if err != nil {
+		return err
+	}
+	if err = c.do(ctx, "BEGIN"); err == nil {
+		err = fill(c)
+	}
+	if err == nil {
+		err = c.do(ctx, "COMMIT")
+	}
+	if err = errors.Join(err, c.end(ctx)); err != nil {
+		return errors.Join(err, admin.do(context.WithoutCancel(ctx), drop(loadingName)))
+	}
+	for _, sql := range []string{
+		"ALTER DATABASE " + databaseName + " RENAME TO " + oldName,
+		"ALTER DATABASE " + loadingName + " RENAME TO " + databaseName,
+		drop(oldName),
+	} {
+		if err := admin.do(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *server) close(context.Context) error {
+	if s.process == nil {
+		return nil
+	}
+	err := s.process.stop()
+	s.process = nil
+	return errors.Join(err, s.removeSocket())
+}
+
+func (s *server) remove(ctx context.Context) error {
+	if err := s.close(ctx); err != nil {
+		return err
+	}
+	if err := s.endOther(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.state.Place); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(s.dir, logName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Remove(filepath.Join(s.dir, stateName))
+}

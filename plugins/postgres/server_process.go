@@ -1,0 +1,207 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	port         = 5432 // in the name of the socket only
+	startTimeout = time.Minute
+	poll         = 20 * time.Millisecond
+)
+
+// An account is a user of this machine without privileges.
+type account struct{ uid, gid uint32 }
+
+// unprivileged is who a server of root runs as, since PostgreSQL refuses root; nil
+// for all others.
+func unprivileged() (*account, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "_postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, uerr := strconv.ParseUint(u.Uid, 10, 32)
+		gid, gerr := strconv.ParseUint(u.Gid, 10, 32)
+		if uerr == nil && gerr == nil && uid != 0 {
+			return &account{uint32(uid), uint32(gid)}, nil
+		}
+	}
+	return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres or nobody: %w", domarkx.ErrNotFound)
+}
+
+// attributes let a program run as the server's account, in a process group of its
+// own, so that Ctrl-C is for this program only.
+func (s *server) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	if s.account != nil {
+		a.Credential = &syscall.Credential{Uid: s.account.uid, Gid: s.account.gid}
+	}
+	return a
+}
+
+// parameters configure the server on its command line: nothing listens on the
+// network, and it is small.
+var parameters = []string{
+	"listen_addresses=", "unix_socket_permissions=0700", "port=5432",
+	"shared_buffers=32MB", "max_connections=20", "max_wal_senders=0", "wal_level=minimal", "max_wal_size=256MB",
+	"max_locks_per_transaction=256", "jit=off", "logging_collector=off", "log_destination=stderr", "lc_messages=C",
+	"password_encryption=scram-sha-256", "timezone=UTC", "autovacuum_naptime=5min",
+}
+
+// start starts the server and waits until it answers.
+func (s *server) start(ctx context.Context) error {
+	if err := s.endOther(); err != nil {
+		return err
+	}
+	if err := s.makeSocket(); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(s.dir, logName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	args := []string{"-D", s.data(), "-k", s.state.Socket}
+	for _, p := range parameters {
+		args = append(args, "-c", p)
+	}
+	cmd, with, err := supervised(filepath.Join(s.bin, "postgres"), args, s.attributes())
+	if err != nil {
+		return err
+	}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.state.Place, environment(), log, log
+	if s.process, err = run(cmd, with); err != nil {
+		return fmt.Errorf("start a PostgreSQL server: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		c, err := s.to(ctx, superuser, "postgres")
+		if err == nil {
+			return c.end(ctx)
+		}
+		select {
+		case <-s.process.ended:
+			out, rerr := os.ReadFile(log.Name())
+			s.process = nil
+			return errors.Join(fmt.Errorf("the PostgreSQL server in %q does not start: %s", s.data(), tail(out)), rerr)
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("the PostgreSQL server in %q does not answer: %w", s.data(), err), s.close(ctx))
+		case <-time.After(poll):
+		}
+	}
+}
+
+// A process is a server that runs.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// run starts a program from a thread that stays until it ended: the signal at the
+// death of the parent comes at the end of the thread (prctl(2), PR_SET_PDEATHSIG).
+func run(cmd *exec.Cmd, with []io.Closer) (*process, error) {
+	p := &process{cmd, make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is in its log
+			close(p.ended)
+		}
+		for _, c := range with {
+			_ = c.Close() // ends of a pipe that nothing is written to
+		}
+	}()
+	return p, <-started
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// shutdowns are the ways to end a server, each with the time it gets (PostgreSQL
+// manual, 19.5).
+var shutdowns = []struct {
+	signal syscall.Signal
+	within time.Duration
+}{{syscall.SIGINT, 10 * time.Second}, {syscall.SIGQUIT, 5 * time.Second}, {syscall.SIGKILL, 5 * time.Second}}
+
+func (p *process) stop() error {
+	for _, how := range shutdowns {
+		if err := p.cmd.Process.Signal(how.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		select {
+		case <-p.ended:
+			return nil
+		case <-time.After(how.within):
+		}
+	}
+	return fmt.Errorf("PostgreSQL server %d cannot be ended: %w", p.cmd.Process.Pid, domarkx.ErrConflict)
+}
+
+// endOther ends the server of a process of this program that was killed, which may be
+// about to end.
+func (s *server) endOther() error {
+	path := filepath.Join(s.data(), "postmaster.pid")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil || pid <= 1 {
+		return nil // PostgreSQL says what is wrong with it
+	}
+	for _, how := range shutdowns {
+		if !serves(pid, s.data()) {
+			break
+		}
+		if err := syscall.Kill(pid, how.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		for end := time.Now().Add(how.within); serves(pid, s.data()) && time.Now().Before(end); {
+			time.Sleep(poll)
+		}
+	}
+	if serves(pid, s.data()) {
+		return fmt.Errorf("PostgreSQL server %d of an earlier process cannot be ended: %w", pid, domarkx.ErrConflict)
+	}
+	// Another process may have the number by now, which PostgreSQL would take for a server.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

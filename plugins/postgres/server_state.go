@@ -1,0 +1,140 @@
+//go:build unix
+
+package postgres
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+const (
+	stateName   = "server.json"
+	logName     = "server.log" // of the last start
+	stateFormat = 1
+	// rootPlaces has the servers of root: they run as somebody else, who cannot
+	// enter the folders of root's repositories.
+	rootPlaces = "/var/lib/git-domarkx"
+)
+
+// A serverState is what is remembered of a server.
+type serverState struct {
+	Format   int
+	Dir      string // folder of the resource when it was made
+	Place    string // folder of the server's files
+	Password string // of both roles, in hexadecimal
+	Socket   string // folder of the socket; "" while it does not run
+}
+
+func (s *server) readState() (serverState, error) {
+	path := filepath.Join(s.dir, stateName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.newState()
+	}
+	if err != nil {
+		return serverState{}, err
+	}
+	var state serverState
+	if err := json.Unmarshal(data, &state); err != nil || state.Place == "" {
+		return state, fmt.Errorf("read %q: %w", path, domarkx.ErrCorrupt)
+	}
+	if state.Format != stateFormat {
+		return state, fmt.Errorf("%q has format %d: %w", path, state.Format, domarkx.ErrUnsupported)
+	}
+	if state.Dir == s.dir {
+		return state, nil
+	}
+	if _, err := os.Lstat(filepath.Join(state.Dir, stateName)); err == nil && filepath.Dir(state.Place) == rootPlaces {
+		return state, fmt.Errorf("the PostgreSQL server in %q belongs to %q, which this is a copy of: %w; remove this workspace here and run it anew", state.Place, state.Dir, domarkx.ErrConflict)
+	}
+	if filepath.Dir(state.Place) != rootPlaces {
+		state.Place = filepath.Join(s.dir, "server") // the repository was moved, or copied
+	}
+	state.Dir = s.dir
+	return state, s.writeState(state)
+}
+
+func (s *server) newState() (serverState, error) {
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		return serverState{}, err
+	}
+	state := serverState{Format: stateFormat, Dir: s.dir, Place: filepath.Join(s.dir, "server"), Password: hex.EncodeToString(secret[:16])}
+	if s.account != nil {
+		state.Place = filepath.Join(rootPlaces, hex.EncodeToString(secret[16:]))
+	}
+	return state, s.writeState(state)
+}
+
+func (s *server) writeState(state serverState) error {
+	data, err := json.MarshalIndent(state, "", "  ")
+	if err != nil {
+		return err
+	}
+	return database.ReplaceFile(filepath.Join(s.dir, stateName), append(data, '\n'))
+}
+
+// makePlace makes the folder of the server's files.
+func (s *server) makePlace() error {
+	if s.account != nil {
+		if err := os.MkdirAll(rootPlaces, 0o711); err != nil {
+			return err
+		}
+	}
+	err := os.Mkdir(s.state.Place, 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return s.own(s.state.Place)
+}
+
+// own gives a file to the account that the server runs as.
+func (s *server) own(path string) error {
+	if s.account == nil {
+		return nil
+	}
+	return os.Lchown(path, int(s.account.uid), int(s.account.gid))
+}
+
+// longestSocket is how long the path of the socket's folder may be (unix(7)).
+const longestSocket = 80
+
+// makeSocket makes the folder of the socket, for nobody else.
+func (s *server) makeSocket() error {
+	if err := s.removeSocket(); err != nil {
+		return err
+	}
+	parent := os.TempDir()
+	if len(parent) > longestSocket {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "git-domarkx-")
+	if err != nil {
+		return err
+	}
+	s.state.Socket = dir
+	return errors.Join(s.own(dir), s.writeState(s.state))
+}
+
+// removeSocket removes the folder of a socket that nobody listens on.
+func (s *server) removeSocket() error {
+	if s.state.Socket == "" {
+		return nil
+	}
+	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock", ""} {
+		if err := os.Remove(filepath.Join(s.state.Socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	s.state.Socket = ""
+	return s.writeState(s.state)
+}

@@ -1,0 +1,12 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+func openServer(context.Context, domarkx.Site) (store, error) {
+	return nil, fmt.Errorf("private PostgreSQL servers are for Linux and macOS; name a database with dsn: %w", domarkx.ErrUnsupported)
+}

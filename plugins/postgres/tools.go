@@ -1,0 +1,240 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Execute calls query, execute or schema.
+func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	run, ok := map[string]func(context.Context, *connection, domarkx.Call) (domarkx.Result, error){
+		"query": r.query, "execute": r.execute, "schema": r.schema,
+	}[call.Tool]
+	if !ok {
+		return domarkx.Result{}, database.Errorf(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
+	}
+	c, err := r.database.connect(ctx, forTools)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	result, err := run(ctx, c, call)
+	_ = c.end(ctx) // what was done is done, however the connection ends
+	if ctx.Err() != nil && err != nil {
+		return domarkx.Result{}, ctx.Err()
+	}
+	if err != nil {
+		return domarkx.Result{}, explain(err)
+	}
+	return result, nil
+}
+
+// The codes of errors that mean a refusal (PostgreSQL manual, appendix A).
+var refusals = map[string]bool{
+	"25006": true, // read_only_sql_transaction
+	"42501": true, // insufficient_privilege
+}
+
+// explain turns an error of the server into that of a tool.
+func explain(err error) error {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return err
+	}
+	code := domarkx.CodeFailed
+	if refusals[e.Code] {
+		code = domarkx.CodeRefused
+	}
+	message := fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code)
+	for _, more := range []string{e.Detail, e.Hint} {
+		if more != "" {
+			message += "\n" + more
+		}
+	}
+	if e.Position > 0 {
+		message += fmt.Sprintf("\nat character %d", e.Position)
+	}
+	return database.Errorf(code, "%s", message)
+}
+
+// arguments are the parameters of a statement as text.
+func arguments(args []database.Argument) ([][]byte, error) {
+	var values [][]byte
+	for _, a := range args {
+		if a.Name != "" {
+			return nil, database.Errorf(domarkx.CodeInvalid, "args: %q is a name, expected a list for $1, $2, …", a.Name)
+		}
+		switch v := a.Value.(type) {
+		case nil:
+			values = append(values, nil)
+		case bool:
+			values = append(values, strconv.AppendBool(nil, v))
+		case int64:
+			values = append(values, strconv.AppendInt(nil, v, 10))
+		case float64:
+			values = append(values, strconv.AppendFloat(nil, v, 'g', -1, 64))
+		case string:
+			if strings.ContainsRune(v, 0) {
+				return nil, database.Errorf(domarkx.CodeInvalid, "args: a text with a NUL, which PostgreSQL cannot hold; give bytes as base64")
+			}
+			values = append(values, append([]byte{}, v...))
+		case []byte:
+			values = append(values, append([]byte(`\x`), hex.EncodeToString(v)...))
+		}
+	}
+	return values, nil
+}
+
+func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) (domarkx.Result, error) {
+	sql, args, err := database.Statement(call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	values, err := arguments(args)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	// Nothing of the transaction stays, also where it could write after all.
+	if err := c.do(ctx, "BEGIN READ ONLY"); err != nil {
+		return domarkx.Result{}, err
+	}
+	rows, _, err := r.read(c.ExecParams(ctx, sql, values, nil, nil, nil))
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	return rows.Result()
+}
+
+// execute runs statements in the transaction that the protocol makes of them: all of
+// them count or none, unless they handle transactions themselves (PostgreSQL
+// manual, 55.2.2.1).
+func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call) (domarkx.Result, error) {
+	sql, args, err := database.Statement(call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	if strings.ContainsRune(sql, 0) {
+		return domarkx.Result{}, database.Errorf(domarkx.CodeInvalid, "a NUL in the SQL")
+	}
+	values, err := arguments(args)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	if err := r.dirty(); err != nil {
+		return domarkx.Result{}, err
+	}
+	var affected int64
+	var last *database.Rows
+	keep := func(result *pgconn.ResultReader) error {
+		if last != nil {
+			if err := last.Discard(); err != nil {
+				return err
+			}
+			last = nil
+		}
+		rows, tag, err := r.read(result)
+		if err != nil {
+			return err
+		}
+		if tag.Insert() || tag.Update() || tag.Delete() || strings.HasPrefix(tag.String(), "MERGE") {
+			affected += tag.RowsAffected()
+		}
+		if len(result.FieldDescriptions()) > 0 {
+			last = rows
+			return nil
+		}
+		return rows.Discard()
+	}
+	if len(args) > 0 {
+		err = keep(c.ExecParams(ctx, sql, values, nil, nil, nil))
+	} else {
+		results := c.Exec(ctx, sql)
+		for err == nil && results.NextResult() {
+			err = keep(results.ResultReader())
+		}
+		err = errors.Join(err, results.Close())
+	}
+	if err == nil && c.TxStatus() != 'I' {
+		err = database.Errorf(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
+	}
+	if err != nil {
+		if last != nil {
+			err = errors.Join(err, last.Discard())
+		}
+		return domarkx.Result{}, err
+	}
+	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(affected, 10))}}
+	if last != nil {
+		return last.Result(members...)
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
+}
+
+// read keeps the rows of a result.
+func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.CommandTag, error) {
+	var rows *database.Rows
+	begin := func() (err error) {
+		fields := result.FieldDescriptions()
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = f.Name
+		}
+		rows, err = database.NewRows(names, r.dir)
+		return err
+	}
+	var err error
+	for err == nil && result.NextRow() {
+		if rows == nil {
+			if err = begin(); err != nil {
+				break
+			}
+		}
+		fields := result.FieldDescriptions()
+		row := make([]domarkx.Value, len(fields))
+		for i, column := range result.Values() {
+			row[i] = database.Value(value(fields[i].DataTypeOID, column))
+		}
+		_, err = rows.Add(row)
+	}
+	tag, cerr := result.Close()
+	if err = errors.Join(err, cerr); err == nil && rows == nil {
+		err = begin()
+	}
+	if err != nil && rows != nil {
+		err = errors.Join(err, rows.Discard())
+	}
+	return rows, tag, err
+}
+
+// value is a column, given as text, as package database takes it.
+func value(oid uint32, text []byte) any {
+	if text == nil {
+		return nil
+	}
+	s := string(text)
+	switch oid {
+	case pgtype.BoolOID:
+		return s == "t"
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID:
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n
+		}
+	case pgtype.Float4OID, pgtype.Float8OID: // the digits of a float4 are those of a float8 too
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return f
+		}
+	case pgtype.ByteaOID:
+		if b, err := hex.DecodeString(strings.TrimPrefix(s, `\x`)); err == nil && strings.HasPrefix(s, `\x`) {
+			return b
+		}
+	}
+	return s
+}

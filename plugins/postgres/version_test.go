@@ -1,0 +1,181 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/postgres"
+	"github.com/google/go-cmp/cmp"
+)
+
+// everything has something of most kinds that a database can hold.
+const everything = `CREATE EXTENSION hstore;
+CREATE SCHEMA "o'ther ""x""";
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v text, m mood, p positive, h hstore, double_p int GENERATED ALWAYS AS (p * 2) STORED, dropped int);
+ALTER TABLE a DROP COLUMN dropped;
+INSERT INTO a (v, m, p, h) VALUES ('line
+and tab	', 'sad', 1, 'a=>1'), (NULL, 'happy', 2, NULL), ('\N', NULL, NULL, '');
+CREATE TABLE "o'ther ""x"""."../t" (k text, v json, x xml, f float8, c money);
+INSERT INTO "o'ther ""x"""."../t" VALUES ('b', '{"a":  1}', '<a/>', 'NaN', 1.5), ('a', NULL, NULL, '-Infinity', NULL), ('a', NULL, NULL, 1e-300, NULL);
+CREATE TABLE parent (id int PRIMARY KEY, at date) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parent FOR VALUES FROM (0) TO (10);
+CREATE TABLE part2 PARTITION OF parent FOR VALUES FROM (10) TO (20);
+INSERT INTO parent VALUES (15, '2024-01-02'), (5, 'infinity');
+CREATE TABLE child (more text) INHERITS (a);
+INSERT INTO child (id, v, more) OVERRIDING SYSTEM VALUE VALUES (100, 'inherited', 'x');
+CREATE TABLE referring (a bigint REFERENCES a DEFERRABLE, self int PRIMARY KEY REFERENCES referring);
+INSERT INTO referring VALUES (1, 1), (NULL, 2);
+CREATE TABLE nothing ();
+INSERT INTO nothing DEFAULT VALUES;
+CREATE SEQUENCE s START 7 INCREMENT 3; SELECT nextval('s'), nextval('s');
+CREATE VIEW w AS SELECT v FROM a; CREATE MATERIALIZED VIEW mv AS SELECT count(*) FROM referring; CREATE MATERIALIZED VIEW empty AS SELECT 1 WITH NO DATA;
+CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+-- Dumped from database version 1
+RETURN NEW; END $$;
+CREATE TRIGGER tr BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION f();
+CREATE INDEX i ON a (lower(v)); ALTER TABLE a ENABLE ROW LEVEL SECURITY; ALTER TABLE a FORCE ROW LEVEL SECURITY;
+CREATE POLICY po ON a USING (p = 1);
+COMMENT ON TABLE a IS 'a comment'; COMMENT ON SCHEMA public IS 'ours'`
+
+func TestVersions(t *testing.T) {
+	dir := dir(t)
+	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	m := plugintest.NewMemory()
+	empty := db.Commit(m)
+	if db.Changed() {
+		t.Error("changed after a commit")
+	}
+	db.Execute(everything)
+	if !db.Changed() {
+		t.Error("not changed by statements")
+	}
+	full := db.Commit(m)
+	files := databasetest.Files(t, m, full)
+	for path, want := range map[string]string{
+		"tables/public/a.copy":                    "1\tline\\nand tab\\t\tsad\t1\t\"a\"=>\"1\"\n2\t\\N\thappy\t2\t\\N\n3\t\\\\N\t\\N\t\\N\t\n",
+		"tables/o%27ther%20%22x%22/%2E.%2Ft.copy": "a\t\\N\t\\N\t-Infinity\t\\N\na\t\\N\t\\N\t1e-300\t\\N\nb\t{\"a\":  1}\t<a/>\tNaN\t$1.50\n",
+		"tables/public/part1.copy":                "5\tinfinity\n",
+		"tables/public/nothing.copy":              "\n",
+	} {
+		if files[path] != want {
+			t.Errorf("%s: %q, expected %q", path, files[path], want)
+		}
+	}
+	for path, text := range files {
+		if strings.Contains(text, "restrict") && !strings.HasSuffix(path, "json") {
+			t.Errorf("%s has a random number", path)
+		}
+	}
+	schema := db.Try("schema", "", "")
+	db.Load(m, empty)
+	if got := db.Query("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"); got != "[[0]]" || db.Changed() {
+		t.Errorf("loaded the empty one: %s", got)
+	}
+	if again := db.Commit(m); again != empty {
+		t.Errorf("another empty version:\n%s", cmp.Diff(databasetest.Files(t, m, empty), databasetest.Files(t, m, again)))
+	}
+	db.Load(m, full)
+	if got := db.Try("schema", "", ""); got != schema {
+		t.Errorf("the schema:\n%s", cmp.Diff(schema, got))
+	}
+	if again := db.Commit(m); again != full {
+		t.Errorf("another version of the same:\n%s", cmp.Diff(files, databasetest.Files(t, m, again)))
+	}
+	given := m.Stored()
+	if again := db.Commit(m); again != full {
+		t.Error("another version of the same")
+	}
+	if n := m.Stored() - given; n > 0 {
+		t.Errorf("%d contents were given again", n)
+	}
+	if got := db.Try("execute", "SELECT nextval('s'), count FROM mv", ""); !strings.HasSuffix(got, `"rows":[[13,2]]}`) {
+		t.Errorf("afterwards: %s", got)
+	}
+	if m.Open() != 0 {
+		t.Errorf("%d contents are open", m.Open())
+	}
+}
+
+// A small change of a large table costs little.
+func TestChangeOfLargeTable(t *testing.T) {
+	db := open(t)
+	m := plugintest.NewMemory()
+	db.Execute("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000) i")
+	first := databasetest.Files(t, m, db.Commit(m))
+	db.Execute("UPDATE t SET v = 'x' WHERE id IN (5, 50000); INSERT INTO t VALUES (0, 'first'), (100001, 'last'); DELETE FROM t WHERE id = 70000")
+	version := db.Commit(m)
+	second := databasetest.Files(t, m, version)
+	contents := map[string]bool{}
+	for _, text := range first {
+		contents[text] = true
+	}
+	cost := 0
+	for _, text := range second {
+		if !contents[text] {
+			cost += len(text)
+		}
+	}
+	if cost == 0 || cost > 150<<10 {
+		t.Errorf("five changes cost %d bytes", cost)
+	}
+	other := open(t)
+	other.Load(m, version)
+	if got := other.Query("SELECT count(*), min(id), max(id) FROM t"); got != "[[100001,0,100001]]" {
+		t.Errorf("loaded: %s", got)
+	}
+	if again := other.Commit(m); again != version {
+		t.Error("another version elsewhere")
+	}
+}
+
+// The schema public is the one that no dump makes.
+func TestSchemaPublic(t *testing.T) {
+	db := open(t)
+	m := plugintest.NewMemory()
+	versions := []string{db.Commit(m)}
+	for _, sql := range []string{"DROP SCHEMA public", "CREATE SCHEMA public; CREATE TABLE public.t (v int)", "COMMENT ON SCHEMA public IS 'mine'"} {
+		db.Execute(sql)
+		versions = append(versions, db.Commit(m))
+	}
+	for i, version := range versions {
+		db.Load(m, version)
+		if again := db.Commit(m); again != version {
+			t.Errorf("another version of %d:\n%s", i, cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		}
+	}
+}
+
+func TestLargeObjects(t *testing.T) {
+	db := open(t)
+	db.Execute("SELECT lo_from_bytea(0, 'x')")
+	m := plugintest.NewMemory()
+	w, err := m.Begin(context.Background(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Live.Commit(context.Background(), w); err == nil || !strings.Contains(err.Error(), "1 large objects") {
+		t.Errorf("committed large objects: %v", err)
+	}
+}
+
+// A version that cannot be loaded leaves the database as it was.
+func TestFailedLoad(t *testing.T) {
+	db := open(t)
+	db.Execute("CREATE TABLE t (v int)")
+	m := plugintest.NewMemory()
+	version := db.Commit(m)
+	m.Forget()
+	if err := db.Live.Load(context.Background(), m, version); err == nil {
+		t.Error("loaded what is not there")
+	}
+	if got := db.Query("SELECT count(*) FROM t"); got != "[[0]]" {
+		t.Errorf("t: %s", got)
+	}
+}
