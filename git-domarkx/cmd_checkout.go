@@ -7,7 +7,7 @@ import (
 )
 
 type checkoutCmd struct {
-	Yes      bool   `help:"Write set-id bits, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
+	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
 }
@@ -20,10 +20,10 @@ that of the last linked message. Content, modes, symbolic links, empty folders a
 that Git refuses come back as they were, extended attributes where the file system takes
 them; times do not. Of a database its schema and rows are written.
 
-Some files can do harm just by being there: set-id programs, devices, and nested
-repositories, whose configuration Git would follow. Those of a session that is not trusted
-("git domarkx trust NAME") are written only with --yes. Owners and devices are written
-with --yes, by root.
+Some files can do harm just by being there: set-id files, programs with capabilities,
+devices, and nested repositories, whose configuration Git would follow. Those of a session
+that is not trusted ("git domarkx trust NAME") are written only with --yes. Owners and
+devices are written with --yes, by root.
 
 The live workspace is not touched; "git domarkx rewind" takes that back.
 

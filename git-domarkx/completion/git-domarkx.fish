@@ -96,7 +96,7 @@ complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a replay -d 'Make the 
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 replay' -l yes -d 'Replay what is not trusted, this once'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 replay' -f -a '(__fish_git_domarkx_names list)'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a checkout -d 'Write the workspace as a message left it to a folder'
-complete -c git-domarkx -n '__fish_git_domarkx_at 0 checkout' -l yes -d 'Write set-id bits, devices and nested repositories of an untrusted session, and owners and devices where this user may'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 checkout' -l yes -d 'Write set-id bits, capabilities, devices and nested repositories of an untrusted session, and owners and devices where this user may'
 complete -c git-domarkx -n '__fish_git_domarkx_at 1 checkout' -f -a '(__fish_git_domarkx_names list)'
 complete -c git-domarkx -n '__fish_git_domarkx_at 2+ checkout' -x -a '(__fish_complete_directories)'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a workspace -d 'List, compare, remove and look into workspaces'

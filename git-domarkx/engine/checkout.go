@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -119,9 +120,9 @@ func (m *SessionManager) trustsRevision(ctx context.Context, r Revision) (bool, 
 	return m.IsTrusted(ctx, info)
 }
 
-// hazards returns what can do harm just by being on the disk: programs with a set-id
-// bit, devices, and nested repositories, whose configuration Git obeys in the
-// folder that they are in.
+// hazards returns what can do harm just by being on the disk: files with a set-id bit
+// or capabilities, devices, and nested repositories, whose configuration Git obeys in
+// the folder that they are in.
 func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
 	var found []string
 	bare := map[string]int{} // what a folder has of a bare repository
@@ -132,6 +133,10 @@ func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceV
 			found = append(found, f.Type.String()+" "+at)
 		case f.Type == domarkx.Regular && f.Mode&0o6000 != 0:
 			found = append(found, "set-id program "+at)
+		case f.Type == domarkx.Regular && hasCapabilities(f):
+			found = append(found, "program with capabilities "+at)
+		case f.Type == domarkx.Directory && f.Mode&0o6000 != 0:
+			found = append(found, "set-id folder "+at)
 		case isGitName(f.Name):
 			found = append(found, "nested repository "+at)
 		}
@@ -144,6 +149,12 @@ func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceV
 		return nil
 	})
 	return found, err
+}
+
+// hasCapabilities reports whether a program gets privileges when it is started, as one
+// with a set-id bit does: capabilities(7).
+func hasCapabilities(f domarkx.File) bool {
+	return slices.ContainsFunc(f.Xattrs, func(x domarkx.Xattr) bool { return x.Name == "security.capability" })
 }
 
 // isGitName reports whether some file system takes a name for ".git".
