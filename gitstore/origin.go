@@ -34,6 +34,12 @@ func (tx *Tx) StoreOrigin(ctx context.Context, format string, content io.Reader)
 	if err := o.store(ctx, &tx.builder, content); err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
+	return tx.originTree(&o)
+}
+
+// originTree stores what is known of an original whose segments are stored, and
+// returns its tree.
+func (tx *Tx) originTree(o *Origin) (string, error) {
 	id, err := tx.keep(odb.Blob, o.encode())
 	if err != nil {
 		return "", err

@@ -79,6 +79,11 @@ func (r *originReader) open(i int) (io.ReadCloser, error) {
 			return nil, err
 		}
 	}
+	return r.openIn(i)
+}
+
+// openIn opens segment i, which is in the folder that was read last.
+func (r *originReader) openIn(i int) (io.ReadCloser, error) {
 	b, err := stored(r.leaf, twoDigits(i%leafWidth))
 	if err != nil {
 		return nil, err

@@ -20,8 +20,20 @@ const segmentSize = 64 << 10
 func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error {
 	digest := sha256.New()
 	size := &counter{w: digest}
-	input := bufio.NewReaderSize(io.TeeReader(content, size), segmentSize)
 	folders := fanOut{builder: b}
+	if err := storeSegments(ctx, &folders, io.TeeReader(content, size)); err != nil {
+		return err
+	}
+	var err error
+	o.segments, err = folders.finish()
+	o.count, o.Size, o.SHA256 = folders.count, size.n, [32]byte(digest.Sum(nil))
+	return err
+}
+
+// storeSegments stores bytes behind the segments that are there.
+func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
+	b := folders.builder
+	input := bufio.NewReaderSize(content, segmentSize)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -31,7 +43,7 @@ func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error
 			return err
 		}
 		if len(segment) == 0 {
-			break
+			return nil
 		}
 		var blob domarkx.Blob
 		if whole {
@@ -47,10 +59,6 @@ func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error
 			return err
 		}
 	}
-	var err error
-	o.segments, err = folders.finish()
-	o.count, o.Size, o.SHA256 = folders.count, size.n, [32]byte(digest.Sum(nil))
-	return err
 }
 
 // nextSegment reads up to the first line end with which there are segmentSize bytes

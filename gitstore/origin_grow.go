@@ -1,0 +1,105 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// GrowOrigin stores a foreign document that is the one of a tree with more bytes
+// behind it, and returns its tree, which is that of [Tx.StoreOrigin]. Only the end of
+// what is stored is read. The digest is that of all bytes.
+func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
+	old, err := tx.Origin(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	grown, err := old.grow(ctx, &tx.builder, more, sha256)
+	if err != nil {
+		return "", fmt.Errorf("original document: %w", err)
+	}
+	return tx.originTree(grown)
+}
+
+// grow stores more bytes behind those of an original. Its last segment is made anew:
+// it may have had no line end yet, or not been full.
+func (o *Origin) grow(ctx context.Context, b *builder, more io.Reader, sha256 [32]byte) (*Origin, error) {
+	folders := fanOut{builder: b}
+	size := &counter{w: io.Discard}
+	content := io.TeeReader(more, size)
+	if o.count > 0 {
+		r := originReader{origin: o}
+		leaf, err := b.leafBelow(o.segments, o.count-1)
+		if err != nil {
+			return nil, err
+		}
+		if r.leaf, err = b.tree(leaf); err != nil {
+			return nil, err
+		}
+		last, err := r.openIn(o.count - 1)
+		if err != nil {
+			return nil, err
+		}
+		defer last.Close()
+		content = io.MultiReader(last, content)
+		if err := folders.resume(o.segments, o.count-1); err != nil {
+			return nil, err
+		}
+	}
+	if err := storeSegments(ctx, &folders, content); err != nil {
+		return nil, err
+	}
+	segments, err := folders.finish()
+	return &Origin{Format: o.Format, Size: o.Size + size.n, SHA256: sha256, segments: segments, count: folders.count}, err
+}
+
+// resume takes up the first count files of folders that are stored.
+func (f *fanOut) resume(top odb.ID, count int) error {
+	f.count = count
+	id, leaf := top, len(f.levels)-1
+	for level := range f.levels {
+		entries, err := f.reader.tree(id)
+		if err != nil {
+			return err
+		}
+		n := count / spans[level]
+		if level > 0 {
+			n = count % spans[level-1] / spans[level]
+		}
+		if level == leaf {
+			for i := range n {
+				b, err := stored(entries, twoDigits(i))
+				if err == nil && b.ID == "" {
+					err = fmt.Errorf("segment %d: %w: it is missing", count-n+i, domarkx.ErrCorrupt)
+				}
+				if err != nil {
+					return err
+				}
+				if f.levels[leaf], err = file(f.levels[leaf], twoDigits(i), b); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for i := range n {
+			e := find(entries, folderName(level, i))
+			if !e.IsTree() {
+				return fmt.Errorf("folder %s of the segments: %w: it is missing", folderName(level, i), domarkx.ErrCorrupt)
+			}
+			f.levels[level] = append(f.levels[level], e)
+		}
+		if count%spans[level] == 0 {
+			return nil // nothing is open below
+		}
+		if id, err = folder(entries, folderName(level, n)); err != nil {
+			return err
+		}
+		if id.IsZero() {
+			return fmt.Errorf("folder %s of the segments: %w: it is missing", folderName(level, n), domarkx.ErrCorrupt)
+		}
+	}
+	return nil
+}

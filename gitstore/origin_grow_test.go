@@ -1,0 +1,59 @@
+package gitstore_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// TestGrowOrigin: a document that grew has the tree that it would have had at once.
+func TestGrowOrigin(t *testing.T) {
+	s, _ := newStore(t)
+	ctx := context.Background()
+	line := strings.Repeat("x", 40<<10) + "\n"
+	var whole []byte
+	for _, chunk := range []string{"", "a", "b\n", line, line, strings.Repeat(line, 30), "", "no end", " yet\n", strings.Repeat(line, 40),
+		strings.Repeat("y", 17<<20), "\nend\n", line, line, line} {
+		before := bytes.Clone(whole)
+		whole = append(whole, chunk...)
+		var grown, fresh string
+		update(t, s, func(tx *gitstore.Tx) error {
+			origin := func(content []byte) domarkx.Info {
+				state := conversation(1)
+				var err error
+				if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "pi", bytes.NewReader(content)); err != nil {
+					t.Fatal(err)
+				}
+				fresh = state.Headers[0].Origin
+				info, err := tx.Commit(ctx, commitOf(state))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return info
+			}
+			old := origin(before)
+			name := fmt.Sprintf("s%d", len(whole))
+			if err := tx.Set(ctx, name+"/"+old.ID[:6], old.ID); err != nil {
+				return err
+			}
+			headers, err := tx.Header(ctx, old.ID)
+			if err != nil {
+				return err
+			}
+			if grown, err = tx.GrowOrigin(ctx, headers[0].Origin, strings.NewReader(chunk), sha256.Sum256(whole)); err != nil {
+				return err
+			}
+			fresh, err = tx.StoreOrigin(ctx, "pi", bytes.NewReader(whole))
+			return err
+		})
+		if grown != fresh {
+			t.Errorf("at %d bytes the tree is %s, want %s", len(whole), grown, fresh)
+		}
+	}
+}
