@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -58,6 +59,9 @@ func (c *execCmd) Run(inv *invocation) error {
 	if request.Command == nil && (c.Resource == "" || c.Tool == "") {
 		return usagef("missing RESOURCE and TOOL, or -- and a command")
 	}
+	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && request.Command == nil {
+		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
+	}
 	if c.Args != nil {
 		args, err := domarkx.ParseValue([]byte(*c.Args))
 		if err != nil || args.Kind() != domarkx.Object || request.Command != nil {
@@ -82,6 +86,8 @@ func (c *execCmd) Run(inv *invocation) error {
 	}
 	return commandStatus(report.Result)
 }
+
+func isNoPair(argument string) bool { return strings.IndexByte(argument, '=') <= 0 }
 
 // command returns the words behind --, when they stand right behind the session; nil
 // when they do not.

@@ -80,7 +80,10 @@ func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 				able = append(able, spec.ID)
 			}
 		}
-		if len(able) != 1 {
+		if len(able) == 0 {
+			return request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: "no resource of the workspace runs commands, which -- COMMAND needs"}
+		}
+		if len(able) > 1 {
 			return request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
 				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), r.Name, runCommand)}
 		}
