@@ -23,7 +23,7 @@ func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pendi
 
 // workspaces returns the manager of the workspaces that are live in a repository.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
-	return plugins.New(all.Types(), resourceVersions{store}, plugins.Home{
+	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Home{
 		Dir:      filepath.Join(git.StateDir(), "workspaces"),
 		WorkTree: git.WorkTree,
 		Limits:   func() (plugins.Limits, error) { return inv.limits(git) },
@@ -64,5 +64,9 @@ func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
 // pluginTypes returns the types of resources that there are, with or without a
 // repository.
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
-	return plugins.New(all.Types(), nil, plugins.Home{}).Types(inv.ctx)
+	var except []string
+	if git, err := inv.git(); err == nil {
+		except = append(except, git.WorkTree)
+	}
+	return plugins.New(all.Types(except...), nil, plugins.Home{}).Types(inv.ctx)
 }

@@ -31,7 +31,11 @@ func TestScript(t *testing.T) {
 					return err
 				}
 			}
-			env.Vars = append(env.Vars,
+			examples, err := filepath.Abs("../plugins/external/example")
+			if err != nil {
+				return err
+			}
+			env.Vars = append(env.Vars, "EXAMPLES="+examples,
 				"PATH="+bin+":"+os.Getenv("PATH"),
 				"HOME="+filepath.Join(env.WorkDir, ".home"), "XDG_RUNTIME_DIR="+filepath.Join(env.WorkDir, ".run"),
 				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",

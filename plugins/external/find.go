@@ -19,13 +19,14 @@ const maxType = 64
 // programs for one type the first. Relative entries do not count, nor those in one of
 // the folders that are excepted.
 func Find(path string, except ...string) []domarkx.Plugin {
+	excepted := make([]string, len(except))
 	for i, folder := range except {
-		except[i] = real(folder)
+		excepted[i] = real(folder)
 	}
 	var found []domarkx.Plugin
 	known := map[string]bool{}
 	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) || isBelow(real(dir), except) {
+		if !filepath.IsAbs(dir) || isBelow(real(dir), excepted) {
 			continue
 		}
 		for _, name := range programs(dir) {
