@@ -12,7 +12,7 @@ import (
 const (
 	groupRead   = "Bring in and look"
 	groupChange = "Change"
-	groupSpace  = "Workspaces"
+	groupSpace  = "Workspaces and agents"
 	groupMount  = "Edit as files"
 	groupShare  = "Share"
 	groupCare   = "Keep whole"
@@ -58,6 +58,8 @@ type commandLine struct {
 	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a folder."`
 	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
 	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
+
+	Zeus zeusCmd `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
 
 	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
 	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`

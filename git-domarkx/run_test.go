@@ -53,7 +53,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestAbsentCommandsAreAbsent(t *testing.T) {
-	for _, verb := range []string{"zeus", "chat"} {
+	for _, verb := range []string{"chat"} {
 		if status, _, _ := invoke(t, "", verb); status != exitUsage {
 			t.Errorf("%s: status %d, expected %d", verb, status, exitUsage)
 		}

@@ -26,6 +26,7 @@ var arrows = []arrow{
 	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd"}, "a repository is worked on by running git"},
 	{"plugins/all", []string{".", "format", "plugins"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
+	{"git-domarkx/agents", []string{".", "format"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/engine", []string{".", "format", "plugins/."}, "the engine knows neither Git nor the mount"},
 }
 

@@ -34,6 +34,8 @@ func Codec() format.Codec {
 		Detect: Detect,
 		Decode: c.decode,
 		Encode: Encode,
+
+		Companions: &format.Companions{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest},
 	}
 }
 

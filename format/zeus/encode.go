@@ -93,6 +93,9 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	for _, extra := range m.Extra {
 		to.Lose("message %d: %s", i, extra.Name)
 	}
+	if SessionDigest(m) != "" {
+		entry = entry.Without(keySessionDigest)
+	}
 	entry = entry.With(keyKind, domarkx.StringValue(KindOf(entry)))
 	for _, member := range entry.Members() {
 		if slices.Contains(texts, member.Name) && member.Value.Kind() != domarkx.String {
@@ -109,12 +112,17 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 // texts are the members of entries that are strings.
 var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionPath, "session_source", "parent_id", "tmux_session", "owner_id", "phalanx_id"}
 
-// isoTime spells a time as Python's isoformat does, in UTC.
+// isoTime spells a time as Zeus does; one that is none as the beginning of 1970.
 func isoTime(timestamp string) string {
 	t, ok := format.ParseTime(timestamp)
 	if !ok {
 		t = time.Unix(0, 0)
 	}
+	return FormatTime(t)
+}
+
+// FormatTime spells a time as Zeus does: as Python's isoformat, in UTC.
+func FormatTime(t time.Time) string {
 	t = t.UTC()
 	if t.Nanosecond()/1000 == 0 {
 		return t.Format("2006-01-02T15:04:05+00:00")

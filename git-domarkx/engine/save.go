@@ -141,9 +141,11 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if err != nil {
 		return Saved{}, err
 	}
+	commit.Attachments = e.attachments
 	if c.base != "" {
 		commit.Parents = []string{c.base}
 	}
+	commit.Parents = append(commit.Parents, e.linker.links()...)
 	info, err := tx.Commit(ctx, commit)
 	if err != nil {
 		return Saved{}, err

@@ -1,0 +1,54 @@
+package zeus
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// keySessionDigest is the one member that this program adds to an entry: the SHA-256
+// of the transcript at its session_path, as it was when that was kept.
+const keySessionDigest = "session_sha256"
+
+// sessionPath returns where the transcript of an agent is; "" for any other message.
+func sessionPath(m domarkx.Message) string {
+	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+		return ""
+	}
+	return strings.TrimSpace(Text(*m.Metadata, keySessionPath))
+}
+
+// SessionDigest returns the SHA-256, in hexadecimal, of the transcript that was kept
+// with an agent's message; "" when none was.
+func SessionDigest(m domarkx.Message) string {
+	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+		return ""
+	}
+	digest := Text(*m.Metadata, keySessionDigest)
+	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+		return ""
+	}
+	return digest
+}
+
+// withSessionDigest notes which transcript was kept with an agent's message.
+func withSessionDigest(m domarkx.Message, sha256 string) domarkx.Message {
+	entry := m.Metadata.With(keySessionDigest, domarkx.StringValue(sha256))
+	m.Metadata = &entry
+	return m
+}
+
+// IsTranscript reports whether a file that begins with head is a session of pi: its
+// first line that is JSON is an object of the type "session" that has an id. That is
+// what pi itself asks of a session.
+func IsTranscript(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		v, err := domarkx.ParseValue(bytes.TrimSpace(line))
+		if err != nil {
+			continue
+		}
+		return v.Kind() == domarkx.Object && Text(v, "type") == "session" && Text(v, "id") != ""
+	}
+	return false
+}

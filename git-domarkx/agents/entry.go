@@ -1,0 +1,109 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+// An Entry is an agent of a snapshot.
+type Entry struct {
+	Kind      string
+	ID        string
+	Name      string
+	Role      string
+	Folder    string
+	Path      string // of its session
+	Session   string // of tmux
+	Workspace string // of sway
+	Parent    string // of an agent in kitty
+	Owner     string // of a hoplite
+	Phalanx   string
+
+	Digest string // SHA-256 of its session as it was kept, in hexadecimal; "" when it was not
+}
+
+// Entries returns the agents of a document, and the ids of those that were at work
+// when it was saved. A document of another schema_version, or with another kind of
+// agents, is refused whole.
+func Entries(doc *domarkx.Document) (entries []Entry, working []string, err error) {
+	if about := doc.Header.UserMetadata; about != nil {
+		version, ok := about.Get("schema_version")
+		if one := version.Kind() == domarkx.Number && strings.TrimSuffix(version.Text(), ".0") == "1"; ok && !one && !version.IsTrue() {
+			return nil, nil, fmt.Errorf("schema_version %s: %w, expected %d", version.JSON(), domarkx.ErrUnsupported, zeus.Version)
+		}
+		ids, _ := about.Get("working_agent_ids")
+		for _, id := range ids.Items() {
+			if id.Kind() == domarkx.String {
+				working = append(working, strings.TrimSpace(id.Text()))
+			}
+		}
+	}
+	for i, m := range doc.Conversation {
+		if m.Metadata == nil {
+			continue // an item that is no object, which Zeus passes over
+		}
+		kind, stated := m.Metadata.Get("kind")
+		if !stated {
+			continue // no agent, but something that was said about them
+		}
+		v := entryReader{*m.Metadata}
+		e := Entry{Kind: zeus.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
+			Folder: v.text("cwd"), Path: v.text("session_path"), Session: v.text("tmux_session"), Workspace: v.text("workspace"),
+			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeus.SessionDigest(m.Message)}
+		switch e.Kind {
+		case "":
+			return nil, nil, fmt.Errorf("message %d: kind %s: %w, expected kitty, stygian or hoplite", i, kind.JSON(), domarkx.ErrUnsupported)
+		case zeus.Hoplite:
+			e.Role = cmp.Or(e.Role, roleHoplite)
+		default:
+			e.Role = cmp.Or(e.Role, roleHippeus)
+		}
+		entries = append(entries, e)
+	}
+	return entries, working, nil
+}
+
+type entryReader struct{ domarkx.Value }
+
+func (v entryReader) text(name string) string { return strings.TrimSpace(zeus.Text(v.Value, name)) }
+
+// check says what keeps an entry from being restored, whatever else is live.
+func (e *Entry) check() error {
+	for _, member := range []struct{ name, value string }{{"agent_id", e.ID}, {"cwd", e.Folder}, {"session_path", e.Path}} {
+		if member.value == "" {
+			return fmt.Errorf("the snapshot has no %s for it", member.name)
+		}
+	}
+	for _, value := range []string{e.ID, e.Name, e.Role, e.Folder, e.Path, e.Parent, e.Owner, e.Phalanx} {
+		if strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%q cannot be given to a program", value)
+		}
+	}
+	if e.Kind == zeus.Kitty {
+		if e.Name == "" {
+			return fmt.Errorf("the snapshot has no name for it")
+		}
+		return nil
+	}
+	if !isSessionName(e.Session) {
+		return fmt.Errorf("tmux session %q: no session of tmux can have this name", e.Session)
+	}
+	e.Name = cmp.Or(e.Name, e.Session)
+	return nil
+}
+
+// environment returns the variables that an agent is started with.
+func (e *Entry) environment(path string) []string {
+	env := []string{"ZEUS_AGENT_NAME=" + e.Name, "ZEUS_AGENT_ID=" + e.ID, "ZEUS_ROLE=" + e.Role}
+	if parent := cmp.Or(e.Parent, e.Owner); parent != "" {
+		env = append(env, "ZEUS_PARENT_ID="+parent)
+	}
+	if e.Phalanx != "" {
+		env = append(env, "ZEUS_PHALANX_ID="+e.Phalanx)
+	}
+	return append(env, "ZEUS_SESSION_PATH="+path)
+}

@@ -1,0 +1,199 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+// A kittyWindow is a window of kitty with the variables of an agent.
+type kittyWindow struct {
+	address  string
+	id       int64
+	pid      int // of what runs in it
+	folder   string
+	title    string
+	platform int64 // the id of the window around it in X11; 0 when unknown
+	env      agentVariables
+}
+
+// agentVariables are the variables of an agent. kitty tells whole environments, with
+// all secrets in them; no other variable than these is even read.
+type agentVariables struct {
+	Name   string `json:"ZEUS_AGENT_NAME"`
+	ID     string `json:"ZEUS_AGENT_ID"`
+	Role   string `json:"ZEUS_ROLE"`
+	Parent string `json:"ZEUS_PARENT_ID"`
+	Path   string `json:"ZEUS_SESSION_PATH"`
+}
+
+// kittyList is what "kitty @ ls" prints, as far as it matters.
+type kittyList []struct {
+	Platform int64 `json:"platform_window_id"`
+	Tabs     []struct {
+		Windows []struct {
+			ID    int64          `json:"id"`
+			PID   int            `json:"pid"`
+			CWD   string         `json:"cwd"`
+			Title string         `json:"title"`
+			Env   agentVariables `json:"env"`
+		} `json:"windows"`
+	} `json:"tabs"`
+}
+
+// kitty sends a command to the kitty that listens at an address.
+func (d *Desk) kitty(ctx context.Context, address string, args ...string) (string, error) {
+	return output(ctx, "", "kitty", append([]string{"@", "--to", address}, args...)...)
+}
+
+// kittyWindows returns the windows of agents. An address that was chosen has to
+// answer; of those that were found, what does not is a warning, and what is left
+// over of a kitty that ended is passed over.
+func (d *Desk) kittyWindows(ctx context.Context) (found []kittyWindow, warnings []error, err error) {
+	chosen, seen := d.kittyAddresses()
+	for _, address := range append(slices.Clone(chosen), seen...) {
+		isChosen := slices.Contains(chosen, address)
+		if !isChosen && !answers(address) {
+			continue
+		}
+		windows, err := d.windowsAt(ctx, address)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		case err == nil:
+			found = append(found, windows...)
+		case isChosen:
+			return nil, nil, fmt.Errorf("looking for agents in the kitty at %s: %w", address, err)
+		default:
+			warnings = append(warnings, fmt.Errorf("looking for agents in the kitty at %s: %w", address, err))
+		}
+	}
+	return found, warnings, nil
+}
+
+// kittyAddresses returns the addresses that the user or kitty itself chose, and those
+// that were found.
+func (d *Desk) kittyAddresses() (chosen, seen []string) {
+	patterns := d.Kitty
+	if patterns == nil {
+		patterns = []string{"unix:/tmp/kitty-*"}
+		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" {
+			chosen = append(chosen, own)
+		}
+	}
+	for _, pattern := range patterns {
+		path, isPath := strings.CutPrefix(pattern, "unix:")
+		if !isPath || !strings.ContainsAny(path, "*?") {
+			if !slices.Contains(chosen, pattern) {
+				chosen = append(chosen, pattern)
+			}
+			continue
+		}
+		paths, _ := filepath.Glob(path)
+		for _, path := range paths {
+			if address := "unix:" + path; !slices.Contains(chosen, address) && !slices.Contains(seen, address) && isOwnSocket(path) {
+				seen = append(seen, address)
+			}
+		}
+	}
+	return chosen, seen
+}
+
+// answers reports whether somebody listens at an address.
+func answers(address string) bool {
+	conn, err := net.DialTimeout("unix", strings.TrimPrefix(address, "unix:"), time.Second)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, error) {
+	out, err := d.kitty(ctx, address, "ls")
+	if err != nil {
+		return nil, err
+	}
+	var list kittyList
+	if json.Unmarshal([]byte(out), &list) != nil {
+		return nil, errors.New("kitty answers with something else than a list of windows") // the parser's error could quote it
+	}
+	var found []kittyWindow
+	for _, around := range list {
+		for _, tab := range around.Tabs {
+			for _, w := range tab.Windows {
+				if w.Env.Name == "" && w.Env.ID == "" {
+					continue
+				}
+				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, folder: strings.TrimSpace(w.CWD), title: w.Title,
+					platform: around.Platform, env: w.Env})
+			}
+		}
+	}
+	return found, nil
+}
+
+// kittyAgents returns the agents in windows. A window that the user opens beside an
+// agent's has the same variables; the agent is in the one that was opened first.
+func kittyAgents(windows []kittyWindow) []Agent {
+	first := map[string]kittyWindow{}
+	for _, w := range windows {
+		id := strings.TrimSpace(w.env.ID)
+		if before, ok := first[id]; !ok || before.address == w.address && w.id < before.id {
+			first[id] = w
+		}
+	}
+	var found []Agent
+	for _, w := range windows {
+		id := strings.TrimSpace(w.env.ID)
+		if f := first[id]; id != "" && (f.address != w.address || f.id != w.id) {
+			continue
+		}
+		found = append(found, Agent{Kind: zeus.Kitty, ID: id, Name: cmp.Or(w.env.Name, id), Folder: w.folder,
+			Role:   cmp.Or(strings.ToLower(strings.TrimSpace(w.env.Role)), roleHippeus),
+			parent: strings.TrimSpace(w.env.Parent), path: strings.TrimSpace(w.env.Path), window: w})
+	}
+	return found
+}
+
+// closeWindow closes a window and waits until it is gone.
+func (d *Desk) closeWindow(ctx context.Context, w kittyWindow) error {
+	match := "id:" + strconv.FormatInt(w.id, 10)
+	if _, err := d.kitty(ctx, w.address, "close-window", "--match", match); err != nil {
+		return fmt.Errorf("closing the kitty window of %q: %w", w.env.Name, err)
+	}
+	gone := func() bool {
+		left, err := d.windowsAt(ctx, w.address) // kitty ends with its last window
+		return err != nil || !slices.ContainsFunc(left, func(v kittyWindow) bool { return v.id == w.id })
+	}
+	if !eventually(ctx, maxWait, gone) {
+		return fmt.Errorf("closing the kitty window of %q: it is still there", w.env.Name)
+	}
+	return nil
+}
+
+// eventually asks until the answer is yes, or time is up.
+func eventually(ctx context.Context, limit time.Duration, is func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+		if is() {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package agents
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+// A Row is what became of an agent.
+type Row struct {
+	ID     string
+	Kind   string
+	Status Status
+	Detail string
+}
+
+// A Status says what became of an agent.
+type Status string
+
+// What can become of an agent.
+const (
+	Saved    Status = "saved"
+	Restored Status = "restored"
+	Skipped  Status = "skipped"
+	Failed   Status = "failed"
+)
+
+// ErrNoAgents says that there is nothing to save.
+var ErrNoAgents = errors.New("no agents of Zeus are live in tmux or kitty, so there is nothing to save")
+
+// Snapshot returns the snapshot of what is live, as Zeus writes it, with a row for each
+// agent. All are in it or none: when one cannot be restored from what is known of it, its row is
+// failed, the others are skipped, and there is no snapshot.
+func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
+	if len(live.Agents) == 0 {
+		return nil, nil, ErrNoAgents
+	}
+	var entries []domarkx.Value
+	var working []string
+	refused := false
+	for _, a := range live.Agents {
+		entry, err := d.entry(a, live.Agents)
+		row := Row{ID: a.ID, Kind: a.Kind, Status: Saved, Detail: zeus.Text(entry, "session_path")}
+		if err != nil {
+			refused = true
+			row.Status, row.Detail = Failed, err.Error()
+		}
+		rows, entries = append(rows, row), append(entries, entry)
+		if a.Working {
+			working = append(working, a.ID)
+		}
+	}
+	if refused {
+		for i, row := range rows {
+			if row.Status == Saved {
+				rows[i].Status, rows[i].Detail = Skipped, "not saved, because others cannot be"
+			}
+		}
+		return nil, rows, nil
+	}
+	slices.Sort(working)
+	ids := []domarkx.Value{}
+	for _, id := range slices.Compact(working) {
+		ids = append(ids, domarkx.StringValue(id))
+	}
+	return zeus.AppendJSON(nil, domarkx.ObjectValue(
+		domarkx.Member{Name: "schema_version", Value: domarkx.NumberValue(strconv.Itoa(zeus.Version))},
+		domarkx.Member{Name: "created_at", Value: domarkx.StringValue(zeus.FormatTime(now))},
+		domarkx.Member{Name: "hostname", Value: domarkx.StringValue(hostname)},
+		domarkx.Member{Name: "working_agent_ids", Value: domarkx.ArrayValue(ids...)},
+		domarkx.Member{Name: "entry_count", Value: domarkx.NumberValue(strconv.Itoa(len(entries)))},
+		domarkx.Member{Name: "entries", Value: domarkx.ArrayValue(entries...)},
+	)), rows, nil
+}
+
+// entry returns what a snapshot says of an agent, or what keeps it from being restored.
+func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
+	if a.ID == "" {
+		return domarkx.Value{}, fmt.Errorf("%s has no agent id", a.Name)
+	}
+	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Folder}
+	var path, source string
+	switch a.Kind {
+	case zeus.Kitty:
+		path, source = d.kittySession(a)
+		if n := sharing(a, all); source == sourceFolder && n > 1 {
+			return domarkx.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Folder, n)
+		}
+		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.parent)
+	case zeus.Stygian:
+		path, source = stygianSession(a)
+		members = append(members, "tmux_session", a.tmux.name)
+	case zeus.Hoplite:
+		path, source = d.hopliteSession(a)
+		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.owner, "phalanx_id", a.phalanx)
+	}
+	if path == "" {
+		return domarkx.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)
+	}
+	if !utf8.ValidString(path) || !utf8.ValidString(a.Folder) {
+		return domarkx.Value{}, fmt.Errorf("%s: the path %q of its session, or its folder, is no UTF-8, which a snapshot cannot hold", a.Name, path)
+	}
+	members = append(members, "session_path", path, "session_source", source)
+	entry := domarkx.ObjectValue()
+	for i := 0; i < len(members); i += 2 {
+		entry = entry.With(members[i], domarkx.StringValue(members[i+1]))
+	}
+	return entry, nil
+}
+
+// sharing returns how many agents in kitty work in the folder of one.
+func sharing(a Agent, all []Agent) int {
+	n := 0
+	for _, other := range all {
+		if other.Kind == zeus.Kitty && other.Folder == a.Folder {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+// noWorkspace is what Zeus notes when it does not know where a window is.
+const noWorkspace = "?"
+
+// A swayNode is a node of sway's tree (sway-ipc(7), GET_TREE).
+type swayNode struct {
+	Type     string     `json:"type"`
+	Name     string     `json:"name"`
+	PID      int        `json:"pid"`
+	Window   int64      `json:"window"` // its id in X11
+	Nodes    []swayNode `json:"nodes"`
+	Floating []swayNode `json:"floating_nodes"`
+}
+
+// A placed is a window of sway and the workspace that it is on.
+type placed struct {
+	pid       int
+	window    int64
+	title     string
+	workspace string
+}
+
+// swayWindows returns the windows of sway; an error where it does not run.
+func swayWindows(ctx context.Context) ([]placed, error) {
+	out, err := output(ctx, "", "swaymsg", "-t", "get_tree")
+	if err != nil {
+		return nil, err
+	}
+	var root swayNode
+	if err := json.Unmarshal([]byte(out), &root); err != nil {
+		return nil, fmt.Errorf("swaymsg: %w", err)
+	}
+	var found []placed
+	var walk func(n swayNode, workspace string)
+	walk = func(n swayNode, workspace string) {
+		if n.Type == "workspace" {
+			workspace = n.Name
+		}
+		if n.PID != 0 {
+			found = append(found, placed{n.PID, n.Window, n.Name, workspace})
+		}
+		for _, child := range append(n.Nodes, n.Floating...) {
+			walk(child, workspace)
+		}
+	}
+	walk(root, "")
+	return found, nil
+}
+
+// findWorkspaces notes on which workspace of sway the agents' windows are, where it
+// runs.
+func (d *Desk) findWorkspaces(ctx context.Context, agents []Agent) {
+	if !slices.ContainsFunc(agents, func(a Agent) bool { return a.Kind == zeus.Kitty }) {
+		return
+	}
+	windows, err := swayWindows(ctx)
+	if err != nil {
+		return
+	}
+	for i, a := range agents {
+		if a.Kind == zeus.Kitty {
+			agents[i].workspace = workspaceOf(a.window, windows)
+		}
+	}
+}
+
+// workspaceOf returns the workspace of a window; "" when unknown. One kitty can have
+// windows on several.
+func workspaceOf(w kittyWindow, windows []placed) string {
+	var own []placed
+	for pid := w.pid; pid > 1 && own == nil; pid = parentOf(pid) {
+		for _, p := range windows {
+			if p.pid == pid {
+				own = append(own, p)
+			}
+		}
+	}
+	for _, is := range []func(placed) bool{
+		func(p placed) bool { return w.platform != 0 && p.window == w.platform },
+		func(placed) bool {
+			return !slices.ContainsFunc(own, func(p placed) bool { return p.workspace != own[0].workspace })
+		},
+		func(p placed) bool { return p.title == w.title },
+	} {
+		if i := slices.IndexFunc(own, is); i >= 0 {
+			return own[i].workspace
+		}
+	}
+	return ""
+}
+
+// parentOf returns the process that started another one; 0 when unknown.
+func parentOf(pid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "PPid:"); ok {
+			parent, _ := strconv.Atoi(strings.TrimSpace(value))
+			return parent
+		}
+	}
+	return 0
+}
+
+// moveTo moves the window of a process, once it is there, to a workspace of sway and
+// shows it. Where sway does not run nothing happens, and it is not moved.
+func moveTo(ctx context.Context, pid int, workspace string) (moved bool, err error) {
+	if _, err := swayWindows(ctx); err != nil {
+		return false, nil
+	}
+	if !isWorkspaceName(workspace) {
+		return false, fmt.Errorf("workspace %q: a name with these characters is not given to sway", workspace)
+	}
+	where := func() string {
+		windows, _ := swayWindows(ctx)
+		i := slices.IndexFunc(windows, func(p placed) bool { return p.pid == pid })
+		if i < 0 {
+			return ""
+		}
+		return windows[i].workspace
+	}
+	if !eventually(ctx, maxWait, func() bool { return where() != "" }) {
+		return false, fmt.Errorf("moving its window to workspace %q: sway shows no window", workspace)
+	}
+	for _, command := range []string{
+		fmt.Sprintf(`[pid=%d] move container to workspace "%s"`, pid, workspace),
+		fmt.Sprintf(`workspace "%s"`, workspace),
+		fmt.Sprintf(`[pid=%d] focus`, pid),
+	} {
+		if _, err := output(ctx, "", "swaymsg", "--", command); err != nil {
+			return false, fmt.Errorf("moving its window to workspace %q: %w", workspace, err)
+		}
+	}
+	if at := where(); at != workspace {
+		return false, fmt.Errorf("moving its window to workspace %q: it is on %q", workspace, at)
+	}
+	return true, nil
+}
+
+// isWorkspaceName reports whether a name means nothing but itself in a command of
+// sway (sway(5)), between quotes.
+func isWorkspaceName(name string) bool {
+	return name != "" && isText(name) && !strings.ContainsAny(name, "\"'\\$;,[]{}")
+}
+
+// isText reports whether a string is UTF-8 without control characters.
+func isText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}

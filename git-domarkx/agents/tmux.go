@@ -1,0 +1,251 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/zeus"
+)
+
+// backendStygian is what @zeus_backend says of a stygian agent.
+const backendStygian = "stygian-hippeus"
+
+// A tmuxSession is a session of tmux with what Zeus notes in its options.
+type tmuxSession struct {
+	id      string // tmux's own, such as $3
+	name    string
+	created int64
+	command string // that the first pane was started with
+	folder  string // that the first pane works in
+
+	agentID, role, display, path, backend, owner, phalanx string
+
+	inherited string // the agent's id in the session's environment, which may be that of who made it
+}
+
+// sessionFields are the formats (tmux(1), FORMATS) of the fields of a session.
+var sessionFields = []string{"session_id", "session_name", "session_created", "@zeus_agent", "@zeus_role", "@zeus_name",
+	"@zeus_session_path", "@zeus_backend", "@zeus_owner", "@zeus_phalanx"}
+
+var paneFields = []string{"session_id", "window_index", "pane_index", "pane_start_command", "pane_current_path"}
+
+// tmux runs tmux. Arguments that are data have to be escaped with [plainArgument].
+func (d *Desk) tmux(ctx context.Context, args ...string) (string, error) {
+	return d.tmuxIn(ctx, "", args...)
+}
+
+// tmuxIn runs tmux in a folder, which is the one that a new session begins in. The
+// option for that would be read as a format, which can run commands.
+func (d *Desk) tmuxIn(ctx context.Context, folder string, args ...string) (string, error) {
+	return output(ctx, folder, "tmux", append(append([]string{"-u"}, d.Tmux...), args...)...)
+}
+
+// tmuxSessions returns all sessions by name; none when no server runs.
+func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
+	rows, err := d.tmuxList(ctx, sessionFields, "list-sessions")
+	if isNoServer(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the sessions of tmux: %w", err)
+	}
+	sessions := make([]tmuxSession, 0, len(rows))
+	for _, row := range rows {
+		created, _ := strconv.ParseInt(row[2], 10, 64)
+		s := tmuxSession{id: row[0], name: row[1], created: created, agentID: strings.TrimSpace(row[3]), role: strings.TrimSpace(row[4]),
+			display: strings.TrimSpace(row[5]), path: strings.TrimSpace(row[6]), backend: strings.TrimSpace(row[7]),
+			owner: strings.TrimSpace(row[8]), phalanx: strings.TrimSpace(row[9])}
+		sessions = append(sessions, s)
+	}
+	panes, err := d.tmuxList(ctx, paneFields, "list-panes", "-a")
+	if err != nil && !isNoServer(err) {
+		return nil, fmt.Errorf("listing the panes of tmux: %w", err)
+	}
+	first := map[string][2]int{}
+	for _, row := range panes {
+		window, _ := strconv.Atoi(row[1])
+		pane, _ := strconv.Atoi(row[2])
+		at := [2]int{window, pane}
+		if before, ok := first[row[0]]; ok && slices.Compare(before[:], at[:]) < 0 {
+			continue
+		}
+		first[row[0]] = at
+		for i := range sessions {
+			if sessions[i].id == row[0] {
+				sessions[i].command, sessions[i].folder = row[3], row[4]
+			}
+		}
+	}
+	for i, s := range sessions {
+		if s.agentID == "" && (s.isHoplite() || s.isStygian()) {
+			sessions[i].inherited = d.inheritedID(ctx, s)
+		}
+	}
+	slices.SortStableFunc(sessions, func(a, b tmuxSession) int { return cmp.Compare(a.name, b.name) })
+	return sessions, nil
+}
+
+// tmuxList runs a listing of tmux and returns its rows. Values may have any
+// characters, line ends too, so the fields are told apart by a word that none has.
+func (d *Desk) tmuxList(ctx context.Context, fields []string, command ...string) ([][]string, error) {
+	word := "|" + rand.Text() + "|"
+	var b strings.Builder
+	for _, field := range fields {
+		b.WriteString("#{" + field + "}" + word)
+	}
+	out, err := d.tmux(ctx, append(command, "-F", b.String())...)
+	if err != nil {
+		return nil, err
+	}
+	cells := strings.Split(out, word)
+	var rows [][]string
+	for ; len(cells) > len(fields); cells = cells[len(fields):] {
+		row := slices.Clone(cells[:len(fields)])
+		row[0] = strings.TrimPrefix(row[0], "\n") // the end of the line before
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// isNoServer reports whether tmux says that it does not run.
+func isNoServer(err error) bool {
+	if err == nil {
+		return false
+	}
+	said := err.Error()
+	return errors.Is(err, errNotInstalled) || strings.Contains(said, "no server running") ||
+		strings.Contains(said, "error connecting to") && (strings.Contains(said, "No such file") || strings.Contains(said, "Connection refused"))
+}
+
+// inheritedID returns the agent's id in the environment of a session.
+func (d *Desk) inheritedID(ctx context.Context, s tmuxSession) string {
+	out, err := d.tmux(ctx, "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
+	if err != nil {
+		return ""
+	}
+	id, ok := strings.CutPrefix(strings.TrimSpace(out), "ZEUS_AGENT_ID=")
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+func (s tmuxSession) isStygian() bool { return strings.EqualFold(s.backend, backendStygian) }
+
+func (s tmuxSession) isHoplite() bool {
+	return !s.isStygian() && strings.EqualFold(s.role, roleHoplite) && s.owner != "" && s.phalanx != ""
+}
+
+var (
+	startedID   = regexp.MustCompile(`(?:^|\s)ZEUS_AGENT_ID=([A-Za-z0-9_-]+)(?:\s|$)`)
+	startedPath = regexp.MustCompile(`(?:^|\s)ZEUS_SESSION_PATH=(\S+)(?:\s|$)`)
+)
+
+// ownID returns the id of the agent that a session is of: the one noted, else the one
+// it was started with. An id that the session inherited may be another agent's.
+func (s tmuxSession) ownID() string {
+	if s.agentID != "" {
+		return s.agentID
+	}
+	if m := startedID.FindStringSubmatch(strings.Trim(strings.TrimSpace(s.command), `"'`)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// tmuxAgents returns the stygian agents by the names of their sessions. Of two with
+// one id the newer counts.
+func tmuxAgents(sessions []tmuxSession) []Agent {
+	newest := map[string]tmuxSession{}
+	for _, s := range sessions {
+		if a := s.agent(zeus.Stygian); s.isStygian() && a.ID != "" {
+			if before, ok := newest[a.ID]; !ok || s.created > before.created {
+				newest[a.ID] = s
+			}
+		}
+	}
+	var found []Agent
+	for _, s := range sessions {
+		if a := s.agent(zeus.Stygian); s.isStygian() && (a.ID == "" || newest[a.ID].id == s.id) {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// agent returns the agent that a session is of.
+func (s tmuxSession) agent(kind string) Agent {
+	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Folder: s.folder,
+		path: s.path, command: s.command, tmux: s}
+	if a.ID == "" && s.inherited != s.owner {
+		a.ID = s.inherited
+	}
+	if kind == zeus.Hoplite {
+		a.Role, a.owner, a.phalanx = roleHoplite, s.owner, s.phalanx
+	}
+	return a
+}
+
+// killSession ends a session, and no other one.
+func (d *Desk) killSession(ctx context.Context, s tmuxSession) error {
+	if _, err := d.tmux(ctx, "kill-session", "-t", s.id); err != nil {
+		return fmt.Errorf("closing the tmux session %q: %w", s.name, err)
+	}
+	return nil
+}
+
+// plainArgument returns data as an argument in which tmux sees nothing of its own: it
+// takes a semicolon at the end of one for the end of the command.
+func plainArgument(s string) string {
+	if rest, ok := strings.CutSuffix(s, ";"); ok {
+		return rest + `\;`
+	}
+	return s
+}
+
+// isSessionName reports whether tmux takes a name as it is, and finds that session by
+// it. It replaces colons, periods and what is no text, and reads a name that begins
+// with one of those signs as something else, such as the id of another session.
+func isSessionName(name string) bool {
+	return name != "" && isText(name) && !strings.ContainsAny(name, ":.") && !strings.Contains(name, "#[") &&
+		!strings.ContainsAny(name[:1], "$@%=!+-^~{*[?")
+}
+
+// startInTmux starts an agent in a session of its own. The options are set before
+// tmux looks at what became of the agent, so that they are there also if it ends
+// at once.
+func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
+	env := []string{"env", "-u", "ZEUS_PARENT_ID", "-u", "ZEUS_PHALANX_ID"}
+	for _, variable := range e.environment(path) {
+		env = append(env, plainArgument(variable))
+	}
+	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}",
+		"-s", plainArgument(strings.ReplaceAll(e.Session, "#", "##")), "--"}, env...)
+	for _, word := range d.shell() {
+		args = append(args, plainArgument(word))
+	}
+	options := [][2]string{{"@zeus_agent", e.ID}, {"@zeus_role", e.Role}, {"@zeus_name", e.Name}, {"@zeus_session_path", path}}
+	if e.Kind == zeus.Stygian {
+		options = append(options, [][2]string{{"@zeus_backend", backendStygian}, {"@zeus_owner", ""}, {"@zeus_phalanx", ""}}...)
+	} else {
+		options = append(options, [][2]string{{"@zeus_backend", ""}, {"@zeus_owner", e.Owner}, {"@zeus_phalanx", e.Phalanx}}...)
+	}
+	for _, o := range options {
+		args = append(args, ";", "set-option", "-t", plainArgument("="+e.Session+":"), o[0], plainArgument(o[1]))
+	}
+	out, err := d.tmuxIn(ctx, e.Folder, args...)
+	if err == nil {
+		return nil
+	}
+	if id := strings.TrimSpace(out); id != "" {
+		d.tmux(ctx, "kill-session", "-t", id) // what is not noted as the agent's would be lost to Zeus
+	}
+	return err
+}

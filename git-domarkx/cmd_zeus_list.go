@@ -1,0 +1,97 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type zeusListCmd struct{}
+
+func (zeusListCmd) Help() string {
+	return `
+Lists the agents of all snapshots of Zeus: of the sessions that were saved or imported as
+such, and of the files in Zeus's own folder that are not sessions here. The newest snapshot
+comes first, by its name.
+
+## Output
+
+    AGENT_ID  KIND  STATUS  DETAIL
+
+A line for each agent of each snapshot. STATUS is saved, and DETAIL is the name of the
+snapshot, which "git domarkx zeus restore" takes.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (zeusListCmd) ExitOne() string {
+	return "A snapshot could not be read; the others were."
+}
+
+// A listed is a snapshot that can be restored.
+type listed struct {
+	name string
+	doc  func() (*domarkx.Document, error)
+}
+
+// Run lists the agents.
+func (c *zeusListCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	all, err := c.find(inv, sessions)
+	if err != nil {
+		return err
+	}
+	var rows []agents.Row
+	var bad []error
+	for _, s := range all {
+		doc, err := s.doc()
+		var entries []agents.Entry
+		if err == nil {
+			entries, _, err = agents.Entries(doc)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("snapshot %s: %w", s.name, err))
+			continue
+		}
+		for _, e := range entries {
+			rows = append(rows, agents.Row{ID: e.ID, Kind: e.Kind, Status: agents.Saved, Detail: s.name})
+		}
+	}
+	if err := printAgents(inv, rows); err != nil {
+		return err
+	}
+	return badInput(inv, bad)
+}
+
+func (c *zeusListCmd) find(inv *invocation, sessions *engine.SessionManager) ([]listed, error) {
+	infos, err := sessions.ImportedFrom(inv.ctx, zeus.Name)
+	if err != nil {
+		return nil, err
+	}
+	var all []listed
+	for _, info := range infos {
+		all = append(all, listed{info.Name, func() (*domarkx.Document, error) {
+			doc, _, err := sessions.Document(inv.ctx, engine.Revision{Name: info.Name, Message: -1})
+			return doc, err
+		}})
+	}
+	files, err := zeusFiles(inv.zeusStateDir())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		if !slices.ContainsFunc(infos, func(info domarkx.Info) bool { return info.Name == name }) {
+			all = append(all, listed{name, func() (*domarkx.Document, error) { return readSnapshot(inv.zeusFile(name)) }})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Compare(b.name, a.name) })
+	return all, nil
+}

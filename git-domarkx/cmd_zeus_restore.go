@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type zeusRestoreCmd struct {
+	WorkspaceMode string `enum:"original,current" default:"original" placeholder:"MODE" help:"Where windows of kitty go: original (the default), to the workspace of sway that they were on, or current."`
+	IfRunning     string `enum:"error,skip,replace" default:"error" placeholder:"POLICY" help:"What to do when an agent runs already: error (the default), and nothing is started; skip it; or replace it."`
+	SessionDir    string `placeholder:"DIR" help:"Where to write transcripts that are missing, instead of to their own place."`
+	Name          string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's folder, by its name or path."`
+}
+
+func (zeusRestoreCmd) Help() string {
+	return `
+Starts the agents of a snapshot again: each in a kitty of its own or a session of tmux, as
+it was, in its folder, with its transcript. The program that is started is the user's own
+setting (see git domarkx help zeus), never one that the snapshot names.
+
+When one of the agents runs already, nothing is started. With --if-running=skip those that
+run are left as they are; with --if-running=replace they are closed first. A session of tmux
+that has the name of one in the snapshot is that agent's problem alone: it fails, is
+skipped, or the session is closed.
+
+A transcript that is missing is written from what was kept with the session: to its own
+place, or into the folder of --session-dir, and then the agent is started with that one. A file
+that is there is never replaced. As a snapshot can come from anybody, only what is a
+session of pi is written, and only to a name that ends in .jsonl.
+
+Where sway runs, the windows of kitty go back to their workspaces, unless --workspace-mode is
+current. Agents in tmux have none.
+
+## Output
+
+    AGENT_ID  KIND  STATUS  DETAIL
+
+A line for each agent. STATUS is restored, skipped or failed, and DETAIL says where it is,
+or why. How many of each there were is told on standard error.
+
+## Examples
+
+    git domarkx zeus restore 20260302T071509Z-before-holidays
+    git domarkx zeus restore --if-running=skip --session-dir ~/sessions fleet
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (zeusRestoreCmd) ExitOne() string {
+	return "An agent was not restored, and not skipped because it runs already."
+}
+
+// Run restores the agents.
+func (c *zeusRestoreCmd) Run(inv *invocation) error {
+	sessions, err := inv.sessions()
+	if err != nil {
+		return err
+	}
+	desk, err := inv.desk()
+	if err != nil {
+		return err
+	}
+	doc, info, err := c.find(inv, sessions)
+	if err != nil {
+		return err
+	}
+	entries, working, err := agents.Entries(doc)
+	if err != nil {
+		return badInput(inv, []error{fmt.Errorf("snapshot %s: %w", c.Name, err)})
+	}
+	if len(entries) == 0 {
+		return badInput(inv, []error{fmt.Errorf("snapshot %s has no agents of Zeus", c.Name)})
+	}
+	request := agents.RestoreRequest{Entries: entries, Workspace: c.WorkspaceMode, IfRunning: c.IfRunning, SessionDir: c.SessionDir}
+	if info.ID != "" {
+		request.Kept = func(ctx context.Context, digest string) (io.ReadCloser, error) {
+			content, err := sessions.Attachment(ctx, info.ID, digest)
+			if err != nil {
+				return nil, err
+			}
+			return keptSession{io.NewSectionReader(content, 0, content.Size()), content}, nil
+		}
+	}
+	rows, warnings, err := desk.Restore(inv.ctx, request)
+	for _, warning := range warnings {
+		inv.warn(fmt.Errorf("warning: %w", warning))
+	}
+	var conflict *agents.ConflictError
+	if err != nil && !errors.As(err, &conflict) {
+		return errors.Join(printAgents(inv, rows), err)
+	}
+	if conflict != nil {
+		printError(inv.err, conflict)
+	}
+	return c.print(inv, rows, working)
+}
+
+func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []string) error {
+	if err := printAgents(inv, rows); err != nil {
+		return err
+	}
+	failed := countAgents(rows, agents.Failed)
+	if !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "%d restored, %d skipped, %d failed", countAgents(rows, agents.Restored), countAgents(rows, agents.Skipped), failed)
+		again := 0
+		for _, r := range rows {
+			for _, id := range working {
+				if r.ID == id && r.Status == agents.Restored {
+					again++
+				}
+			}
+		}
+		if again > 0 {
+			fmt.Fprintf(inv.err, "; %d of those restored were at work", again)
+		}
+		fmt.Fprintln(inv.err)
+	}
+	if failed > 0 {
+		return errNo
+	}
+	return nil
+}
+
+// keptSession is a transcript out of a session.
+type keptSession struct {
+	io.Reader
+	io.Closer
+}
+
+// find returns the snapshot: a session, else a file of Zeus, which has no id.
+func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) (*domarkx.Document, domarkx.Info, error) {
+	revision, err := engine.ParseRevision(c.Name)
+	if err == nil {
+		if revision.Message >= 0 {
+			return nil, domarkx.Info{}, usagef("%q is a message; a snapshot is restored as a whole", c.Name)
+		}
+		var doc *domarkx.Document
+		var info domarkx.Info
+		if doc, info, err = sessions.Document(inv.ctx, revision); err == nil {
+			return doc, info, nil
+		}
+	}
+	if !errors.Is(err, domarkx.ErrNotFound) && !errors.Is(err, domarkx.ErrInvalid) {
+		return nil, domarkx.Info{}, err
+	}
+	for _, path := range []string{inv.zeusFile(c.Name), inv.zeusFile(strings.TrimSuffix(c.Name, ".json")), c.Name} {
+		if isPath := path == c.Name; isPath && !strings.HasSuffix(path, ".json") {
+			continue
+		}
+		if stat, statErr := os.Stat(path); statErr != nil || !stat.Mode().IsRegular() {
+			continue
+		}
+		doc, err := readSnapshot(path)
+		if err == nil && !inv.opts.Quiet {
+			for _, damage := range doc.Damage {
+				printWarning(inv.err, damage)
+			}
+		}
+		return doc, domarkx.Info{}, err
+	}
+	return nil, domarkx.Info{}, fmt.Errorf("%w; there is no such file in %s either; git domarkx zeus list shows what there is", err, filepath.Join(inv.zeusStateDir(), "snapshots"))
+}
+
+// zeusFile returns the path of a snapshot in Zeus's own folder.
+func (inv *invocation) zeusFile(name string) string {
+	return filepath.Join(inv.zeusStateDir(), "snapshots", name+".json")
+}
+
+// readSnapshot reads a snapshot of Zeus.
+func readSnapshot(path string) (*domarkx.Document, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return zeus.Codec().Decode(format.Source{Path: path, Data: data})
+}

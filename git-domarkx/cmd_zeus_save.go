@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type zeusSaveCmd struct {
+	Name  string `placeholder:"NAME" help:"What the snapshot is called, behind the time; snapshot- and the time unless given."`
+	Close bool   `help:"Close the agents once they are saved."`
+}
+
+func (zeusSaveCmd) Help() string {
+	return `
+Finds the agents of Zeus that are live, in windows of kitty and sessions of tmux, and saves
+which they are, as a session here and as a snapshot in Zeus's own folder, both called
+TIME-NAME. The transcript of each agent is kept with the session; "git domarkx show
+--attachment" prints one, by the session_sha256 of its message.
+
+All agents are saved or none: when it is not known of one which transcript it goes on
+with, nothing is, and its line says so.
+
+With --close the agents are closed after all is stored. One that could not be closed is
+told on standard error.
+
+## Output
+
+    AGENT_ID  KIND  STATUS  DETAIL
+
+A line for each agent. STATUS is saved, and DETAIL the path of the transcript; where nothing
+is saved, it is failed for those that are in the way and skipped for the others, and DETAIL
+says why. How many there were, and the name of the session, is told on standard error.
+
+## Examples
+
+    git domarkx zeus save --name before-holidays --close
+    git domarkx show 20260302T071509Z-before-holidays
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (zeusSaveCmd) ExitOne() string {
+	return "There is no agent, or one that cannot be saved; nothing was."
+}
+
+// Run saves the agents.
+func (c *zeusSaveCmd) Run(inv *invocation) error {
+	source, err := inv.open()
+	if err != nil {
+		return err
+	}
+	desk, err := inv.desk()
+	if err != nil {
+		return err
+	}
+	live, err := desk.Discover(inv.ctx)
+	if err != nil {
+		return err
+	}
+	for _, warning := range live.Warnings {
+		inv.warn(fmt.Errorf("warning: %w", warning))
+	}
+	now := time.Now().UTC()
+	hostname, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	snapshot, rows, err := desk.Snapshot(live, hostname, now)
+	if errors.Is(err, agents.ErrNoAgents) {
+		printError(inv.err, err)
+		return errNo
+	}
+	if err != nil {
+		return err
+	}
+	if snapshot == nil {
+		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, agents.Failed), len(rows)))
+		return errors.Join(printAgents(inv, rows), errNo)
+	}
+	name, err := c.store(inv, source, snapshot, now)
+	if err != nil {
+		return err
+	}
+	if err := printAgents(inv, rows); err != nil {
+		return err
+	}
+	if !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "%d saved, as %s\n", len(rows), visible(name))
+	}
+	if c.Close {
+		c.closeAll(inv, desk, live)
+	}
+	return nil
+}
+
+func (c *zeusSaveCmd) closeAll(inv *invocation, desk *agents.Desk, live agents.Live) {
+	for _, a := range live.Agents {
+		if err := desk.Close(inv.ctx, a); err != nil {
+			inv.warn(fmt.Errorf("warning: %w", err))
+		}
+	}
+}
+
+var notInSlug = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
+
+// slug returns a snapshot's name as Zeus writes it into that of the file.
+func slug(name string) string {
+	s := strings.Trim(notInSlug.ReplaceAllString(strings.TrimSpace(name), "-"), "-._")
+	if s == "" {
+		return "snapshot"
+	}
+	return s[:min(len(s), 150)]
+}
+
+// maxSameName bounds how many snapshots of one name and second there can be.
+const maxSameName = 1000
+
+// store makes a session of a snapshot, and a file in Zeus's folder. It returns the
+// name of both.
+func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now time.Time) (string, error) {
+	name := c.Name
+	if name == "" {
+		name = "snapshot-" + now.Format("20060102-150405")
+	}
+	base := source.store.MapName(now.Format("20060102T150405Z") + "-" + slug(name))
+	dir := filepath.Join(inv.zeusStateDir(), "snapshots")
+	if err := os.MkdirAll(dir, 0o700); err != nil { // rather now than when there is a session already
+		return "", fmt.Errorf("writing the snapshot for Zeus: %w", err)
+	}
+	for n := range maxSameName {
+		name := numberedSnapshot(base, n)
+		_, statErr := os.Lstat(filepath.Join(dir, name+".json"))
+		_, err := source.sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
+		if statErr == nil || err == nil {
+			continue
+		}
+		if !errors.Is(err, domarkx.ErrNotFound) {
+			return "", err
+		}
+		if err := importSnapshot(inv, source.sessions, name, snapshot); err != nil {
+			return "", err
+		}
+		err = fs.ErrExist
+		for ; errors.Is(err, fs.ErrExist) && n < maxSameName; n++ { // Zeus may have been faster
+			err = agents.WriteNew(filepath.Join(dir, numberedSnapshot(base, n)+".json"), bytes.NewReader(snapshot))
+		}
+		if err != nil {
+			return "", fmt.Errorf("writing the snapshot for Zeus: %w; the session %s has it", err, name)
+		}
+		return name, nil
+	}
+	return "", fmt.Errorf("the name %s: %w, %d times", base, domarkx.ErrExists, maxSameName)
+}
+
+// numberedSnapshot returns the n-th name to try, as Zeus numbers them.
+func numberedSnapshot(base string, n int) string {
+	if n == 0 {
+		return base
+	}
+	return fmt.Sprintf("%s-%d", base, n)
+}
+
+func importSnapshot(inv *invocation, sessions *engine.SessionManager, name string, snapshot []byte) error {
+	result, err := sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
+	if err == nil {
+		err = errors.Join(result.Bad...)
+	}
+	if err != nil {
+		return err
+	}
+	if !inv.opts.Quiet {
+		for _, warning := range result.Warnings {
+			printWarning(inv.err, warning)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// keepCompanions stores the files that the messages of an imported document name,
+// and notes in each message which one it is. A file that is not there any more stays
+// the one that the base has. What cannot be kept is a warning.
+func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view) ([]domarkx.Attachment, error) {
+	files := in.codec.Companions
+	if files == nil {
+		return nil, nil
+	}
+	before, err := companionsOf(ctx, files, base)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[string]string{}
+	var added []domarkx.Attachment
+	for i, m := range doc.Conversation {
+		path := files.Of(m.Message)
+		if path == "" {
+			continue
+		}
+		digest, known := kept[path]
+		if !known {
+			attachment, err := imp.keepCompanion(ctx, files, path)
+			var missing *unreadableError
+			switch {
+			case errors.As(err, &missing) && before[path] != "":
+				digest = before[path]
+			case errors.As(err, &missing):
+				imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: message %d: %w", in.path, i, missing.error))
+			case err != nil:
+				return nil, err
+			default:
+				digest = attachment.SHA256
+				added = append(added, attachment)
+			}
+			kept[path] = digest
+		}
+		if digest != "" {
+			doc.Conversation[i].Message = files.WithDigest(m.Message, digest)
+		}
+	}
+	return added, nil
+}
+
+// companionsOf returns the digests of the files that a snapshot has, by path.
+func companionsOf(ctx context.Context, files *format.Companions, base *view) (map[string]string, error) {
+	digests := map[string]string{}
+	if base == nil {
+		return digests, nil
+	}
+	for k := range base.state.Thread.Live {
+		m, err := base.message(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if digest := files.Digest(m); digest != "" {
+			digests[files.Of(m)] = digest
+		}
+	}
+	return digests, nil
+}
+
+// keepCompanion stores one file. One that is not there, cannot be read, or is not
+// what such a message may name, is an *unreadableError.
+func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
+	refuse := func(err error) (domarkx.Attachment, error) {
+		return domarkx.Attachment{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+	}
+	if !filepath.IsAbs(path) {
+		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))
+	}
+	if info, err := os.Stat(path); err != nil {
+		return refuse(pathError(err))
+	} else if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
+		return refuse(fmt.Errorf("%w: it is no regular file", domarkx.ErrInvalid))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return refuse(pathError(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return refuse(pathError(err))
+	}
+	head, err := io.ReadAll(io.LimitReader(f, format.HeadSize))
+	if err != nil {
+		return refuse(pathError(err))
+	}
+	if !files.Is(head) {
+		return refuse(fmt.Errorf("%w: it is not what such a message may name", domarkx.ErrInvalid))
+	}
+	// Somebody may be writing it; what counts is what was there when it was opened.
+	rest := io.LimitReader(f, max(0, info.Size()-int64(len(head))))
+	blob, sum, err := imp.tx.StoreAttachment(ctx, io.MultiReader(bytes.NewReader(head), rest))
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+}
+
+// Document returns a snapshot as a document, with what it is a snapshot of.
+func (m *SessionManager) Document(ctx context.Context, r Revision) (*domarkx.Document, domarkx.Info, error) {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	doc, err := m.document(ctx, info)
+	return doc, info, err
+}
+
+// Attachment opens what a snapshot keeps under a SHA-256 in hexadecimal;
+// domarkx.ErrNotFound.
+func (m *SessionManager) Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error) {
+	return m.store.Attachment(ctx, snapshot, sha256)
+}
+
+// ImportedFrom returns the sessions that were imported from documents of a format, by
+// name. Sessions that cannot be read are left out.
+func (m *SessionManager) ImportedFrom(ctx context.Context, formatName string) ([]domarkx.Info, error) {
+	list, err := m.store.List(ctx)
+	if list == nil && err != nil {
+		return nil, err
+	}
+	var from []domarkx.Info
+	for _, info := range list {
+		headers, err := m.store.Header(ctx, info.ID)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || headers[0].Origin == "" {
+			continue
+		}
+		if origin, err := m.store.Origin(ctx, headers[0].Origin); err == nil && origin.Format == formatName {
+			from = append(from, info)
+		}
+	}
+	return from, nil
+}

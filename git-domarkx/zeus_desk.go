@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
+)
+
+// desk returns where the agents of Zeus live, by the user's configuration.
+func (inv *invocation) desk() (*agents.Desk, error) {
+	git, err := inv.git()
+	if err != nil {
+		return nil, err
+	}
+	home := inv.getenv("HOME")
+	d := &agents.Desk{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
+	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(d.StateDirs, dir) {
+		d.StateDirs = append(d.StateDirs, dir)
+	}
+	if d.Kitty, err = (settings{git}).All(inv.ctx, "domarkx.zeus.kitty"); err != nil {
+		return nil, err
+	}
+	if agent, ok := inv.config("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
+		d.Agent = agent
+	}
+	switch server, _ := inv.config("domarkx.zeus.tmux"); {
+	case strings.Contains(server, "/"):
+		d.Tmux = []string{"-S", server}
+	case server != "":
+		d.Tmux = []string{"-L", server}
+	}
+	return d, nil
+}
+
+// zeusStateDir returns the folder in which Zeus keeps its state.
+func (inv *invocation) zeusStateDir() string {
+	configured, _ := inv.config("domarkx.zeus.stateDir")
+	home := inv.getenv("HOME")
+	dir := cmp.Or(inv.getenv("ZEUS_STATE_DIR"), configured, filepath.Join(home, ".zeus"))
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(home, rest)
+	}
+	return dir
+}
+
+// zeusFiles returns the names, without extension, of the snapshots in Zeus's own
+// folder.
+func zeusFiles(stateDir string) ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(stateDir, "snapshots"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	var names []string
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".json"); ok && f.Type().IsRegular() && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// printAgents prints what became of agents, one a line.
+func printAgents(inv *invocation, rows []agents.Row) error {
+	t := newTable("AGENT_ID", "KIND", "STATUS", "DETAIL")
+	for _, r := range rows {
+		t.add(text(r.ID), text(r.Kind), text(string(r.Status)), text(r.Detail))
+	}
+	return t.write(inv)
+}
+
+// countAgents returns how many of the rows have a status.
+func countAgents(rows []agents.Row, status agents.Status) int {
+	n := 0
+	for _, r := range rows {
+		if r.Status == status {
+			n++
+		}
+	}
+	return n
+}
