@@ -24,7 +24,6 @@ type edition struct {
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
 	origin string
-	linker *linker // of messages that name what an import keeps; nil links none
 
 	attachments []domarkx.Attachment // that the base has not
 }
@@ -60,7 +59,7 @@ func complete(doc *domarkx.Document) {
 	}
 	for i, m := range doc.Conversation {
 		if m.Digest == ([32]byte{}) && m.Within == 0 {
-			doc.Conversation[i].Written = markdown.WriteMessage(m.Message).Written
+			doc.Conversation[i] = markdown.WriteMessage(m.Message)
 		}
 	}
 }
@@ -97,7 +96,7 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 	for j, msg := range e.doc.Conversation {
 		newKeys[j] = layoutKey(msg.Layout)
 	}
-	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base.Live, e.doc) {
+	if slices.Equal(oldKeys, newKeys) {
 		return base, false, nil
 	}
 	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}}
@@ -112,10 +111,6 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 		if i >= 0 && oldKeys[i] == newKeys[j] {
 			edit.Same[j], edit.Next[j] = true, base.Live[i]
 			if !base.InConflict(i) {
-				if edit.Next[j].Link == "" {
-					edit.Next[j].Link = e.linker.link(msg.Message)
-					edit.Same[j] = edit.Next[j].Link == ""
-				}
 				continue
 			} // else it stays as it was saved, with its mark, when the edit settles the other
 		}
@@ -131,17 +126,12 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 			}
 			edit.Next[j].Link = link
 		}
-		if edit.Next[j].Link == "" {
-			edit.Next[j].Link = e.linker.link(msg.Message)
-		}
 	}
 	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
 		switch {
 		case edit.Moved[j] >= 0:
 			from := base.Live[edit.Moved[j]].ID
 			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
-		case e.derived && e.doc.Conversation[j].Origin != "":
-			return originID(clock, after, e.doc.Conversation[j].Origin)
 		case e.derived:
 			return domarkx.DeriveID(clock, after[:], edit.Next[j].JSON.Data, edit.Next[j].Source.Data)
 		}

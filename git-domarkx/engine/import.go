@@ -30,13 +30,6 @@ type Import struct {
 	Bad      []error // documents that were not imported
 	Warnings []error // what could not be read, or is not as it should be, of those that were
 	Others   int     // files in folders that are no sessions
-	Kept     []Kept
-}
-
-// A Kept is a folder of a program whose files became a new version of a workspace.
-type Kept struct {
-	Folder  string // as the user named it, or what it is in
-	Version domarkx.Version
 }
 
 // Import makes a session of each document, or the next snapshot of the session
@@ -61,24 +54,16 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		return Import{}, err
 	}
 	result.Others = c.others
-	homes, err := m.keepHomes(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
-	if err != nil {
-		return Import{}, err
-	}
-	defer homes.abort()
 	var hidden []error // sessions that cannot be read
-	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
+	for len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
-			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
+			imp = &importer{manager: m, tx: tx, change: change{operation: "import", author: author, committer: committer},
 				made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
 			}
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
-				return err
-			}
-			if err := homes.commit(ctx, tx, imp.change); err != nil {
 				return err
 			}
 			for i, f := range todo {
@@ -94,7 +79,6 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		if err != nil {
 			return Import{}, err
 		}
-		result.Kept = append(result.Kept, homes.done()...)
 		for _, saved := range imp.result.Sessions {
 			result.add(saved)
 		}
@@ -103,7 +87,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
-	return result, homes.settle()
+	return result, nil
 }
 
 // add notes what became of a document; of a session's documents the last counts.
@@ -176,9 +160,6 @@ type importer struct {
 	last    *domarkx.State    // of the newest of them
 	lastID  string
 	later   []found // documents for the next update
-	homes   *keptHomes
-	forks   []Saved // what the branches of the document that is being imported became
-	stored  storedOrigin
 	result  Import
 }
 
@@ -190,13 +171,6 @@ var errLater = errors.New("its session has to be stored first")
 func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	imp.forks, imp.stored = nil, storedOrigin{}
-	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
-		return err
-	} else if ok {
-		imp.result.Sessions = append(imp.result.Sessions, saved)
-		return nil
 	}
 	in, err := c.read(f)
 	var unreadable *unreadableError
@@ -217,10 +191,8 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	case err != nil:
 		return err
 	default:
-		for _, s := range append([]Saved{saved}, imp.forks...) {
-			s.state = nil
-			imp.result.Sessions = append(imp.result.Sessions, s)
-		}
+		saved.state = nil
+		imp.result.Sessions = append(imp.result.Sessions, saved)
 	}
 	return nil
 }
@@ -233,56 +205,38 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if err != nil {
 		return Saved{}, inputError(in, err)
 	}
-	if isKnown && !imp.homes.isNew(in.home) && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
+	if isKnown && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
 	src := format.Source{Path: in.path, Data: in.data}
 	if in.path != "-" {
 		src.Include = files.read
 	}
-	all, err := decodeAll(in.codec, src)
+	doc, err := in.codec.Decode(src)
 	if err != nil {
 		return Saved{}, err
 	}
-	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
+	if isKnown && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
-	imp.nameSource(all[0].Document, in)
-	saved, done, err := imp.conversation(ctx, in, all[0], known, files.sum())
-	if err != nil || done {
-		return saved, err
-	}
-	for _, b := range all[1:] {
-		fork, err := imp.fork(ctx, in, saved.Name, b, files.sum())
-		if err != nil {
-			return Saved{}, err
-		}
-		imp.forks = append(imp.forks, fork)
-	}
-	return saved, nil
-}
-
-// conversation makes a session of a conversation, or its next snapshot, and reports
-// whether there was nothing to do: the session has this document or a later one.
-func (imp *importer) conversation(ctx context.Context, in input, b format.Branch, known source, digest string) (Saved, bool, error) {
-	doc := b.Document
-	save, err := imp.saveOf(ctx, &in, doc, known, digest)
+	imp.nameSource(doc, in)
+	save, err := imp.saveOf(ctx, &in, doc, known, files.sum())
 	if err != nil {
-		return Saved{}, false, inputError(in, err)
+		return Saved{}, inputError(in, err)
 	}
 	c := imp.change
 	if c.name, c.base, err = imp.place(ctx, in, save.known); err != nil {
-		return Saved{}, false, inputError(in, err)
+		return Saved{}, inputError(in, err)
 	}
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
-		return Saved{Info: imp.here[c.name]}, true, err
+		return Saved{Info: imp.here[c.name]}, err
 	}
 	saved, err := imp.commit(ctx, in, doc, c)
 	if errors.Is(err, errLater) {
-		return Saved{}, false, err
+		return Saved{}, err
 	}
 	if err != nil {
-		return Saved{}, false, inputError(in, err)
+		return Saved{}, inputError(in, err)
 	}
 	if c.base == "" {
 		imp.made[c.name] = true
@@ -294,8 +248,8 @@ func (imp *importer) conversation(ctx context.Context, in input, b format.Branch
 		imp.before[c.name] = imp.here[c.name].ID
 	}
 	imp.here[c.name] = saved.Info
-	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, b, saved)})
-	return saved, false, nil
+	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: files.sum(), Saved: save.at})
+	return saved, nil
 }
 
 // inputError names the document of an error that does not name it.
@@ -325,9 +279,12 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 	}
 	e := m.edition(base, doc, c.committer)
 	e.derived, e.attachments = true, attachments
-	e.linker = imp.homes.linkerOf(in, doc)
-	if e.origin, err = imp.origin(ctx, in, base); err != nil {
-		return Saved{}, err
+	if in.codec.Name != string(Markdown) {
+		origin, err := imp.tx.StoreOrigin(ctx, in.codec.Name, bytes.NewReader(in.data))
+		if err != nil {
+			return Saved{}, err
+		}
+		e.origin = origin
 	}
 	saved, err := m.commitEdition(ctx, imp.tx, e, c)
 	if err == nil && saved.Changed {
