@@ -135,6 +135,11 @@ func (c *importCmd) print(inv *invocation, result engine.Import) error {
 	if err := t.write(inv); err != nil {
 		return err
 	}
+	for _, k := range result.Kept {
+		if !inv.opts.Quiet {
+			fmt.Fprintf(inv.err, "%s: its files are version %s of the workspace %s\n", visibleLine(k.Folder), k.Version.ID[:12], k.Version.Workspace)
+		}
+	}
 	if result.Others > 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "%d other files are no sessions; name one to import it all the same\n", result.Others)
 	}

@@ -26,6 +26,8 @@ type input struct {
 	data  []byte
 
 	identity string // see [format.Identity]; "" when the document says nothing
+	isFork   bool   // it is a branch beside the document's own conversation
+	home     *home  // that the document is in; nil for none
 }
 
 // collector finds the documents that the user named.
@@ -37,6 +39,7 @@ type collector struct {
 	format  string
 	input   []byte // of stdin, once it was read
 	others  int    // files in folders that are no sessions
+	homes   []*home
 }
 
 // A found is a document that the user named, not read yet.
@@ -45,6 +48,7 @@ type found struct {
 	name  string // the session's name, not mapped yet
 	codec string // what recognised its beginning; "" when it was not looked at
 	saved format.Saving
+	home  *home // that it is in; nil for none
 }
 
 // find returns the documents that the user named, saves of one session in their
@@ -142,7 +146,7 @@ func (c *collector) read(f found) (input, error) {
 	if err != nil {
 		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
 	}
-	return input{path: f.path, key: key, name: f.name, as: c.as, codec: codec, data: data}, nil
+	return input{path: f.path, key: key, name: f.name, as: c.as, codec: codec, data: data, home: f.home}, nil
 }
 
 // unreadableError is an error about one input, after which others go on.
@@ -248,25 +252,36 @@ func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([
 	if err != nil {
 		return nil, err
 	}
-	var all []found
+	relative := make([]string, 0, len(files))
 	for i, path := range files {
-		if ignored[i] {
-			continue
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return nil, err
 		}
+		if !ignored[i] {
+			relative = append(relative, filepath.ToSlash(name))
+		}
+	}
+	homes := c.homesIn(root, relative)
+	c.homes = append(c.homes, homes...)
+	var all []found
+	for _, name := range relative {
+		path := filepath.Join(root, filepath.FromSlash(name))
 		head, err := readHead(path)
 		if err != nil {
 			bad(fmt.Errorf("%s: %w", path, pathError(err)))
 			continue
 		}
-		if _, ok := format.Detect(c.manager.codecs, head, path); !ok {
+		codec, ok := format.Detect(c.manager.codecs, head, path)
+		home := homeOf(homes, name)
+		if home != nil && !home.isDocument(name, codec) {
+			continue
+		}
+		if !ok {
 			c.others++
 			continue
 		}
-		relative, err := filepath.Rel(root, path)
-		if err != nil {
-			return nil, err
-		}
-		f := found{path: path, name: c.nameOf(relative)}
+		f := found{path: path, name: c.nameOf(filepath.FromSlash(name)), home: home}
 		c.note(&f, head)
 		all = append(all, f)
 	}

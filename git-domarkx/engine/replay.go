@@ -175,7 +175,14 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 		if e.Link != "" && !slices.Contains(links, e.Link) {
 			links = append(links, e.Link)
 		}
+		elsewhere, err := m.madeElsewhere(ctx, e.Link)
+		if err != nil {
+			return p, err
+		}
 		for i, s := range steps(msg, runs) {
+			if elsewhere(s.block) {
+				continue
+			}
 			if o := parseOutcome(s.result); s.done && (o.OK || o.Code != "") && e.Link != "" {
 				p.calls = append(p.calls, recordedCall{e.ID, k, i, s.block, o})
 			}

@@ -62,6 +62,9 @@ type VersionObjects interface {
 
 // WorkspaceNames changes which workspaces there are.
 type WorkspaceNames interface {
+	// CheckWorkspaceName says what is wrong with a name for a new workspace, as
+	// CheckName does.
+	CheckWorkspaceName(ctx context.Context, name string) error
 	RenameWorkspace(ctx context.Context, from, to string) error
 	WorkspaceToTrash(ctx context.Context, name string) error
 	// WorkspaceFromTrash takes the workspace that was removed last out of the trash.

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A homeRecord is what is remembered of a home that was imported here.
+type homeRecord struct {
+	Workspace string              `json:"workspace"`
+	Version   string              `json:"version"` // of the resource
+	Commit    string              `json:"commit"`  // the version of the workspace
+	Files     map[string]homeFile `json:"files,omitempty"`
+}
+
+// A homeFile is a file whose content need not be read again while it looks the same.
+type homeFile struct {
+	Size int64  `json:"size"`
+	Time int64  `json:"time"` // of the last change, in nanoseconds since 1970
+	ID   string `json:"id"`   // of the content
+}
+
+// homeRecords remembers, on this machine, which workspaces homes became, by the
+// absolute path of their documents. It is a help, not the truth: without it a home is
+// recognised by what it holds.
+type homeRecords struct {
+	path   string
+	byPath map[string]homeRecord
+}
+
+func openHomes(stateDir string) (*homeRecords, error) {
+	r := &homeRecords{path: filepath.Join(stateDir, "homes.json"), byPath: map[string]homeRecord{}}
+	data, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading which folders were imported before: %w", err)
+	}
+	if json.Unmarshal(data, &r.byPath) != nil || r.byPath == nil {
+		r.byPath = map[string]homeRecord{} // damaged: as good as lost
+	}
+	return r, nil
+}
+
+func (r *homeRecords) set(path string, record homeRecord) { r.byPath[path] = record }
+
+func (r *homeRecords) save() error {
+	data, err := json.Marshal(r.byPath)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(r.path, data); err != nil {
+		return fmt.Errorf("remembering which folders were imported: %w", err)
+	}
+	return nil
+}
+
+// isOld reports whether a file was changed so long ago that another change would
+// show in its time.
+func (w *homeWriter) isOld(info fs.FileInfo) bool {
+	const tick = 2 * time.Second // that of FAT
+	return time.Since(info.ModTime()) > tick
+}

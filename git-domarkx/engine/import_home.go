@@ -1,0 +1,575 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// A home is a folder with documents of a program and its other files, in a folder
+// that the user named. Nothing outside of that is ever read.
+type home struct {
+	format.Home
+	codec format.Codec
+	top   string // the folder that the user named, as named
+}
+
+// homesIn finds the homes in a folder, by the paths of its files. What several
+// formats claim is the first one's.
+func (c *collector) homesIn(top string, files []string) []*home {
+	var homes []*home
+	for _, codec := range c.manager.codecs {
+		if codec.Homes == nil || c.format != "" && c.format != codec.Name {
+			continue
+		}
+		found := codec.Homes.Find(files, func(file string) []byte {
+			data, err := readHead(filepath.Join(top, filepath.FromSlash(file)))
+			if err != nil {
+				return nil
+			}
+			return data
+		})
+		for _, h := range found {
+			if len(h.Parts) > 0 && homeOf(homes, h.Parts[0].From) == nil {
+				homes = append(homes, &home{Home: h, codec: codec, top: top})
+			}
+		}
+	}
+	return homes
+}
+
+// homeOf returns the home that a path is in; nil for none.
+func homeOf(homes []*home, name string) *home {
+	for _, h := range homes {
+		for _, p := range h.Parts {
+			if p.From == "." || name == p.From || strings.HasPrefix(name, p.From+"/") {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// isDocument reports whether a file of a home is one of its documents. The others are
+// part of the home alone, whatever they look like.
+func (h *home) isDocument(name string, codec format.Codec) bool {
+	return path.Dir(name) == h.Documents && codec.Name == h.codec.Name
+}
+
+// A keptHome is what a home holds, stored as a version of a resource.
+type keptHome struct {
+	*home
+	key     string
+	pending plugins.Pending // not settled yet
+	version string          // of the resource
+	paths   map[string]bool // what it holds
+	others  bool            // whether it holds more than documents
+	stats   map[string]homeFile
+	before  homeRecord
+
+	made homeRecord // by the update that is under way
+	link string     // the version of the workspace
+	new  bool       // it was made by this import
+}
+
+// has reports whether a home holds something at a path.
+func (k *keptHome) has(name string) bool { return k.paths[name] }
+
+// keepHomes stores what homes hold. What cannot be kept is a warning.
+func (m *SessionManager) keepHomes(ctx context.Context, homes []*home, warn func(error)) (*keptHomes, error) {
+	kept := &keptHomes{manager: m, of: map[*home]*keptHome{}}
+	if len(homes) == 0 {
+		return kept, nil
+	}
+	var err error
+	if kept.records, err = openHomes(m.around.StateDir); err != nil {
+		return nil, err
+	}
+	for _, h := range homes {
+		k, err := m.keepHome(ctx, h, kept.records, warn)
+		if err != nil {
+			kept.abort()
+			return nil, fmt.Errorf("keeping the files of %s: %w", h.top, err)
+		}
+		if k == nil {
+			continue
+		}
+		kept.of[h], kept.all = k, append(kept.all, k)
+	}
+	return kept, nil
+}
+
+// keptHomes are the homes of one import.
+type keptHomes struct {
+	manager *SessionManager
+	all     []*keptHome
+	of      map[*home]*keptHome
+	records *homeRecords
+}
+
+// abort gives up what is not settled.
+func (h *keptHomes) abort() {
+	for _, k := range h.all {
+		k.pending.Abort()
+	}
+}
+
+// done is called after an update, and returns what it made.
+func (h *keptHomes) done() []Kept {
+	var made []Kept
+	for _, k := range h.all {
+		if k.new {
+			made = append(made, Kept{k.top, domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
+		}
+		k.before, k.new = k.made, false
+	}
+	return made
+}
+
+// isNew reports whether this update makes a version of a home.
+func (h *keptHomes) isNew(at *home) bool {
+	k := h.of[at]
+	return k != nil && k.new
+}
+
+// settle is called when the versions are in the store.
+func (h *keptHomes) settle() error {
+	var errs []error
+	for _, k := range h.all {
+		errs = append(errs, k.pending.Settle())
+		h.records.set(k.key, k.before)
+	}
+	if len(h.all) > 0 {
+		errs = append(errs, h.records.save())
+	}
+	return errors.Join(errs...)
+}
+
+// keepHome stores what one home holds; nil when that is only documents.
+func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*keptHome, error) {
+	top, err := canonicalPath(h.top)
+	if err != nil {
+		return nil, err
+	}
+	k := &keptHome{home: h, key: filepath.Join(top, filepath.FromSlash(h.Documents)), paths: map[string]bool{}, stats: map[string]homeFile{}}
+	k.before = records.byPath[k.key]
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	defer root.Close()
+	base := k.before.Version
+	if k.pending, err = m.around.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
+		k.before.Files = nil
+		k.pending, err = m.around.Workspaces.Begin(ctx, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := homeWriter{keptHome: k, root: root, to: k.pending, warn: warn}
+	if err = w.write(ctx); err == nil && k.others {
+		k.version, err = k.pending.Finish(ctx)
+	}
+	if err != nil || !k.others {
+		k.pending.Abort()
+		return nil, err
+	}
+	return k, nil
+}
+
+// commit makes a version of a workspace for each home that changed since it was
+// imported last, in an update.
+func (h *keptHomes) commit(ctx context.Context, tx Tx, c change) error {
+	for _, k := range h.all {
+		if err := h.commitOne(ctx, tx, c, k); err != nil {
+			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
+		}
+	}
+	return nil
+}
+
+func (h *keptHomes) commitOne(ctx context.Context, tx Tx, c change, k *keptHome) error {
+	k.new = false
+	k.made = homeRecord{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
+	tip, err := h.workspaceFor(ctx, tx, k)
+	if err != nil {
+		return err
+	}
+	if k.made.Commit != "" && k.before.Version == k.version {
+		k.link = k.made.Commit
+		return nil
+	}
+	spec := domarkx.ResourceSpec{ID: k.codec.Homes.Type, Type: k.codec.Homes.Type,
+		Config: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue(k.codec.Homes.Type)})}
+	version := domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: k.version}}, Operation: c.operation,
+		Subject: "import the files of " + k.codec.Name, Author: c.author, Committer: c.committer}
+	if tip.ID != "" {
+		version.Parents = []string{tip.ID}
+	}
+	v, err := tx.CommitVersion(ctx, k.made.Workspace, version)
+	if err != nil {
+		return err
+	}
+	k.made.Commit, k.link, k.new = v.ID, v.ID, true
+	return tx.SetWorkspace(ctx, k.made.Workspace, v.ID)
+}
+
+// workspaceFor decides which workspace a home is, and returns its newest version.
+func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domarkx.Version, error) {
+	if k.made.Workspace != "" {
+		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return tip, err
+		}
+		if err == nil {
+			if known, err := h.manager.store.IsEarlier(ctx, k.made.Commit, tip.ID); err == nil && known {
+				return tip, nil
+			}
+		}
+	}
+	k.made.Commit = ""
+	wanted := h.manager.store.MapName(k.Name)
+	for n := 1; ; n++ {
+		name := wanted
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", wanted, n)
+		}
+		tip, err := tx.WorkspaceTip(ctx, name)
+		switch {
+		case err == nil: // perhaps what is remembered of it is lost
+			same, err := h.lastImport(ctx, tip.ID, k)
+			if err != nil {
+				return tip, err
+			}
+			if same != "" {
+				k.made.Workspace, k.made.Commit, k.before.Version = name, same, k.version
+				return tip, nil
+			}
+			continue
+		case !errors.Is(err, domarkx.ErrNotFound):
+			return tip, err
+		}
+		if _, err := tx.Tip(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
+			if err != nil {
+				return tip, err
+			}
+			continue // it would be the workspace of a session of that name
+		}
+		if err := tx.CheckWorkspaceName(ctx, name); errors.Is(err, domarkx.ErrExists) {
+			continue
+		} else if err != nil {
+			return tip, err
+		}
+		if err := h.manager.vacant(ctx, "", name); errors.Is(err, domarkx.ErrExists) {
+			continue
+		} else if err != nil {
+			return tip, err
+		}
+		k.made.Workspace = name
+		return domarkx.Version{}, nil
+	}
+}
+
+// lastImport returns the newest version among one and those before it that an import
+// made, when it holds exactly what a home does; else "".
+func (h *keptHomes) lastImport(ctx context.Context, tip string, k *keptHome) (string, error) {
+	for v, err := range h.manager.store.Versions(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if v.Operation != "import" {
+			continue
+		}
+		whole, err := h.manager.store.Version(ctx, v.ID)
+		if err != nil {
+			return "", err
+		}
+		if len(whole.Resources) == 1 && whole.Resources[0].Type == k.codec.Homes.Type && whole.Resources[0].Version == k.version {
+			return v.ID, nil
+		}
+		return "", nil
+	}
+	return "", nil
+}
+
+// linkerOf returns what links messages of a document to the version of its home; nil
+// when it has none.
+func (h *keptHomes) linkerOf(in input, doc *domarkx.Document) *linker {
+	k := h.of[in.home]
+	if k == nil {
+		return nil
+	}
+	return &linker{version: k.link, wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
+}
+
+// A linker links messages to a version of a workspace that holds what they name.
+type linker struct {
+	version string
+	wants   func(m domarkx.Message) bool
+	used    bool
+}
+
+// link returns the version that a message is linked to; "" for none. A nil linker
+// links none.
+func (l *linker) link(m domarkx.Message) string {
+	if l == nil || !l.wants(m) {
+		return ""
+	}
+	l.used = true
+	return l.version
+}
+
+// links returns the versions that a snapshot has to have as parents.
+func (l *linker) links() []string {
+	if l == nil || !l.used {
+		return nil
+	}
+	return []string{l.version}
+}
+
+// linksMore reports whether messages of an unchanged document name what their home
+// has only now.
+func (l *linker) linksMore(live []domarkx.Entry, doc *domarkx.Document) bool {
+	if l == nil {
+		return false
+	}
+	for i, e := range live {
+		if e.Link == "" && l.wants(doc.Conversation[i].Message) {
+			return true
+		}
+	}
+	return false
+}
+
+// homeWriter writes what a home holds to a version.
+type homeWriter struct {
+	*keptHome
+	root *os.Root
+	to   domarkx.VersionWriter
+	warn func(error)
+}
+
+// write writes all parts in the order of a walk.
+func (w *homeWriter) write(ctx context.Context) error {
+	if err := w.folder(ctx, "", 0o755); err != nil {
+		return err
+	}
+	for _, p := range w.Parts {
+		if err := w.part(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *homeWriter) folder(ctx context.Context, name string, mode uint32) error {
+	w.paths[name] = true
+	return w.to.Add(ctx, name, domarkx.File{Type: domarkx.Directory, Mode: mode})
+}
+
+// above adds the folders above a part that are not there yet.
+func (w *homeWriter) above(ctx context.Context, name string) error {
+	dir := path.Dir(name)
+	if dir == "." || w.paths[dir] {
+		return nil
+	}
+	if err := w.above(ctx, dir); err != nil {
+		return err
+	}
+	return w.folder(ctx, dir, 0o755)
+}
+
+func (w *homeWriter) part(ctx context.Context, p format.Part) error {
+	from := filepath.FromSlash(p.From)
+	info, err := w.root.Lstat(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !info.IsDir() {
+		if err == nil {
+			err = errors.New("it is no folder")
+		}
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), pathError(err)))
+		return nil
+	}
+	if err := w.above(ctx, p.To); err != nil {
+		return err
+	}
+	return w.tree(ctx, from, p.To, 0)
+}
+
+// maxHomeDepth is how deep folders in a home are followed.
+const maxHomeDepth = 200
+
+// tree writes a folder with all that is in it.
+func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	skip := func(err error) error {
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), pathError(err)))
+		return nil
+	}
+	dir, err := w.root.Open(from)
+	if err != nil {
+		return skip(err)
+	}
+	defer dir.Close()
+	info, err := dir.Stat()
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no folder any more")
+	}
+	if err == nil && depth > maxHomeDepth {
+		err = fmt.Errorf("it is more than %d folders deep", maxHomeDepth)
+	}
+	if err != nil {
+		return skip(err)
+	}
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return skip(err)
+	}
+	dir.Close() // or a deep home would need many descriptors
+	if err := w.folder(ctx, to, uint32(info.Mode().Perm())); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		inside, name := filepath.Join(from, e.Name()), path.Join(to, e.Name())
+		if e.IsDir() {
+			err = w.tree(ctx, inside, name, depth+1)
+		} else {
+			err = w.file(ctx, inside, name, e.Type())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes a file that is no folder.
+func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode) error {
+	f := domarkx.File{Type: domarkx.Regular}
+	var err error
+	var stat homeFile
+	switch {
+	case kind.IsRegular():
+		f, stat, err = w.regular(ctx, from, to, w.before.Files[to])
+	case kind&os.ModeSymlink != 0:
+		f = domarkx.File{Type: domarkx.Symlink, Mode: 0o777}
+		f.Target, err = w.root.Readlink(from)
+	default:
+		err = fmt.Errorf("it is no file: %v", kind)
+	}
+	var skipped *unreadableError
+	if errors.As(err, &skipped) || err != nil && !kind.IsRegular() {
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), pathError(err)))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = w.to.Add(ctx, to, f)
+	if errors.Is(err, domarkx.ErrNotFound) { // what was stored before is gone
+		if f, stat, err = w.regular(ctx, from, to, homeFile{}); err == nil {
+			err = w.to.Add(ctx, to, f)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.paths[to] = true
+	if stat.ID != "" {
+		w.stats[to] = stat
+	}
+	w.others = w.others || !w.isDocumentPath(to)
+	return nil
+}
+
+// isDocumentPath reports whether a path of the resource is among the documents.
+func (w *homeWriter) isDocumentPath(to string) bool {
+	for _, p := range w.Parts {
+		if rel, err := filepath.Rel(filepath.FromSlash(p.From), filepath.FromSlash(w.Documents)); err == nil && filepath.IsLocal(rel) {
+			return path.Dir(to) == path.Join(p.To, filepath.ToSlash(rel))
+		}
+	}
+	return false
+}
+
+// regular stores the content of a file, unless it is known to be what it was. One
+// that cannot be read is an *unreadableError.
+func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFile) (domarkx.File, homeFile, error) {
+	before, err := w.root.Lstat(from)
+	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would wait for a writer
+		err = errors.New("it is no file any more")
+	}
+	if err != nil {
+		return domarkx.File{}, homeFile{}, &unreadableError{err}
+	}
+	f := domarkx.File{Type: domarkx.Regular, Mode: uint32(before.Mode().Perm())}
+	stat := homeFile{Size: before.Size(), Time: before.ModTime().UnixNano()}
+	if known.ID != "" && known.Size == stat.Size && known.Time == stat.Time {
+		f.ID, f.Size = known.ID, known.Size
+		return f, known, nil
+	}
+	r, err := w.root.Open(from)
+	if err != nil {
+		return f, stat, &unreadableError{err}
+	}
+	defer r.Close()
+	reader := &failingReader{r: r}
+	if f.ID, f.Size, err = w.to.Content(ctx, reader); err != nil {
+		if reader.err != nil {
+			err = &unreadableError{reader.err}
+		}
+		return f, stat, err
+	}
+	// A file that changes within the clock's tick, or while it is read, may look the
+	// same afterwards; it is read again the next time.
+	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && w.isOld(before) {
+		stat.ID = f.ID
+	}
+	return f, stat, nil
+}
+
+// failingReader remembers why it could not be read.
+type failingReader struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failingReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}
+
+// madeElsewhere returns what tells of the calls of a message whether they were made by
+// another program: those that an import linked to what it kept, of a resource that
+// this has not.
+func (m *SessionManager) madeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
+	here := func(domarkx.Block) bool { return false }
+	if link == "" {
+		return here, nil
+	}
+	v, err := m.store.Version(ctx, link)
+	if err != nil || v.Operation != "import" {
+		return here, err
+	}
+	return func(call domarkx.Block) bool {
+		asked, err := parseCall(call.Text)
+		return err == nil && call.Language == toolCall && resourceVersion(v.Resources, asked.Resource) == ""
+	}, nil
+}
