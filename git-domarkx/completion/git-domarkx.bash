@@ -1,6 +1,6 @@
 # bash completion of git-domarkx, also as "git domarkx". Made from the command model by go generate.
 
-__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help'
+__git_domarkx_verbs='import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin zeus mount unmount push fetch pull fsck doctor gc version completion man help'
 __git_domarkx_globals='--quiet --color --no-progress --help'
 
 # The names that a listing begins its lines with.
@@ -13,6 +13,7 @@ __git_domarkx_commands() {
     case "$1" in
     'workspace') echo 'list log show path diff checkout attach rm' ;;
     'plugin') echo 'list' ;;
+    'zeus') echo 'save list restore' ;;
     *) return 1 ;;
     esac
 }
@@ -35,6 +36,8 @@ __git_domarkx_options() {
     'workspace show') echo '--json' ;;
     'workspace checkout') echo '--yes' ;;
     'plugin list') echo '--json' ;;
+    'zeus save') echo '--name --close' ;;
+    'zeus restore') echo '--workspace-mode --if-running --session-dir' ;;
     mount) echo '--foreground' ;;
     push) echo '--all --allow-ignored' ;;
     fsck) echo '--json' ;;
@@ -58,6 +61,10 @@ __git_domarkx_values() {
     append:--role) echo 'user assistant' ;;
     append:--message|append:-m) return 0 ;;
     exec:--args) return 0 ;;
+    'zeus save':--name) return 0 ;;
+    'zeus restore':--workspace-mode) echo 'original current' ;;
+    'zeus restore':--if-running) echo 'error skip replace' ;;
+    'zeus restore':--session-dir) return 0 ;;
     man:--write) return 0 ;;
     *) return 1 ;;
     esac
@@ -92,6 +99,7 @@ __git_domarkx_arguments() {
     'workspace attach':1) __git_domarkx_names list ;;
     'workspace attach':*) __git_domarkx_names workspace list ;;
     'workspace rm':*) __git_domarkx_names workspace list ;;
+    'zeus restore':*) __git_domarkx_names list ;;
     push:1) git remote 2>/dev/null; __git_domarkx_names list ;;
     push:*) __git_domarkx_names list ;;
     fetch:1) git remote 2>/dev/null; __git_domarkx_names list ;;
@@ -99,8 +107,8 @@ __git_domarkx_arguments() {
     pull:1) git remote 2>/dev/null; __git_domarkx_names list ;;
     pull:*) __git_domarkx_names list ;;
     completion:*) echo 'bash zsh fish' ;;
-    man:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
-    help:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    man:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin zeus mount unmount push fetch pull fsck doctor gc version completion man help' ;;
+    help:*) echo 'import validate list status show log diff export append edit fork rename rm restore rewind trust run exec replay checkout workspace plugin zeus mount unmount push fetch pull fsck doctor gc version completion man help' ;;
     esac
 }
 
