@@ -24,6 +24,7 @@ type edition struct {
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
 	origin string
+	linker *linker // of messages that name what an import keeps; nil links none
 
 	attachments []domarkx.Attachment // that the base has not
 }
@@ -96,7 +97,7 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 	for j, msg := range e.doc.Conversation {
 		newKeys[j] = layoutKey(msg.Layout)
 	}
-	if slices.Equal(oldKeys, newKeys) {
+	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base.Live, e.doc) {
 		return base, false, nil
 	}
 	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}}
@@ -111,6 +112,10 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 		if i >= 0 && oldKeys[i] == newKeys[j] {
 			edit.Same[j], edit.Next[j] = true, base.Live[i]
 			if !base.InConflict(i) {
+				if edit.Next[j].Link == "" {
+					edit.Next[j].Link = e.linker.link(msg.Message)
+					edit.Same[j] = edit.Next[j].Link == ""
+				}
 				continue
 			} // else it stays as it was saved, with its mark, when the edit settles the other
 		}
@@ -125,6 +130,9 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 				return nil, false, err
 			}
 			edit.Next[j].Link = link
+		}
+		if edit.Next[j].Link == "" {
+			edit.Next[j].Link = e.linker.link(msg.Message)
 		}
 	}
 	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {

@@ -30,6 +30,13 @@ type Import struct {
 	Bad      []error // documents that were not imported
 	Warnings []error // what could not be read, or is not as it should be, of those that were
 	Others   int     // files in folders that are no sessions
+	Kept     []Kept
+}
+
+// A Kept is a folder of a program whose files became a new version of a workspace.
+type Kept struct {
+	Folder  string // as the user named it, or what it is in
+	Version domarkx.Version
 }
 
 // Import makes a session of each document, or the next snapshot of the session
@@ -54,16 +61,24 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		return Import{}, err
 	}
 	result.Others = c.others
+	homes, err := m.keepHomes(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+	if err != nil {
+		return Import{}, err
+	}
+	defer homes.abort()
 	var hidden []error // sessions that cannot be read
-	for len(todo) > 0 {
+	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
-			imp = &importer{manager: m, tx: tx, change: change{operation: "import", author: author, committer: committer},
+			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
 				made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
 			}
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
+				return err
+			}
+			if err := homes.commit(ctx, tx, imp.change); err != nil {
 				return err
 			}
 			for i, f := range todo {
@@ -79,6 +94,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		if err != nil {
 			return Import{}, err
 		}
+		result.Kept = append(result.Kept, homes.done()...)
 		for _, saved := range imp.result.Sessions {
 			result.add(saved)
 		}
@@ -87,7 +103,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
-	return result, nil
+	return result, homes.settle()
 }
 
 // add notes what became of a document; of a session's documents the last counts.
@@ -160,6 +176,7 @@ type importer struct {
 	last    *domarkx.State    // of the newest of them
 	lastID  string
 	later   []found // documents for the next update
+	homes   *keptHomes
 	result  Import
 }
 
@@ -205,7 +222,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if err != nil {
 		return Saved{}, inputError(in, err)
 	}
-	if isKnown && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
+	if isKnown && !imp.homes.isNew(in.home) && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
 	src := format.Source{Path: in.path, Data: in.data}
@@ -216,7 +233,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	if isKnown && known.Digest == files.sum() {
+	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
 	imp.nameSource(doc, in)
@@ -279,6 +296,7 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 	}
 	e := m.edition(base, doc, c.committer)
 	e.derived, e.attachments = true, attachments
+	e.linker = imp.homes.linkerOf(in, doc)
 	if in.codec.Name != string(Markdown) {
 		origin, err := imp.tx.StoreOrigin(ctx, in.codec.Name, bytes.NewReader(in.data))
 		if err != nil {

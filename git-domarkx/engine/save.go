@@ -145,6 +145,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if c.base != "" {
 		commit.Parents = []string{c.base}
 	}
+	commit.Parents = append(commit.Parents, e.linker.links()...)
 	info, err := tx.Commit(ctx, commit)
 	if err != nil {
 		return Saved{}, err
