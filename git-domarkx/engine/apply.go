@@ -60,7 +60,7 @@ func complete(doc *domarkx.Document) {
 	}
 	for i, m := range doc.Conversation {
 		if m.Digest == ([32]byte{}) && m.Within == 0 {
-			doc.Conversation[i] = markdown.WriteMessage(m.Message)
+			doc.Conversation[i].Written = markdown.WriteMessage(m.Message).Written
 		}
 	}
 }
@@ -140,6 +140,8 @@ func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
 		case edit.Moved[j] >= 0:
 			from := base.Live[edit.Moved[j]].ID
 			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
+		case e.derived && e.doc.Conversation[j].Origin != "":
+			return originID(clock, after, e.doc.Conversation[j].Origin)
 		case e.derived:
 			return domarkx.DeriveID(clock, after[:], edit.Next[j].JSON.Data, edit.Next[j].Source.Data)
 		}

@@ -98,6 +98,9 @@ type Objects interface {
 	// StoreIncludes and StoreOrigin return the trees of a document's companions.
 	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
 	StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error)
+	// GrowOrigin is StoreOrigin for what a document grew by, at a cost that does not grow
+	// with the document. The digest is that of all of it.
+	GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error)
 }
 
 // Names changes which sessions there are.

@@ -211,6 +211,12 @@ func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec 
 	if err != nil || origin.Format != codec.Name {
 		return nil, err
 	}
+	if codec.IsPart != nil {
+		h, err := loadHeader(ctx, m.store, headers)
+		if err != nil || codec.IsPart(h) {
+			return nil, err
+		}
+	}
 	now, err := m.store.Conversation(ctx, info.ID)
 	if err != nil || now != origin.Conversation {
 		return nil, err

@@ -177,6 +177,8 @@ type importer struct {
 	lastID  string
 	later   []found // documents for the next update
 	homes   *keptHomes
+	forks   []Saved // what the branches of the document that is being imported became
+	stored  storedOrigin
 	result  Import
 }
 
@@ -188,6 +190,13 @@ var errLater = errors.New("its session has to be stored first")
 func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	imp.forks, imp.stored = nil, storedOrigin{}
+	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
+		return err
+	} else if ok {
+		imp.result.Sessions = append(imp.result.Sessions, saved)
+		return nil
 	}
 	in, err := c.read(f)
 	var unreadable *unreadableError
@@ -208,8 +217,10 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	case err != nil:
 		return err
 	default:
-		saved.state = nil
-		imp.result.Sessions = append(imp.result.Sessions, saved)
+		for _, s := range append([]Saved{saved}, imp.forks...) {
+			s.state = nil
+			imp.result.Sessions = append(imp.result.Sessions, s)
+		}
 	}
 	return nil
 }
@@ -229,31 +240,49 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if in.path != "-" {
 		src.Include = files.read
 	}
-	doc, err := in.codec.Decode(src)
+	all, err := decodeAll(in.codec, src)
 	if err != nil {
 		return Saved{}, err
 	}
 	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
-	imp.nameSource(doc, in)
-	save, err := imp.saveOf(ctx, &in, doc, known, files.sum())
+	imp.nameSource(all[0].Document, in)
+	saved, done, err := imp.conversation(ctx, in, all[0], known, files.sum())
+	if err != nil || done {
+		return saved, err
+	}
+	for _, b := range all[1:] {
+		fork, err := imp.fork(ctx, in, saved.Name, b, files.sum())
+		if err != nil {
+			return Saved{}, err
+		}
+		imp.forks = append(imp.forks, fork)
+	}
+	return saved, nil
+}
+
+// conversation makes a session of a conversation, or its next snapshot, and reports
+// whether there was nothing to do: the session has this document or a later one.
+func (imp *importer) conversation(ctx context.Context, in input, b format.Branch, known source, digest string) (Saved, bool, error) {
+	doc := b.Document
+	save, err := imp.saveOf(ctx, &in, doc, known, digest)
 	if err != nil {
-		return Saved{}, inputError(in, err)
+		return Saved{}, false, inputError(in, err)
 	}
 	c := imp.change
 	if c.name, c.base, err = imp.place(ctx, in, save.known); err != nil {
-		return Saved{}, inputError(in, err)
+		return Saved{}, false, inputError(in, err)
 	}
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
-		return Saved{Info: imp.here[c.name]}, err
+		return Saved{Info: imp.here[c.name]}, true, err
 	}
 	saved, err := imp.commit(ctx, in, doc, c)
 	if errors.Is(err, errLater) {
-		return Saved{}, err
+		return Saved{}, false, err
 	}
 	if err != nil {
-		return Saved{}, inputError(in, err)
+		return Saved{}, false, inputError(in, err)
 	}
 	if c.base == "" {
 		imp.made[c.name] = true
@@ -265,8 +294,8 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		imp.before[c.name] = imp.here[c.name].ID
 	}
 	imp.here[c.name] = saved.Info
-	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: files.sum(), Saved: save.at})
-	return saved, nil
+	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, b, saved)})
+	return saved, false, nil
 }
 
 // inputError names the document of an error that does not name it.
@@ -297,12 +326,8 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 	e := m.edition(base, doc, c.committer)
 	e.derived, e.attachments = true, attachments
 	e.linker = imp.homes.linkerOf(in, doc)
-	if in.codec.Name != string(Markdown) {
-		origin, err := imp.tx.StoreOrigin(ctx, in.codec.Name, bytes.NewReader(in.data))
-		if err != nil {
-			return Saved{}, err
-		}
-		e.origin = origin
+	if e.origin, err = imp.origin(ctx, in, base); err != nil {
+		return Saved{}, err
 	}
 	saved, err := m.commitEdition(ctx, imp.tx, e, c)
 	if err == nil && saved.Changed {

@@ -15,6 +15,8 @@ type source struct {
 	Snapshot string `json:"snapshot"`        // the one that its last import made
 	Digest   string `json:"digest"`          // SHA-256 of the document and what it includes, in hexadecimal
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
+	// Growth tells how to read what the document grows by; nil when it must be read anew.
+	Growth *growth `json:"growth,omitempty"`
 	// Before is what was remembered before. It still holds when the sessions were
 	// not moved after this was written, because somebody killed the import.
 	Before *source `json:"before,omitempty"`

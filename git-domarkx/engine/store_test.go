@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
@@ -44,6 +45,22 @@ type clone struct {
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
 	store      *gitstore.Store
+	decoded    int // documents that can branch, decoded as a whole
+}
+
+// codecs are all, of which those of documents that can branch are counted.
+func (c *clone) codecs() []format.Codec {
+	codecs := all.Codecs()
+	for i, codec := range codecs {
+		if codec.Branches == nil {
+			continue
+		}
+		codecs[i].Branches = func(src format.Source) ([]format.Branch, error) {
+			c.decoded++
+			return codec.Branches(src)
+		}
+	}
+	return codecs
 }
 
 func newClone(t *testing.T) *clone {
@@ -70,7 +87,7 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 	t.Cleanup(func() { s.Close() })
 	c.drafts, c.settings, c.notes, c.store = drafts{}, kept, &notes{}, s
 	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
-	c.SessionManager = engine.New(store{s, nil}, all.Codecs(), engine.Surroundings{
+	c.SessionManager = engine.New(store{s, nil}, c.codecs(), engine.Surroundings{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			c.now = c.now.Add(time.Second)

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// grown imports a document that only grew since its last import, which made the newest
+// snapshot of its session, at a cost that does not grow with the document but for one
+// SHA-256 of it: nothing less tells that the rest is what it was. It reports whether
+// that could be done; if not, the document is to be read as any other.
+func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, bool, error) {
+	if f.path == "-" {
+		return Saved{}, false, nil
+	}
+	key, err := canonicalPath(f.path)
+	if err != nil {
+		return Saved{}, false, nil // reading it says what is wrong
+	}
+	in := input{path: f.path, key: key, as: c.as}
+	known := imp.sources.byPath[imp.key(in)]
+	tip, ok := imp.here[known.Session]
+	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
+		c.format != "" && c.format != known.Growth.Format {
+		return Saved{}, false, nil
+	}
+	in.codec, ok = format.ByName(imp.manager.codecs, known.Growth.Format)
+	if !ok || in.codec.Grow == nil {
+		return Saved{}, false, nil
+	}
+	more, err := readGrowth(in.path, known)
+	if err != nil || more == nil {
+		return Saved{}, false, nil
+	}
+	if more.size == known.Growth.Size {
+		return Saved{Info: tip}, true, nil
+	}
+	return imp.grow(ctx, in, tip, known, more)
+}
+
+// A grownFile is what a file grew by.
+type grownFile struct {
+	size   int64
+	digest [32]byte
+	unread []byte // behind what was read for good
+	added  []byte // behind what the file was
+}
+
+// readGrowth reads what a file grew by; nil when the rest is not what it was.
+func readGrowth(path string, known source) (*grownFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < known.Growth.Size || known.Growth.Read > known.Growth.Size {
+		return nil, err
+	}
+	digest := sha256.New()
+	if _, err := io.CopyN(digest, f, known.Growth.Read); err != nil {
+		return nil, err
+	}
+	rest, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	before := known.Growth.Size - known.Growth.Read
+	if int64(len(rest)) < before {
+		return nil, nil
+	}
+	digest.Write(rest[:before])
+	if hex.EncodeToString(digest.Sum(nil)) != known.Digest {
+		return nil, nil
+	}
+	digest.Write(rest[before:])
+	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:]}, nil
+}
+
+// grow appends to a session what its document grew by.
+func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known source, more *grownFile) (Saved, bool, error) {
+	m := imp.manager
+	headers, err := m.store.Header(ctx, tip.ID)
+	if err != nil {
+		return Saved{}, false, err
+	}
+	if len(headers) != 1 || headers[0].Origin == "" {
+		return Saved{}, false, nil
+	}
+	h, err := loadHeader(ctx, m.store, headers)
+	if err != nil {
+		return Saved{}, false, err
+	}
+	grown, ok, err := in.codec.Grow(format.Growth{Path: in.path, Data: more.unread, State: known.Growth.State, Header: h})
+	if err != nil || !ok {
+		return Saved{}, false, nil // reading all of it says what is wrong
+	}
+	c := imp.change
+	c.name, c.base = known.Session, tip.ID
+	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more)
+	if err != nil {
+		return Saved{}, false, inputError(in, err)
+	}
+	for _, report := range grown.Damage {
+		imp.result.Warnings = append(imp.result.Warnings, report)
+	}
+	if _, ok := imp.before[c.name]; !ok {
+		imp.before[c.name] = tip.ID
+	}
+	imp.fresh[info.ID], imp.here[c.name] = true, info
+	now := source{Session: c.name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
+	if grown.State != "" {
+		now.Growth = &growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
+	}
+	imp.sources.set(imp.key(in), now, known)
+	if in.codec.Identify != nil {
+		if id := in.codec.Identify(grown.Header).ID; id != "" {
+			in.identity, in.key = id, in.codec.Name+":"+id
+			imp.sources.set(imp.key(in), now, imp.sources.byPath[imp.key(in)])
+		}
+	}
+	return Saved{Info: info, Changed: true, Document: info.ID, before: tip}, true, nil
+}
+
+// appendGrown commits what a session grows by.
+func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
+	m := imp.manager
+	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	tail, before, err := m.tail(ctx, tip, headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	e := m.edition(tail, &domarkx.Document{Header: grown.Header}, c.committer)
+	e.derived, e.origin = true, origin
+	complete(e.doc)
+	if e.keys, err = tail.keys(ctx); err != nil {
+		return domarkx.Info{}, err
+	}
+	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Preview: tip.Preview,
+		Subject: fmt.Sprintf("%s %s: %s more", c.operation, c.name, count(len(grown.Messages))), Author: c.author, Committer: c.committer}
+	if commit.State.Headers, _, err = e.headers(ctx, imp.tx); err != nil {
+		return domarkx.Info{}, err
+	}
+	live := tail.state.Thread.Live
+	after := live[len(live)-1].ID
+	for _, msg := range grown.Messages {
+		entry := entryOf(markdown.WriteMessage(msg.Message), e.date)
+		entry.ID, entry.After = originID(0, after, msg.Origin), after
+		after = entry.ID
+		commit.State.Thread.Live = append(commit.State.Thread.Live, entry)
+	}
+	state := &domarkx.State{Headers: commit.State.Headers}
+	state.Thread.Live = append(live[:len(live):len(live)], commit.State.Thread.Live...)
+	now, err := newView(ctx, imp.tx, state)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit.Bytes = tip.Bytes + now.size() - before
+	info, err := imp.tx.Append(ctx, commit)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	info.Name = c.name
+	return info, imp.tx.Set(ctx, c.name, info.ID)
+}

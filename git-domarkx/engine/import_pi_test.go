@@ -1,0 +1,216 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+const piHeader = `{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n"
+
+// piEntry is a message of a transcript.
+func piEntry(id, parent, role, text string) string {
+	if parent = `"` + parent + `"`; parent == `""` {
+		parent = "null"
+	}
+	message := fmt.Sprintf(`{"role":"user","content":%q,"timestamp":1}`, text)
+	if role == "assistant" {
+		message = fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":%q}],"api":"a","provider":"p","model":"m","usage":{},"stopReason":"stop","timestamp":1}`, text)
+	}
+	return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-02-18T05:00:01Z","message":%s}`, id, parent, message) + "\n"
+}
+
+// ids are those of a session's messages, with their content.
+func (c *clone) ids(name string) []string {
+	c.t.Helper()
+	state, err := c.store.Load(c.t.Context(), c.tip(name).ID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var ids []string
+	for _, e := range state.Thread.Live {
+		ids = append(ids, e.ID.String()+" "+e.JSON.ID)
+	}
+	return ids
+}
+
+func (c *clone) names() []string {
+	c.t.Helper()
+	list, err := c.List(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var names []string
+	for _, info := range list {
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+func (c *clone) export(name string) string {
+	c.t.Helper()
+	e, err := c.Export(c.t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: "pi", Strict: true})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := e.Write(&b); err != nil {
+		c.t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestImportMakesSessionsOfBranches(t *testing.T) {
+	c := newClone(t)
+	text := piHeader + piEntry("e1", "", "user", "One") + piEntry("e2", "e1", "assistant", "Two") +
+		piEntry("e3", "e2", "user", "Three") + piEntry("e4", "e2", "user", "Other three") + piEntry("e5", "e4", "assistant", "Other four")
+	path := c.write("talk.jsonl", text)
+	c.importFile(path)
+	if names := c.names(); !slices.Equal(names, []string{"talk", "talk.fork-e3"}) {
+		t.Fatalf("sessions %q", names)
+	}
+	main, fork := c.ids("talk"), c.ids("talk.fork-e3")
+	if len(main) != 4 || len(fork) != 3 || !slices.Equal(main[:2], fork[:2]) || main[2] == fork[2] {
+		t.Errorf("messages %q and %q", main, fork)
+	}
+	if got := c.export("talk"); got != text {
+		t.Errorf("exported:\n%s", got)
+	}
+	if got := c.export("talk.fork-e3"); strings.Contains(got, "Other three") || !strings.Contains(got, "Three") {
+		t.Errorf("the branch exported:\n%s", got)
+	}
+
+	// Who goes on from the branch makes it the transcript's own.
+	before := c.tip("talk.fork-e3").ID
+	text += piEntry("e6", "e3", "assistant", "Four")
+	c.write("talk.jsonl", text)
+	c.importFile(path)
+	if names := c.names(); !slices.Equal(names, []string{"talk", "talk.fork-e3", "talk.fork-e5"}) {
+		t.Fatalf("sessions %q", names)
+	}
+	if now := c.ids("talk"); len(now) != 4 || !slices.Equal(now[:2], main[:2]) {
+		t.Errorf("messages %q", now)
+	}
+	if other := c.ids("talk.fork-e5"); len(other) != 4 || !slices.Equal(other, main) {
+		t.Errorf("messages %q, want %q", other, main)
+	}
+	if c.tip("talk.fork-e3").ID != before {
+		t.Error("a branch that nobody changed has a new snapshot")
+	}
+	c.fsck()
+}
+
+func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
+	c := newClone(t)
+	text := piHeader + piEntry("e0", "", "user", "Zero") + piEntry("e1", "e0", "assistant", "One")
+	path := c.write("talk.jsonl", text)
+	c.importFile(path)
+	last := "e1"
+	decoded := c.decoded
+	for i, more := range []string{
+		piEntry("f1", last, "user", "Two") + piEntry("f2", "f1", "assistant", "Three"),
+		`{"type":"model_change","id":"f3","parentId":"f2","timestamp":"2026-02-18T05:00:01Z","provider":"p","modelId":"m"}` + "\n",
+		"\n" + piEntry("f4", "f3", "user", "Four"),
+		strings.TrimSuffix(piEntry("f5", "f4", "user", "Five"), "\n"),
+		"\n" + piEntry("f6", "f5", "user", "Six")[:70],
+		piEntry("f6", "f5", "user", "Six")[70:] + piEntry("f7", "f6", "user", "Seven"),
+		`{"type":"session_info","id":"f8","parentId":"f7","timestamp":"2026-02-18T05:00:01Z","name":"Talk"}` + "\n",
+		piEntry("f9", "f8", "user", "Nine"),
+	} {
+		text += more
+		c.write("talk.jsonl", text)
+		saved := c.importFile(path)
+		if !saved.Changed || c.decoded != decoded {
+			t.Errorf("%d: changed: %t, decoded as a whole: %d times", i, saved.Changed, c.decoded-decoded)
+		}
+		if again := c.importFile(path); again.Changed {
+			t.Errorf("%d: imported again it changed", i)
+		}
+		if got := c.export("talk"); got != text {
+			t.Fatalf("%d: exported:\n%s\nwant:\n%s", i, got, text)
+		}
+		fresh := newClone(t)
+		fresh.importFile(fresh.write("talk.jsonl", text))
+		if grown, want := c.ids("talk"), fresh.ids("talk"); !slices.Equal(grown, want) {
+			t.Fatalf("%d: grown to %q, want %q", i, grown, want)
+		}
+		if grown, want := c.show("talk"), fresh.show("talk"); grown != want {
+			t.Fatalf("%d: grown to:\n%s\nwant:\n%s", i, grown, want)
+		}
+	}
+
+	// What is no continuation, or of a session that was changed, is read anew.
+	c.append("talk", "Mine")
+	text += piEntry("f10", "f9", "user", "Ten")
+	c.write("talk.jsonl", text)
+	if saved := c.importFile(path); !saved.Merged || c.decoded != decoded+1 {
+		t.Errorf("merged: %t, decoded %d times", saved.Merged, c.decoded-decoded)
+	}
+	c.write("talk.jsonl", strings.Replace(text, "Two", "Too", 1)+piEntry("f11", "f10", "user", "Eleven"))
+	c.importFile(path)
+	if shown := c.show("talk"); !strings.Contains(shown, "Too") || !strings.Contains(shown, "Eleven") || !strings.Contains(shown, "Mine") {
+		t.Errorf("shown:\n%s", shown)
+	}
+	c.fsck()
+}
+
+// TestImportCostsWhatATranscriptGrewBy compares the time for one turn more of a short
+// transcript with that of one a hundred times as long. All that may grow is the time to
+// compare the old bytes, far below what decoding takes.
+func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
+	grow := func(size int) time.Duration {
+		c := newClone(t)
+		var b strings.Builder
+		b.WriteString(piHeader)
+		last := ""
+		for i := 0; b.Len() < size; i++ {
+			id := fmt.Sprintf("%08x", i)
+			b.WriteString(piEntry(id, last, []string{"user", "assistant"}[i%2], strings.Repeat("Some text to read. ", 100)))
+			last = id
+		}
+		path := c.write("talk.jsonl", b.String())
+		c.importFile(path)
+		best := time.Hour
+		for i := range 5 {
+			id := fmt.Sprintf("f%07x", i)
+			b.WriteString(piEntry(id, last, "user", "One turn more"))
+			last = id
+			c.write("talk.jsonl", b.String())
+			start := time.Now()
+			c.importFile(path)
+			best = min(best, time.Since(start))
+		}
+		if c.decoded != 1 {
+			t.Errorf("decoded %d times", c.decoded)
+		}
+		return best
+	}
+	short, long := grow(100<<10), grow(10<<20)
+	t.Logf("one turn more takes %v at 0.1 MB, %v at 10 MB", short, long)
+	if long > 4*short+100*time.Millisecond {
+		t.Errorf("one turn more takes %v at 0.1 MB and %v at 10 MB", short, long)
+	}
+}
+
+// TestRunLeavesForeignCallsAlone: calls that pi made are not made again, nor those of
+// a turn that was aborted.
+func TestRunLeavesForeignCallsAlone(t *testing.T) {
+	c := newClone(t)
+	call := strings.Replace(piEntry("e2", "e1", "assistant", "x"), `{"type":"text","text":"x"}`, `{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"touch x"}}`, 1)
+	c.importFile(c.write("talk.jsonl", piHeader+piEntry("e1", "", "user", "One")+call))
+	if shown := c.show("talk"); !strings.Contains(shown, "```tool-call") || !strings.Contains(shown, `"no_result"`) {
+		t.Errorf("shown:\n%s", shown)
+	}
+	made := 0
+	ran, err := c.Run(t.Context(), engine.RunRequest{Name: "talk", Report: func(engine.CallReport) { made++ },
+		Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return true, nil }})
+	if err != nil || made != 0 || len(ran.Interrupted) != 0 {
+		t.Errorf("%d calls, %+v, %v", made, ran, err)
+	}
+}
