@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -136,20 +135,43 @@ func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
 // text, where the tool's schema wants something else it is JSON.
 func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
 	properties, _ := schema.Get("properties")
-	property, ok := properties.Get(key)
-	kind, typed := property.Get("type")
-	kinds := []string{kind.Text()}
-	for _, item := range kind.Items() {
-		kinds = append(kinds, item.Text())
-	}
-	if !ok || !typed || slices.Contains(kinds, "string") {
+	property, _ := properties.Get(key)
+	kinds := schemaTypes(property)
+	if len(kinds) == 0 || slices.Contains(kinds, "string") {
 		return domarkx.StringValue(text), nil
 	}
 	v, err := domarkx.ParseValue([]byte(text))
 	if err != nil {
-		return v, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("/arguments/%s: %s is no %s", key, strconv.Quote(text), kind.Text())}
+		return v, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("/arguments/%s: %q is no %s", key, text, strings.Join(kinds, " or "))}
 	}
 	return v, nil
+}
+
+// schemaTypes returns the types of which a schema takes one, as far as it says so
+// itself or in its alternatives; none for any.
+func schemaTypes(schema domarkx.Value) []string {
+	if kind, ok := schema.Get("type"); ok {
+		if kind.Kind() == domarkx.String {
+			return []string{kind.Text()}
+		}
+		var kinds []string
+		for _, item := range kind.Items() {
+			kinds = append(kinds, item.Text())
+		}
+		return kinds
+	}
+	var kinds []string
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		alternatives, _ := schema.Get(keyword)
+		for _, alternative := range alternatives.Items() {
+			found := schemaTypes(alternative)
+			if len(found) == 0 {
+				return nil
+			}
+			kinds = append(kinds, found...)
+		}
+	}
+	return kinds
 }
 
 // commandLine joins words as a shell reads them; one word is a command line already.
