@@ -19,6 +19,8 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
   changes that are in no version; another process works with them. Only folders are looked
   into.
+- ` + "`" + `outdated` + "`" + `: the workspace has a newer version than its resources, after a kill or a pull; the next
+  call brings them there.
 - ` + "`" + `setup` + "`" + `: the setup script of the workspace did not end well.
 - ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
 - ` + "`" + `untrusted` + "`" + `: the session asks for resources, and is not run before you trust it.

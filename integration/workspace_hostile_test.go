@@ -45,6 +45,7 @@ func (s *site) fetched(args ...string) string {
 // TestWorkspaceManyFiles lets a tool write many files: a hundred thousand, or a
 // million.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
+	t.Parallel()
 	folders, files := 1000, 100
 	if soaking() {
 		folders = 10000
@@ -65,6 +66,7 @@ func TestWorkspaceManyFilesSoak(t *testing.T) {
 
 // TestWorkspaceLargeFile lets a tool write a large file, which has holes.
 func TestWorkspaceLargeFileSoak(t *testing.T) {
+	t.Parallel()
 	size := int64(200)
 	if soaking() {
 		size = 2048

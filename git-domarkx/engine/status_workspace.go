@@ -15,6 +15,7 @@ import (
 const (
 	StateLive        = "live"        // there are resources on this machine
 	StateDirty       = "dirty"       // they hold changes that are in no version
+	StateOutdated    = "outdated"    // the workspace has a newer version than they are, which the next call brings
 	StateBusy        = "busy"        // another process works with them
 	StateUntrusted   = "untrusted"   // the session is not run before it is trusted
 	StateInterrupted = "interrupted" // a call during which the program was killed, not recorded yet
@@ -94,6 +95,10 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	if i.Head == "" || slices.ContainsFunc(i.Resources, func(r plugins.InstanceResource) bool { return r.Path == "" }) {
 		return StateLive, nil
 	}
+	tip, err := m.tipOrNone(ctx, i.Name)
+	if err != nil {
+		return "", err
+	}
 	live, err := m.around.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
@@ -107,8 +112,11 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	if err := errors.Join(err, live.Close(ctx)); err != nil {
 		return "", err
 	}
-	if changed {
+	switch {
+	case changed:
 		return StateDirty, nil
+	case tip.ID != "" && tip.ID != i.Head:
+		return StateOutdated, nil
 	}
 	return StateLive, nil
 }
@@ -155,6 +163,8 @@ func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, erro
 				"git domarkx run " + s.Name + " records that; with --retry it makes the call again"})
 		case StateSetup:
 			found = append(found, Finding{"warning", "the setup script did not end well", s.Name, "git domarkx run --retry " + s.Name})
+		case StateOutdated:
+			found = append(found, Finding{"info", "the workspace has a newer version than its resources", s.Name, "the next call brings them there, and so does git domarkx rewind"})
 		case StateDirty:
 			found = append(found, Finding{"info", "the workspace has changes that are in no version", s.Name, "the next call commits them, and so does git domarkx rewind"})
 		}

@@ -54,6 +54,15 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 	if err := m.keepTrust(ctx, done.Now, done.Before); err != nil {
 		return done, err
 	}
+	if b != nil && done.Workspace.ID == "" { // a kill may have left the live workspace behind
+		tip, err := m.tipOrNone(ctx, workspace)
+		if err != nil {
+			return done, err
+		}
+		if head := b.live.Head(); head != "" && head != tip.ID {
+			done.Workspace = tip
+		}
+	}
 	if b == nil || done.Workspace.ID == "" {
 		return done, nil
 	}

@@ -1,0 +1,162 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outlived are the processes whose command line has a text.
+func outlived(text string) (found []string) {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range lines {
+		line, _ := os.ReadFile(file)
+		if strings.Contains(string(line), text) {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// settled fails the test unless a session's workspace is what its last version
+// has, or status and doctor say what is the matter with it.
+func (s *site) settled(folder string, context ...any) {
+	s.tb.Helper()
+	status, doctor := s.domarkx("status"), s.try("", "git-domarkx", "doctor")
+	if doctor.code != 0 && !strings.Contains(doctor.out, "\t") {
+		s.tb.Fatalf("%v: %s", context, doctor)
+	}
+	for _, state := range []string{"dirty", "interrupted", "outdated"} {
+		if strings.Contains(status, state+"\ts\t") {
+			if !strings.Contains(doctor.out, "\ts\t") {
+				s.tb.Fatalf("%v: status says %q, and doctor nothing of it: %s", context, status, doctor)
+			}
+			return
+		}
+	}
+	s.same(folder, context...)
+}
+
+// same fails the test unless a folder is what the last version of s has.
+func (s *site) same(folder string, context ...any) {
+	s.tb.Helper()
+	tip := s.try("", "git", "rev-parse", "-q", "--verify", "refs/domarkx/workspaces/s")
+	if tip.code != 0 {
+		return
+	}
+	out := filepath.Join(s.tb.TempDir(), "out")
+	s.domarkx("workspace", "checkout", "s", out)
+	if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(out, "sh"), folder); d.code != 0 {
+		s.tb.Fatalf("%v: the folder is not what the last version has: %s", context, d)
+	}
+	if err := os.RemoveAll(out); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// TestFaultKillCall kills calls: what was acknowledged is recorded, nothing that was
+// started lives on, and the next call goes on without a hand.
+func TestFaultKillCall(t *testing.T) {
+	t.Parallel()
+	s, folder := newWorked(t)
+	random := newRandom(t)
+	mark := fmt.Sprintf("31%d", os.Getpid())
+	call := func(i int) []string {
+		return []string{"exec", "s", "sh", "run_command", fmt.Sprintf(
+			"command=mkdir -p d%d; for f in $(seq 60); do echo %d $f >d%d/$f; done; (setsid sleep %s &); echo done %d.", i%5, i, i%5, mark, i)}
+	}
+	takes := typical(func() { s.domarkx(call(0)...) })
+	acknowledged := 0
+	for i := range rounds(t, 20) {
+		out, _ := s.killed(moment(random, takes), i%killWays, call(i+1)...)
+		eventually(t, "nothing of a killed call lives on", func() bool { return len(outlived(mark)) == 0 })
+		s.settled(folder, "round", i)
+		s.domarkx("exec", "--exit-code", "s", "sh", "run_command", fmt.Sprintf("command=echo next %d >next", i))
+		s.same(folder, "round", i)
+		if shown := s.domarkx("show", "s"); out != "" {
+			acknowledged++
+			if n := strings.Count(shown, fmt.Sprintf(`"output": "done %d.\n"`, i+1)); n != 1 {
+				t.Fatalf("round %d: the acknowledged call is recorded %d times", i, n)
+			}
+		}
+		if status := s.domarkx("status"); strings.Contains(status, "dirty\t") || strings.Contains(status, "interrupted\t") {
+			t.Fatalf("round %d: after the next call: %s", i, status)
+		}
+		s.sound("round", i)
+	}
+	noLocks(t, s.path(".git"), "at the end")
+	left, _ := filepath.Glob(s.path(".git/domarkx/calls/*.json"))
+	if len(left) > 0 {
+		t.Errorf("%v was left", left)
+	}
+	t.Logf("%d acknowledged", acknowledged)
+}
+
+// TestFaultKillRewind kills rewinds, which commit what is there and restore another
+// state.
+func TestFaultKillRewind(t *testing.T) {
+	t.Parallel()
+	s, folder := newWorked(t)
+	random := newRandom(t)
+	const states = 4
+	for i := range states {
+		s.run(fmt.Sprintf("rm -rf *; mkdir -p d e/deep; for f in $(seq 250); do echo %d $f >d/$f; done; ln -s %d link; echo %d >e/deep/state", i, i, i))
+	}
+	newest := s.tip("s")
+	takes := typical(func() {
+		s.domarkx("rewind", "s#1")
+		s.domarkx("rewind", "s@"+newest)
+	}) / 2
+	for i := range rounds(t, 16) {
+		s.write(filepath.Join(folder, "mine"), fmt.Sprint(i))
+		to := i % states
+		s.killed(moment(random, takes), i/2%killWays, "rewind", fmt.Sprintf("s#%d", to+1))
+		s.settled(folder, "round", i)
+		if i%2 == 0 {
+			s.domarkx("exec", "s", "sh", "list_dir", "path=.")
+			s.same(folder, "round", i)
+		}
+		s.domarkx("rewind", "s@"+newest)
+		s.domarkx("rewind", fmt.Sprintf("s#%d", to+1))
+		if got := s.read(filepath.Join(folder, "e/deep/state")); got != fmt.Sprintf("%d\n", to) {
+			t.Fatalf("round %d: after rewinding to state %d it is %q", i, to, got)
+		}
+		s.same(folder, "round", i)
+		s.domarkx("rewind", "s@"+newest)
+		s.sound("round", i)
+	}
+	noLocks(t, s.path(".git"), "at the end")
+}
+
+// TestFaultKillFork kills forks, and first calls in them, which load a version into
+// a new folder.
+func TestFaultKillFork(t *testing.T) {
+	t.Parallel()
+	s, folder := newWorked(t)
+	random := newRandom(t)
+	s.run("mkdir -p a/b; for f in $(seq 300); do echo $f >a/b/$f; done")
+	number := 0
+	takes := typical(func() {
+		number++
+		s.domarkx("fork", "s", fmt.Sprintf("typical%d", number))
+	})
+	for i := range rounds(t, 10) {
+		name := fmt.Sprintf("f%d", i)
+		s.killed(moment(random, takes), i%killWays, "fork", "s", name)
+		if s.tip(name) == "" {
+			s.domarkx("fork", "s", name)
+		}
+		s.killed(moment(random, takes), i%killWays, "exec", "--yes", name, "sh", "list_dir", "path=.")
+		s.domarkx("exec", "--yes", name, "sh", "list_dir", "path=.")
+		own := strings.TrimSuffix(s.domarkx("workspace", "path", name), "\n")
+		if own == folder {
+			t.Fatalf("round %d: the fork works on the same folder", i)
+		}
+		s.must("", "diff", "-r", folder, own)
+		s.sound("round", i)
+		s.domarkx("rm", name)
+	}
+	noLocks(t, s.path(".git"), "at the end")
+}
