@@ -140,6 +140,21 @@ func BenchmarkCommit(b *testing.B) {
 	score(b, "version of 50,000 files, 10 changed: time", milliseconds(median(times[0])), 0, "ms")
 }
 
+// BenchmarkTurn makes small calls on a small workspace.
+func BenchmarkTurn(b *testing.B) {
+	const turns = 10
+	s, _ := newWorked(b)
+	most, largest := 0, int64(0)
+	start := time.Now()
+	for i := range turns {
+		objects, size := s.turn(i)
+		most, largest = max(most, objects), max(largest, size)
+	}
+	score(b, "turn with a small call on a small workspace: objects, at most", float64(most), 15, "objects")
+	score(b, "turn with a small call on a small workspace: data, at most", float64(largest)/1000, 10, "KB")
+	score(b, "turn with a small call on a small workspace: time", milliseconds(time.Since(start))/turns, 0, "ms")
+}
+
 // again makes one small change, so that the stat cache knows all files by times that
 // are old enough.
 func (c *committer) again(s *site, name string) {

@@ -9,9 +9,10 @@
 // for root security.capability and trusted.*, of regular files and folders. Owners,
 // times, ACLs and security labels are not kept.
 //
-// What cannot be kept is an error that names it: a socket, a file that cannot be
-// read, one that goes on changing while it is read, a mount point, and what a
-// resource must not reach.
+// What cannot be kept is an error that names it: a file that cannot be read, one
+// that goes on changing while it is read, and a mount point. Sockets are left out,
+// with a warning that names them. What is forbidden, such as the repository's own Git
+// directory, is left out and never touched.
 //
 // # Races
 //
@@ -28,7 +29,8 @@
 // each commit and load replaces. A file whose ctime or mtime was so young when it was
 // read that a change might not have moved it (Git calls that racy) is read again the
 // next time. The cache is only believed as far as checksums and stat(2) agree: one
-// that is lost or damaged costs time, nothing else.
+// that is lost or damaged costs time, nothing else. Folders in which nothing changed
+// since the last version are taken over from that as they are, without their files.
 //
 // # Excluding
 //
