@@ -12,7 +12,7 @@ import (
 )
 
 type exportCmd struct {
-	Format   string `required:"" placeholder:"F" help:"md, json, agent-chatter, zeus or openpocket."`
+	Format   string `required:"" placeholder:"F" help:"md, json, agent-chatter, zeus, openpocket or pi."`
 	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a folder."`
 	Strict   bool   `help:"Refuse what would lose something."`
 	Team     string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
@@ -30,8 +30,11 @@ written then.
 
 When the output is a folder, or ends with a slash, the document is written where the format's
 program keeps it below that folder, and its path is printed: for agent-chatter
-TEAM/TIME-SESSION.json, for md and json the session's name with the extension. A file
-that has something else is never overwritten there for agent-chatter.
+TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for md and json the session's
+name with the extension. A file that has something else is never overwritten there for
+agent-chatter and pi.
+
+A session that was a branch of a transcript of pi is written as a transcript of its own.
 
 A session that has no team gets the one of --team, else "domarkx".
 

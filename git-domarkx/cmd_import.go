@@ -11,14 +11,15 @@ import (
 
 type importCmd struct {
 	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string   `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus or openpocket. Recognised by content unless given."`
+	Format string   `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
 	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
 
 func (importCmd) Help() string {
 	return `
 Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
-snapshot (json), the sessions of agent-chatter and OpenPocket, and the snapshots of Zeus.
+snapshot (json), the sessions of agent-chatter and OpenPocket, the snapshots of Zeus, and
+the transcripts of pi.
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported folder, by its path below that folder. Characters that a name cannot have
@@ -29,6 +30,11 @@ A session of agent-chatter is named TEAM/SESSION by the ids in it. It saves a ne
 each time; all files of one session become snapshots of it, in the order in which they
 were saved, whether they are imported together or one by one. A save that is older than
 what was imported last changes nothing.
+
+The branches of a transcript of pi become sessions beside its own, named with .fork-ID
+behind its name, ID being the entry at a branch's end. Messages that branches share are
+stored once. Transcripts of Claude Code, Codex, Gemini and other agents are not supported
+yet; they are recognised and refused.
 
 Importing the same source again continues its session: an unchanged document makes no
 snapshot, a changed one makes the next. When the session was changed here as well, the

@@ -7,7 +7,7 @@ import (
 )
 
 type showCmd struct {
-	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter, zeus or openpocket."`
+	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter, zeus, openpocket or pi."`
 	Attachment string `placeholder:"SHA256" help:"Write the output of a call that was too large for its message instead."`
 	Revision   string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }

@@ -40,7 +40,7 @@ complete -c git-domarkx -l no-progress -d 'Show progress on a terminal after a s
 complete -c git-domarkx -l help -d 'Show the whole help and stop; -h shows a screen'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a import -d 'Make sessions from documents'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l as -r -d 'The session\'s name, when one document is imported; of several, that of standard input'
-complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l format -r -d 'The documents\' format: md, json, agent-chatter, zeus or openpocket. Recognised by content unless given'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l format -r -d 'The documents\' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -F
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a validate -d 'Say whether documents are well formed'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 validate' -F
@@ -48,7 +48,7 @@ complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a list -d 'List the se
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 list' -l json -d 'Print a JSON array'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a status -d 'Say what is live, unsaved, untrusted, ahead or behind'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a show -d 'Print a session, an older snapshot of it or one message'
-complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l format -r -d 'md (the default), json, agent-chatter, zeus or openpocket'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l format -r -d 'md (the default), json, agent-chatter, zeus, openpocket or pi'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l attachment -r -d 'Write the output of a call that was too large for its message instead'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -f -a '(__fish_git_domarkx_names list)'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a log -d 'List the snapshots or the messages of a session'
@@ -58,7 +58,7 @@ complete -c git-domarkx -n '__fish_git_domarkx_at 0 log' -f -a '(__fish_git_doma
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a diff -d 'Show what differs between two snapshots'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 diff' -f -a '(__fish_git_domarkx_names list)'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a export -d 'Write a session in a format of choice'
-complete -c git-domarkx -n '__fish_git_domarkx_at 0 export' -l format -r -d 'md, json, agent-chatter, zeus or openpocket'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 export' -l format -r -d 'md, json, agent-chatter, zeus, openpocket or pi'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 export' -l output -s o -r -d 'Write to a file, which is replaced only when all is written, or at the format\'s own path below a folder'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 export' -l strict -d 'Refuse what would lose something'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 export' -l team -r -d 'Refuse a session of another team; give this one to a session that has none'
