@@ -29,6 +29,9 @@ type journalled struct {
 	Tool      string // "" for a block of code
 	// Appends says that the message is not in the session before the call is done.
 	Appends bool
+	// Completed is the text of the block as it is recorded, when the resource had
+	// something to add to its arguments; else "".
+	Completed string
 	// Before is the result that the call had, when it is made once more.
 	Before  string
 	Process int // that makes it
@@ -108,7 +111,7 @@ func (c journalled) value() domarkx.Value {
 	return domarkx.ObjectValue(number("format", 1), text("session", c.Session), text("workspace", c.Workspace),
 		text("message", c.Message.String()), number("index", c.Index),
 		text("language", c.Block.Language), text("name", c.Block.Name), text("code", c.Block.Text),
-		text("resource", c.Resource), text("tool", c.Tool), text("before", c.Before),
+		text("resource", c.Resource), text("tool", c.Tool), text("before", c.Before), text("completed", c.Completed),
 		domarkx.Member{Name: "appends", Value: domarkx.BoolValue(c.Appends)}, number("process", c.Process))
 }
 
@@ -122,7 +125,7 @@ func parseJournalled(data []byte) (journalled, error) {
 		return journalled{}, fmt.Errorf("format %q: %w", text("format"), domarkx.ErrUnsupported)
 	}
 	c := journalled{Session: text("session"), Workspace: text("workspace"), Resource: text("resource"), Tool: text("tool"),
-		Before: text("before"), Appends: text("appends") == "true"}
+		Before: text("before"), Completed: text("completed"), Appends: text("appends") == "true"}
 	c.Block = domarkx.Block{Type: domarkx.CodeBlock, Language: text("language"), Name: text("name"), Text: text("code")}
 	c.Block.HasName = c.Block.Name != ""
 	if c.Message, err = domarkx.ParseID(text("message")); err != nil {

@@ -101,7 +101,11 @@ func (r *runner) all(ctx context.Context) (err error) {
 			return err
 		}
 		r.tried[keyOf(next.journalled)] = true
-		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) making { return r.bench.make(ctx, next.Block) })
+		next.Completed = r.bench.complete(ctx, next.Block)
+		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) making { return r.bench.make(ctx, next.recorded()) })
+		if next.Completed != "" && err == nil {
+			err = r.goOn(ctx, info)
+		}
 		if report.OK || report.Code != "" {
 			r.report(report)
 		}

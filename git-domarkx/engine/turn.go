@@ -227,7 +227,7 @@ func ownMessage(c journalled) domarkx.ID {
 // stepAt finds a call among those of its message: where it was, or else, when calls
 // came or went before it, the only one that is the same.
 func stepAt(all []step, c journalled) (step, bool) {
-	if c.Index < len(all) && sameCode(all[c.Index].block, c.Block) {
+	if c.Index < len(all) && (sameCode(all[c.Index].block, c.Block) || sameCode(all[c.Index].block, c.recorded())) {
 		return all[c.Index], true
 	}
 	var same []step

@@ -33,11 +33,13 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 			return place{}, err
 		}
 		if info.ID != "" {
-			m.digestGoesOn(tip, info)
+			if t.Completed == "" {
+				m.digestGoesOn(tip, info)
+			}
 			return at, tx.Set(ctx, t.Session, info.ID)
 		}
 	}
-	block := t.Block
+	block := t.recorded()
 	added := addition{message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block, o.block()}},
 		id: t.Message, link: v.ID, attachments: attachments}
 	if !t.Appends {
@@ -48,7 +50,7 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 		return place{}, err
 	}
 	info.Name = t.Session
-	return place{info.Messages - 1, 0, tip, info, added.message}, tx.Set(ctx, t.Session, info.ID)
+	return place{message: info.Messages - 1, before: tip, after: info, added: added.message}, tx.Set(ctx, t.Session, info.ID)
 }
 
 // recordBehind puts the outcome of a call behind it. When the call is not there the
@@ -76,7 +78,7 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 		if !ok || s.done && s.result != t.Before {
 			continue
 		}
-		written, err := m.withResult(ctx, shown, k, msg, s, o.block(), all, t.prune)
+		written, err := m.withResult(ctx, shown, k, msg, s, t.outcomeBlocks(o), all, t.prune)
 		if err != nil {
 			return place{}, domarkx.Info{}, err
 		}
@@ -85,15 +87,20 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 			entry.Link = v.ID
 		}
 		state.Thread = *replaceEntry(&state.Thread, k, entry)
+		if t.Completed != "" {
+			if err := m.trustCompleted(ctx, tip, state, k, written.Message); err != nil {
+				return place{}, domarkx.Info{}, err
+			}
+		}
 		info, err := m.commitLinked(ctx, tx, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
 		return place{message: k, index: slices.IndexFunc(all, func(other step) bool { return other.at == s.at })}, info, err
 	}
 	return place{}, domarkx.Info{}, nil
 }
 
-// withResult returns message k with a result behind a call; prune takes away those
-// of the calls after it.
-func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg domarkx.Message, s step, result domarkx.Block, all []step, prune bool) (domarkx.WrittenMessage, error) {
+// withResult returns message k with a result behind a call, or with both instead of
+// the call; prune takes away those of the calls after it.
+func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg domarkx.Message, s step, outcome []domarkx.Block, all []step, prune bool) (domarkx.WrittenMessage, error) {
 	e := v.state.Thread.Live[k]
 	written := domarkx.WrittenMessage{Message: msg, Written: domarkx.Written{Layout: e.Layout}}
 	if e.Layout.Verbatim {
@@ -114,11 +121,14 @@ func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg dom
 			}
 		}
 	}
-	replaced := 0
+	from, to := s.at+1, s.at+1
 	if s.done {
-		replaced = 1
+		to++
 	}
-	return markdown.Splice(written, s.at+1, replaced, []domarkx.Block{result}, include), nil
+	if len(outcome) > 1 {
+		from--
+	}
+	return markdown.Splice(written, from, to-from, outcome, include), nil
 }
 
 // replaceEntry returns a thread in which message k is another.
