@@ -24,11 +24,12 @@ func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pendi
 // workspaces returns the manager of the workspaces that are live in a repository.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
 	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Home{
-		Dir:      filepath.Join(git.StateDir(), "workspaces"),
-		WorkTree: git.WorkTree,
-		Limits:   func() (plugins.Limits, error) { return inv.limits(git) },
-		Env:      os.LookupEnv,
-		Warn:     func(message string) { inv.warn(fmt.Errorf("warning: %s", message)) },
+		Dir:       filepath.Join(git.StateDir(), "workspaces"),
+		WorkTree:  git.WorkTree,
+		WorkTrees: func() ([]string, error) { return git.WorkTrees(inv.ctx) },
+		Limits:    func() (plugins.Limits, error) { return inv.limits(git) },
+		Env:       os.LookupEnv,
+		Warn:      func(message string) { inv.warn(fmt.Errorf("warning: %s", message)) },
 	})
 }
 

@@ -16,14 +16,16 @@ const claimsFolder = ".claims"
 
 // claimOf is the path that a config wants to work on in place, "" for none: by
 // convention its string "path", from the top of the work tree.
-func (l *Live) claimOf(config domarkx.Value) string {
+func (l *Live) claimOf(config domarkx.Value) string { return claimIn(l.m.home.WorkTree, config) }
+
+// claimIn is claimOf from the top of a work tree, "" for none.
+func claimIn(top string, config domarkx.Value) string {
 	v, ok := config.Get("path")
-	if !ok || v.Kind() != domarkx.String || l.m.home.WorkTree == "" {
+	if !ok || v.Kind() != domarkx.String || top == "" {
 		return ""
 	}
 	path := filepath.Clean(filepath.FromSlash(v.Text()))
 	if !filepath.IsAbs(path) {
-		top := l.m.home.WorkTree
 		if real, err := filepath.EvalSymlinks(top); err == nil {
 			top = real
 		}
@@ -35,10 +37,33 @@ func (l *Live) claimOf(config domarkx.Value) string {
 	return path
 }
 
+// workTreeOf is the work tree that a resource works in: where it was made, although
+// this process stands in another one of the repository, as long as it is there.
+func (l *Live) workTreeOf(e *entry) (string, error) {
+	home := l.m.home
+	if !e.Made || e.Private || e.Claim == "" || e.Claim == l.claimOf(e.Config) || home.WorkTrees == nil || !exists(e.Claim) {
+		return home.WorkTree, nil
+	}
+	all, err := home.WorkTrees()
+	if err != nil {
+		return "", err
+	}
+	for _, top := range all {
+		if claimIn(top, e.Config) == e.Claim {
+			return top, nil
+		}
+	}
+	return home.WorkTree, nil
+}
+
 // claim claims the path of a resource for this instance. Where another one has it,
 // the resource becomes private.
 func (l *Live) claim(e *entry) error {
-	path := l.claimOf(e.Config)
+	top, err := l.workTreeOf(e)
+	if err != nil {
+		return err
+	}
+	path := claimIn(top, e.Config)
 	if path == "" || e.Private || e.Claim == path {
 		return nil
 	}

@@ -63,9 +63,13 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 	if err != nil {
 		return nil, err
 	}
+	top, err := l.workTreeOf(e)
+	if err != nil {
+		return nil, err
+	}
 	site := domarkx.Site{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private,
-		WorkTree: home.WorkTree, Forbidden: limits.Forbidden, Allow: limits.Allow, Warn: l.m.warn,
+		WorkTree: top, Forbidden: limits.Forbidden, Allow: limits.Allow, Warn: l.m.warn,
 	}
 	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
 		live, err := k.plugin.Open(ctx, site)

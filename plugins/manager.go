@@ -40,13 +40,16 @@ type Ending interface {
 
 // Home is where instances live and what they may do.
 type Home struct {
-	Dir      string                           // of all instances; made when needed
-	WorkTree string                           // top of the user's work tree, "" in a bare repository
-	Limits   func() (Limits, error)           // asked when a resource is opened; nil has none
-	Env      func(name string) (string, bool) // secrets; nil has none
-	Warn     func(message string)             // tells the user something; nil tells nothing
-	Timeout  time.Duration                    // of a call; 0 is DefaultTimeout
-	Grace    time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
+	Dir      string // of all instances; made when needed
+	WorkTree string // top of the user's work tree, "" in a bare repository
+	// WorkTrees returns all work trees of the repository: a resource works where it was
+	// made, also when that is another one; nil when there are no others.
+	WorkTrees func() ([]string, error)
+	Limits    func() (Limits, error)           // asked when a resource is opened; nil has none
+	Env       func(name string) (string, bool) // secrets; nil has none
+	Warn      func(message string)             // tells the user something; nil tells nothing
+	Timeout   time.Duration                    // of a call; 0 is DefaultTimeout
+	Grace     time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
 }
 
 // Limits are what resources may do and reach.

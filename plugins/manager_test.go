@@ -289,6 +289,31 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestWorkTrees has processes in two work trees of one repository.
+func TestWorkTrees(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.home.WorkTree, t.TempDir()
+	w.home.WorkTrees = func() ([]string, error) { return []string{first, second}, nil }
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
+	w.set(l, "a", "mine")
+	w.commit(l, "1")
+	l.Close(t.Context())
+	w.home.WorkTree = second
+	w.renew(w.store)
+	l = w.open("s", plugins.Options{})
+	if changed, err := l.Changed(t.Context()); changed || err != nil || w.get(l, "a") != "mine" {
+		t.Error("a resource is not where it was made", err)
+	}
+	l.Close(t.Context())
+	if err := os.Rename(filepath.Join(first, "data"), filepath.Join(second, "data")); err != nil { // with the whole work tree
+		t.Fatal(err)
+	}
+	w.set(w.open("s", plugins.Options{}), "a", "moved")
+	if data, err := os.ReadFile(filepath.Join(second, "data")); string(data) != "moved" {
+		t.Error("a resource did not move with its work tree", err)
+	}
+}
+
 func TestInstances(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("team/s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
