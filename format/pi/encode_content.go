@@ -237,7 +237,7 @@ func fill(message domarkx.Value, block string, pictures []domarkx.Value) (domark
 		kept = append(kept, item)
 	}
 	for _, t := range texts {
-		if t != "" || len(kept) == 0 {
+		if t != "" {
 			kept = append(kept, object(keyType, str(partText), keyText, str(t)))
 		}
 	}

@@ -140,8 +140,8 @@ func (w *writing) bash(message domarkx.Value) {
 // userContent is what a user's message says: a string where it was one.
 func (w *writing) userContent(v domarkx.Value) domarkx.Value {
 	old, _ := v.Get(keyContent)
-	if whole := w.whole(); old.Kind() == domarkx.String && !pictureLines.MatchString(whole) {
-		return str(whole)
+	if old.Kind() == domarkx.String {
+		return str(w.whole())
 	}
 	d := division{runs: [][]domarkx.Block{w.m.Content}}
 	items, _ := w.content(d, old)
