@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // A homeRecord is what is remembered of a home that was imported here.
@@ -59,11 +58,4 @@ func (r *homeRecords) save() error {
 		return fmt.Errorf("remembering which folders were imported: %w", err)
 	}
 	return nil
-}
-
-// isOld reports whether a file was changed so long ago that another change would
-// show in its time.
-func (w *homeWriter) isOld(info fs.FileInfo) bool {
-	const tick = 2 * time.Second // that of FAT
-	return time.Since(info.ModTime()) > tick
 }

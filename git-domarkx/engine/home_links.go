@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+)
+
+// linkerOf returns what links messages of a document to the version of its home; nil
+// when it has none.
+func (h *keptHomes) linkerOf(in input, doc *domarkx.Document) *linker {
+	k := h.of[in.home]
+	if k == nil {
+		return nil
+	}
+	return &linker{version: k.link, wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
+}
+
+// A linker links messages to a version of a workspace that holds what they name.
+type linker struct {
+	version string
+	wants   func(m domarkx.Message) bool
+	used    bool
+}
+
+// link returns the version that a message is linked to; "" for none. A nil linker
+// links none.
+func (l *linker) link(m domarkx.Message) string {
+	if l == nil || !l.wants(m) {
+		return ""
+	}
+	l.used = true
+	return l.version
+}
+
+// links returns the versions that a snapshot has to have as parents.
+func (l *linker) links() []string {
+	if l == nil || !l.used {
+		return nil
+	}
+	return []string{l.version}
+}
+
+// linksMore reports whether messages of an unchanged document name what their home
+// has only now.
+func (l *linker) linksMore(live []domarkx.Entry, doc *domarkx.Document) bool {
+	if l == nil {
+		return false
+	}
+	for i, e := range live {
+		if e.Link == "" && l.wants(doc.Conversation[i].Message) {
+			return true
+		}
+	}
+	return false
+}
+
+// madeElsewhere returns what tells of the calls of a message whether they were made by
+// another program: those that an import linked to what it kept, of a resource that
+// this has not.
+func (m *SessionManager) madeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
+	here := func(domarkx.Block) bool { return false }
+	if link == "" {
+		return here, nil
+	}
+	v, err := m.store.Version(ctx, link)
+	if err != nil || v.Operation != "import" {
+		return here, err
+	}
+	return func(call domarkx.Block) bool {
+		asked, err := parseCall(call.Text)
+		return err == nil && call.Language == toolCall && resourceVersion(v.Resources, asked.Resource) == ""
+	}, nil
+}
