@@ -139,12 +139,8 @@ func (l *Live) anyMade() bool {
 // takeUp opens the resources of the state. One that does not open and that the
 // document wants otherwise is left to Reconfigure.
 func (l *Live) takeUp(ctx context.Context, specs []domarkx.ResourceSpec) error {
-	l.resources = make([]*resource, len(l.state.Resources))
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]
-		if l.resources[i] == nil {
-			l.resources[i] = &resource{}
-		}
 		err := l.open(ctx, i)
 		if err == nil {
 			continue

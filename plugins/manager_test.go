@@ -289,6 +289,19 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestBrokenFirst has resources of which the first cannot be made.
+func TestBrokenFirst(t *testing.T) {
+	w := newWorld(t)
+	specs := []domarkx.ResourceSpec{spec(t, "a", `{"token": "broken"}`), spec(t, "b", `{}`)}
+	for range 2 {
+		if l, err := w.m.Open(t.Context(), "s", plugins.Options{Specs: specs}); err == nil || !strings.Contains(err.Error(), "broken token") {
+			t.Fatal(l, err)
+		}
+	}
+	specs[0] = spec(t, "a", `{}`)
+	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "mended")
+}
+
 // TestWorkTrees has processes in two work trees of one repository.
 func TestWorkTrees(t *testing.T) {
 	w := newWorld(t)
