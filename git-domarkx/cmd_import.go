@@ -36,6 +36,11 @@ behind its name, ID being the entry at a branch's end. Messages that branches sh
 stored once. Transcripts of Claude Code, Codex, Gemini and other agents are not supported
 yet; they are recognised and refused.
 
+OpenPocket's workspace, or its home above it (~/.openpocket), is imported whole: the
+sessions become sessions; memory, screenshots, scripts and what was given with
+approvals become a version of the workspace openpocket, which the messages that name
+them are linked to.
+
 Importing the same source again continues its session: an unchanged document makes no
 snapshot, a changed one makes the next. When the session was changed here as well, the
 two are merged, as pull does it.

@@ -267,6 +267,13 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.refuse("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`, domarkx.CodeRefused)
+	tree := t.TempDir()
+	if err := os.Mkdir(filepath.Join(tree, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, `{"path": "."}`), Dir: t.TempDir(), WorkTree: tree}); !errors.Is(err, domarkx.ErrInvalid) {
+		t.Errorf("a whole work tree: %v", err)
+	}
 	if _, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, `{"screenshots": "../x"}`), Dir: t.TempDir()}); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("screenshots outside of the resource: %v", err)
 	}

@@ -79,11 +79,29 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 	if r.Folder, err = folder.Open(site); err != nil {
 		return nil, err
 	}
-	if r.root, err = os.OpenRoot(r.Path()); err != nil {
+	if err = r.alone(); err == nil {
+		r.root, err = os.OpenRoot(r.Path())
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.Folder.Close(context.Background()))
 	}
 	r.sandbox = localshell.NewSandbox(r.Folder, site, p.Type())
 	return r, nil
+}
+
+// alone refuses a folder that has something in it that no resource may reach, such as
+// the whole work tree with Git's folder: scripts and links could lead there.
+func (r *resource) alone() error {
+	for _, hidden := range r.Hidden() {
+		real, err := filepath.EvalSymlinks(hidden)
+		if err != nil {
+			real = hidden
+		}
+		if below, err := filepath.Rel(r.Path(), real); err == nil && filepath.IsLocal(below) {
+			return fmt.Errorf("folder %q has %q in it, which no resource may reach; name another in path: %w", r.Path(), hidden, domarkx.ErrInvalid)
+		}
+	}
+	return nil
 }
 
 // A resource is a folder with the files of OpenPocket.
