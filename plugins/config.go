@@ -116,3 +116,17 @@ func (m *WorkspaceManager) expandString(s string) (string, error) {
 		s = rest
 	}
 }
+
+// expandAllowed expands what the user's configuration allows as configs are expanded:
+// nobody has to write a secret down to allow what needs it. What names a variable
+// that is not set stays as it is.
+func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
+	expanded := make([]string, len(allowed))
+	for i, s := range allowed {
+		expanded[i] = s
+		if text, err := m.expandString(s); err == nil {
+			expanded[i] = text
+		}
+	}
+	return expanded
+}

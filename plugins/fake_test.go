@@ -15,7 +15,8 @@ import (
 
 // fake is a plugin whose resource holds one text, in a file of its folder.
 type fake struct {
-	hang chan struct{} // what the tool "hang" waits for
+	hang  chan struct{} // what the tool "hang" waits for
+	allow domarkx.Allow // of the resource that was opened last
 }
 
 func (*fake) Type() string { return "fake" }
@@ -43,6 +44,7 @@ func (*fake) Describe(context.Context) (domarkx.Description, error) {
 }
 
 func (p *fake) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	p.allow = site.Allow
 	r := &fakeResource{p: p, site: site, file: filepath.Join(site.Dir, "text")}
 	if path, ok := site.Config.Get("path"); ok && !site.Private {
 		r.file = filepath.Join(site.WorkTree, path.Text())

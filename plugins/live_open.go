@@ -63,13 +63,15 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 	if err != nil {
 		return nil, err
 	}
+	allow := limits.Allow
+	allow.DSNs, allow.URLs = l.m.expandAllowed(allow.DSNs), l.m.expandAllowed(allow.URLs)
 	top, err := l.workTreeOf(e)
 	if err != nil {
 		return nil, err
 	}
 	site := domarkx.Site{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private,
-		WorkTree: top, Forbidden: limits.Forbidden, Allow: limits.Allow, Warn: l.m.warn,
+		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow, Warn: l.m.warn,
 	}
 	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
 		live, err := k.plugin.Open(ctx, site)

@@ -289,6 +289,18 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestAllowed(t *testing.T) {
+	w := newWorld(t)
+	w.home.Limits = func() (plugins.Limits, error) {
+		return plugins.Limits{Allow: domarkx.Allow{DSNs: []string{"db://u:${TOKEN}@h", "${NONE}"}, URLs: []string{"https://${TOKEN}@h/"}}}, nil
+	}
+	w.renew(w.store)
+	w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	if !slices.Equal(w.p.allow.DSNs, []string{"db://u:secret of TOKEN@h", "${NONE}"}) || !slices.Equal(w.p.allow.URLs, []string{"https://secret of TOKEN@h/"}) {
+		t.Error(w.p.allow)
+	}
+}
+
 // TestBrokenFirst has resources of which the first cannot be made.
 func TestBrokenFirst(t *testing.T) {
 	w := newWorld(t)

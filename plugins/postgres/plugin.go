@@ -49,7 +49,7 @@ func (Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, er
 		return &resource{dir: site.Dir, name: site.Resource, database: s}, nil
 	}
 	if !slices.Contains(site.Allow.DSNs, dsn.Text()) {
-		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the same value", domarkx.ErrInvalid)
+		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document has", domarkx.ErrInvalid)
 	}
 	e, err := openExternal(dsn.Text())
 	if err != nil {
