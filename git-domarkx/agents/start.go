@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -54,23 +55,62 @@ func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string
 	go func() { stop(endedEarly(cmd.Wait(), said)) }()
 	return func() (warning, err error) {
 		defer said.Close()
-		moved := false
-		if workspace != "" {
-			moved, warning = moveTo(running, cmd.Process.Pid, workspace)
-		}
-		if moved {
-			return warning, nil // so it has a window
-		}
-		select {
-		case <-running.Done():
-		case <-time.After(settle):
+		opened := awaitWindow(running, cmd.Process.Pid)
+		if opened && workspace != "" {
+			warning = moveTo(running, cmd.Process.Pid, workspace)
 		}
 		var early *endedError
 		if errors.As(context.Cause(running), &early) {
 			return nil, early
 		}
+		if !opened && ctx.Err() == nil {
+			warning = errors.New("kitty has opened no window yet")
+		}
 		return warning, nil
 	}, nil
+}
+
+// awaitWindow waits until a kitty has started a program in a window: one below it has
+// a terminal. Where that cannot be seen, it waits for as long as a kitty takes that
+// finds no screen.
+func awaitWindow(ctx context.Context, kitty int) bool {
+	if _, _, ok := processOf(kitty); !ok {
+		return !eventually(ctx, settle, func() bool { return false }) && ctx.Err() == nil
+	}
+	return eventually(ctx, maxWait, func() bool {
+		entries, _ := os.ReadDir("/proc")
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil {
+				continue
+			}
+			if _, terminal, _ := processOf(pid); terminal == 0 {
+				continue
+			}
+			for ; pid > 1; pid, _, _ = processOf(pid) {
+				if pid == kitty {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// processOf returns the parent of a process and the number of its terminal, 0 for
+// none, as proc(5) has them.
+func processOf(pid int) (parent, terminal int, ok bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, false
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name before may have anything in it
+	if len(fields) < 5 {
+		return 0, 0, false
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	terminal, _ = strconv.Atoi(fields[4])
+	return parent, terminal, true
 }
 
 // An endedError says why a kitty ended.
@@ -86,7 +126,7 @@ func endedEarly(err error, said *os.File) error {
 	}
 	var text [1000]byte
 	n, _ := said.ReadAt(text[:], 0)
-	if line := strings.TrimSpace(string(bytes.ToValidUTF8(text[:n], nil))); line != "" {
+	if line, _, _ := strings.Cut(strings.TrimSpace(string(bytes.ToValidUTF8(text[:n], nil))), "\n"); line != "" {
 		return &endedError{line}
 	}
 	return &endedError{err.Error()}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,7 +81,7 @@ func (d *Desk) findWorkspaces(ctx context.Context, agents []Agent) {
 // windows on several.
 func workspaceOf(w kittyWindow, windows []placed) string {
 	var own []placed
-	for pid := w.pid; pid > 1 && own == nil; pid = parentOf(pid) {
+	for pid := w.pid; pid > 1 && own == nil; pid, _, _ = processOf(pid) {
 		for _, p := range windows {
 			if p.pid == pid {
 				own = append(own, p)
@@ -104,29 +102,14 @@ func workspaceOf(w kittyWindow, windows []placed) string {
 	return ""
 }
 
-// parentOf returns the process that started another one; 0 when unknown.
-func parentOf(pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "PPid:"); ok {
-			parent, _ := strconv.Atoi(strings.TrimSpace(value))
-			return parent
-		}
-	}
-	return 0
-}
-
 // moveTo moves the window of a process, once it is there, to a workspace of sway and
-// shows it. Where sway does not run nothing happens, and it is not moved.
-func moveTo(ctx context.Context, pid int, workspace string) (moved bool, err error) {
+// shows it. Where sway does not run nothing happens.
+func moveTo(ctx context.Context, pid int, workspace string) error {
 	if _, err := swayWindows(ctx); err != nil {
-		return false, nil
+		return nil
 	}
 	if !isWorkspaceName(workspace) {
-		return false, fmt.Errorf("workspace %q: a name with these characters is not given to sway", workspace)
+		return fmt.Errorf("workspace %q: a name with these characters is not given to sway", workspace)
 	}
 	where := func() string {
 		windows, _ := swayWindows(ctx)
@@ -137,7 +120,7 @@ func moveTo(ctx context.Context, pid int, workspace string) (moved bool, err err
 		return windows[i].workspace
 	}
 	if !eventually(ctx, maxWait, func() bool { return where() != "" }) {
-		return false, fmt.Errorf("moving its window to workspace %q: sway shows no window", workspace)
+		return fmt.Errorf("moving its window to workspace %q: sway shows no window", workspace)
 	}
 	for _, command := range []string{
 		fmt.Sprintf(`[pid=%d] move container to workspace "%s"`, pid, workspace),
@@ -145,13 +128,13 @@ func moveTo(ctx context.Context, pid int, workspace string) (moved bool, err err
 		fmt.Sprintf(`[pid=%d] focus`, pid),
 	} {
 		if _, err := output(ctx, "", "swaymsg", "--", command); err != nil {
-			return false, fmt.Errorf("moving its window to workspace %q: %w", workspace, err)
+			return fmt.Errorf("moving its window to workspace %q: %w", workspace, err)
 		}
 	}
 	if at := where(); at != workspace {
-		return false, fmt.Errorf("moving its window to workspace %q: it is on %q", workspace, at)
+		return fmt.Errorf("moving its window to workspace %q: it is on %q", workspace, at)
 	}
-	return true, nil
+	return nil
 }
 
 // isWorkspaceName reports whether a name means nothing but itself in a command of

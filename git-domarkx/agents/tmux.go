@@ -120,8 +120,14 @@ func isNoServer(err error) bool {
 		return false
 	}
 	said := err.Error()
-	return errors.Is(err, errNotInstalled) || strings.Contains(said, "no server running") ||
+	return errors.Is(err, errNotInstalled) || strings.Contains(said, "no server running") || isEndingServer(err) ||
 		strings.Contains(said, "error connecting to") && (strings.Contains(said, "No such file") || strings.Contains(said, "Connection refused"))
+}
+
+// isEndingServer reports whether a command met a server that was about to end, as one
+// does with its last session, and so did nothing.
+func isEndingServer(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "server exited") || strings.Contains(err.Error(), "lost server"))
 }
 
 // inheritedID returns the agent's id in the environment of a session.
@@ -240,7 +246,12 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	for _, o := range options {
 		args = append(args, ";", "set-option", "-t", plainArgument("="+e.Session+":"), o[0], plainArgument(o[1]))
 	}
-	out, err := d.tmuxIn(ctx, e.Folder, args...)
+	var out string
+	var err error
+	eventually(ctx, maxWait, func() bool {
+		out, err = d.tmuxIn(ctx, e.Folder, args...)
+		return !isEndingServer(err)
+	})
 	if err == nil {
 		return nil
 	}
