@@ -1,7 +1,8 @@
 package main
 
 type rmCmd struct {
-	Name string `arg:"" name:"NAME" help:"The session."`
+	Name  string `arg:"" name:"NAME" help:"The session."`
+	Force bool   `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
 }
 
 func (rmCmd) Help() string {
@@ -11,6 +12,10 @@ last call is committed first; what it has on this machine (private folders, cont
 databases; not a folder of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
 the trash, after gc.reflogExpireUnreachable (30 days unless set). The next push removes
 it from the remote.
+
+Where what changed in the workspace cannot be committed, since a container engine is
+down or a plugin is missing, nothing is removed. With --force, all that changed in it
+since the last version is lost; a warning names the resources.
 
 ## Output
 
@@ -24,7 +29,7 @@ func (c *rmCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Remove(inv.ctx, c.Name)
+	info, err := sessions.Remove(inv.ctx, c.Name, inv.loss(c.Force))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,10 @@
 package main
 
+import "fmt"
+
 type workspaceRmCmd struct {
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
+	Force     bool   `name:"force" help:"Remove it even where what changed cannot be committed."`
 }
 
 func (workspaceRmCmd) Help() string {
@@ -10,6 +13,13 @@ Commits what is live as a version, removes what the workspace has on this machin
 (private folders, containers, databases; not a folder of the work tree), and moves the
 workspace to the trash. "git domarkx restore WS" brings it back until gc empties the
 trash. Versions that messages are linked to stay with their sessions.
+
+What is left on this machine of a workspace that is gone, which doctor finds, is removed
+likewise; without changes nothing goes to the trash, and there is no OID.
+
+Where what changed cannot be committed, since a container engine is down or a plugin is
+missing, nothing is removed. With --force, all that changed since the last version is
+lost; a warning names the resources. Containers that could not be removed are for gc.
 
 ## Output
 
@@ -23,11 +33,22 @@ func (c *workspaceRmCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	v, err := sessions.RemoveWorkspace(inv.ctx, c.Workspace)
+	v, err := sessions.RemoveWorkspace(inv.ctx, c.Workspace, inv.loss(c.Force))
 	if err != nil {
 		return err
+	}
+	if v.ID == "" {
+		inv.warn(fmt.Errorf("workspace %q was gone; what was left of it here is removed, nothing went to the trash", c.Workspace))
 	}
 	t := newTable()
 	t.add(text(c.Workspace), oid(v.ID))
 	return t.write(inv)
+}
+
+// loss tells of changes that are lost; nil when they must not be.
+func (inv *invocation) loss(force bool) func(error) {
+	if !force {
+		return nil
+	}
+	return func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) }
 }

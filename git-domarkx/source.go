@@ -111,7 +111,7 @@ func (s source) Settle(ctx context.Context) error {
 
 // Remove moves a session to the trash.
 func (s source) Remove(ctx context.Context, name string) error {
-	_, err := s.sessions.Remove(ctx, name)
+	_, err := s.sessions.Remove(ctx, name, nil)
 	return err
 }
 

@@ -205,11 +205,22 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 // TearDown removes an instance with all its resources; their versions stay. Without
 // one it does nothing.
 func (m *WorkspaceManager) TearDown(ctx context.Context, name string) error {
+	return m.removeInstance(ctx, name, false)
+}
+
+// Discard is TearDown also where a plugin cannot remove its resource, of which the
+// user is warned: what the plugin has of it elsewhere stays.
+func (m *WorkspaceManager) Discard(ctx context.Context, name string) error {
+	return m.removeInstance(ctx, name, true)
+}
+
+func (m *WorkspaceManager) removeInstance(ctx context.Context, name string, force bool) error {
 	l, err := m.acquire(ctx, name, Options{Existing: true})
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return nil
 	}
 	if err == nil {
+		l.forced = force
 		err = l.tearDown(ctx)
 	}
 	if err != nil {

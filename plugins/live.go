@@ -40,6 +40,7 @@ type Live struct {
 	m         *WorkspaceManager
 	timeout   time.Duration
 	temporary bool
+	forced    bool // resources are removed even where their plugins fail to
 
 	mu        sync.Mutex
 	lock      *lock

@@ -128,8 +128,11 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	}
 	if r.live != nil {
 		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.TearDown(ctx) })
-		if err != nil {
+		if err != nil && (!l.forced || ctx.Err() != nil) {
 			return fmt.Errorf("removing resource %q: %w", e.ID, err)
+		}
+		if err != nil {
+			l.m.warn(fmt.Sprintf("workspace %q: resource %q is removed without its plugin: %v", l.state.Name, e.ID, err))
 		}
 		r.live, r.err = nil, errors.New("it was removed")
 	}

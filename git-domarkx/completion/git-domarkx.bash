@@ -26,6 +26,7 @@ __git_domarkx_options() {
     log) echo '--json --messages' ;;
     export) echo '--format --output --strict --team' ;;
     append) echo '--role --message' ;;
+    rm) echo '--force' ;;
     trust) echo '--revoke' ;;
     run) echo '--yes --retry' ;;
     exec) echo '--yes --exit-code --args' ;;
@@ -35,6 +36,7 @@ __git_domarkx_options() {
     'workspace log') echo '--json' ;;
     'workspace show') echo '--json' ;;
     'workspace checkout') echo '--yes' ;;
+    'workspace rm') echo '--force' ;;
     'plugin list') echo '--json' ;;
     'zeus save') echo '--name --close' ;;
     'zeus restore') echo '--workspace-mode --if-running --session-dir' ;;

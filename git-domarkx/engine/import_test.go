@@ -14,7 +14,7 @@ func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	c := newClone(t)
 	path := c.write("a.md", "## user\n\none\n")
 	c.importFile(path)
-	if _, err := c.Remove(t.Context(), "a"); err != nil {
+	if _, err := c.Remove(t.Context(), "a", nil); err != nil {
 		t.Fatal(err)
 	}
 	c.append("a", "something else")

@@ -119,8 +119,9 @@ func trashed(session string) string { return session + "@trash" }
 
 // Remove moves a session to the trash with its workspace, after committing what
 // changed there; the instance on this machine is torn down. A workspace that other
-// sessions work in stays.
-func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info, error) {
+// sessions work in stays. What cannot be committed, since a resource does not open, is
+// told to lose and lost; when lose is nil, nothing is removed then.
+func (m *SessionManager) Remove(ctx context.Context, name string, lose func(error)) (domarkx.Info, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return domarkx.Info{}, err
 	}
@@ -133,7 +134,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info,
 		shared = shared || workspace == name && session != name
 	}
 	if !shared {
-		if _, err := m.dismantle(ctx, name); err != nil {
+		if _, err := m.dismantle(ctx, name, lose); err != nil {
 			return domarkx.Info{}, err
 		}
 	}
@@ -156,21 +157,6 @@ func (m *SessionManager) Remove(ctx context.Context, name string) (domarkx.Info,
 		return info, err
 	}
 	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
-}
-
-// dismantle commits what changed in the instance of a workspace and tears it down. It
-// returns the newest version, zero when there is none.
-func (m *SessionManager) dismantle(ctx context.Context, workspace string) (domarkx.Version, error) {
-	b, err := m.hold(ctx, workspace)
-	if err != nil {
-		return domarkx.Version{}, err
-	}
-	if b != nil {
-		if err := errors.Join(b.close(ctx), m.around.Workspaces.TearDown(ctx, workspace)); err != nil {
-			return domarkx.Version{}, err
-		}
-	}
-	return m.tipOrNone(ctx, workspace)
 }
 
 // Restore takes the session that was removed last under a name out of the trash,

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins"
@@ -40,7 +42,12 @@ func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, er
 
 // settle commits what is live.
 func (b *bench) settle(ctx context.Context) error {
-	if err := b.derive(ctx); err != nil {
+	if err := b.derive(ctx); errors.Is(err, domarkx.ErrNotFound) { // collected, with a workspace that was removed
+		if changed, derr := b.live.Differs(ctx); changed || derr != nil {
+			return fmt.Errorf("workspace %q: the version that it derives from: %w", b.workspace, cmp.Or(derr, err))
+		}
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if err := b.recordInterrupted(ctx); err != nil {

@@ -81,7 +81,7 @@ func TestARefusedRenameLeavesAllAsItWas(t *testing.T) {
 func TestRemovedWorkspacesComeBack(t *testing.T) {
 	c := ranThree(t)
 	c.put("s", "mine", "x")
-	if _, err := c.Remove(t.Context(), "s"); err != nil {
+	if _, err := c.Remove(t.Context(), "s", nil); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := c.ListWorkspaces(t.Context()); err != nil || len(list) > 0 {
@@ -102,7 +102,7 @@ func TestAWorkspaceIsRemovedAlone(t *testing.T) {
 	c := ranThree(t)
 	c.put("s", "mine", "x")
 	link := c.link("s", 4)
-	if _, err := c.RemoveWorkspace(t.Context(), "s"); err != nil {
+	if _, err := c.RemoveWorkspace(t.Context(), "s", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.WorkspacePaths(t.Context(), "s", ""); err == nil {
@@ -147,7 +147,7 @@ func TestAttachedSessionsShareAWorkspace(t *testing.T) {
 	}
 	c.write1("v", "both")
 	c.expect("u", "a=both b=2 c=3")
-	if _, err := c.Remove(t.Context(), "u"); err != nil { // others work in it
+	if _, err := c.Remove(t.Context(), "u", nil); err != nil { // others work in it
 		t.Fatal(err)
 	}
 	c.write1("v", "alone")

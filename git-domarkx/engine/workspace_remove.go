@@ -4,15 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 )
 
 // RemoveWorkspace moves a workspace to the trash, after committing what changed in
-// it; the instance on this machine is torn down. It returns its newest version.
-func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string) (domarkx.Version, error) {
-	v, err := m.dismantle(ctx, name)
-	if err != nil {
+// it; the instance on this machine is torn down. It returns its newest version. Of
+// an instance whose workspace is gone nothing goes to the trash, unless it changed; the
+// version has no id then. For lose see [SessionManager.Remove].
+func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose func(error)) (domarkx.Version, error) {
+	_, err := m.around.Workspaces.Instance(ctx, name)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, err
+	}
+	here := err == nil
+	v, err := m.dismantle(ctx, name, lose)
+	if err != nil || here && v.ID == "" {
 		return v, err
 	}
 	err = m.update(ctx, "rm "+name, func(tx Tx) error {
@@ -22,6 +30,59 @@ func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string) (doma
 		return tx.WorkspaceToTrash(ctx, name)
 	})
 	return v, err
+}
+
+// dismantle commits what changed in the instance of a workspace and tears it down.
+// What cannot be committed is told to lose and lost; when that is nil, it ends it. It
+// returns the newest version, zero when there is none.
+func (m *SessionManager) dismantle(ctx context.Context, workspace string, lose func(error)) (domarkx.Version, error) {
+	b, err := m.hold(ctx, workspace)
+	if err == nil && b != nil {
+		if err = b.close(ctx); err == nil {
+			remove := m.around.Workspaces.TearDown
+			if lose != nil {
+				remove = m.around.Workspaces.Discard
+			}
+			err = remove(ctx, workspace)
+		}
+	} else if err != nil {
+		err = m.discard(ctx, workspace, err, lose)
+	}
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	return m.tipOrNone(ctx, workspace)
+}
+
+// discard tears down an instance whose changes cannot be committed.
+func (m *SessionManager) discard(ctx context.Context, workspace string, why error, lose func(error)) error {
+	if ctx.Err() != nil {
+		return why
+	}
+	i, err := m.around.Workspaces.Instance(ctx, workspace)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	since := "in it, which has no version yet,"
+	if i.Head != "" {
+		since = fmt.Sprintf("in it since version %.12s", i.Head)
+	}
+	if lose == nil {
+		return fmt.Errorf("%w; what changed %s cannot be committed, so nothing was removed; with --force that is lost, and the versions that there are stay", why, since)
+	}
+	if err := m.around.Workspaces.Discard(ctx, workspace); err != nil {
+		return err
+	}
+	var names []string
+	for _, r := range i.Resources {
+		if r.Private {
+			names = append(names, r.ID)
+		}
+	}
+	if len(names) > 0 {
+		lose(fmt.Errorf("workspace %q: what changed %s is lost (%s): %w", workspace, since, strings.Join(names, ", "), why))
+	}
+	return nil
 }
 
 // AttachWorkspace lets a session work in the workspace of another name.
