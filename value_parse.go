@@ -148,6 +148,9 @@ func (p *parser) object(depth int) (Value, error) {
 			}
 			return v, err
 		}
+		if v.members == nil {
+			v.members = make([]Member, 0, 4)
+		}
 		v.members = append(v.members, Member{name, value})
 		p.space()
 		if p.eat('}') {
@@ -251,7 +254,7 @@ func (p *parser) str() (string, error) {
 		}
 		p.pos++
 	}
-	buf := append([]byte(nil), validUTF8(p.data[start:p.pos])...)
+	buf := append(make([]byte, 0, p.pos-start+p.rest()), validUTF8(p.data[start:p.pos])...)
 	for p.pos < len(p.data) {
 		c := p.data[p.pos]
 		switch {
@@ -275,6 +278,20 @@ func (p *parser) str() (string, error) {
 		}
 	}
 	return "", p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+// rest returns how many bytes a string has from here to its closing quote, or to the
+// end: about as many as it will need.
+func (p *parser) rest() int {
+	for i := p.pos; i < len(p.data); i++ {
+		switch p.data[i] {
+		case '"':
+			return i - p.pos
+		case '\\':
+			i++
+		}
+	}
+	return len(p.data) - p.pos
 }
 
 func (p *parser) escape(buf []byte) ([]byte, error) {

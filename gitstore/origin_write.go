@@ -65,6 +65,7 @@ func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) erro
 // or more, or to the end. When that is more than fits in an ordinary blob, whole is
 // false, and the rest of the line is still to be read.
 func nextSegment(input *bufio.Reader) (segment []byte, whole bool, err error) {
+	segment = make([]byte, 0, segmentSize+segmentSize/4)
 	for {
 		part, err := input.ReadSlice('\n')
 		segment = append(segment, part...)

@@ -17,7 +17,7 @@ const indent = "  " // of the JSON in blocks
 // with one LF. [ParseMessage] of it gives the same message, whose strings must be
 // WTF-8.
 func RenderMessage(m domarkx.Message) []byte {
-	if body := appendPlain(make([]byte, 0, sizeHint(m)), m); readsAs(body, m) {
+	if body := appendPlain(make([]byte, 0, sizeHint(m)), m); isPlain(m) || readsAs(body, m) {
 		return body
 	}
 	return appendWhole(nil, m)

@@ -67,7 +67,8 @@ func complete(doc *domarkx.Document) {
 
 // entryOf returns the entry for a message as it is in the document.
 func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
-	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: prettyJSON(m.Message.Value())}}
+	space := make([]byte, 0, m.Layout.Size+m.Layout.Size/4+256) // so much it needs most often
+	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: appendPretty(space, m.Message.Value())}}
 	if m.Verbatim {
 		e.Source = domarkx.Blob{Data: notNil(m.Bytes)}
 	}
@@ -75,8 +76,10 @@ func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
 }
 
 // prettyJSON is the one form in which JSON is stored.
-func prettyJSON(v domarkx.Value) []byte {
-	return append(v.AppendJSON(nil, "", "  "), '\n')
+func prettyJSON(v domarkx.Value) []byte { return appendPretty(nil, v) }
+
+func appendPretty(dst []byte, v domarkx.Value) []byte {
+	return append(v.AppendJSON(dst, "", "  "), '\n')
 }
 
 func notNil(data []byte) []byte {

@@ -1,0 +1,93 @@
+package markdown
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// isPlain reports whether the ordinary Markdown of a message plainly reads as the
+// message, so that it need not be read to know: its texts have no character that
+// begins anything but a paragraph, a list or emphasis, its code includes nothing
+// and is under a name that means nothing else. False means nothing.
+func isPlain(m domarkx.Message) bool {
+	if len(m.Extra) > 0 || m.Metadata != nil && !isPlainMetadata(*m.Metadata) {
+		return false
+	}
+	text := false // the block before is text, with which another would become one
+	for i, b := range m.Content {
+		if len(b.Extra) > 0 || b.HasName || !utf8.ValidString(b.Text) || strings.ContainsAny(b.Text, "\r\x00") {
+			return false
+		}
+		switch b.Type {
+		case domarkx.TextBlock:
+			if text || !isPlainText(b.Text) {
+				return false
+			}
+		case domarkx.CodeBlock:
+			if strings.Contains(b.Text, "](") || !isPlainLanguage(b.Language) || i == 0 && m.Metadata == nil && b.Language == messageMetadata {
+				return false
+			}
+		default:
+			return false
+		}
+		text = b.Type == domarkx.TextBlock
+	}
+	return true
+}
+
+func isPlainText(s string) bool {
+	if s == "" || strings.ContainsAny(s, "`~<>[]#\\&|\t\v\f") {
+		return false
+	}
+	return isWord(s[0]) && isWord(s[len(s)-1])
+}
+
+// isWord reports whether a byte can be neither white space nor markup.
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || '0' <= c && c <= '9'
+}
+
+// isPlainLanguage reports whether an info string is one word that makes code of a
+// block.
+func isPlainLanguage(s string) bool {
+	switch s {
+	case "", sessionConfig, setupScript, workspaceConfig, messageMetadata, wholeMessage, wholeSnapshot:
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !isWord(c) && c != '-' && c != '_' || c == '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlainMetadata reports whether metadata reads as it is when it is written as JSON.
+func isPlainMetadata(v domarkx.Value) bool {
+	if v.Kind() != domarkx.Object || v.Depth() > 100 {
+		return false
+	}
+	return isPlainValue(v)
+}
+
+func isPlainValue(v domarkx.Value) bool {
+	switch v.Kind() {
+	case domarkx.String:
+		return utf8.ValidString(v.Text())
+	case domarkx.Array:
+		for _, item := range v.Items() {
+			if !isPlainValue(item) {
+				return false
+			}
+		}
+	case domarkx.Object:
+		for _, m := range v.Members() {
+			if !utf8.ValidString(m.Name) || !isPlainValue(m.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
