@@ -138,9 +138,9 @@ func (l *Live) anyMade() bool {
 }
 
 // takeUp opens the resources of the state. One that does not open and that the
-// document wants otherwise is left to Reconfigure.
+// document wants otherwise is left to Reconfigure, unless it was never made.
 func (l *Live) takeUp(ctx context.Context, specs []domarkx.ResourceSpec) error {
-	for i := range l.state.Resources {
+	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
 		err := l.open(ctx, i)
 		if err == nil {
@@ -151,6 +151,12 @@ func (l *Live) takeUp(ctx context.Context, specs []domarkx.ResourceSpec) error {
 			return err
 		}
 		l.resources[i].err = err
+		if !e.Made {
+			if err := l.removeAt(ctx, i); err != nil {
+				return err
+			}
+			i--
+		}
 	}
 	return nil
 }

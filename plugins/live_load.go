@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -174,6 +175,7 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 	}
 	for _, spec := range specs {
 		i := l.index(spec.ID)
+		before := spec
 		switch {
 		case i < 0:
 			i = l.add(spec, false)
@@ -183,18 +185,30 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 			}
 		case !l.state.Resources[i].Config.Equal(spec.Config):
 			changed = true
+			before = l.state.Resources[i].ResourceSpec
 			if err := l.reopen(ctx, i, spec); err != nil {
 				return changed, err
 			}
 		}
 		if err := l.open(ctx, i); err != nil {
-			return changed, err
+			return changed, errors.Join(err, l.takeBack(context.WithoutCancel(ctx), i, before))
 		}
 	}
 	if !l.order(specs) {
 		return changed, nil
 	}
 	return true, l.save()
+}
+
+// takeBack undoes a change of the resources that cannot be made, so that the document
+// can ask for something else: one that was never made goes, another gets its config
+// back.
+func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec) error {
+	if !l.state.Resources[i].Made {
+		return l.removeAt(ctx, i)
+	}
+	l.state.Resources[i].ResourceSpec = before
+	return l.save()
 }
 
 // respecify makes the resources of an instance that was never made those of a

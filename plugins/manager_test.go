@@ -314,6 +314,32 @@ func TestBrokenFirst(t *testing.T) {
 	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "mended")
 }
 
+// TestReconfigureBroken has documents that ask for what cannot be made.
+func TestReconfigureBroken(t *testing.T) {
+	w := newWorld(t)
+	specs := []domarkx.ResourceSpec{spec(t, "a", `{}`)}
+	l := w.open("s", plugins.Options{Specs: specs})
+	w.set(l, "a", "x")
+	w.commit(l, "1")
+	for _, broken := range [][]domarkx.ResourceSpec{
+		{specs[0], spec(t, "b", `{"token": "broken"}`)},
+		{spec(t, "b", `{"token": "broken"}`), specs[0]},
+		{spec(t, "a", `{"token": "broken"}`)},
+	} {
+		if _, err := l.Reconfigure(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "broken token") {
+			t.Error(err)
+		}
+		l.Close(t.Context())
+		l = w.open("s", plugins.Options{Specs: specs})
+		if _, err := l.Reconfigure(t.Context(), specs); err != nil || w.get(l, "a") != "x" {
+			t.Error(err)
+		}
+		if c, err := l.Commit(t.Context()); err != nil || c.Changed || len(c.Resources) != 1 {
+			t.Errorf("%v, %v", c, err)
+		}
+	}
+}
+
 // TestWorkTrees has processes in two work trees of one repository.
 func TestWorkTrees(t *testing.T) {
 	w := newWorld(t)

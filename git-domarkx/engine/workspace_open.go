@@ -150,8 +150,12 @@ func (b *bench) catchUp(ctx context.Context) error {
 	if err := b.follow(ctx); err != nil {
 		return err
 	}
-	if b.tip.ID == "" || sameSpecs(b.live.Specs(), b.specs) {
+	if sameSpecs(b.live.Specs(), b.specs) {
 		return nil
+	}
+	if b.tip.ID == "" { // the document was changed, since what it asked for could not be made
+		_, err := b.live.Reconfigure(ctx, b.specs)
+		return err
 	}
 	if err := b.commitChanges(ctx); err != nil {
 		return err
