@@ -24,7 +24,7 @@ var arrows = []arrow{
 	{"fusefs", []string{"."}, "the mount shows the model, and declares what it needs"},
 	{"plugins", []string{".", "format/schema", "format/."}, "plugins know the model and JSON Schemas, not Git"},
 	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd"}, "a repository is worked on by running git"},
-	{"plugins/all", []string{".", "format", "plugins"}, "the registry needs what the plugins need"},
+	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/agents", []string{".", "format"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/engine", []string{".", "format", "plugins/."}, "the engine knows neither Git nor the mount"},

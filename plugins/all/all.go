@@ -10,6 +10,7 @@ import (
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/external"
 	"github.com/domarkx/domarkx/plugins/filesystem"
+	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/openpocket"
 	"github.com/domarkx/domarkx/plugins/postgres"
@@ -29,5 +30,5 @@ func Types(except ...string) []domarkx.Plugin {
 }
 
 func builtIn() []domarkx.Plugin {
-	return []domarkx.Plugin{filesystem.New(), localshell.New(), dockersandbox.New(), sqlite.New(), postgres.New(), openpocket.New()}
+	return []domarkx.Plugin{filesystem.New(), localshell.New(), gitrepository.New(), dockersandbox.New(), sqlite.New(), postgres.New(), openpocket.New()}
 }

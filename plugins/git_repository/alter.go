@@ -1,0 +1,186 @@
+package gitrepository
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+func (r *repository) commit(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+	env, g, paths, err := r.prepare(ctx, "commit", arguments)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	staged := isTrue(arguments, "staged")
+	if staged && paths != nil {
+		return domarkx.Result{}, invalid("staged with paths")
+	}
+	if !staged {
+		if err := r.stage(ctx, g, paths); err != nil {
+			return domarkx.Result{}, err
+		}
+	}
+	args := []string{"commit", "--quiet", "--file=-", "--cleanup=whitespace", "--no-verify", "--no-status", "--no-gpg-sign"}
+	if isTrue(arguments, "allow_empty") {
+		args = append(args, "--allow-empty")
+	}
+	said := &strings.Builder{}
+	err = r.change(ctx, g, gitcmd.Command{Args: args, Env: env, Stdin: strings.NewReader(text(arguments, "message")), Stdout: said})
+	var tool *domarkx.ToolError
+	if errors.As(err, &tool) && said.Len() > 0 { // git tells that there is nothing to commit
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		tool.Message = lines[len(lines)-1]
+	}
+	return r.done(ctx, g, err)
+}
+
+// stage stages all changes below some paths, nil for all. It is not done by git add,
+// which looks into submodules, where it runs what their config says.
+func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) error {
+	list := append([]string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", "--"}, paths...)
+	changed, err := g.Run(ctx, nil, list...)
+	if err != nil {
+		return explain(ctx, err)
+	}
+	return r.change(ctx, g, gitcmd.Command{Args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, Stdin: bytes.NewReader(changed)})
+}
+
+// prepare is what all tools that change the history begin with.
+func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
+	if g, err = r.git(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if env, err = r.signature(ctx, tool, arguments); err != nil {
+		return nil, nil, nil, err
+	}
+	paths, err = pathsOf(arguments)
+	return env, g, paths, err
+}
+
+// done is the result of a tool that moves HEAD.
+func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domarkx.Result, error) {
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	members, err := where(ctx, g)
+	return result(members...), err
+}
+
+func (r *repository) checkout(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+	env, g, paths, err := r.prepare(ctx, "checkout", arguments)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	args, err := checkoutArgs(ctx, g, arguments, paths)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	return r.done(ctx, g, r.change(ctx, g, gitcmd.Command{Args: args, Env: env}))
+}
+
+// checkoutArgs are the arguments of git for a checkout.
+func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, paths []string) ([]string, error) {
+	args := []string{"checkout", "--quiet", "--no-recurse-submodules"}
+	if isTrue(arguments, "force") {
+		args = append(args, "--force")
+	}
+	ref, create := text(arguments, "ref"), isTrue(arguments, "create")
+	switch {
+	case paths != nil && create, text(arguments, "start") != "" && !create:
+		return nil, invalid("start goes with create, and paths without")
+	case ref == "" && paths == nil:
+		return nil, invalid("expected ref, or paths")
+	case paths != nil:
+		id, err := commitOf(ctx, g, arguments, "ref")
+		if err != nil {
+			return nil, err
+		}
+		if id != "" {
+			args = append(args, id)
+		}
+		return append(append(args, "--"), paths...), nil
+	case create:
+		start, err := commitOf(ctx, g, arguments, "start")
+		if err == nil {
+			err = branchName(ctx, g, ref)
+		}
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--no-track", "-b", ref)
+		if start != "" {
+			args = append(args, start)
+		}
+		return append(args, "--"), nil
+	}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/origin/"} {
+		id, err := resolve(ctx, g, prefix+ref)
+		switch {
+		case err != nil:
+			return nil, err
+		case id == "":
+		case prefix == "refs/heads/":
+			return append(args, ref, "--"), nil
+		default:
+			if err := branchName(ctx, g, ref); err != nil {
+				return nil, err
+			}
+			return append(args, "-b", ref, "--track", "origin/"+ref, "--"), nil
+		}
+	}
+	id, err := commitOf(ctx, g, arguments, "ref")
+	return append(args, "--detach", id, "--"), err
+}
+
+func (r *repository) branch(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+	name := text(arguments, "name")
+	if name == "" {
+		g, err := r.git(ctx)
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		return branches(ctx, g)
+	}
+	env, g, _, err := r.prepare(ctx, "branch", arguments)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	if err := branchName(ctx, g, name); err != nil {
+		return domarkx.Result{}, err
+	}
+	args := []string{"branch", "--quiet", "--no-track", name}
+	if isTrue(arguments, "delete") {
+		args = []string{"branch", "--quiet", "--delete", name}
+		if isTrue(arguments, "force") {
+			args = append(args, "--force")
+		}
+	} else if start, err := commitOf(ctx, g, arguments, "start"); err != nil {
+		return domarkx.Result{}, err
+	} else if start != "" {
+		args = append(args, start)
+	}
+	if err := r.change(ctx, g, gitcmd.Command{Args: args, Env: env}); err != nil {
+		return domarkx.Result{}, err
+	}
+	return branches(ctx, g)
+}
+
+// branches lists the branches.
+func branches(ctx context.Context, g *gitcmd.Git) (domarkx.Result, error) {
+	out, err := g.Run(ctx, nil, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(HEAD)", "refs/heads/")
+	if err != nil {
+		return domarkx.Result{}, explain(ctx, err)
+	}
+	list := []domarkx.Value{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) >= 2 {
+			list = append(list, domarkx.ObjectValue(member("name", fields[0]), member("commit", fields[1]), domarkx.Member{Name: "current", Value: domarkx.BoolValue(len(fields) > 2)}))
+		}
+	}
+	return result(domarkx.Member{Name: "branches", Value: domarkx.ArrayValue(list...)}), nil
+}

@@ -1,0 +1,126 @@
+package gitrepository
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+func invalid(format string, args ...any) error {
+	return &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+func text(arguments domarkx.Value, name string) string {
+	v, _ := arguments.Get(name)
+	return v.Text()
+}
+
+func isTrue(arguments domarkx.Value, name string) bool {
+	v, _ := arguments.Get(name)
+	return v.IsTrue()
+}
+
+// pathsOf are the arguments of git for "paths".
+func pathsOf(arguments domarkx.Value) ([]string, error) {
+	v, _ := arguments.Get("paths")
+	var paths []string
+	for _, item := range v.Items() {
+		path := filepath.Clean(filepath.FromSlash(item.Text()))
+		if !filepath.IsLocal(path) || strings.ContainsRune(path, 0) {
+			return nil, &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf("path %q is outside of the resource, expected one from its top", item.Text())}
+		}
+		paths = append(paths, filepath.ToSlash(path))
+	}
+	return paths, nil
+}
+
+// commitOf is the commit that an argument names, "" when it is not given.
+func commitOf(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, name string) (string, error) {
+	ref := text(arguments, name)
+	if ref == "" {
+		return "", nil
+	}
+	id, err := resolve(ctx, g, ref)
+	if err == nil && id == "" {
+		err = &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%s: %q is no branch, tag or commit", name, ref)}
+	}
+	return id, err
+}
+
+// resolve is a commit's id, "" when there is none.
+func resolve(ctx context.Context, g *gitcmd.Git, ref string) (string, error) {
+	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n") {
+		return "", nil
+	}
+	out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err = explain(ctx, err); err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// branchName checks the name of a new branch.
+func branchName(ctx context.Context, g *gitcmd.Git, name string) error {
+	if !strings.ContainsAny(name, "\x00\n") && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "@{") {
+		if _, err := g.Run(ctx, nil, "check-ref-format", "refs/heads/"+name); err == nil && name != "HEAD" {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return invalid("%q cannot be the name of a branch", name)
+}
+
+// signers are the tools that take an author and a date.
+var signers = map[string]bool{"commit": true, "checkout": true, "branch": true}
+
+// Defaults says who makes a change to the history, and when.
+func (r *repository) Defaults(ctx context.Context, tool string, arguments domarkx.Value) (domarkx.Value, error) {
+	if !signers[tool] || tool == "branch" && text(arguments, "name") == "" {
+		return arguments, nil
+	}
+	if text(arguments, "author") == "" {
+		who, err := r.identity(ctx)
+		if err != nil {
+			return arguments, err
+		}
+		arguments = arguments.With("author", domarkx.StringValue(who))
+	}
+	if text(arguments, "date") == "" {
+		arguments = arguments.With("date", domarkx.StringValue(time.Now().UTC().Format(time.RFC3339)))
+	}
+	return arguments, nil
+}
+
+var person = regexp.MustCompile(`^([^<>\x00-\x1f]*[^<>\x00-\x20]) <([^<>\x00-\x1f]*)>$`)
+
+// signature is the environment in which git makes a change for somebody.
+func (r *repository) signature(ctx context.Context, tool string, arguments domarkx.Value) ([]string, error) {
+	arguments, err := r.Defaults(ctx, tool, arguments)
+	if err != nil {
+		return nil, err
+	}
+	who := person.FindStringSubmatch(text(arguments, "author"))
+	if who == nil {
+		return nil, invalid("author is %q, expected a name and an address in angle brackets", text(arguments, "author"))
+	}
+	when, err := time.Parse(time.RFC3339, text(arguments, "date"))
+	if err != nil || when.Unix() < 0 || when.Year() > 9999 {
+		return nil, invalid("date is %q, expected one like 2026-01-31T12:00:00Z", text(arguments, "date"))
+	}
+	date := fmt.Sprintf("%d %s", when.Unix(), when.Format("-0700"))
+	return []string{
+		"GIT_AUTHOR_NAME=" + who[1], "GIT_AUTHOR_EMAIL=" + who[2], "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=" + who[1], "GIT_COMMITTER_EMAIL=" + who[2], "GIT_COMMITTER_DATE=" + date,
+	}, nil
+}

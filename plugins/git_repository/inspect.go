@@ -1,0 +1,116 @@
+package gitrepository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// refuse is a repository on which git is not run.
+func refuse(format string, args ...any) error {
+	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: "git is not run on this repository: " + fmt.Sprintf(format, args...)}
+}
+
+// elsewhere are the files that would make Git read or write another folder.
+var elsewhere = []string{"commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates"}
+
+// unread are the folders of a Git directory in which the tools read and write nothing,
+// or only files that they name by content.
+var unread = []string{"hooks", "modules", "worktrees", "lfs", "annex"}
+
+// inspectFiles refuses a Git directory through which Git would reach other files.
+func inspectFiles(gitDir string) error {
+	info, err := os.Lstat(gitDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: "there is no repository any more: .git is missing"}
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return refuse(".git is no folder; a submodule or linked work tree has its repository elsewhere, where it is in no version")
+	}
+	for _, name := range []string{"HEAD", "config"} {
+		if info, err := os.Lstat(filepath.Join(gitDir, name)); err != nil || !info.Mode().IsRegular() {
+			return refuse(".git/%s is no regular file", name)
+		}
+	}
+	for _, name := range elsewhere {
+		if _, err := os.Lstat(filepath.Join(gitDir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return refuse(".git/%s leads elsewhere; remove it (for alternates after \"git repack -a -d\")", name)
+		}
+	}
+	return filepath.WalkDir(gitDir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at, err := filepath.Rel(gitDir, path)
+		if err != nil {
+			return err
+		}
+		at = filepath.ToSlash(at)
+		if d.Type()&fs.ModeSymlink != 0 {
+			return refuse(".git/%s is a symbolic link, which leads elsewhere; remove it", at)
+		}
+		// Of the objects only the folders can be written to.
+		if d.IsDir() && (slices.Contains(unread, at) || strings.HasPrefix(at, "objects/") && at != "objects/info" && at != "objects/pack") {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// harmless are the settings in the section core that a repository may have: those
+// that name no program and no file, or that are overruled.
+var harmless = strings.Fields(`
+	abbrev autocrlf bare bigfilethreshold checkroundtripencoding checkstat commentchar commentstring commitgraph compression
+	deltabasecachelimit eol filemode filesreflocktimeout fscache fsync fsyncmethod fsyncobjectfiles hidedotfiles ignorecase ignorestat
+	logallrefupdates longpaths loosecompression maxtreedepth multipackindex notesref packedgitlimit packedgitwindowsize packedrefstimeout
+	precomposeunicode preloadindex protecthfs protectntfs quotepath repositoryformatversion restrictinheritedhandles safecrlf
+	sharedrepository sparsecheckout sparsecheckoutcone symlinks trustctime unsetenvvars usereplacerefs warnambiguousrefs whitespace
+	worktree
+	alternaterefscommand askpass attributesfile editor excludesfile fsmonitor fsmonitorhookversion gitproxy hookspath pager
+	prefersymlinkrefs splitindex sshcommand untrackedcache`)
+
+// extensions are those that change nothing about where things are.
+var extensions = []string{"noop", "noop-v1", "objectformat", "preciousobjects", "refstorage", "relativeworktrees"}
+
+// inspectConfig refuses a repository whose config has what cannot be overruled.
+func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
+	out, err := g.Run(ctx, nil, "config", "--file", filepath.Join(g.GitDir, "config"), "--no-includes", "--name-only", "-z", "--list")
+	if err != nil {
+		return fmt.Errorf("reading the repository's config: %w", err)
+	}
+	for key := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		section, name := key, key
+		if i := strings.IndexByte(key, '.'); i >= 0 {
+			section, name = key[:i], key[strings.LastIndexByte(key, '.')+1:]
+		}
+		dangerous := false
+		switch section {
+		case "filter", "include", "includeif", "hook":
+			dangerous = true
+		case "core":
+			dangerous = !slices.Contains(harmless, name)
+		case "extensions":
+			dangerous = !slices.Contains(extensions, name)
+		case "remote":
+			dangerous = name == "promisor" || name == "partialclonefilter"
+		}
+		if dangerous {
+			return refuse("its config has %q, by which Git could run programs or read other files; remove that from .git/config", key)
+		}
+	}
+	return nil
+}

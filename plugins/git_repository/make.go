@@ -1,0 +1,224 @@
+package gitrepository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// make makes the repository.
+func (r *repository) make(ctx context.Context) error {
+	if from, ok := r.site.Config.Get("url"); ok {
+		if err := r.clone(ctx, from.Text()); err != nil {
+			return fmt.Errorf("cloning %q: %w", redact(from.Text()), err)
+		}
+		return nil
+	}
+	if _, err := os.Lstat(r.gitDir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(r.gitDir + asideSuffix); err != nil { // of a process that was killed
+		return err
+	}
+	entries, err := os.ReadDir(r.Path())
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%q holds files and no repository: %w; run \"git init\" there, or use the type filesystem", r.Path(), domarkx.ErrInvalid)
+	}
+	return initialize(r.gitDir, "")
+}
+
+// asideSuffix is behind the name of a Git directory that is not complete.
+const asideSuffix = ".lock"
+
+// initialize makes a Git directory, the same one everywhere. That it is there at all
+// is its last step.
+func initialize(gitDir, remote string) error {
+	aside := gitDir + asideSuffix
+	if err := os.RemoveAll(aside); err != nil {
+		return err
+	}
+	for _, name := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(aside, filepath.FromSlash(name)), 0o755); err != nil {
+			return err
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n" + remote
+	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": config} {
+		if err := os.WriteFile(filepath.Join(aside, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.Rename(aside, gitDir)
+}
+
+// clone clones a repository aside, and moves it to its place.
+func (r *repository) clone(ctx context.Context, from string) error {
+	if err := allowed(from, r.site.Allow.URLs); err != nil {
+		return err
+	}
+	aside := r.in(cloneName)
+	if err := errors.Join(tree.Empty(aside), tree.Empty(r.Path())); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(aside, 0o755); err != nil {
+		return err
+	}
+	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(redact(from)) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+	if err := initialize(filepath.Join(aside, ".git"), remote); err != nil {
+		return err
+	}
+	g, err := gitcmd.Discover(ctx, aside, r.environment(aside))
+	if err == nil {
+		err = r.fetch(ctx, g, from)
+	}
+	if err != nil {
+		return explain(ctx, hide(err, from))
+	}
+	entries, err := os.ReadDir(aside)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Rename(filepath.Join(aside, e.Name()), filepath.Join(r.Path(), e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Remove(aside)
+}
+
+// fetch gets everything from a repository, and checks out what the config says.
+func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) error {
+	env := []string{"GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes"}
+	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	do := func(args ...string) (string, error) {
+		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env})
+		return strings.TrimSpace(string(out)), err
+	}
+	branch, ref := r.text("branch"), r.text("ref")
+	refspecs := []string{"+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
+	if strings.HasPrefix(ref, "refs/") && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
+		refspecs = append(refspecs, "+"+ref+":"+ref)
+	}
+	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--", from}
+	if _, err := do(append(fetch, refspecs...)...); err != nil {
+		return err
+	}
+	if _, err := do("pack-refs", "--all"); err != nil {
+		return err
+	}
+	// Who made the clone, and when, is in no reflog.
+	checkout := []string{"-c", "core.logAllRefUpdates=false", "checkout", "--quiet", "--no-recurse-submodules"}
+	if ref != "" {
+		if rest, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+			ref = "refs/remotes/origin/" + rest
+		}
+		id, err := do("rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+		if err != nil {
+			return fmt.Errorf("ref %q: %w", ref, domarkx.ErrNotFound)
+		}
+		_, err = do(append(checkout, "--detach", id)...)
+		return err
+	}
+	if branch == "" {
+		head, err := do("ls-remote", "--symref", "--", from, "HEAD")
+		if err != nil {
+			return err
+		}
+		rest, ok := strings.CutPrefix(head, "ref: refs/heads/")
+		if branch, _, _ = strings.Cut(rest, "\t"); !ok {
+			return nil // it is empty, or on no branch
+		}
+	}
+	if _, err := do("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/remotes/origin/"+branch+"^{commit}"); err != nil {
+		if r.text("branch") == "" {
+			return nil // a branch without commits
+		}
+		return fmt.Errorf("branch %q: %w", branch, domarkx.ErrNotFound)
+	}
+	_, err := do(append(checkout, "-B", branch, "--track", "origin/"+branch)...)
+	return err
+}
+
+func (r *repository) text(name string) string {
+	v, _ := r.site.Config.Get(name)
+	return v.Text()
+}
+
+// shortForm is HOST:PATH or USER@HOST:PATH, which is ssh.
+var shortForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(@[A-Za-z0-9_][A-Za-z0-9_.-]*)?:[^:]`)
+
+// allowed reports whether the user lets a repository be cloned: its URL begins with
+// one of the prefixes, which end where a component of it does.
+func allowed(from string, prefixes []string) error {
+	refuse := func(format string, args ...any) error {
+		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(format, args...)}
+	}
+	scheme, rest, ok := strings.Cut(from, "://")
+	switch {
+	case strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return refuse("the URL has a control character")
+	case ok && scheme != "file" && scheme != "https" && scheme != "ssh", !ok && !filepath.IsAbs(from) && !shortForm.MatchString(from):
+		return refuse("expected a URL of file, https or ssh, HOST:PATH, or an absolute path")
+	case strings.HasPrefix(rest, "-"):
+		return refuse("the URL has a host that begins with \"-\"")
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(from, "\\", "/"), "/") {
+		if plain, err := url.PathUnescape(part); err != nil || plain == ".." {
+			return refuse("the URL has \"..\" in it, or is none")
+		}
+	}
+	for _, p := range prefixes {
+		rest, ok := strings.CutPrefix(redact(from), p)
+		if ok && p != "" && (rest == "" || rest == ".git" || rest[0] == '/' || strings.HasSuffix(p, "/") || strings.HasSuffix(p, ":")) {
+			return nil
+		}
+	}
+	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", redact(from))
+}
+
+// redact is a URL without the password in it, and without the name that stands for one
+// in https.
+func redact(from string) string {
+	scheme, rest, ok := strings.Cut(from, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	i := strings.LastIndexByte(host, '@')
+	if !ok || i < 0 {
+		return from
+	}
+	if name, _, _ := strings.Cut(host[:i], ":"); scheme == "ssh" {
+		return scheme + "://" + name + "@" + host[i+1:] + "/" + path
+	}
+	return scheme + "://" + host[i+1:] + "/" + path
+}
+
+// hide keeps what is secret in a URL out of an error.
+func hide(err error, from string) error {
+	var failed *gitcmd.Error
+	if redact(from) != from && errors.As(err, &failed) {
+		failed.Stderr = strings.ReplaceAll(failed.Stderr, from, redact(from))
+		failed.Args = nil
+	}
+	return err
+}
+
+// quoteConfig is a value in a config file (git-config(1), syntax).
+func quoteConfig(v string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+}

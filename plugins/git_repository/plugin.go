@@ -1,0 +1,89 @@
+package gitrepository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/folder"
+)
+
+// Plugin is the plugin.
+type Plugin struct{}
+
+// New returns the plugin.
+func New() Plugin { return Plugin{} }
+
+// Type returns "git_repository".
+func (Plugin) Type() string { return "git_repository" }
+
+const config = `{"type": "object", "properties": {` + folder.Properties + `,
+"url": {"type": "string", "minLength": 1, "description": "repository to clone once: file, https or ssh; the user allows it with domarkx.allowURL"},
+"branch": {"type": "string", "minLength": 1, "description": "branch of url to begin on"},
+"ref": {"type": "string", "minLength": 1, "description": "tag, commit or other ref of url to begin on, without a branch"}},
+"dependentSchemas": {"url": {"properties": {"path": false}}, "branch": {"required": ["url"], "properties": {"ref": false}}, "ref": {"required": ["url"]}},
+"additionalProperties": false}`
+
+// Describe tells of the config and the tools.
+func (Plugin) Describe(context.Context) (domarkx.Description, error) {
+	schema, err := domarkx.ParseValue([]byte(config))
+	if err != nil {
+		return domarkx.Description{}, err
+	}
+	tools, err := gitTools()
+	return domarkx.Description{Source: "built-in", Config: schema, Tools: append(files.Tools(), tools...)}, err
+}
+
+// excluded are the files of .git that are in no version, beside the index, which is
+// kept in another form.
+var excluded = []string{
+	".git/index", ".git/*.lock", ".git/refs/**/*.lock", ".git/objects/**/tmp_*", ".git/gc.pid", ".git/fsmonitor--daemon*", ".git/domarkx",
+}
+
+// Open opens the repository of a site. It is made when it is first used, unless a
+// version is loaded before.
+func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	inFolder := site
+	patterns := make([]domarkx.Value, len(excluded))
+	for i, pattern := range excluded {
+		patterns[i] = domarkx.StringValue(pattern)
+	}
+	own, _ := site.Config.Get("exclude")
+	inFolder.Config = site.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
+	f, err := folder.Open(inFolder)
+	if err != nil {
+		return nil, err
+	}
+	r := &repository{Folder: f, site: site, gitDir: filepath.Join(f.Path(), ".git")}
+	if err := r.notTheUsers(f.Hidden()); err != nil {
+		f.Close(context.Background())
+		return nil, err
+	}
+	if r.files, err = files.Open(f.Path(), append(f.Hidden(), r.gitDir)); err != nil {
+		f.Close(context.Background())
+		return nil, err
+	}
+	return r, nil
+}
+
+// notTheUsers refuses a Git directory that no resource may reach.
+func (r *repository) notTheUsers(forbidden []string) error {
+	ours, err := os.Stat(r.gitDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, path := range forbidden {
+		if theirs, err := os.Stat(path); err == nil && os.SameFile(ours, theirs) {
+			return fmt.Errorf("%q is the repository that the session is in: %w; name a folder with a repository of its own", r.Path(), domarkx.ErrInvalid)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package gitrepository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/files"
+	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/tree"
+)
+
+// A repository is a Git repository with its work tree.
+type repository struct {
+	*folder.Folder
+	site   domarkx.Site
+	files  *files.Folder
+	gitDir string
+}
+
+// What is in the folder of a resource, beside what package folder has there.
+const (
+	madeName    = "made"    // the repository was made, or loaded
+	runningName = "running" // git changes something
+	digestName  = "index"   // digest of the index as it was last committed or loaded
+	cloneName   = "clone"   // a repository that is being cloned
+)
+
+func (r *repository) in(name string) string { return filepath.Join(r.site.Dir, name) }
+
+func (r *repository) made() bool {
+	_, err := os.Lstat(r.in(madeName))
+	return err == nil
+}
+
+// ensure makes the repository unless it was made before, and removes what a git that
+// was killed left.
+func (r *repository) ensure(ctx context.Context) error {
+	if r.made() {
+		return r.unlock()
+	}
+	if err := r.make(ctx); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.in(madeName), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// unlock removes the locks of a git that was killed.
+func (r *repository) unlock() error {
+	if _, err := os.Lstat(r.in(runningName)); err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(r.gitDir)
+	if err != nil {
+		return os.Remove(r.in(runningName))
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be read holds no lock of ours
+		case d.IsDir() && at != "." && at != "refs" && !strings.HasPrefix(at, "refs/"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.HasSuffix(at, ".lock"):
+			return root.Remove(at)
+		}
+		return nil
+	})
+	return errors.Join(err, os.Remove(r.in(runningName)))
+}
+
+// Execute calls a tool.
+func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	if f, ok := runners[call.Tool]; ok {
+		return f(r, ctx, call.Arguments)
+	}
+	if err := r.ensure(ctx); err != nil {
+		return domarkx.Result{}, err
+	}
+	result, known, err := r.files.Execute(ctx, call)
+	if !known {
+		return result, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
+	}
+	return result, err
+}
+
+// Close closes the folder.
+func (r *repository) Close(ctx context.Context) error {
+	return errors.Join(r.files.Close(), r.Folder.Close(ctx))
+}
+
+// TearDown removes what is the resource's own.
+func (r *repository) TearDown(ctx context.Context) error {
+	err := errors.Join(r.files.Close(), r.Folder.TearDown(ctx), tree.Empty(r.in(cloneName)))
+	for _, name := range []string{cloneName, madeName, runningName, digestName, digestName + ".new"} {
+		if rerr := os.Remove(r.in(name)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
+}

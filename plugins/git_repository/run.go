@@ -1,0 +1,124 @@
+package gitrepository
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// overrides are the settings of Git that win over those of a repository.
+var overrides = [][2]string{
+	// what would run programs
+	{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", ":"},
+	{"core.askPass", ""}, {"core.sshCommand", "false"}, {"core.gitProxy", ""}, {"core.alternateRefsCommand", "false"},
+	{"credential.helper", ""}, {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gpg.program", "false"}, {"log.showSignature", "false"},
+	{"gc.auto", "0"}, {"maintenance.auto", "false"}, {"protocol.allow", "never"},
+	// submodules have a config of their own
+	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "all"}, {"status.submoduleSummary", "false"}, {"fetch.recurseSubmodules", "false"},
+	// what would depend on the machine, or make files that versions do not have
+	{"core.excludesFile", os.DevNull}, {"core.attributesFile", os.DevNull}, {"core.untrackedCache", "false"}, {"core.splitIndex", "false"},
+	{"core.preferSymlinkRefs", "false"}, {"fetch.unpackLimit", "1"}, {"i18n.commitEncoding", "UTF-8"}, {"i18n.logOutputEncoding", "UTF-8"},
+	{"color.ui", "false"}, {"advice.detachedHead", "false"},
+	// whose it is has been decided already
+	{"safe.directory", "*"},
+}
+
+// environment is that of git, without the user's configuration.
+func (r *repository) environment(top string) []string {
+	env := []string{
+		"GIT_DIR=" + filepath.Join(top, ".git"), "GIT_WORK_TREE=" + top, "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
+		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "TZ=UTC",
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)),
+	}
+	for i, o := range overrides {
+		env = append(env, "GIT_CONFIG_KEY_"+strconv.Itoa(i)+"="+o[0], "GIT_CONFIG_VALUE_"+strconv.Itoa(i)+"="+o[1])
+	}
+	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "SystemRoot", "PATHEXT", "TEMP", "TMP"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// git returns how to call git, once the repository is there and found harmless.
+func (r *repository) git(ctx context.Context) (*gitcmd.Git, error) {
+	if err := r.ensure(ctx); err != nil {
+		return nil, err
+	}
+	if err := inspectFiles(r.gitDir); err != nil {
+		return nil, err
+	}
+	g, err := gitcmd.Discover(ctx, r.Path(), r.environment(r.Path()))
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	if err := inspectConfig(ctx, g); err != nil {
+		return nil, explain(ctx, err)
+	}
+	return g, nil
+}
+
+// change calls git to change something, with marks for when it is killed.
+func (r *repository) change(ctx context.Context, g *gitcmd.Git, c gitcmd.Command) error {
+	if err := os.WriteFile(r.in(runningName), nil, 0o600); err != nil {
+		return err
+	}
+	_, err := g.Do(ctx, c)
+	if rerr := os.Remove(r.in(runningName)); rerr != nil && err == nil {
+		err = rerr
+	}
+	return explain(ctx, err)
+}
+
+// explain makes an error of git one of a tool.
+func explain(ctx context.Context, err error) error {
+	var failed *gitcmd.Error
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &failed) && failed.Code > 0:
+		why := strings.TrimSpace(failed.Stderr)
+		if why == "" {
+			why = failed.Error()
+		}
+		return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: why}
+	}
+	return err
+}
+
+// identity is who the user is for Git, in this repository.
+func (r *repository) identity(ctx context.Context) (string, error) {
+	if _, err := r.git(ctx); err != nil {
+		return "", err
+	}
+	var env []string
+	for _, v := range r.environment(r.Path()) {
+		if !strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") && !strings.HasPrefix(v, "GIT_CONFIG_NOSYSTEM=") {
+			env = append(env, v)
+		}
+	}
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "EMAIL", "XDG_CONFIG_HOME"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	g, err := gitcmd.Discover(ctx, r.Path(), env)
+	if err != nil {
+		return "", explain(ctx, err)
+	}
+	who, err := g.Author(ctx)
+	if err != nil {
+		return "", explain(ctx, err)
+	}
+	return who.Name + " <" + who.Email + ">", nil
+}

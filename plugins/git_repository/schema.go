@@ -1,0 +1,48 @@
+package gitrepository
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// runners are the tools that run git.
+var runners = map[string]func(*repository, context.Context, domarkx.Value) (domarkx.Result, error){
+	"status": (*repository).status, "diff": (*repository).diff, "log": (*repository).log,
+	"commit": (*repository).commit, "checkout": (*repository).checkout, "branch": (*repository).branch,
+}
+
+const (
+	revision = `{"type": "string", "minLength": 1, "description": "a branch, tag or commit"}`
+	paths    = `{"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "description": "files or folders, from the top"}`
+	// The tools that write to the history take who and when, so that a replay can give the same.
+	signed = `"author": {"type": "string", "description": "Name <address>; the user unless given"},
+"date": {"type": "string", "description": "RFC 3339; now unless given"}`
+)
+
+var schemas = []struct{ name, description, properties, required string }{
+	{"status", "Tells the branch, the commit and the files that differ from it, by the letters of git status --short.", ``, ``},
+	{"diff", "Shows what is not staged; with staged what is; with from the work tree against a commit; with from and to two commits.",
+		`"staged": {"type": "boolean"}, "from": ` + revision + `, "to": ` + revision + `, "paths": ` + paths, ``},
+	{"log", "Lists commits, newest first.",
+		`"ref": ` + revision + `, "max": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "50 unless given"}, "paths": ` + paths, ``},
+	{"commit", "Commits all changes but ignored files; with paths those of the paths and what is staged; with staged only that.",
+		`"message": {"type": "string", "minLength": 1}, "paths": ` + paths + `, "staged": {"type": "boolean"}, "allow_empty": {"type": "boolean"}, ` + signed, `"message"`},
+	{"checkout", "Switches to a branch, or to a commit without a branch; with create to a new branch from start; with paths brings back those files, from ref or what is staged.",
+		`"ref": ` + revision + `, "create": {"type": "boolean"}, "start": ` + revision + `, "force": {"type": "boolean", "description": "throws changes away"}, "paths": ` + paths + `, ` + signed, ``},
+	{"branch", "Lists the branches; with name makes a branch at start, or deletes it.",
+		`"name": {"type": "string", "minLength": 1}, "start": ` + revision + `, "delete": {"type": "boolean"}, "force": {"type": "boolean", "description": "deletes a branch that is merged nowhere"}, ` + signed, ``},
+}
+
+func gitTools() ([]domarkx.Tool, error) {
+	var tools []domarkx.Tool
+	for _, s := range schemas {
+		schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + s.properties + `}, "required": [` + s.required + `], "additionalProperties": false}`))
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", s.name, err)
+		}
+		tools = append(tools, domarkx.Tool{Name: s.name, Description: s.description, Schema: schema})
+	}
+	return tools, nil
+}

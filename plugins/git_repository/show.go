@@ -1,0 +1,165 @@
+package gitrepository
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/plugins/output"
+)
+
+// maxFiles bounds what status tells of.
+const maxFiles = 10_000
+
+// member is a text of Git's as a member of a result.
+func member(name, s string) domarkx.Member {
+	if !utf8.ValidString(s) {
+		return domarkx.Member{Name: name + "_base64", Value: domarkx.StringValue(base64.StdEncoding.EncodeToString([]byte(s)))}
+	}
+	return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}
+}
+
+// orNull is a text, or null for none.
+func orNull(name, s string) domarkx.Member {
+	if s == "" {
+		return domarkx.Member{Name: name}
+	}
+	return member(name, s)
+}
+
+func result(members ...domarkx.Member) domarkx.Result {
+	return domarkx.Result{Value: domarkx.ObjectValue(members...)}
+}
+
+// where is the branch and the commit.
+func where(ctx context.Context, g *gitcmd.Git) ([]domarkx.Member, error) {
+	commit, err := resolve(ctx, g, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.Run(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return []domarkx.Member{orNull("branch", strings.TrimSpace(string(out))), orNull("commit", commit)}, nil
+}
+
+func (r *repository) status(ctx context.Context, _ domarkx.Value) (domarkx.Result, error) {
+	g, err := r.git(ctx)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	members, err := where(ctx, g)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+	if err != nil {
+		return domarkx.Result{}, explain(ctx, err)
+	}
+	files := []domarkx.Value{}
+	truncated := false
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if len(line) < 4 {
+			continue
+		}
+		if truncated = len(files) == maxFiles; truncated {
+			break
+		}
+		files = append(files, domarkx.ObjectValue(member("path", line[3:]), member("index", line[:1]), member("work_tree", line[1:2])))
+	}
+	members = append(members, domarkx.Member{Name: "files", Value: domarkx.ArrayValue(files...)})
+	if truncated {
+		members = append(members, domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)})
+	}
+	return result(members...), nil
+}
+
+func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+	g, err := r.git(ctx)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	from, err := commitOf(ctx, g, arguments, "from")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	to, err := commitOf(ctx, g, arguments, "to")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	paths, err := pathsOf(arguments)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all"}
+	staged := isTrue(arguments, "staged")
+	switch {
+	case to != "" && from == "":
+		return domarkx.Result{}, invalid("to without from")
+	case to != "" && staged:
+		return domarkx.Result{}, invalid("staged with two commits")
+	case staged:
+		args = append(args, "--cached")
+	}
+	for _, id := range []string{from, to} {
+		if id != "" {
+			args = append(args, id)
+		}
+	}
+	spool := output.NewSpool(r.site.Dir)
+	defer spool.Close()
+	if _, err := g.Do(ctx, gitcmd.Command{Args: append(append(args, "--"), paths...), Stdout: spool}); err != nil {
+		return domarkx.Result{}, explain(ctx, err)
+	}
+	shown, err := spool.Result(output.Status{})
+	shown.Value = shown.Value.Without("exit_code")
+	return shown, err
+}
+
+func (r *repository) log(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+	g, err := r.git(ctx)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	paths, err := pathsOf(arguments)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	from, err := commitOf(ctx, g, arguments, "ref")
+	if err == nil && from == "" {
+		from, err = resolve(ctx, g, "HEAD")
+	}
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	commits := []domarkx.Value{}
+	if from == "" {
+		return result(domarkx.Member{Name: "commits", Value: domarkx.ArrayValue(commits...)}), nil
+	}
+	limit := text(arguments, "max")
+	if limit == "" {
+		limit = "50"
+	}
+	args := []string{"log", "-z", "--format=%H%n%P%n%aI%n%an <%ae>%n%s", "--no-show-signature", "--no-color", "--no-notes", "--no-patch", "--max-count=" + limit, from, "--"}
+	out, err := g.Run(ctx, nil, append(args, paths...)...)
+	if err != nil {
+		return domarkx.Result{}, explain(ctx, err)
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		fields := strings.SplitN(entry, "\n", 5)
+		if len(fields) < 5 {
+			continue
+		}
+		parents := []domarkx.Value{}
+		for _, p := range strings.Fields(fields[1]) {
+			parents = append(parents, domarkx.StringValue(p))
+		}
+		commits = append(commits, domarkx.ObjectValue(member("commit", fields[0]), domarkx.Member{Name: "parents", Value: domarkx.ArrayValue(parents...)},
+			member("date", fields[2]), member("author", fields[3]), member("subject", fields[4])))
+	}
+	return result(domarkx.Member{Name: "commits", Value: domarkx.ArrayValue(commits...)}), nil
+}

@@ -1,0 +1,265 @@
+package gitrepository
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The names of the index, and of what is to become it, which is in no version.
+const (
+	indexName = ".git/index"
+	asideName = ".git/domarkx-index.lock"
+)
+
+// index is the canonical index, nil for none.
+func (r *repository) index() ([]byte, error) {
+	root, err := os.OpenRoot(r.Path())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Lstat(indexName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = domarkx.ErrInvalid
+	}
+	var data []byte
+	if err == nil {
+		data, err = root.ReadFile(indexName)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", indexName, err)
+	}
+	return canonical(data), nil
+}
+
+func digest(index []byte) string {
+	if index == nil {
+		return "none"
+	}
+	sum := sha256.Sum256(index)
+	return hex.EncodeToString(sum[:])
+}
+
+// Changed reports whether the repository may differ from what was last committed or
+// loaded.
+func (r *repository) Changed(ctx context.Context) (bool, error) {
+	if !r.made() {
+		return true, nil
+	}
+	known, err := os.ReadFile(r.in(digestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	index, err := r.index()
+	if err != nil {
+		return false, err
+	}
+	if digest(index) != string(known) {
+		return true, nil
+	}
+	return r.Folder.Changed(ctx)
+}
+
+// Commit gives the work tree and .git to w.
+func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	if err := r.ensure(ctx); err != nil {
+		return err
+	}
+	index, err := r.index()
+	if err != nil {
+		return err
+	}
+	out := &writer{VersionWriter: w, index: index}
+	out.keeper, _ = w.(domarkx.FolderKeeper)
+	if err := r.Folder.Commit(ctx, out); err != nil {
+		return err
+	}
+	return r.remember(index)
+}
+
+func (r *repository) remember(index []byte) error {
+	aside := r.in(digestName + ".new")
+	if err := os.WriteFile(aside, []byte(digest(index)), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(aside, r.in(digestName))
+}
+
+// A writer adds the canonical index to what the folder gives.
+type writer struct {
+	domarkx.VersionWriter
+	keeper domarkx.FolderKeeper // nil when the writer is none
+	index  []byte               // nil for none
+}
+
+// Add adds a file, and the index behind .git.
+func (w *writer) Add(ctx context.Context, at string, f domarkx.File) error {
+	err := w.VersionWriter.Add(ctx, at, f)
+	if err != nil || at != ".git" || f.Type != domarkx.Directory || w.index == nil {
+		return err
+	}
+	id, size, err := w.Content(ctx, bytes.NewReader(w.index))
+	if err != nil {
+		return err
+	}
+	return w.VersionWriter.Add(ctx, indexName, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
+}
+
+// Keep takes a folder over, but for those that the index is in.
+func (w *writer) Keep(ctx context.Context, at string, f domarkx.File) error {
+	if w.keeper == nil || at == "" || at == ".git" {
+		return domarkx.ErrNotFound
+	}
+	return w.keeper.Keep(ctx, at, f)
+}
+
+// Load makes the repository what a version holds. It runs no git.
+func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, version string) error {
+	if err := os.Remove(r.in(digestName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.WriteFile(r.in(madeName), nil, 0o600); err != nil {
+		return err
+	}
+	// Before the rest, so that afterwards .git is as it was just loaded. Where the folder
+	// has no place for it yet, behind.
+	early, err := r.loadIndex(ctx, from, version)
+	if err == nil {
+		err = r.Folder.Load(ctx, reader{from}, version)
+	}
+	if err == nil && !early {
+		_, err = r.loadIndex(ctx, from, version)
+	}
+	if err != nil {
+		return err
+	}
+	index, err := r.index()
+	if err != nil {
+		return err
+	}
+	return r.remember(index)
+}
+
+// loadIndex makes the index that of a version, and reports whether .git can hold one.
+func (r *repository) loadIndex(ctx context.Context, from domarkx.VersionReader, version string) (bool, error) {
+	root, err := os.OpenRoot(r.Path())
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	f, ok, err := find(ctx, from, version)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		if err := root.Mkdir(".git", 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+	}
+	if info, err := root.Lstat(".git"); err != nil || !info.IsDir() {
+		return false, nil
+	}
+	if ok {
+		err = writeIndex(ctx, root, from, f)
+	} else if err = root.Remove(indexName); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("writing %q: %w", indexName, err)
+	}
+	return true, err
+}
+
+func writeIndex(ctx context.Context, root *os.Root, from domarkx.VersionReader, f domarkx.File) error {
+	content, err := from.Content(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if err := root.Remove(asideName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	aside, err := root.OpenFile(asideName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(aside, io.NewSectionReader(content, 0, content.Size()))
+	if err := errors.Join(err, aside.Sync(), aside.Close()); err != nil {
+		return err
+	}
+	return root.Rename(asideName, indexName)
+}
+
+// A reader reads versions without their index, for the folder to compare with what it
+// keeps. The top folder and its .git have marked ids.
+type reader struct{ domarkx.VersionReader }
+
+const (
+	markTop = "top\x00"
+	markGit = "git\x00"
+)
+
+// Top returns the top folder.
+func (r reader) Top(ctx context.Context, version string) (domarkx.File, error) {
+	f, err := r.VersionReader.Top(ctx, version)
+	f.ID = markTop + f.ID
+	return f, err
+}
+
+// Folder returns the files of a folder.
+func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	id, top := strings.CutPrefix(id, markTop)
+	id, git := strings.CutPrefix(id, markGit)
+	files, err := r.VersionReader.Folder(ctx, id)
+	if err != nil || !top && !git {
+		return files, err
+	}
+	files = slices.Clone(files)
+	for i := range files {
+		if top && files[i].Name == ".git" && files[i].Type == domarkx.Directory {
+			files[i].ID = markGit + files[i].ID
+		}
+	}
+	if git {
+		files = slices.DeleteFunc(files, func(f domarkx.File) bool { return f.Name == "index" })
+	}
+	return files, nil
+}
+
+// find returns the index in a version.
+func find(ctx context.Context, from domarkx.VersionReader, version string) (domarkx.File, bool, error) {
+	f, err := from.Top(ctx, version)
+	for _, name := range []string{".git", "index"} {
+		if err != nil || f.Type != domarkx.Directory {
+			return f, false, err
+		}
+		var files []domarkx.File
+		if files, err = from.Folder(ctx, f.ID); err != nil {
+			return f, false, err
+		}
+		f = domarkx.File{}
+		for _, file := range files {
+			if file.Name == name {
+				f = file
+			}
+		}
+	}
+	return f, f.Type == domarkx.Regular, nil
+}
