@@ -59,6 +59,9 @@ told on standard error; git domarkx validate refuses it.
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
 
+A snapshot of Zeus names the transcripts of its agents; those that are there are kept with
+the session, and one that is not, or is no session of pi, is a warning.
+
 ## Output
 
     NAME  OID  MESSAGES

@@ -8,7 +8,7 @@ import (
 
 type showCmd struct {
 	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter, zeus, openpocket or pi."`
-	Attachment string `placeholder:"SHA256" help:"Write the output of a call that was too large for its message instead."`
+	Attachment string `placeholder:"SHA256" help:"Write what is kept beside the messages instead: an output that was too large for one, or a transcript."`
 	Revision   string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }
 
@@ -24,7 +24,8 @@ was changed on two sides stands there twice, and message_metadata.conflict names
 side.
 
 The output of a call that is too large for a message is cut there, and kept whole: the
-"attachment" of its tool-result names it.
+"attachment" of its tool-result names it. So is the transcript of an agent of Zeus: the
+"session_sha256" of its message names it.
 
 On a terminal, characters that would control the terminal are shown as escapes.
 

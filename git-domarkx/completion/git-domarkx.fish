@@ -49,7 +49,7 @@ complete -c git-domarkx -n '__fish_git_domarkx_at 0 list' -l json -d 'Print a JS
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a status -d 'Say what is live, unsaved, untrusted, ahead or behind'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a show -d 'Print a session, an older snapshot of it or one message'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l format -r -d 'md (the default), json, agent-chatter, zeus, openpocket or pi'
-complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l attachment -r -d 'Write the output of a call that was too large for its message instead'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -l attachment -r -d 'Write what is kept beside the messages instead: an output that was too large for one, or a transcript'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 show' -f -a '(__fish_git_domarkx_names list)'
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a log -d 'List the snapshots or the messages of a session'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 log' -l json -d 'Print a JSON array'

@@ -1,0 +1,115 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestZeusHostile restores what somebody wrote to harm.
+func TestZeusHostile(t *testing.T) {
+	f := newFleet(t)
+	pwn := `touch '` + f.path("pwned") + `'`
+	nasty := []string{`$(` + pwn + `)`, "`" + pwn + "`", `"; ` + pwn + `; "`, `'; ` + pwn + ` #`, `#(` + pwn + `)`, `x;`, `\;`, `;`, `-x`, "a\nb", `\'; ` + pwn + `; '`}
+	var entries []string
+	quote := func(s string) string {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+	}
+	for i, text := range nasty {
+		folder := strings.ReplaceAll(text, "/", "%")
+		if err := os.MkdirAll(filepath.Join(f.work, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		path := f.transcript(folder + "/s " + folder + ".jsonl")
+		entries = append(entries, fmt.Sprintf(`{"kind":"hoplite","agent_id":"n-%[1]d","name":%[2]s,"role":%[2]s,"cwd":%[3]s,"tmux_session":"t %[1]d;","session_path":%[4]s,"owner_id":%[2]s,"phalanx_id":%[2]s}`,
+			i, quote(text), quote(filepath.Join(f.work, folder)), quote(path)))
+	}
+	f.write("nasty.json", `{"schema_version":1,"entries":[`+strings.Join(entries, ",\n")+`]}`)
+	f.domarkx("import", "nasty.json")
+	f.must("", "tmux", "-f", "/dev/null", "new-session", "-d", "-s", "bystander", "sleep 1000")
+	f.domarkx("zeus", "restore", "nasty")
+	for i, text := range nasty {
+		got := f.started(fmt.Sprintf("n-%d", i))
+		folder := strings.ReplaceAll(text, "/", "%")
+		for _, want := range []string{"\nZEUS_AGENT_NAME=" + text + "\n", "ZEUS_PARENT_ID=" + text + "\n", "--session\n" + filepath.Join(f.work, folder) + "/s " + folder + ".jsonl\n"} {
+			// Lines are sorted, and one of the values has two.
+			if first, _, _ := strings.Cut(strings.TrimPrefix(want, "\n"), "\n"); !strings.Contains(got, first) {
+				t.Errorf("%q: no %q in\n%s", text, want, got)
+			}
+		}
+		for option, want := range map[string]string{"@zeus_name": strings.TrimSpace(text), "@zeus_owner": strings.TrimSpace(text)} {
+			if got := f.must("", "tmux", "-u", "display-message", "-p", "-t", fmt.Sprintf("=t %d;:", i), "#{"+option+"}"); got != want+"\n" {
+				t.Errorf("%s is %q, want %q", option, got, want)
+			}
+		}
+	}
+	if _, err := os.Stat(f.path("pwned")); err == nil {
+		t.Error("a command in the document was run")
+	}
+
+	// Names of sessions that would mean others, and paths that are no place for a transcript.
+	entry := func(id, session, path string) string {
+		return fmt.Sprintf(`{"kind":"stygian","agent_id":"%s","cwd":%s,"tmux_session":%s,"session_path":%s}`, id, quote(f.work), quote(session), quote(path))
+	}
+	good := f.transcript("good.jsonl")
+	f.write("secret", "root:x\n")
+	f.write("bad.json", `{"schema_version":1,"entries":[`+strings.Join([]string{
+		entry("b-0", "$0", good), entry("b-1", "a:b", good), entry("b-2", "=bystander", good), entry("b-3", "", good), entry("b-4", "ok", "relative.jsonl"),
+	}, ",")+`]}`)
+	f.domarkx("import", "bad.json")
+	f.expect(1, []string{"restore", "bad"}, "b-0 | stygian | failed | *", "b-1 | stygian | failed | *", "b-2 | stygian | failed | *", "b-3 | stygian | failed | *", "b-4 | stygian | failed | *")
+	if got := f.must("", "tmux", "show-options", "-t", "=bystander:"); strings.Contains(got, "zeus") {
+		t.Errorf("the bystander: %s", got)
+	}
+
+	// Only transcripts are taken out of this machine, and only they are written to one.
+	for _, name := range []string{"secret", "fifo", "link", ".", "none"} {
+		path := f.path(name)
+		switch name {
+		case "fifo":
+			f.must("", "mkfifo", path)
+		case "link":
+			if err := os.Symlink(f.path("secret"), path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.write("take.json", `{"schema_version":1,"entries":[`+entry("x", "x", path)+`]}`)
+		o := f.try("", "git-domarkx", "import", "--as", "take-"+strings.Trim(name, "."), "take.json")
+		if name == "." {
+			o = f.try("", "git-domarkx", "import", "--as", "take-dot", "take.json")
+		}
+		if o.code != 0 || !strings.Contains(o.err, "is not kept") {
+			t.Errorf("%s", o)
+		}
+	}
+	if all := f.git("cat-file", "--batch-all-objects", "--batch", "--buffer"); strings.Contains(all, "root:x") {
+		t.Error("another file than a transcript was kept")
+	}
+	shell := f.transcript("rc.jsonl")
+	f.write("drop.json", `{"schema_version":1,"entries":[`+entry("d-0", "d0", shell)+`]}`)
+	f.domarkx("import", "drop.json")
+	os.Remove(shell)
+	first := f.tip("drop")
+	for _, path := range []string{f.path("work/.profile"), f.dir + "/work/../evil.jsonl", "/proc/none/x.jsonl"} {
+		f.with("GIT_EDITOR=sed -i s,"+shell+","+path+",").domarkx("edit", "drop")
+		f.expect(1, []string{"restore", "drop"}, "d-0 | stygian | failed | *")
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s was written", path)
+		}
+		f.domarkx("rewind", "drop@"+first)
+	}
+
+	for name, text := range map[string]string{
+		"version": `{"schema_version":2,"entries":[` + entry("v", "v", good) + `]}`,
+		"kind":    `{"schema_version":1,"entries":[` + strings.Replace(entry("v", "v", good), "stygian", "titan", 1) + `]}`,
+	} {
+		f.write(filepath.Join(f.home(), ".zeus/snapshots", name+".json"), text)
+		f.expect(1, []string{"restore", name})
+	}
+	if o := f.try("", "git-domarkx", "zeus", "restore", "no-such"); o.code != 128 || o.out != "" {
+		t.Errorf("%s", o)
+	}
+	f.sound()
+}
