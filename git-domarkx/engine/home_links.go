@@ -55,6 +55,19 @@ func (l *linker) linksMore(live []domarkx.Entry, doc *domarkx.Document) bool {
 	return false
 }
 
+// linksMore reports whether messages of a document that was imported before name what
+// its home has only now.
+func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Document, known source) (bool, error) {
+	if !imp.homes.isNew(in.home) || imp.fresh[known.Snapshot] {
+		return false, nil
+	}
+	state, err := imp.manager.store.Load(ctx, known.Snapshot)
+	if err != nil || len(state.Thread.Live) != len(doc.Conversation) {
+		return false, err
+	}
+	return imp.homes.linkerOf(in, doc).linksMore(state.Thread.Live, doc), nil
+}
+
 // madeElsewhere returns what tells of the calls of a message whether they were made by
 // another program: those that an import linked to what it kept, of a resource that
 // this has not.

@@ -244,8 +244,10 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
-		return Saved{Info: imp.here[known.Session]}, nil
+	if isKnown && known.Digest == files.sum() {
+		if more, err := imp.linksMore(ctx, in, all[0].Document, known); err != nil || !more {
+			return Saved{Info: imp.here[known.Session]}, err
+		}
 	}
 	imp.nameSource(all[0].Document, in)
 	saved, done, err := imp.conversation(ctx, in, all[0], known, files.sum())

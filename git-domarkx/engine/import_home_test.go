@@ -154,6 +154,10 @@ func TestImportHomeLater(t *testing.T) {
 		t.Error("a step whose picture is not there leads to a version")
 	}
 	c.held(2)
+	write(t, filepath.Join(dir, "workspace/other"), "x")
+	if _, names := c.importPhone(dir); names == nil || c.tip(phoneName).ID != second.ID {
+		t.Errorf("a file that no message names: kept %q, and the session is %+v", names, c.tip(phoneName))
+	}
 }
 
 func TestImportHomesOfOneName(t *testing.T) {
