@@ -34,11 +34,12 @@ func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error
 func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
 	b := folders.builder
 	input := bufio.NewReaderSize(content, segmentSize)
+	space := make([]byte, 0, 2*segmentSize) // of each segment: what is stored is a copy
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		segment, whole, err := nextSegment(input)
+		segment, whole, err := nextSegment(input, space)
 		if err != nil {
 			return err
 		}
@@ -58,14 +59,14 @@ func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) erro
 		if err != nil {
 			return err
 		}
+		space = segment[:0]
 	}
 }
 
 // nextSegment reads up to the first line end with which there are segmentSize bytes
-// or more, or to the end. When that is more than fits in an ordinary blob, whole is
+// or more, or to the end, into the space that segment has. When that is more than fits in an ordinary blob, whole is
 // false, and the rest of the line is still to be read.
-func nextSegment(input *bufio.Reader) (segment []byte, whole bool, err error) {
-	segment = make([]byte, 0, segmentSize+segmentSize/4)
+func nextSegment(input *bufio.Reader, segment []byte) (_ []byte, whole bool, err error) {
 	for {
 		part, err := input.ReadSlice('\n')
 		segment = append(segment, part...)

@@ -98,7 +98,7 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 // when it returns.
 func (w *packWriter) add(id ID, t Type, data []byte) error {
 	if w.group == nil {
-		w.group = &group{raw: make([]byte, 0, groupSize), done: make(chan struct{})}
+		w.group = &group{raw: rawSpace.Get().([]byte), done: make(chan struct{})}
 	}
 	g := w.group
 	g.raw = append(g.raw, data...)
@@ -132,10 +132,15 @@ func (w *packWriter) error() error {
 	return w.err
 }
 
+// rawSpace is for the content of groups. A fresh one for each costs more than copying
+// into it: the kernel has to clear its pages.
+var rawSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize+groupSize/4) }}
+
 // compress completes groups until there are no more.
 func compress(work <-chan *group) {
 	for g := range work {
 		raw := g.raw
+		g.packed = make([]byte, 0, len(raw)/2+1024)
 		for i := range g.objects {
 			o := &g.objects[i]
 			start := len(g.packed)
@@ -144,6 +149,9 @@ func compress(work <-chan *group) {
 			raw = raw[o.size:]
 			o.end = len(g.packed)
 			o.check = crc32.ChecksumIEEE(g.packed[start:])
+		}
+		if cap(g.raw) <= 4*groupSize { // one that a large object made is not kept
+			rawSpace.Put(g.raw[:0])
 		}
 		g.raw = nil
 		close(g.done)
