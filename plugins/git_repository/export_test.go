@@ -1,0 +1,4 @@
+package gitrepository
+
+// Canonical is canonical.
+var Canonical = canonical

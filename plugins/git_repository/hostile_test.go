@@ -1,0 +1,196 @@
+package gitrepository_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// TestHostileRepository has every way that we know by which a repository runs a program
+// or reaches other files. Each that is not refused must be without effect.
+func TestHostileRepository(t *testing.T) {
+	isolate(t)
+	for i, c := range []struct {
+		name    string
+		plant   func(dir, evil, secret string)
+		refused bool
+	}{
+		{"hooks", func(dir, evil, _ string) {
+			for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "post-checkout", "post-index-change", "reference-transaction", "prepare-commit-msg", "post-rewrite", "pre-auto-gc"} {
+				write(t, filepath.Join(dir, ".git/hooks", hook), "#!/bin/sh\n"+evil+"\n")
+				os.Chmod(filepath.Join(dir, ".git/hooks", hook), 0o755)
+			}
+		}, false},
+		{"core.hooksPath", func(dir, evil, _ string) {
+			write(t, filepath.Join(dir, "h/post-checkout"), "#!/bin/sh\n"+evil+"\n")
+			os.Chmod(filepath.Join(dir, "h/post-checkout"), 0o755)
+			git(t, dir, "config", "core.hooksPath", "h")
+		}, false},
+		{"core.fsmonitor", func(dir, evil, _ string) { git(t, dir, "config", "core.fsmonitor", evil) }, false},
+		{"pagers and editors", func(dir, evil, _ string) {
+			for _, key := range []string{"core.pager", "core.editor", "sequence.editor", "pager.log", "pager.status", "pager.diff", "pager.branch", "core.askPass", "core.sshCommand", "interactive.diffFilter"} {
+				git(t, dir, "config", key, evil)
+			}
+		}, false},
+		{"signing", func(dir, evil, _ string) {
+			write(t, filepath.Join(filepath.Dir(dir), "sign"), "#!/bin/sh\n"+evil+"\n")
+			for key, v := range map[string]string{"gpg.program": filepath.Join(filepath.Dir(dir), "sign"), "gpg.openpgp.program": filepath.Join(filepath.Dir(dir), "sign"), "commit.gpgSign": "true", "log.showSignature": "true", "user.signingKey": "x", "format.pretty": "%G?"} {
+				git(t, dir, "config", key, v)
+			}
+		}, false},
+		{"external diff", func(dir, evil, _ string) {
+			git(t, dir, "config", "diff.external", evil)
+			git(t, dir, "config", "diff.d.command", evil)
+			git(t, dir, "config", "diff.d.textconv", evil)
+			write(t, filepath.Join(dir, ".gitattributes"), "* diff=d\n")
+		}, false},
+		{"merge driver", func(dir, evil, _ string) {
+			git(t, dir, "config", "merge.d.driver", evil)
+			write(t, filepath.Join(dir, ".gitattributes"), "* merge=d\n")
+		}, false},
+		{"aliases", func(dir, evil, _ string) {
+			for _, name := range []string{"status", "diff", "log", "commit", "checkout", "branch", "add"} {
+				git(t, dir, "config", "alias."+name, "!"+evil)
+			}
+		}, false},
+		{"credentials", func(dir, evil, _ string) { git(t, dir, "config", "credential.helper", "!"+evil) }, false},
+		{"template and trailers", func(dir, evil, secret string) {
+			git(t, dir, "config", "commit.template", secret)
+			git(t, dir, "config", "trailer.x.command", evil)
+			git(t, dir, "config", "trailer.x.cmd", evil)
+		}, false},
+		{"a submodule with a filter", func(dir, evil, _ string) {
+			sub := filepath.Join(dir, "sub")
+			if err := os.Mkdir(sub, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			git(t, sub, "init", "-q")
+			write(t, filepath.Join(sub, "f"), "x\n")
+			write(t, filepath.Join(sub, ".gitattributes"), "* filter=x\n")
+			git(t, sub, "add", ".")
+			git(t, sub, "commit", "-q", "-m", "x")
+			write(t, filepath.Join(dir, ".gitmodules"), "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n\tupdate = !"+evil+"\n")
+			git(t, dir, "add", "sub", ".gitmodules")
+			git(t, dir, "commit", "-q", "-m", "sub")
+			git(t, sub, "config", "filter.x.clean", evil)
+			git(t, sub, "config", "core.fsmonitor", evil)
+			git(t, dir, "config", "submodule.recurse", "true")
+			git(t, dir, "config", "status.submoduleSummary", "true")
+			git(t, dir, "config", "diff.submodule", "diff")
+			write(t, filepath.Join(sub, "f"), "y\n")
+		}, false},
+		{"core.worktree", func(dir, _, secret string) { git(t, dir, "config", "core.worktree", filepath.Dir(secret)) }, false},
+		{"filters", func(dir, evil, _ string) {
+			git(t, dir, "config", "filter.x.clean", evil)
+			git(t, dir, "config", "filter.x.smudge", evil)
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+		}, true},
+		{"a filter process", func(dir, evil, _ string) {
+			git(t, dir, "config", "filter.x.process", evil)
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+		}, true},
+		{"an included config", func(dir, evil, _ string) {
+			write(t, filepath.Join(dir, "more"), "[filter \"x\"]\n\tclean = "+evil+"\n")
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+			git(t, dir, "config", "include.path", "../more")
+		}, true},
+		{"a conditional config", func(dir, evil, _ string) {
+			write(t, filepath.Join(dir, "more"), "[filter \"x\"]\n\tclean = "+evil+"\n")
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+			git(t, dir, "config", "includeIf.onbranch:main.path", "../more")
+		}, true},
+		{"a config of the work tree", func(dir, evil, _ string) {
+			git(t, dir, "config", "extensions.worktreeConfig", "true")
+			write(t, filepath.Join(dir, ".git/config.worktree"), "[filter \"x\"]\n\tclean = "+evil+"\n")
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+		}, true},
+		{"a promisor", func(dir, evil, _ string) {
+			git(t, dir, "config", "remote.origin.url", "ext::"+evil)
+			git(t, dir, "config", "remote.origin.promisor", "true")
+			git(t, dir, "config", "protocol.ext.allow", "always")
+			git(t, dir, "config", "extensions.partialClone", "origin")
+		}, true},
+		{"an unknown setting of the core", func(dir, evil, _ string) { git(t, dir, "config", "core.runThis", evil) }, true},
+		{"a config-based hook", func(dir, evil, _ string) { git(t, dir, "config", "hook.x.command", evil) }, true},
+		{"a linked log", func(dir, _, secret string) {
+			os.RemoveAll(filepath.Join(dir, ".git/logs/HEAD"))
+			os.Symlink(secret, filepath.Join(dir, ".git/logs/HEAD"))
+		}, true},
+		{"a linked message", func(dir, _, secret string) {
+			os.RemoveAll(filepath.Join(dir, ".git/COMMIT_EDITMSG"))
+			os.Symlink(secret, filepath.Join(dir, ".git/COMMIT_EDITMSG"))
+		}, true},
+		{"linked refs", func(dir, _, secret string) {
+			os.RemoveAll(filepath.Join(dir, ".git/refs/tags"))
+			os.Symlink(filepath.Dir(secret), filepath.Join(dir, ".git/refs/tags"))
+		}, true},
+		{"linked objects", func(dir, _, secret string) { os.Symlink(filepath.Dir(secret), filepath.Join(dir, ".git/objects/00")) }, true},
+		{"a linked index", func(dir, _, secret string) {
+			os.Remove(filepath.Join(dir, ".git/index"))
+			os.Symlink(secret, filepath.Join(dir, ".git/index"))
+		}, true},
+		{"another common folder", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/commondir"), "/elsewhere\n") }, true},
+		{"alternates", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/objects/info/alternates"), "/elsewhere\n") }, true},
+		{"a linked config", func(dir, _, secret string) {
+			os.Remove(filepath.Join(dir, ".git/config"))
+			os.Symlink(secret, filepath.Join(dir, ".git/config"))
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			top := t.TempDir()
+			marker, secret := filepath.Join(top, "ran"), filepath.Join(top, "secret", "file")
+			write(t, secret, "s3cret\n")
+			r := open(t, domarkx.Site{Config: value(t, `{}`), Dir: filepath.Join(top)})
+			run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
+			dir := pathOf(r)
+			git(t, dir, "add", ".")
+			git(t, dir, "commit", "-q", "-m", "one")
+			git(t, dir, "branch", "side")
+			c.plant(dir, "touch "+marker+"; false", secret)
+			store := plugintest.NewMemory()
+			os.Remove(marker) // planting may have run it
+			// On Linux what is planted travels with the version; it has no effect there either.
+			resources := []domarkx.Resource{r}
+			if !strings.Contains(c.name, "index") {
+				version := commit(t, r, store)
+				there := open(t, domarkx.Site{Config: value(t, `{}`)})
+				if err := there.Load(t.Context(), store, version); err != nil {
+					t.Fatal(err)
+				}
+				resources = append(resources, there)
+			}
+			for _, r := range resources {
+				_, err := r.Execute(t.Context(), call(t, "write_file", `{"path": "f", "content": "2\n"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, step := range [][2]string{
+					{"status", `{}`}, {"diff", `{}`}, {"diff", `{"from": "HEAD"}`}, {"commit", `{"message": "x"}`}, {"log", `{}`}, {"log", `{"paths": ["f"]}`},
+					{"checkout", `{"ref": "side", "force": true}`}, {"branch", `{"name": "b` + fmt.Sprint(i) + `"}`}, {"branch", `{"name": "b` + fmt.Sprint(i) + `", "delete": true}`}, {"checkout", `{"ref": "main"}`},
+				} {
+					_, err := r.Execute(t.Context(), call(t, step[0], step[1]))
+					var tool *domarkx.ToolError
+					if c.refused && (!errors.As(err, &tool) || tool.Code != domarkx.CodeRefused) || !c.refused && err != nil {
+						t.Errorf("%s: %v, expected refused %v", step[0], err, c.refused)
+					}
+				}
+				if _, err := os.Lstat(marker); !os.IsNotExist(err) {
+					t.Error("a program ran")
+					os.Remove(marker)
+				}
+				if data, err := os.ReadFile(secret); err != nil || string(data) != "s3cret\n" {
+					t.Errorf("changed what is elsewhere: %q, %v", data, err)
+				}
+				if entries, err := os.ReadDir(filepath.Dir(secret)); len(entries) != 1 || err != nil {
+					t.Errorf("wrote elsewhere: %v", entries)
+				}
+			}
+		})
+	}
+}
