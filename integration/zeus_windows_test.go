@@ -117,14 +117,14 @@ func TestZeusKitty(t *testing.T) {
 	if !strings.Contains(o.err, "1 restored, 0 skipped, 1 failed") {
 		t.Errorf("%s", o)
 	}
-	if o := f.with("KITTY_LISTEN_ON=unix:/nowhere").try("", "git-domarkx", "-q", "zeus", "list"); o.code != 0 {
-		t.Errorf("%s", o)
-	}
 	f.git("config", "domarkx.zeus.kitty", "unix:/nowhere")
 	if o := f.try("", "git-domarkx", "zeus", "save"); o.code != 128 || !strings.Contains(o.err, "unix:/nowhere") {
 		t.Errorf("%s", o)
 	}
 	f.git("config", "--unset", "domarkx.zeus.kitty")
+	stale := *f
+	stale.site = f.with("KITTY_LISTEN_ON=unix:/nowhere")
+	stale.expect(1, []string{"restore", name}, "k-1 | kitty | skipped | *", "h-1 | hoplite | failed | runs already")
 }
 
 // TestZeusSway returns windows to their workspaces.

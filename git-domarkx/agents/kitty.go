@@ -56,62 +56,75 @@ func (d *Desk) kitty(ctx context.Context, address string, args ...string) (strin
 	return output(ctx, "", "kitty", append([]string{"@", "--to", address}, args...)...)
 }
 
-// kittyWindows returns the windows of agents. An address that was chosen has to
-// answer; of those that were found, what does not is a warning, and what is left
-// over of a kitty that ended is passed over.
-func (d *Desk) kittyWindows(ctx context.Context) (found []kittyWindow, warnings []error, err error) {
-	chosen, seen := d.kittyAddresses()
-	for _, address := range append(slices.Clone(chosen), seen...) {
-		isChosen := slices.Contains(chosen, address)
-		if !isChosen && !answers(address) {
-			continue
-		}
-		windows, err := d.windowsAt(ctx, address)
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, context.Cause(ctx)
-		case err == nil:
-			found = append(found, windows...)
-		case isChosen:
-			return nil, nil, fmt.Errorf("looking for agents in the kitty at %s: %w", address, err)
-		default:
-			warnings = append(warnings, fmt.Errorf("looking for agents in the kitty at %s: %w", address, err))
-		}
-	}
-	return found, warnings, nil
+// A kittyAddress is where a kitty may listen.
+type kittyAddress struct {
+	address string
+	chosen  bool // by the user, so it has to be there
+	found   bool // by its name alone, so it need not be one that answers us
 }
 
-// kittyAddresses returns the addresses that the user or kitty itself chose, and those
-// that were found.
-func (d *Desk) kittyAddresses() (chosen, seen []string) {
+// kittyWindows returns the windows of agents. What is left over of a kitty that ended
+// is passed over, unless the user chose it. A kitty that does not answer is an error,
+// or a warning where nothing but its name speaks for it.
+func (d *Desk) kittyWindows(ctx context.Context) (windows []kittyWindow, warnings []error, err error) {
+	for _, at := range d.kittyAddresses() {
+		if !at.chosen && !listens(at.address) {
+			continue
+		}
+		here, err := d.windowsAt(ctx, at.address)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if err != nil {
+			err = fmt.Errorf("looking for agents in the kitty at %s: %w", at.address, err)
+			if !at.found {
+				return nil, nil, err
+			}
+			warnings = append(warnings, err)
+		}
+		windows = append(windows, here...)
+	}
+	return windows, warnings, nil
+}
+
+// kittyAddresses returns where a kitty may listen.
+func (d *Desk) kittyAddresses() []kittyAddress {
+	var all []kittyAddress
+	add := func(a kittyAddress) {
+		if !slices.ContainsFunc(all, func(b kittyAddress) bool { return b.address == a.address }) {
+			all = append(all, a)
+		}
+	}
 	patterns := d.Kitty
 	if patterns == nil {
 		patterns = []string{"unix:/tmp/kitty-*"}
-		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" {
-			chosen = append(chosen, own)
+		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" { // that of a kitty which may have ended: tmux outlives it
+			add(kittyAddress{address: own})
 		}
 	}
 	for _, pattern := range patterns {
 		path, isPath := strings.CutPrefix(pattern, "unix:")
 		if !isPath || !strings.ContainsAny(path, "*?") {
-			if !slices.Contains(chosen, pattern) {
-				chosen = append(chosen, pattern)
-			}
+			add(kittyAddress{address: pattern, chosen: true})
 			continue
 		}
 		paths, _ := filepath.Glob(path)
 		for _, path := range paths {
-			if address := "unix:" + path; !slices.Contains(chosen, address) && !slices.Contains(seen, address) && isOwnSocket(path) {
-				seen = append(seen, address)
+			if isOwnSocket(path) {
+				add(kittyAddress{address: "unix:" + path, found: true})
 			}
 		}
 	}
-	return chosen, seen
+	return all
 }
 
-// answers reports whether somebody listens at an address.
-func answers(address string) bool {
-	conn, err := net.DialTimeout("unix", strings.TrimPrefix(address, "unix:"), time.Second)
+// listens reports whether somebody listens at an address, as far as that can be asked.
+func listens(address string) bool {
+	path, isPath := strings.CutPrefix(address, "unix:")
+	if !isPath {
+		return true
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err != nil {
 		return false
 	}
