@@ -8,7 +8,8 @@ func (doctorCmd) Help() string {
 	return `
 Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
 FUSE, mounts that died, journals and locks that were left behind, configuration that does
-not fit, calls that were interrupted, and workspaces that were left behind.
+not fit, calls that were interrupted, and workspaces, containers and private servers that were
+left behind.
 
 ## Output
 

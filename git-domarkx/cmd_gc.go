@@ -7,7 +7,9 @@ type gcCmd struct {
 func (gcCmd) Help() string {
 	return `
 Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
-unless set), and files of its own that nobody needs any more. Objects are collected by
+unless set), files of its own that nobody needs any more, and containers and private
+servers whose workspace is gone from this machine (a container engine that is down is not
+waited for). Objects are collected by
 "git gc".
 
 ## Output
@@ -32,5 +34,5 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return printFindings(inv, findings(found), c.JSON)
+	return printFindings(inv, append(findings(found), source.sessions.RemoveLeft(inv.ctx)...), c.JSON)
 }

@@ -60,6 +60,21 @@ echo "hello $NAME" > /data/hello; chown 7:8 /data/hello; rm -r /data/gone
 	if n := len(strings.Fields(containers())); n != 1 {
 		t.Errorf("%d containers after the fork is gone", n)
 	}
+	down := s.with("DOCKER_HOST=unix:///nowhere/docker.sock")
+	if o := down.try("", "git-domarkx", "workspace", "rm", "box"); o.code == 0 {
+		t.Error("a container was removed without its engine")
+	}
+	down.domarkx("workspace", "rm", "--force", "box")
+	if out := down.domarkx("doctor"); strings.Contains(out, "container") {
+		t.Errorf("without the engine: %s", out)
+	}
+	down.domarkx("gc")
+	if out := s.domarkx("doctor"); !strings.Contains(out, "was left of resource box that is gone\tbox\tgit domarkx gc") {
+		t.Errorf("the container that is left is not found: %s", out)
+	}
+	if out := s.domarkx("gc"); !strings.Contains(out, "was removed\tbox") || containers() != "" {
+		t.Errorf("%s: there are %s", out, containers())
+	}
 	s.domarkx("rm", "box")
 	s.sound()
 }

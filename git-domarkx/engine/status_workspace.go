@@ -170,7 +170,7 @@ func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, erro
 		}
 	}
 	orphans, err := m.orphans(ctx)
-	return append(found, orphans...), err
+	return append(append(found, orphans...), m.leftFindings(ctx)...), err
 }
 
 // orphans are instances of workspaces that are no more.

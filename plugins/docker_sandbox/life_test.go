@@ -3,6 +3,7 @@ package dockersandbox_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -243,7 +244,7 @@ func TestOrphans(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range list {
-			if o.Workspace != "w" || o.Resource != "r" || o.Dir != s.site.Dir {
+			if o.What != "container "+o.ID[:12] || o.Workspace != "w" || o.Resource != "r" || o.Dir != s.site.Dir {
 				t.Errorf("orphan %+v", o)
 			}
 		}
@@ -273,6 +274,20 @@ func TestOrphans(t *testing.T) {
 	}
 	if n := orphans(); n != 0 {
 		t.Errorf("%d orphans after removing it", n)
+	}
+}
+
+func TestOrphansWithoutAnEngine(t *testing.T) {
+	slow, err := net.Listen("unix", filepath.Join(t.TempDir(), "slow")) // takes connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	for _, host := range []string{"unix:///nowhere/docker.sock", "unix://" + slow.Addr().String(), "tcp://127.0.0.1:1", "nonsense"} {
+		t.Setenv("DOCKER_HOST", host)
+		if list, err := dockersandbox.New().Orphans(t.Context(), t.TempDir()); len(list) > 0 || err != nil {
+			t.Errorf("%s: %v, %v", host, list, err)
+		}
 	}
 }
 

@@ -4,26 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/moby/moby/client"
 )
 
-// An Orphan is a container whose resource is gone, or has another one.
-type Orphan struct {
-	Container string // id
-	Workspace string // the names that they had
-	Resource  string
-	Dir       string // folder that the resource had
-}
+// orphansTimeout bounds how long an engine may take to say what containers it has.
+const orphansTimeout = 2 * time.Second
 
 // Orphans lists the containers on the engine that no resource below a folder has
 // any more: those that were made for one below it, and are in no state there. Those
-// that other machines or repositories made on the same engine are none. Nothing
-// may be working with the resources meanwhile.
-func (p *Plugin) Orphans(ctx context.Context, root string) ([]Orphan, error) {
-	e, err := connect(ctx, program{})
-	if err != nil {
+// that other machines or repositories made on the same engine are none. Without
+// an engine that answers at once there are none.
+func (p *Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error) {
+	asked, cancel := context.WithTimeout(ctx, orphansTimeout)
+	defer cancel()
+	e, err := answering(asked)
+	if err != nil || e == nil {
 		return nil, err
 	}
 	defer e.Client.Close()
@@ -31,54 +34,80 @@ func (p *Plugin) Orphans(ctx context.Context, root string) ([]Orphan, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.labelled(ctx, labelHost+"="+host)
+	list, err := e.labelled(asked, labelHost+"="+host)
+	if err != nil && ctx.Err() == nil { // it went down this moment, or is too slow for a look
+		return nil, nil
+	}
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	live, err := instancesBelow(root)
+	// A state is there before its container: what is listed is in a state by now.
+	live, err := instancesBelow(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	var orphans []Orphan
+	var orphans []plugins.Orphan
 	for _, c := range list {
 		dir := c.Labels[labelDir]
 		if !within(root, dir) || live[c.Labels[labelInstance]] {
 			continue
 		}
-		orphans = append(orphans, Orphan{Container: c.ID, Workspace: c.Labels[labelWorkspace], Resource: c.Labels[labelResource], Dir: dir})
+		orphans = append(orphans, plugins.Orphan{What: "container " + short(c.ID), ID: c.ID,
+			Workspace: c.Labels[labelWorkspace], Resource: c.Labels[labelResource], Dir: dir})
 	}
 	return orphans, nil
 }
 
+// answering connects to the engine if there is one that answers; else nil. A socket
+// that is not there is not waited for.
+func answering(ctx context.Context) (*engine, error) {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return nil, nil // whoever opens a resource is told
+	}
+	path, local := strings.CutPrefix(c.DaemonHost(), "unix://")
+	if _, err := os.Stat(path); local && err != nil {
+		return nil, c.Close()
+	}
+	if err := c.Close(); err != nil {
+		return nil, err
+	}
+	e, err := connect(ctx, program{})
+	if err != nil {
+		return nil, nil
+	}
+	return e, nil
+}
+
 // RemoveOrphan removes a container that [Plugin.Orphans] found.
-func (p *Plugin) RemoveOrphan(ctx context.Context, o Orphan) error {
+func (p *Plugin) RemoveOrphan(ctx context.Context, o plugins.Orphan) error {
 	e, err := connect(ctx, program{})
 	if err != nil {
 		return err
 	}
 	defer e.Client.Close()
-	return e.remove(ctx, o.Container)
+	return e.remove(ctx, o.ID)
 }
 
-// instancesBelow reads the states below a folder; a workspace that is renamed takes
-// them along.
-func instancesBelow(root string) (map[string]bool, error) {
+// instancesBelow reads the states of the resources below a folder; a workspace that is
+// renamed takes them along. What cannot be read ends it: its container must stay.
+func instancesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := plugins.EachResource(ctx, root, func(dir string) error {
+		path := filepath.Join(dir, "state.json")
+		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || d.Name() != "state.json" || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		var s state
-		if json.Unmarshal(data, &s) == nil && s.Instance != "" {
-			live[s.Instance] = true
+		var s struct{ Instance string }
+		var other *json.UnmarshalTypeError // of another type of resource
+		if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &other) {
+			return fmt.Errorf("read %q: %w", path, err)
 		}
+		live[s.Instance] = true
 		return nil
 	})
 	return live, err

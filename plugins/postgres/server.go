@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -48,6 +49,8 @@ func openServer(_ context.Context, site domarkx.Site) (store, error) {
 	}
 	return s, s.removeSocket()
 }
+
+var _ plugins.Orphaner = Plugin{}
 
 func (*server) shared() bool { return false }
 
@@ -273,7 +276,7 @@ func (s *server) remove(ctx context.Context) error {
 	if err := s.endOther(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(s.state.Place); err != nil {
+	if err := removePlace(s.state.Place); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(s.dir, logName)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -60,6 +60,11 @@ func (s *server) readState() (serverState, error) {
 		state.Place = filepath.Join(s.dir, "server") // the repository was moved, or copied
 	}
 	state.Dir = s.dir
+	if _, err := os.Lstat(state.Place); err == nil && filepath.Dir(state.Place) == rootPlaces {
+		if err := noteOwner(state); err != nil {
+			return state, err
+		}
+	}
 	return state, s.writeState(state)
 }
 
@@ -87,6 +92,9 @@ func (s *server) writeState(state serverState) error {
 func (s *server) makePlace() error {
 	if s.account != nil {
 		if err := os.MkdirAll(rootPlaces, 0o711); err != nil {
+			return err
+		}
+		if err := noteOwner(s.state); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// leftFindings tells what is left of resources that are gone, such as containers.
+func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
+	orphans, err := m.around.Workspaces.Orphans(ctx)
+	var found []Finding
+	for _, o := range orphans {
+		found = append(found, leftOf("warning", "", o, "git domarkx gc removes it"))
+	}
+	if err != nil {
+		found = append(found, Finding{"warning", err.Error(), "workspaces", ""})
+	}
+	return found
+}
+
+// RemoveLeft removes what is left of resources that are gone, such as containers, and
+// tells what that was.
+func (m *SessionManager) RemoveLeft(ctx context.Context) []Finding {
+	orphans, err := m.around.Workspaces.Orphans(ctx)
+	var found []Finding
+	for _, o := range orphans {
+		if err := m.around.Workspaces.RemoveOrphan(ctx, o); err != nil {
+			found = append(found, leftOf("warning", ", and cannot be removed: "+err.Error(), o, ""))
+			continue
+		}
+		found = append(found, leftOf("info", " and was removed", o, ""))
+	}
+	if err != nil {
+		found = append(found, Finding{"warning", err.Error(), "workspaces", ""})
+	}
+	return found
+}
+
+func leftOf(severity, fate string, o plugins.Orphan, fix string) Finding {
+	what := o.What + " was left of a resource of type " + o.Type + " that is gone"
+	if o.Resource != "" {
+		what = o.What + " was left of resource " + o.Resource + " that is gone"
+	}
+	return Finding{severity, what + fate, cmp.Or(o.Workspace, o.Dir), fix}
+}

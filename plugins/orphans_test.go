@@ -1,0 +1,77 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// leaving is a plugin whose resources leave something.
+type leaving struct {
+	fake
+	left []plugins.Orphan
+	err  error
+}
+
+func (*leaving) Type() string { return "leaving" }
+
+func (p *leaving) Orphans(context.Context, string) ([]plugins.Orphan, error) { return p.left, p.err }
+
+func (p *leaving) RemoveOrphan(_ context.Context, o plugins.Orphan) error {
+	p.left = slices.DeleteFunc(p.left, func(l plugins.Orphan) bool { return l.ID == o.ID })
+	return nil
+}
+
+func TestOrphans(t *testing.T) {
+	w := newWorld(t)
+	p := &leaving{left: []plugins.Orphan{{What: "thing 1", ID: "1"}}}
+	w.m = plugins.New([]domarkx.Plugin{w.p, p}, w.store, w.home)
+	if found, err := w.m.Orphans(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("%v, %v where nothing was made", found, err)
+	}
+	w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	found, err := w.m.Orphans(t.Context())
+	if err != nil || len(found) != 1 || found[0].Type != "leaving" {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if err := w.m.RemoveOrphan(t.Context(), found[0]); err != nil || len(p.left) != 0 {
+		t.Error(err, p.left)
+	}
+	if err := w.m.RemoveOrphan(t.Context(), plugins.Orphan{Type: "fake"}); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Error(err)
+	}
+	p.err = errors.New("broken")
+	if _, err := w.m.Orphans(t.Context()); !errors.Is(err, p.err) {
+		t.Error(err)
+	}
+}
+
+// A resource is not missed when its instance gets another name meanwhile.
+func TestEachResourceWhileRenaming(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"b/1", "z/1"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var seen []string
+	err := plugins.EachResource(t.Context(), root, func(dir string) error {
+		if len(seen) == 0 {
+			if err := os.Rename(filepath.Join(root, "z"), filepath.Join(root, "a")); err != nil {
+				return err
+			}
+		}
+		rel, err := filepath.Rel(root, dir)
+		seen = append(seen, filepath.ToSlash(rel))
+		return err
+	})
+	if want := []string{"b/1", "a/1", "b/1"}; err != nil || !slices.Equal(seen, want) {
+		t.Errorf("%v, %v, want %v", seen, err, want)
+	}
+}

@@ -1,0 +1,115 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+// ownerSuffix ends the name of the file, beside a server's folder, with the folder
+// of the resource that it belongs to. Whom the server runs as cannot write it.
+const ownerSuffix = ".resource"
+
+// noteOwner notes whose server is in a place of root's.
+func noteOwner(s serverState) error {
+	return database.ReplaceFile(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
+}
+
+// removePlace removes the files of a server that has ended.
+func removePlace(place string) error {
+	if err := os.RemoveAll(place); err != nil || filepath.Dir(place) != rootPlaces {
+		return err
+	}
+	if err := os.Remove(place + ownerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Orphans lists the servers of root whose resource was below a folder and is gone.
+// Those of others are in the folders of their resources.
+func (Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	owners, err := filepath.Glob(filepath.Join(rootPlaces, "*"+ownerSuffix))
+	if err != nil || len(owners) == 0 {
+		return nil, err
+	}
+	var found []plugins.Orphan
+	for _, path := range owners {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was removed this moment
+		}
+		if err != nil {
+			return nil, err
+		}
+		dir := strings.TrimSuffix(string(data), "\n")
+		if inside, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(inside) {
+			place := strings.TrimSuffix(path, ownerSuffix)
+			found = append(found, plugins.Orphan{What: "the PostgreSQL server in " + place, ID: place, Dir: dir})
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	// A state is there before its server: what was found is in a state by now.
+	live, err := placesBelow(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var orphans []plugins.Orphan
+	for _, o := range found {
+		if !live[o.ID] {
+			orphans = append(orphans, o)
+		}
+	}
+	return orphans, nil
+}
+
+// placesBelow reads where the servers of the resources below a folder are. What
+// cannot be read ends it: its server must stay.
+func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
+	live := map[string]bool{}
+	err := plugins.EachResource(ctx, root, func(dir string) error {
+		path := filepath.Join(dir, stateName)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var s serverState
+		if err := json.Unmarshal(data, &s); err != nil {
+			return fmt.Errorf("read %q: %w", path, err)
+		}
+		live[s.Place] = true
+		return nil
+	})
+	return live, err
+}
+
+// RemoveOrphan ends a server that [Plugin.Orphans] found, and removes its files.
+func (Plugin) RemoveOrphan(_ context.Context, o plugins.Orphan) error {
+	if filepath.Dir(o.ID) != rootPlaces {
+		return fmt.Errorf("%s: %w: it is no server of root's", o.What, domarkx.ErrInvalid)
+	}
+	s := &server{state: serverState{Place: o.ID}}
+	if err := s.endOther(); err != nil {
+		return err
+	}
+	return removePlace(o.ID)
+}

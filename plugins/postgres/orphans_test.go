@@ -1,0 +1,62 @@
+//go:build linux
+
+package postgres_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/postgres"
+)
+
+// A server of root is in no folder of its resource, and can be left.
+func TestOrphans(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "w", "1")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	live, err := postgres.New().Open(t.Context(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql := domarkx.Member{Name: "sql", Value: domarkx.StringValue("CREATE TABLE t (v int)")}
+	_, err = live.Execute(t.Context(), domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(sql)})
+	if cerr := live.Close(t.Context()); err != nil || cerr != nil {
+		t.Fatal(err, cerr)
+	}
+	expect := func(want int, what string) []plugins.Orphan {
+		t.Helper()
+		found, err := postgres.New().Orphans(t.Context(), root)
+		if err != nil || len(found) != want {
+			t.Fatalf("%s: %+v, %v, want %d", what, found, err, want)
+		}
+		return found
+	}
+	expect(0, "while the resource is there")
+	if err := os.Rename(filepath.Join(root, "w"), filepath.Join(root, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	expect(0, "once the workspace has another name")
+	if err := os.RemoveAll(filepath.Join(root, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 { // the server was in the folder
+		expect(0, "once the resource is gone")
+		return
+	}
+	o := expect(1, "once the resource is gone")[0]
+	if err := postgres.New().RemoveOrphan(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(o.ID); err == nil || o.Dir != dir {
+		t.Errorf("%+v is there", o)
+	}
+	expect(0, "after removing it")
+	if err := postgres.New().RemoveOrphan(t.Context(), plugins.Orphan{ID: root}); err == nil {
+		t.Error("what is no server was removed")
+	}
+}
