@@ -32,9 +32,9 @@ func TestUsage(t *testing.T) {
 		"help command":     {[]string{"help", "rm"}, 0, "NAME\n    git domarkx rm - ", ""},
 		"help on nothing":  {[]string{"help", "fly"}, 129, "", "git-domarkx: \"fly\" is no command of git-domarkx\nSee 'git domarkx help'.\n"},
 		"unknown command":  {[]string{"improt"}, 129, "", "git-domarkx: unexpected argument \"improt\"; did you mean \"import\"?\nSee 'git domarkx help'.\n"},
-		"unknown option":   {[]string{"rm", "--force", "a"}, 129, "", "git-domarkx: unknown flag --force\nusage: git domarkx rm NAME\nSee 'git domarkx help rm'.\n"},
+		"unknown option":   {[]string{"rm", "--quickly", "a"}, 129, "", "git-domarkx: unknown flag --quickly\nusage: git domarkx rm [--force] NAME\nSee 'git domarkx help rm'.\n"},
 		"argument missing": {[]string{"rename", "a"}, 129, "", "git-domarkx: missing B\nusage: git domarkx rename A B\nSee 'git domarkx help rename'.\n"},
-		"argument over":    {[]string{"rm", "a", "b"}, 129, "", "git-domarkx: unexpected argument \"b\"\nusage: git domarkx rm NAME\nSee 'git domarkx help rm'.\n"},
+		"argument over":    {[]string{"rm", "a", "b"}, 129, "", "git-domarkx: unexpected argument \"b\"\nusage: git domarkx rm [--force] NAME\nSee 'git domarkx help rm'.\n"},
 		"bad choice":       {[]string{"completion", "tcsh"}, 129, "", "git-domarkx: SHELL must be one of \"bash\",\"zsh\",\"fish\" but got \"tcsh\"\nusage: git domarkx completion SHELL\nSee 'git domarkx help completion'.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
