@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/fusefs"
@@ -81,13 +84,12 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 	}
 	told := ""
 	for {
-		err := server.TryUnmount(context.WithoutCancel(inv.ctx))
-		var busy *fusefs.BusyError
-		if err != nil && !errors.As(err, &busy) {
+		busy, err := unmountElsewhere(server)
+		if err != nil {
 			return err
 		}
-		if busy != nil && busy.Error() != told {
-			told = busy.Error()
+		if busy != "" && busy != told {
+			told = busy
 			fmt.Fprintf(inv.err, "git-domarkx: %s; the mount ends when nobody uses it any more\n", visible(told))
 		}
 		select {
@@ -96,6 +98,44 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// unmountVariable tells an unmount that the server of the mount waits for it.
+const unmountVariable = "GIT_DOMARKX_UNMOUNT_ONLY"
+
+// unmountElsewhere unmounts from another process, or says who uses the mount: to
+// unmount asks the server, and one that is killed while it asks itself never ends.
+func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("unmounting %q: finding this program: %w", server.Dir(), err)
+	}
+	cmd := exec.Command(self, "unmount", "--", server.Dir())
+	cmd.Env = append(os.Environ(), unmountVariable+"=1")
+	detach(cmd) // the signal that ends the server is not for it
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch message := strings.TrimPrefix(strings.TrimSpace(said.String()), "git-domarkx: "); {
+	case err == nil:
+		return "", nil
+	case !errors.As(err, &exit): // the program is gone, by an update say
+		return unmountHere(server)
+	case exit.ExitCode() == exitNo:
+		return message, nil
+	default:
+		return "", fmt.Errorf("%s (%w)", message, err)
+	}
+}
+
+func unmountHere(server *fusefs.Server) (string, error) {
+	err := server.TryUnmount(context.Background())
+	var busy *fusefs.BusyError
+	if errors.As(err, &busy) {
+		return busy.Error(), nil
+	}
+	return "", err
 }
 
 // writableRepository reports whether sessions can be changed.
@@ -117,7 +157,7 @@ func (inv *invocation) unmount(dir string) error {
 	case errors.As(err, &busy):
 		printError(inv.err, err)
 		return errNo
-	case err != nil:
+	case err != nil || inv.getenv(unmountVariable) != "":
 		return err
 	}
 	// What a dead one had beside it is dead too.

@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -22,10 +24,24 @@ func TestMountFaultSelf(t *testing.T) {
 		return
 	}
 	t.Parallel()
+	t.Run("unmount", func(t *testing.T) {
+		mountTraced(t, func(r *site, dir string, _ int) { r.domarkx("unmount", dir) })
+	})
+	t.Run("SIGTERM", func(t *testing.T) {
+		mountTraced(t, func(_ *site, _ string, server int) {
+			if err := syscall.Kill(server, syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
+
+// mountTraced reads the system calls of a mount from its beginning to its end.
+func mountTraced(t *testing.T, end func(r *site, dir string, server int)) {
 	r := newRepository(t)
 	r.domarkx("append", "-m", "text", "s")
 	dir, trace := filepath.Join(t.TempDir(), "mnt"), filepath.Join(t.TempDir(), "trace")
-	serve := r.command(t.Context(), "strace", "-f", "-o", trace, "-e", "trace=%file",
+	serve := r.command(t.Context(), "strace", "-f", "-o", trace, "-e", "trace=%file,clone,clone3,vfork,fork",
 		filepath.Join(program(t), "git-domarkx"), "mount", "--foreground", dir)
 	var said lockedBuffer
 	serve.Stdout = &said
@@ -46,7 +62,16 @@ func TestMountFaultSelf(t *testing.T) {
 	if _, err := os.ReadFile(filepath.Join(dir, "sessions/s.md")); err != nil {
 		t.Error(err)
 	}
-	r.domarkx("unmount", dir)
+	begun, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _, _ := strings.Cut(string(begun), " ")
+	server, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(r, dir, server)
 	var exit *exec.ExitError
 	if err := serve.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -55,22 +80,38 @@ func TestMountFaultSelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Threads and processes, by who made them; a process begins with execve.
+	born := regexp.MustCompile(`^(\d+)\s+(?:<\.\.\. )?(?:clone3?|v?fork)\b.*= (\d+)$`)
 	line := regexp.MustCompile(`^(\d+)\s+(\w+)\((.*)$`)
-	children, first, mounted := map[string]bool{}, "", false
+	parents, execs := map[string]string{}, map[string]bool{}
+	for text := range strings.Lines(string(lines)) {
+		text = strings.TrimSpace(text)
+		if m := born.FindStringSubmatch(text); m != nil {
+			parents[m[2]] = m[1]
+		}
+		if m := line.FindStringSubmatch(text); m != nil && m[2] == "execve" && m[1] != pid {
+			execs[m[1]] = true
+		}
+	}
+	other := func(task string) bool {
+		for ; task != "" && task != pid; task = parents[task] {
+			if execs[task] {
+				return true
+			}
+		}
+		return false
+	}
+	mounted := false
 	for text := range strings.Lines(string(lines)) {
 		m := line.FindStringSubmatch(strings.TrimSpace(text))
 		if m == nil {
 			continue
 		}
-		if first == "" {
-			first = m[1]
-		}
 		switch {
 		case m[2] == "execve":
-			children[m[1]] = m[1] != first
 		case m[2] == "mount" && strings.Contains(m[3], fmt.Sprintf("%q", dir)):
 			mounted = true
-		case children[m[1]]:
+		case other(m[1]):
 		case mounted && strings.Contains(m[3], dir):
 			t.Errorf("the mount's own process asks it: %s", strings.TrimSpace(text))
 		}
