@@ -27,15 +27,7 @@ func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
 
 // Run writes the version.
 func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
-	if err != nil {
-		return err
-	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	v, err := sessions.ResolveVersion(inv.ctx, revision)
+	sessions, revision, v, err := inv.version(c.Revision)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type workspaceShowCmd struct {
@@ -27,15 +26,7 @@ log) and resources, an array of objects with id, type, version and config.
 
 // Run shows a version.
 func (c *workspaceShowCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
-	if err != nil {
-		return err
-	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	v, err := sessions.ResolveVersion(inv.ctx, revision)
+	_, _, v, err := inv.version(c.Revision)
 	if err != nil {
 		return err
 	}
