@@ -75,7 +75,7 @@ type Xattr struct {
 // A VersionWriter takes what a resource holds. Files are added in the order of a
 // walk: a folder before what is in it, all of that before anything else, and the
 // top folder, whose path is "", first of all. The names within a folder may
-// come in any order.
+// come in any order. An error about a file names its path.
 type VersionWriter interface {
 	// Content stores the content of a regular file and returns its id. It may be
 	// called from several goroutines at once, memory use does not depend on the size.
@@ -86,6 +86,15 @@ type VersionWriter interface {
 	// content has to be given again. A name, type or order that no version can hold
 	// is ErrInvalid.
 	Add(ctx context.Context, path string, f File) error
+}
+
+// A PartWriter is a [VersionWriter] that can store content so that a change in one place
+// of it costs little, however small the whole is.
+type PartWriter interface {
+	// ContentInParts is Content for a file of which other versions have most, such as a
+	// database. Content of which they have nothing is better given as a whole. The same
+	// content has another id than by Content, and the same one each time.
+	ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error)
 }
 
 // A FolderKeeper is a [VersionWriter] that can take over a folder from the version

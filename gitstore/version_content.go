@@ -23,6 +23,7 @@ type knownContent struct {
 
 	buffers sync.Pool    // of *[]byte
 	calls   atomic.Int64 // of Content
+	bytes   atomic.Int64 // that were given to it
 
 	mu     sync.Mutex
 	stored map[odb.ID]odb.ID // object to chunk tree, by the batch
@@ -33,9 +34,12 @@ type knownContent struct {
 	chunks     atomic.Pointer[map[odb.ID]bool] // the chunks of the base's large files
 }
 
-// manyContents is the number of contents from which on it pays to know all that the
-// base has. Fewer cost little when they are stored twice.
-const manyContents = 64
+// From so many contents on, or bytes of them, it pays to know all that the base has.
+// Fewer cost little when they are stored twice.
+const (
+	manyContents = 64
+	manyBytes    = 256 << 10
+)
 
 func (k *knownContent) begin(r reader, base odb.ID, batch *odb.Batch) {
 	k.reader, k.base, k.batch = r, base, batch
@@ -53,7 +57,16 @@ func (k *knownContent) begin(r reader, base odb.ID, batch *odb.Batch) {
 
 // Content stores the content of a regular file. See [domarkx.VersionWriter].
 func (b *VersionBatch) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
-	return b.known.store(ctx, r)
+	return b.known.store(ctx, r, odb.LargeThreshold)
+}
+
+// partThreshold is the size in bytes above which content that is given in parts has
+// more than one.
+const partThreshold = 64 << 10
+
+// ContentInParts stores the content of a regular file. See [domarkx.PartWriter].
+func (b *VersionBatch) ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error) {
+	return b.known.store(ctx, r, partThreshold)
 }
 
 const (
@@ -61,17 +74,15 @@ const (
 	keptBuffer  = 1 << 20 // what is larger is not used again
 )
 
-func (k *knownContent) store(ctx context.Context, r io.Reader) (id string, size int64, err error) {
-	if k.calls.Add(1) > manyContents {
-		k.baseBlobs()
-	}
+// store stores content, by chunks when it has more than whole bytes.
+func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
 	r = &cancelReader{ctx, r}
 	buffer, _ := k.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 		*buffer = make([]byte, 0, firstBuffer)
 	}
-	data, whole, err := readUpTo(r, (*buffer)[:0], odb.LargeThreshold)
+	data, ended, err := readUpTo(r, (*buffer)[:0], whole)
 	defer func() {
 		if cap(data) <= keptBuffer {
 			*buffer = data
@@ -81,8 +92,11 @@ func (k *knownContent) store(ctx context.Context, r io.Reader) (id string, size 
 	if err != nil {
 		return "", 0, fmt.Errorf("read content: %w", err)
 	}
+	if k.calls.Add(1) > manyContents || k.bytes.Add(int64(len(data))) > manyBytes {
+		k.baseBlobs()
+	}
 	var object, chunks odb.ID
-	if whole && !odb.IsPointer(data) {
+	if ended && !odb.IsPointer(data) {
 		size = int64(len(data))
 		object, err = k.batch.Add(odb.Blob, data)
 	} else {

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,15 @@ func checkVersionName(name string) error {
 		return fmt.Errorf("%w: its name has %d bytes, expected at most %d", domarkx.ErrInvalid, len(name), maxVersionName)
 	}
 	return nil
+}
+
+// quotedPath is a path as errors name it: of a very long one the beginning and the end.
+func quotedPath(path string) string {
+	const end = 200
+	if len(path) <= 3*end {
+		return strconv.Quote(path)
+	}
+	return strconv.Quote(path[:end]) + "…" + strconv.Quote(path[len(path)-end:])
 }
 
 // checkVersionPath reports, as [domarkx.ErrInvalid], what cannot be the path of a file.

@@ -80,6 +80,7 @@ func (s *Store) BeginVersion(ctx context.Context, base string) (*VersionBatch, e
 var (
 	_ domarkx.VersionWriter = (*VersionBatch)(nil)
 	_ domarkx.FolderKeeper  = (*VersionBatch)(nil)
+	_ domarkx.PartWriter    = (*VersionBatch)(nil)
 )
 
 // Add adds the file at a path. It is for one goroutine at a time. See
@@ -97,7 +98,7 @@ func (b *VersionBatch) Add(ctx context.Context, path string, f domarkx.File) err
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%s %q: %w", f.Type, path, err)
+	err = fmt.Errorf("%s %s: %w", f.Type, quotedPath(path), err)
 	if !isNotFound(err) {
 		b.err = err
 	}
@@ -191,10 +192,10 @@ func (b *VersionBatch) Keep(ctx context.Context, path string, f domarkx.File) er
 	}
 	kept, err := b.keep(path, f)
 	if err == nil && !kept {
-		return fmt.Errorf("folder %q of the base: %w", path, domarkx.ErrNotFound)
+		return fmt.Errorf("folder %s of the base: %w", quotedPath(path), domarkx.ErrNotFound)
 	}
 	if err != nil {
-		b.err = fmt.Errorf("folder %q: %w", path, err)
+		b.err = fmt.Errorf("folder %s: %w", quotedPath(path), err)
 	}
 	return b.err
 }

@@ -341,3 +341,59 @@ var _ interface {
 	Settle() error
 	Abort()
 } = (*gitstore.VersionBatch)(nil)
+
+// Content that is given in parts is one file, of which a change costs little however
+// small the file is.
+func TestContentInParts(t *testing.T) {
+	s, dir := newStore(t)
+	ctx := context.Background()
+	random := rand.NewChaCha8([32]byte{2})
+	data := make([]byte, 3<<20)
+	random.Read(data)
+	write := func(base string, data []byte) string {
+		t.Helper()
+		b := begin(t, s, base)
+		if err := top().add(b); err != nil {
+			t.Fatal(err)
+		}
+		id, size, err := b.ContentInParts(ctx, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(ctx, "data", domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}); err != nil {
+			t.Fatal(err)
+		}
+		return finish(t, b)
+	}
+	first := write("", data)
+	_, before := objectFiles(t, dir)
+	data[1<<20] ^= 1
+	second := write(first, data)
+	if _, after := objectFiles(t, dir); after-before > 600<<10 {
+		t.Errorf("a changed byte costs %d bytes", after-before)
+	}
+	data[1<<20] ^= 1
+	if again := write(second, data); again != first {
+		t.Errorf("the same again is %s, not %s", again, first)
+	}
+	want := []versionFile{top(), regular("data", string(data))}
+	if diff := sameFiles(want, readVersion(t, s, first)); diff != "" {
+		t.Errorf("written and read differ: %s", diff)
+	}
+	// The id is good for another version, as the whole content is.
+	b := begin(t, s, "")
+	files := readVersion(t, s, first)
+	for _, f := range files {
+		if err := b.Add(ctx, f.Path, f.File); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if copied := finish(t, b); copied != first {
+		t.Errorf("copied by its id it is %s, not %s", copied, first)
+	}
+	if small, whole := write("", data[:1000]), writeVersion(t, s, "", top(), regular("data", string(data[:1000]))); small != whole {
+		t.Errorf("a small one in parts is %s, expected one blob as in %s", small, whole)
+	}
+	git(t, dir, "update-ref", "refs/domarkx/workspaces/w", git(t, dir, "commit-tree", "-m", "x", first))
+	acceptable(t, dir)
+}

@@ -74,6 +74,19 @@ func (v *Version) File(ctx context.Context, path string, data []byte) error {
 	return v.w.Add(ctx, path, file)
 }
 
+// Large adds a file at the top that changes in places from version to version.
+func (v *Version) Large(ctx context.Context, path string, r io.Reader) error {
+	store := v.w.Content
+	if p, ok := v.w.(domarkx.PartWriter); ok {
+		store = p.ContentInParts
+	}
+	id, size, err := store(ctx, r)
+	if err != nil {
+		return err
+	}
+	return v.w.Add(ctx, path, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
+}
+
 // Finish remembers what the version has.
 func (v *Version) Finish() error {
 	data := []byte(knownMagic)

@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,6 +26,7 @@ type Memory struct {
 	tops     map[string]domarkx.File
 	open     int // contents that are not closed
 	stored   int // contents that were given
+	parts    int // contents that were given in parts
 }
 
 // NewMemory returns an empty store.
@@ -49,6 +51,13 @@ func (m *Memory) Stored() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stored
+}
+
+// Parts returns how often a content was given in parts so far.
+func (m *Memory) Parts() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.parts
 }
 
 // Open returns how many contents are not closed.
@@ -119,23 +128,35 @@ type MemoryVersion struct {
 
 // Content stores the content of a file.
 func (v *MemoryVersion) Content(ctx context.Context, r io.Reader) (string, int64, error) {
-	data, err := io.ReadAll(r)
+	data, err := readContent(ctx, r)
 	if err != nil {
 		return "", 0, err
 	}
-	if err := ctx.Err(); err != nil {
-		return "", 0, err
-	}
-	return v.m.store(data), int64(len(data)), nil
+	return v.m.keep("", data, &v.m.stored), int64(len(data)), nil
 }
 
-func (m *Memory) store(data []byte) string {
+// ContentInParts stores the content of a file: see [domarkx.PartWriter].
+func (v *MemoryVersion) ContentInParts(ctx context.Context, r io.Reader) (string, int64, error) {
+	data, err := readContent(ctx, r)
+	if err != nil {
+		return "", 0, err
+	}
+	return v.m.keep("parts ", data, &v.m.parts), int64(len(data)), nil
+}
+
+func readContent(ctx context.Context, r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(r)
+	return data, cmp.Or(err, ctx.Err())
+}
+
+// keep counts a content and returns its id.
+func (m *Memory) keep(kind string, data []byte, count *int) string {
 	sum := sha256.Sum256(data)
-	id := hex.EncodeToString(sum[:])
+	id := kind + hex.EncodeToString(sum[:])
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.contents[id] = data
-	m.stored++
+	*count++
 	return id
 }
 
@@ -283,7 +304,7 @@ func (v *MemoryVersion) Finish(context.Context) (string, error) {
 		f := v.files[path]
 		switch f.Type {
 		case domarkx.Symlink:
-			f.ID, f.Target = v.m.store([]byte(f.Target)), ""
+			f.ID, f.Target = v.m.keep("", []byte(f.Target), &v.m.stored), ""
 		case domarkx.Directory:
 			files := below[path]
 			slices.SortFunc(files, func(a, b domarkx.File) int { return strings.Compare(a.Name, b.Name) })

@@ -35,7 +35,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		tables, err = listTables(c)
 	}
 	if unbrowsable(ctx, err) {
-		return v.File(ctx, "schema.txt", []byte("The database cannot be read: it is broken, or no SQLite database. Its bytes are in extents/.\n"))
+		return v.File(ctx, "schema.txt", []byte("The database cannot be read: it is broken, or no SQLite database. Its bytes are in database.sqlite.\n"))
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 			left -= min(maxTable, left)
 			err = v.File(ctx, path+".txt", []byte("The table has too many rows to be shown here. They are kept, and a query of the restored database finds them.\n"))
 		case unbrowsable(ctx, err):
-			err = v.File(ctx, path+".txt", []byte("The rows cannot be read: the database is broken. Its bytes are in ../extents/.\n"))
+			err = v.File(ctx, path+".txt", []byte("The rows cannot be read: the database is broken. Its bytes are in ../database.sqlite.\n"))
 		case err == nil:
 			lines := v.Lines(path, "jsonl")
 			for _, row := range rows {

@@ -12,21 +12,11 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// extent is how many bytes of the database a file of a version has. Smaller ones
-// would cost less for a change, and more files at first.
-const extent = 64 << 10
-
 const (
 	metaFile   = "database.json"
 	schemaFile = "schema.sql"
-	formatLine = "{\n  \"format\": 1,\n  \"size\": %d\n}\n"
+	formatLine = "{\n  \"format\": 1\n}\n"
 )
-
-// extentPath is where an extent is. Folders of 32 keep what a change rewrites of
-// them small.
-func extentPath(i int64) string {
-	return fmt.Sprintf("extents/%04d/%02d/%02d", i/1024, i/32%32, i%32)
-}
 
 // Commit gives the database to w: its bytes, and besides what they mean.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
@@ -65,25 +55,26 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 }
 
 func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64) error {
-	if err := v.File(ctx, metaFile, fmt.Appendf(nil, formatLine, size)); err != nil {
+	if err := v.File(ctx, metaFile, []byte(formatLine)); err != nil {
 		return err
 	}
-	buffer := make([]byte, extent)
-	for i := range (size + extent - 1) / extent {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		part := buffer[:min(extent, size-i*extent)]
-		if _, err := f.ReadAt(part, i*extent); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		} else if err != nil {
-			return fmt.Errorf("%q got shorter while it was read: %w", f.Name(), domarkx.ErrConflict)
-		}
-		if err := v.File(ctx, extentPath(i), part); err != nil {
-			return err
-		}
+	return v.Large(ctx, fileName, &wholeReader{r: io.NewSectionReader(f, 0, size), left: size, name: f.Name()})
+}
+
+// A wholeReader fails when there is less to read than there was.
+type wholeReader struct {
+	r    io.Reader
+	left int64 // bytes
+	name string
+}
+
+func (w *wholeReader) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.left -= int64(n)
+	if errors.Is(err, io.EOF) && w.left > 0 {
+		err = fmt.Errorf("%q got shorter while it was read: %w", w.name, domarkx.ErrConflict)
 	}
-	return nil
+	return n, err
 }
 
 // freezes is how often the database is tried to be had without another program

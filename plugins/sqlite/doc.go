@@ -15,8 +15,8 @@
 // A version has the bytes of the file, which it is restored from exactly, and
 // besides what they mean, to be read by people and tools:
 //
-//	database.json               the format of this, 1, and the size of the file
-//	extents/NNNN/NN/NN          its bytes, 64 KiB each: number n at n/1024, n/32%32, n%32
+//	database.json               the format of this, 1
+//	database.sqlite             the file itself, stored in parts, so that a change costs little
 //	schema.sql                  the statements that make its tables, indexes, views, triggers
 //	tables/NAME.jsonl           the rows of a table in the order of its key, an object a line
 //	tables/NAME.rows/NNNN/NNN.jsonl  those of one with more than 64 KiB of them

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/domarkx/domarkx"
@@ -143,48 +142,29 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 	if !ok {
 		return bad("no %s", metaFile)
 	}
-	size, err := readMeta(ctx, reader, meta)
-	if err != nil {
+	if err := checkMeta(ctx, reader, meta); err != nil {
 		return err
 	}
-	var got int64
-	if extents, ok := files["extents"]; ok {
-		err = database.Walk(ctx, reader, "extents", extents, func(path string, f domarkx.File) error {
-			want := min(extent, size-got)
-			if path != extentPath(got/extent) || f.Size != want || want <= 0 {
-				return bad("%q with %d bytes, expected %q with %d", path, f.Size, extentPath(got/extent), want)
-			}
-			got += want
-			return database.Copy(ctx, reader, f, w)
-		})
-		if err != nil {
-			return err
-		}
+	content, ok := files[fileName]
+	if !ok || content.Type != domarkx.Regular {
+		return bad("no file %s", fileName)
 	}
-	if got != size {
-		return bad("%d bytes of %d", got, size)
-	}
-	return nil
+	return database.Copy(ctx, reader, content, w)
 }
 
-// readMeta returns the size of the database.
-func readMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File) (int64, error) {
+// checkMeta reports a format that this does not read.
+func checkMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File) error {
 	const longest = 1 << 10
 	text, err := database.Read(ctx, reader, f, longest)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	v, err := domarkx.ParseValue(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w: %w", metaFile, err, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s: %w: %w", metaFile, err, domarkx.ErrCorrupt)
 	}
 	if format, _ := v.Get("format"); format.Text() != "1" {
-		return 0, fmt.Errorf("%s: format %q: %w", metaFile, format.Text(), domarkx.ErrUnsupported)
+		return fmt.Errorf("%s: format %q: %w", metaFile, format.Text(), domarkx.ErrUnsupported)
 	}
-	member, _ := v.Get("size")
-	size, err := strconv.ParseInt(member.Text(), 10, 64)
-	if err != nil || size < 0 {
-		return 0, fmt.Errorf("%s: size %q: %w", metaFile, member.Text(), domarkx.ErrCorrupt)
-	}
-	return size, nil
+	return nil
 }

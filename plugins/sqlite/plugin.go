@@ -47,7 +47,7 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &resource{dir: dir, path: filepath.Join(dir, privateName), own: true}
+	r := &resource{dir: dir, path: filepath.Join(dir, fileName), own: true}
 	if path, named := site.Config.Get("path"); named && !site.Private {
 		r.own = false
 		if r.path, err = inWorkTree(site, path.Text()); err != nil {
@@ -70,10 +70,10 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 
 // The files of a resource's own folder.
 const (
-	privateName = "database.sqlite"
-	stampName   = "committed"
-	knownName   = "known"
-	temporary   = ".tmp-"
+	fileName  = "database.sqlite"
+	stampName = "committed"
+	knownName = "known"
+	temporary = ".tmp-"
 )
 
 // A resource is a database. No connection stays open between calls, so that no
