@@ -201,6 +201,23 @@ func TestSmallChangeIsSmall(t *testing.T) {
 	}
 }
 
+// TestContentsOfTheBase are given again, few but large: as after a change that stat
+// does not show.
+func TestContentsOfTheBase(t *testing.T) {
+	s, dir := newStore(t)
+	data := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{1}).Read(data)
+	files := []versionFile{top(), regular("one", string(data)), regular("two", string(data[1:]))}
+	base := writeVersion(t, s, "", files...)
+	_, size := objectFiles(t, dir)
+	if again := writeVersion(t, s, base, files...); again != base {
+		t.Errorf("again it is %s, not %s", again, base)
+	}
+	if _, more := objectFiles(t, dir); more != size {
+		t.Errorf("known contents take %d bytes", more-size)
+	}
+}
+
 func TestContentsFromManyGoroutines(t *testing.T) {
 	s, _ := newStore(t)
 	b := begin(t, s, "")

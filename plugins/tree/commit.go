@@ -107,20 +107,17 @@ func (c *walk) folder(ctx context.Context, l *listing, found *node) error {
 		return nil
 	}
 	if l.err != nil {
-		return explain(l.path, l.err)
+		return l.err
 	}
 	c.changed = c.changed || l.changed || l.altered
 	if l.path == "" {
 		c.top = l.self
 	}
 	if err := c.w.Add(ctx, l.path, l.self.fileOf()); err != nil {
-		return naming(l.path, err)
+		return err
 	}
 	return c.files(ctx, l, found)
 }
-
-// naming names the path of an error of a VersionWriter.
-func naming(at string, err error) error { return fmt.Errorf("%q: %w", display(at), err) }
 
 // files gives on what is in a folder.
 func (c *walk) files(ctx context.Context, l *listing, found *node) error {
@@ -190,10 +187,7 @@ func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 	}
 	err := c.w.Add(ctx, at, f)
 	if !errors.Is(err, domarkx.ErrNotFound) || r.stat.kind != domarkx.Regular || f.HardLink != "" {
-		if err != nil {
-			return naming(at, err)
-		}
-		return nil
+		return err
 	}
 	// The content that the cache knows is not stored any more.
 	d, err := c.f.top.open(l.path)
@@ -208,8 +202,5 @@ func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 	if r.stat.kind == 0 {
 		return nil
 	}
-	if err := c.w.Add(ctx, at, r.fileOf()); err != nil {
-		return naming(at, err)
-	}
-	return nil
+	return c.w.Add(ctx, at, r.fileOf())
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -76,15 +77,19 @@ func (f *Folder) Close() error { return f.top.close() }
 
 // refuse says of a path why it cannot be in a version.
 func refuse(at, why string) error {
-	return fmt.Errorf("%q %s: %w", display(at), why, domarkx.ErrInvalid)
+	return fmt.Errorf("%s %s: %w", quoted(at), why, domarkx.ErrInvalid)
 }
 
-// display is a path as messages name it.
-func display(at string) string {
-	if at == "" {
-		return "."
+// quoted is a path as messages name it: of a very long one the beginning and the end.
+func quoted(at string) string {
+	const end = 200
+	switch {
+	case at == "":
+		return strconv.Quote(".")
+	case len(at) > 3*end:
+		return strconv.Quote(at[:end]) + "…" + strconv.Quote(at[len(at)-end:])
 	}
-	return at
+	return strconv.Quote(at)
 }
 
 // below is the path of a file from a folder that it lies in.
@@ -143,9 +148,9 @@ func explain(at string, err error) error {
 	case errors.Is(err, errMount):
 		return refuse(at, "is a mount point, which cannot be kept in a version; exclude it or unmount it")
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%q cannot be read or changed by this user: %w", display(at), bare(err))
+		return fmt.Errorf("%s cannot be read or changed by this user: %w; change its mode, or exclude it", quoted(at), bare(err))
 	}
-	return fmt.Errorf("%q: %w", display(at), bare(err))
+	return fmt.Errorf("%s: %w", quoted(at), bare(err))
 }
 
 // bare is an error without the path that the os package put around it.

@@ -424,6 +424,67 @@ func TestDeep(t *testing.T) {
 	must(t, tree.Empty(p.path))
 }
 
+// TestDeeperThanOpenFiles removes folders that are nested deeper than this process may
+// open files.
+func TestDeeperThanOpenFiles(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	fd, err := unix.Open(p.path, unix.O_DIRECTORY, 0)
+	must(t, err)
+	for range 600 {
+		must(t, unix.Mkdirat(fd, "d", 0o755))
+		next, err := unix.Openat(fd, "d", unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		must(t, err)
+		unix.Close(fd)
+		fd = next
+	}
+	unix.Close(fd)
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	open, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(len(open)) + 20, Max: limit.Max}))
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+	must(t, tree.Empty(p.path))
+}
+
+// TestLinksThatCome and go while a folder is read take nothing else of it along.
+func TestLinksThatComeAndGo(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("d/keep", "1")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for _, change := range []func(string){func(at string) { os.Symlink("keep", at) }, func(at string) { os.Remove(at) }} {
+				for n := range 300 {
+					change(filepath.Join(p.path, "d", fmt.Sprint("link", n)))
+				}
+			}
+		}
+	}()
+	for range 100 {
+		version := p.commit()
+		found := false
+		must(t, domarkx.WalkVersion(t.Context(), m, version, func(path string, _ domarkx.File) error {
+			found = found || path == "d/keep"
+			return nil
+		}))
+		if !found {
+			t.Error("a file is not in the version that was there all the time")
+			break
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
 func TestDamagedCache(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)

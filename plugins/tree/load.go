@@ -91,7 +91,7 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *
 	}
 	wanted, err := l.r.Folder(ctx, want.ID)
 	if err != nil {
-		return naming(path, err)
+		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
 	records, err := l.fill(ctx, path, want, wanted, rec)
 	if err != nil {
@@ -112,7 +112,7 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *
 			at++
 		}
 		if at == len(records) {
-			return fmt.Errorf("%q: its names are in no order: %w", display(path), domarkx.ErrCorrupt)
+			return fmt.Errorf("%s: its names are in no order: %w", quoted(path), domarkx.ErrCorrupt)
 		}
 		if err := l.folder(ctx, child, wanted[i], &records[at]); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 // checkName refuses names that lead elsewhere: a version may be hostile.
 func checkName(folder, name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%q has a file named %q: %w", display(folder), name, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s has a file named %q: %w", quoted(folder), name, domarkx.ErrCorrupt)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 			return nil, err
 		}
 		if stays && ok {
-			return nil, fmt.Errorf("%q holds files that are left alone, and is a %v in the version: %w; move them away", at, wanted[i].Type, domarkx.ErrExists)
+			return nil, fmt.Errorf("%s holds files that are left alone, and is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
 		}
 	}
 	return have, nil

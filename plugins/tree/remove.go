@@ -32,40 +32,74 @@ func (f *Folder) remove(d *dir, folder, name string, st stat) (stays bool, err e
 	return false, explain(at, err)
 }
 
-// empty removes what is in a folder.
+// empty removes what is in a folder. While it is in a folder of it, it holds none open:
+// they may be nested deeper than this process may open files.
 func (f *Folder) empty(folder string) (stays bool, err error) {
-	sub, err := f.openToChange(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
+	folders, stays, err := f.emptyOfFiles(folder)
 	if err != nil {
-		return false, explain(folder, err)
+		return stays, err
 	}
-	defer sub.close()
-	names, err := sub.names()
-	if err != nil {
-		return false, explain(folder, err)
-	}
-	for _, name := range names {
-		at := join(folder, name)
-		st, out, err := f.look(sub, at, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if out {
-			stays = true
-			continue
-		}
-		if err != nil {
-			return stays, explain(at, err)
-		}
-		s, err := f.remove(sub, folder, name, st)
+	var emptied []string
+	for _, name := range folders {
+		s, err := f.empty(join(folder, name))
 		if err != nil {
 			return stays, err
 		}
-		stays = stays || s
+		if stays = stays || s; !s {
+			emptied = append(emptied, name)
+		}
+	}
+	if len(emptied) == 0 {
+		return stays, nil
+	}
+	d, err := f.openToChange(folder)
+	if err != nil {
+		return stays, explain(folder, err)
+	}
+	defer d.close()
+	for _, name := range emptied {
+		if err := d.rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return stays, explain(join(folder, name), err)
+		}
 	}
 	return stays, nil
+}
+
+// emptyOfFiles removes what is no folder in a folder, and returns the folders in it.
+func (f *Folder) emptyOfFiles(folder string) (folders []string, stays bool, err error) {
+	d, err := f.openToChange(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, explain(folder, err)
+	}
+	defer d.close()
+	names, err := d.names()
+	if err != nil {
+		return nil, false, explain(folder, err)
+	}
+	for _, name := range names {
+		at := join(folder, name)
+		st, out, err := f.look(d, at, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case out:
+			stays = true
+		case err != nil:
+			return nil, stays, explain(at, err)
+		case st.kind != domarkx.Directory:
+			if err := d.unlink(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, stays, explain(at, err)
+			}
+		default:
+			if err := f.admit(at, st); err != nil {
+				return nil, stays, err
+			}
+			folders = append(folders, name)
+		}
+	}
+	return folders, stays, nil
 }
 
 // openToChange opens a folder and makes its mode let this user change it.

@@ -67,7 +67,7 @@ func (s *scan) start(ctx context.Context, path string, known *record) *listing {
 func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	d, err := s.f.top.open(l.path)
 	if err != nil {
-		return err
+		return explain(l.path, err)
 	}
 	defer d.close()
 	if l.self, err = s.readSelf(d, l.path, known); err != nil {
@@ -104,6 +104,10 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 		} else {
 			l.changed = true
 			_, err = s.recall(d, l.path, &r, &record{})
+		}
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			l.changed = true
+			continue
 		}
 		if err != nil {
 			return err
@@ -263,7 +267,7 @@ func (s *scan) content(ctx context.Context, d *dir, folder string, r *record) er
 			return nil
 		}
 	}
-	return fmt.Errorf("%q goes on changing while it is read: %w; stop what writes it, or exclude it", at, domarkx.ErrConflict)
+	return fmt.Errorf("%s goes on changing while it is read: %w; stop what writes it, or exclude it", quoted(at), domarkx.ErrConflict)
 }
 
 // contentOnce reads a file, and reports whether it stayed the same meanwhile.

@@ -21,6 +21,7 @@ type node struct {
 	linked  bool    // whether a file in it or below has several names
 
 	path  string
+	depth int    // folders above it
 	known record // what the cache has of the folder itself
 }
 
@@ -105,8 +106,15 @@ func (n *node) settle() {
 	}
 }
 
+// maxDepth is how deep a survey goes: deeper than versions do, which refuse that.
+const maxDepth = 4096
+
 // look compares one folder.
 func (v *survey) look(n *node) {
+	if n.depth > maxDepth {
+		n.differs = true
+		return
+	}
 	d, err := v.f.top.open(n.path)
 	if err != nil {
 		n.differs = true
@@ -162,7 +170,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 		same := have && old.name == name
 		switch {
 		case st.kind == domarkx.Directory:
-			f := &node{name: name, path: join(n.path, name)}
+			f := &node{name: name, path: join(n.path, name), depth: n.depth + 1}
 			if same = same && old.stat.kind == domarkx.Directory; same {
 				f.known = old
 			}
@@ -201,7 +209,7 @@ func (c *walk) keep(ctx context.Context, path string, r *record, n *node) (bool,
 		return false, nil
 	}
 	if err != nil {
-		return false, naming(path, err)
+		return false, err
 	}
 	c.copyRecords(n)
 	return true, nil
@@ -226,7 +234,7 @@ func (f *Folder) warnOf(odd []string) {
 	slices.Sort(odd)
 	names := make([]string, 0, maxNamed)
 	for _, path := range odd[:min(len(odd), maxNamed)] {
-		names = append(names, fmt.Sprintf("%q", path))
+		names = append(names, quoted(path))
 	}
 	text := strings.Join(names, ", ")
 	if n := len(odd) - maxNamed; n > 0 {
