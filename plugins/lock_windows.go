@@ -16,6 +16,3 @@ func flock(f *os.File) error {
 	}
 	return err
 }
-
-// syncFolder does nothing: NTFS journals names, and folders cannot be synced.
-func syncFolder(string) error { return nil }

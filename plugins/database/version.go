@@ -11,10 +11,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // A Version is given to a [domarkx.VersionWriter], file by file. What the last one
@@ -96,7 +96,7 @@ func (v *Version) Finish() error {
 		data = append(data, id...)
 	}
 	sum := sha256.Sum256(data)
-	return ReplaceFile(v.cache, append(data, sum[:]...))
+	return durable.Replace(v.cache, append(data, sum[:]...))
 }
 
 const knownMagic = "known contents 1\n"
@@ -132,23 +132,4 @@ func readKnown(path string) (map[[sha256.Size]byte]string, error) {
 		}
 		known[sum] = string(id)
 	}
-}
-
-// ReplaceFile writes a file as a whole, durably.
-func ReplaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %q: %w", path, err), os.Remove(f.Name()))
-	}
-	return SyncFolder(filepath.Dir(path))
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 const stateFormat = 1
@@ -71,32 +72,7 @@ func (s state) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, "state.json"), append(data, '\n'))
-}
-
-// replaceFile writes a file as a whole, durably.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("write %q: %w", path, err)
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return durable.Replace(filepath.Join(dir, "state.json"), append(data, '\n'))
 }
 
 func baseFile(dir, container string) string { return filepath.Join(dir, "base-"+short(container)) }
@@ -113,20 +89,20 @@ func forgetOthers(dir, container string) error {
 	}
 	for _, e := range names {
 		prefix, id, _ := strings.Cut(e.Name(), "-")
-		if slices.Contains([]string{"base", "last", ".tmp"}, prefix) && (container == "" || id != short(container)) {
+		if slices.Contains([]string{"base", "last"}, prefix) && (container == "" || id != short(container)) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return durable.Sweep(dir)
 }
 
 // A file of entries ends with the SHA-256 of what is before.
 
 func seal(path string, data []byte) error {
 	sum := sha256.Sum256(data)
-	return replaceFile(path, append(data, sum[:]...))
+	return durable.Replace(path, append(data, sum[:]...))
 }
 
 // unseal reads a file; nil when it is not there or not whole.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/durable"
 	"github.com/domarkx/domarkx/plugins/tree"
 )
 
@@ -248,10 +249,10 @@ func (r *resource) TearDown(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{logName, stateName, stateName + ".new"} {
+	for _, name := range []string{logName, stateName} {
 		if err := os.Remove(r.in(name)); err != nil && !os.IsNotExist(err) {
 			return err
 		}
 	}
-	return nil
+	return durable.Sweep(r.site.Dir)
 }

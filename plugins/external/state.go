@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // What is in the folder of a resource.
@@ -48,17 +50,8 @@ func (r *resource) keep(s state) error {
 	if err != nil {
 		return err
 	}
-	aside := r.in(stateName + ".new")
-	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("writing the state of resource %q: %w", r.site.Resource, err)
-	}
-	if err := os.Rename(aside, r.in(stateName)); err != nil {
-		return err
+	if err := durable.Replace(r.in(stateName), data); err != nil {
+		return fmt.Errorf("the state of resource %q: %w", r.site.Resource, err)
 	}
 	r.state = s
 	return nil

@@ -101,7 +101,7 @@ func (r *repository) Close(ctx context.Context) error {
 // TearDown removes what is the resource's own.
 func (r *repository) TearDown(ctx context.Context) error {
 	err := errors.Join(r.files.Close(), r.Folder.TearDown(ctx), tree.Empty(r.in(cloneName)))
-	for _, name := range []string{cloneName, madeName, runningName, digestName, digestName + ".new"} {
+	for _, name := range []string{cloneName, madeName, runningName, digestName} {
 		if rerr := os.Remove(r.in(name)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // The names of the index, and of what is to become it, which is in no version.
@@ -95,11 +96,7 @@ func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error 
 }
 
 func (r *repository) remember(index []byte) error {
-	aside := r.in(digestName + ".new")
-	if err := os.WriteFile(aside, []byte(digest(index)), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(aside, r.in(digestName))
+	return durable.Replace(r.in(digestName), []byte(digest(index)))
 }
 
 // A writer adds the canonical index to what the folder gives.

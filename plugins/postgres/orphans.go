@@ -14,7 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // ownerSuffix ends the name of the file, beside a server's folder, with the folder
@@ -23,7 +23,7 @@ const ownerSuffix = ".resource"
 
 // noteOwner notes whose server is in a place of root's.
 func noteOwner(s serverState) error {
-	return database.ReplaceFile(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
+	return durable.Replace(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
 }
 
 // removePlace removes the files of a server that has ended.

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // Plugin has the resources of the type "sqlite".
@@ -54,7 +54,7 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 			return nil, err
 		}
 	}
-	if err := r.sweep(); err != nil {
+	if err := durable.Sweep(r.dir); err != nil {
 		return nil, err
 	}
 	// An empty file is an empty database.
@@ -73,7 +73,6 @@ const (
 	fileName  = "database.sqlite"
 	stampName = "committed"
 	knownName = "known"
-	temporary = ".tmp-"
 )
 
 // A resource is a database. No connection stays open between calls, so that no
@@ -82,22 +81,6 @@ type resource struct {
 	dir  string
 	path string // of the database, absolute and without symbolic links
 	own  bool   // whether the database is private
-}
-
-// sweep removes what a killed process was writing.
-func (r *resource) sweep() error {
-	files, err := os.ReadDir(r.dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), temporary) {
-			if err := os.Remove(filepath.Join(r.dir, f.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Close has nothing to close.
@@ -115,7 +98,7 @@ func (r *resource) TearDown(context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, r.sweep())...)
+	return errors.Join(append(errs, durable.Sweep(r.dir))...)
 }
 
 // journals are the files that SQLite keeps beside the database.

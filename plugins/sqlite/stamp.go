@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // A stamp tells whether the file of the database may have changed.
@@ -42,7 +42,7 @@ func (s stamp) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return database.ReplaceFile(path, append(data, '\n'))
+	return durable.Replace(path, append(data, '\n'))
 }
 
 // Changed compares the file with what was committed or loaded last. A log or journal

@@ -1,13 +1,13 @@
 //go:build unix
 
-package database
+package durable
 
 import (
 	"errors"
 	"os"
 )
 
-// SyncFolder makes the names in a folder durable.
+// SyncFolder makes the names in a folder durable (fsync(2)).
 func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
