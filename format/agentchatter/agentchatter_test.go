@@ -202,6 +202,49 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// TestReadOn reads what stands behind damage, and not what stands in strings.
+func TestReadOn(t *testing.T) {
+	message := func(id string) string {
+		return `{"id":"` + id + `","timestamp":"2024-02-29T10:00:00Z","speaker":{"id":"h","name":"h","displayName":"H","type":"human"},"content":"{\"speaker\":{},\"content\":1}",` +
+			`"routing":{"rawNextMarkers":["]"],"resolvedAddressees":[]}}`
+	}
+	before, behind, _ := strings.Cut(small, `{"id":"m"`)
+	_, behind, _ = strings.Cut(behind, `]}}`)
+	document := func(items ...string) string { return before + strings.Join(items, ",") + behind }
+	for _, test := range []struct {
+		name, text string
+		want       string // the ids that are read
+		behind     bool   // whether what stands behind the messages is, too
+	}{
+		{"in the middle", document(message("1"), strings.Replace(message("2"), `"content"`, `"content`, 1), message("3")), "13", true},
+		{"a hole", document(message("1"), strings.Repeat("\x00", 100), message("3")), "13", true},
+		{"several", document(message("1")[:40], message("2"), `{"id":3`, `}`, message("4")+"x", message("5")), "245", true},
+		{"behind the content", document(message("1"), strings.Replace(message("2"), `"routing":`, `"routing"`, 1), message("3")), "123", true},
+		{"the last", document(message("1"), message("2")[:100]), "1", true},
+		{"the first", document("\x00", message("2")), "2", true},
+		{"before the messages", strings.Replace(document(message("1")), `"createdAt":`, `"createdAt"`, 1), "1", true},
+		{"behind the messages", strings.Replace(document(message("1")), `"teamTask":`, `"teamTask"`, 1), "1", false},
+		{"two documents", document(message("1")) + document(message("2")), "1", true},
+	} {
+		doc := decode(t, test.text)
+		ids := ""
+		for _, m := range doc.Conversation {
+			id, _ := m.Metadata.Get("id")
+			ids += id.Text()
+		}
+		context, _ := doc.Header.UserMetadata.Get("context")
+		if _, ok := context.Get("version"); ids != test.want || ok != test.behind || len(doc.Damage) == 0 {
+			t.Errorf("%s: read %s, want %s; what stands behind: %v; %v", test.name, ids, test.want, ok, doc.Damage)
+		}
+		if id, _ := doc.Header.UserMetadata.Get("sessionId"); id.Text() != "s" {
+			t.Errorf("%s: session %q", test.name, id.Text())
+		}
+		if written := encode(t, doc, format.Target{}); decode(t, written).Damage != nil {
+			t.Errorf("%s: what is written is not valid: %s", test.name, written)
+		}
+	}
+}
+
 func TestDetect(t *testing.T) {
 	for _, test := range []struct {
 		head, name string

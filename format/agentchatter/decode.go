@@ -2,7 +2,6 @@ package agentchatter
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -14,8 +13,7 @@ import (
 const bom = "\ufeff"
 
 // decode reads a session. What the program itself would take, and a document that is
-// cut off or goes on after its end, is read as far as it goes, with the damage in
-// the document; anything else is a [*domarkx.SyntaxError], another schemaVersion
+// damaged, is read as far as it goes, with the damage in the document; anything else is a [*domarkx.SyntaxError], another schemaVersion
 // [domarkx.ErrUnsupported] too.
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	data := bytes.TrimPrefix(src.Data, []byte(bom))
@@ -24,8 +22,12 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 		return &domarkx.SyntaxError{Path: src.Path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 	}
 	v, broken := domarkx.ParsePartial(data)
-	if broken != nil && identify(v).ID == "" {
-		return nil, located(broken, src.Path, "")
+	var damage []*domarkx.SyntaxError
+	if broken != nil {
+		var err error
+		if v, damage, err = salvage(src.Path, data, v, broken); err != nil {
+			return nil, err
+		}
 	}
 	if v.Kind() != domarkx.Object {
 		return nil, fail(v, "", "is no object, expected a session of agent-chatter", nil)
@@ -39,34 +41,21 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	}
 	doc := document(v)
 	if broken != nil {
-		note := "; what stands before was read"
-		if n := len(doc.Conversation); n > 0 && !isWhole(messagesOf(v)[n-1]) {
-			doc.Conversation = doc.Conversation[:n-1]
-			note = fmt.Sprintf("; what stands before was read, but not message %d, which has no whole content", n-1)
-		}
-		doc.Damage = []*domarkx.SyntaxError{located(broken, src.Path, note)}
+		doc.Damage = damage
 		return doc, nil
+	}
+	if report := format.NoUTF8(src.Path, data); report != nil {
+		doc.Damage = append(doc.Damage, report)
 	}
 	checker, err := c.schema()
 	if err != nil {
 		return nil, err
 	}
-	doc.Damage = checker.Check(v, data)
-	for _, report := range doc.Damage {
+	for _, report := range checker.Check(v, data) {
 		report.Path = src.Path
+		doc.Damage = append(doc.Damage, report)
 	}
 	return doc, nil
-}
-
-// located gives a parser's error its path, and a note what became of the rest.
-func located(err error, path, note string) *domarkx.SyntaxError {
-	var at *domarkx.SyntaxError
-	if !errors.As(err, &at) {
-		return &domarkx.SyntaxError{Path: path, Msg: err.Error() + note, Err: err}
-	}
-	e := *at
-	e.Path, e.Msg = path, e.Msg+note
-	return &e
 }
 
 // document makes a session of a document's object.
@@ -154,11 +143,4 @@ func messagesOf(v domarkx.Value) []domarkx.Value {
 	context, _ := v.Get(keyContext)
 	messages, _ := context.Get(keyMessages)
 	return messages.Items()
-}
-
-// isWhole reports whether the last message that a broken document has goes as far as
-// its content.
-func isWhole(m domarkx.Value) bool {
-	_, ok := m.Get(keyContent)
-	return ok || m.Kind() != domarkx.Object
 }

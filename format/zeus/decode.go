@@ -2,8 +2,8 @@ package zeus
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -13,56 +13,106 @@ import (
 const bom = "\ufeff"
 
 // decode reads a snapshot. What Zeus's own loader would take, and a document that is
-// cut off or goes on after its end, is read as far as it goes, with the damage in
-// the document. Anything else is a [*domarkx.SyntaxError]; another schema_version,
-// or an entry of an unknown kind, is [domarkx.ErrUnsupported] too.
+// damaged, is read as far as it goes, with the damage in the document. Anything else
+// is a [*domarkx.SyntaxError]; another schema_version, or an entry of an unknown
+// kind, is [domarkx.ErrUnsupported] too.
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	data := bytes.TrimPrefix(src.Data, []byte(bom))
-	r := reading{path: src.Path, data: data}
 	v, broken := domarkx.ParsePartial(data)
-	entries, listed := v.Get(keyEntries)
-	listed = listed && entries.Kind() == domarkx.Array
-	if broken != nil && (v.Kind() != domarkx.Object || !listed) {
-		return nil, r.located(broken, "")
+	if broken == nil {
+		return c.read(src.Path, data, v)
 	}
-	if v.Kind() != domarkx.Object {
-		return nil, r.at(v, "", "is no object, expected a snapshot of Zeus", nil)
+	text, words := pythonWords(data)
+	if len(words) == 0 {
+		return salvage(src.Path, data, data, nil, v, broken)
 	}
-	if err := r.version(v, broken != nil); err != nil {
-		return nil, err
-	}
-	if !listed {
-		if entries.Kind() != domarkx.Null {
-			return nil, r.at(entries, "/"+keyEntries, fmt.Sprintf("is %s, expected an array", article(entries.Kind())), nil)
+	var doc *domarkx.Document
+	var err error
+	if v, broken = domarkx.ParsePartial(text); broken == nil {
+		if doc, err = c.read(src.Path, text, v); err == nil {
+			for _, report := range doc.Damage {
+				words.shift(report)
+			}
 		}
-		return nil, r.at(v, "", fmt.Sprintf("required member %q is missing, expected the list of agents", keyEntries), nil)
+		words.shift(err)
+	} else {
+		doc, err = salvage(src.Path, data, text, words, v, broken)
 	}
-	items := entries.Items()
-	note := ""
-	if broken != nil {
-		note = "; what stands before was read"
-		if n := len(items); n > 0 && !isWhole(items[n-1]) {
-			items = items[:n-1]
-			note = fmt.Sprintf("; what stands before was read, but not entry %d, which is not whole", n-1)
-		}
-	}
-	doc, err := r.document(v, items)
 	if err != nil {
 		return nil, err
 	}
-	if broken != nil {
-		doc.Damage = []*domarkx.SyntaxError{r.located(broken, note)}
-		return doc, nil
+	doc.Damage = append(words.reports(src.Path), doc.Damage...)
+	return doc, nil
+}
+
+// read reads a document that is JSON.
+func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Document, error) {
+	r := reading{path: path, data: data}
+	if v.Kind() != domarkx.Object {
+		return nil, r.at(v, "", "is no object, expected a snapshot of Zeus", nil)
+	}
+	if err := r.version(v, false); err != nil {
+		return nil, err
+	}
+	entries, listed := v.Get(keyEntries)
+	if !listed {
+		return nil, r.at(v, "", fmt.Sprintf("required member %q is missing, expected the list of agents", keyEntries), nil)
+	}
+	if entries.Kind() != domarkx.Array {
+		return nil, r.at(entries, "/"+keyEntries, fmt.Sprintf("is %s, expected an array", article(entries.Kind())), nil)
+	}
+	doc, err := r.document(v)
+	if err != nil {
+		return nil, err
 	}
 	checker, err := c.schema()
 	if err != nil {
 		return nil, err
 	}
-	doc.Damage = checker.Check(v, data)
-	for _, report := range doc.Damage {
-		report.Path = src.Path
+	if report := format.NoUTF8(path, data); report != nil {
+		doc.Damage = append(doc.Damage, report)
+	}
+	for _, report := range checker.Check(v, data) {
+		report.Path = path
+		doc.Damage = append(doc.Damage, report)
 	}
 	return doc, nil
+}
+
+// salvage reads a document that is damaged, and in which the words are strings in
+// text.
+func salvage(path string, data, text []byte, words words, v domarkx.Value, broken error) (*domarkx.Document, error) {
+	whole, gaps := format.Salvage(text, v, broken, isEntry, keyEntries)
+	for i, g := range gaps {
+		gaps[i].From, gaps[i].To = words.offset(g.From), words.offset(g.To)
+	}
+	words.shift(broken)
+	damage := format.Damaged(path, data, broken, gaps, "entries")
+	before, _ := v.Get(keyEntries)
+	entries, _ := whole.Get(keyEntries)
+	if before.Kind() != domarkx.Array && len(entries.Items()) == 0 {
+		return nil, damage[0]
+	}
+	r := reading{path: path, data: text}
+	if err := r.version(whole, true); err != nil {
+		words.shift(err)
+		return nil, err
+	}
+	doc, err := r.document(whole)
+	if err != nil {
+		words.shift(err)
+		return nil, err
+	}
+	doc.Damage = damage
+	return doc, nil
+}
+
+// isEntry reports whether a value, of which perhaps only the beginning could be read,
+// is an entry: it goes as far as its session_path.
+func isEntry(v domarkx.Value) bool {
+	_, kind := v.Get(keyKind)
+	_, path := v.Get(keySessionPath)
+	return kind && path
 }
 
 // reading is one document being read.
@@ -77,17 +127,6 @@ func (r reading) at(v domarkx.Value, pointer, msg string, err error) error {
 	return &domarkx.SyntaxError{Path: r.path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 }
 
-// located gives a parser's error its path, and a note what became of the rest.
-func (r reading) located(err error, note string) *domarkx.SyntaxError {
-	var at *domarkx.SyntaxError
-	if !errors.As(err, &at) {
-		return &domarkx.SyntaxError{Path: r.path, Msg: err.Error() + note, Err: err}
-	}
-	e := *at
-	e.Path, e.Msg = r.path, e.Msg+note
-	return &e
-}
-
 // version checks schema_version as the loader does, for which true and 1.0 are 1.
 // Snapshots have it last, so that one that is cut off says none.
 func (r reading) version(v domarkx.Value, cut bool) error {
@@ -97,20 +136,29 @@ func (r reading) version(v domarkx.Value, cut bool) error {
 		return nil
 	case !ok:
 		return r.at(v, "/"+keySchemaVersion, fmt.Sprintf("required member %q is missing, expected %d", keySchemaVersion, Version), domarkx.ErrUnsupported)
-	case stated.Kind() == domarkx.Bool && stated.IsTrue(), stated.Kind() == domarkx.Number && isOne(stated.Text()):
+	case IsVersion(stated):
 		return nil
 	}
 	return r.at(stated, "/"+keySchemaVersion, fmt.Sprintf("schema_version is %s, expected %d, the only one that is known", stated.JSON(), Version), domarkx.ErrUnsupported)
 }
 
-// isOne reports whether a number is spelled as 1 or 1.0.
-func isOne(number string) bool {
-	whole, fraction, _ := strings.Cut(number, ".")
-	return whole == "1" && strings.Trim(fraction, "0") == ""
+// IsVersion reports whether a schema_version is the only one there is, as the program
+// reads it, for which true, 1.0 and 1e0 are 1.
+func IsVersion(stated domarkx.Value) bool {
+	switch stated.Kind() {
+	case domarkx.Bool:
+		return stated.IsTrue()
+	case domarkx.Number:
+		n, err := strconv.ParseFloat(stated.Text(), 64)
+		return err == nil && n == Version
+	}
+	return false
 }
 
 // document makes a session of a snapshot's object.
-func (r reading) document(v domarkx.Value, items []domarkx.Value) (*domarkx.Document, error) {
+func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
+	entries, _ := v.Get(keyEntries)
+	items := entries.Items()
 	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: make([]domarkx.WrittenMessage, 0, len(items))}
 	for i, item := range items {
 		if item.Kind() == domarkx.Object && KindOf(item) == "" {
@@ -187,13 +235,6 @@ func plain(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
 	return strings.NewReplacer("`", "'", "#", "\\#").Replace(strings.TrimSpace(s))
-}
-
-// isWhole reports whether the last entry that a broken document has goes as far as
-// its session_path.
-func isWhole(entry domarkx.Value) bool {
-	_, ok := entry.Get(keySessionPath)
-	return ok || entry.Kind() != domarkx.Object
 }
 
 func article(k domarkx.Kind) string {

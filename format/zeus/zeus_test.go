@@ -3,6 +3,7 @@ package zeus_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -96,6 +97,11 @@ func TestValidity(t *testing.T) {
 		{`{"schema_version":1,"entries":[` + kitty + `,7]}`, `s.json:1:106: /entries/1: is 7, expected an object`, false},
 		{`{"schema_version":1,"entries":[],"working_agent_ids":null}`, `s.json:1:54: /working_agent_ids: is null, expected an array`, false},
 		{whole + whole, `s.json:1:107: `, false},
+		{`{"schema_version":1e0,"entries":[]}`, "", false},
+		{strings.Replace(whole, `"kind"`, `"x":-Infinity,"y":"NaN","kind"`, 1), `s.json:1:37: -Infinity is no JSON, expected a value; it is read as a string`, false},
+		{"{\"é\":NaN,\"schema_version\":1,\n\"é\":[NaN,1],\"entries\":[{}]}", `s.json:2:24: /entries/0: required member "kind" is missing`, true},
+		{"{\"schema_version\":1,\n\"é\":[NaN,1}", `s.json:2:11: unexpected '}', expected ',' or ']'; 1 bytes from 2:11 to 2:12, behind 0 entries, could not be read`, true},
+		{strings.Replace(whole, `/s"`, "/\xff\"", 1), `s.json:1:102: byte 0xff is no UTF-8; it reads as U+FFFD`, false},
 
 		{`{"schema_version":2,"entries":[]}`, `s.json:1:19: /schema_version: schema_version is 2, expected 1`, true},
 		{`{"schema_version":"1","entries":[]}`, `s.json:1:19: /schema_version: schema_version is "1", expected 1`, true},
@@ -143,6 +149,35 @@ func TestCutOff(t *testing.T) {
 	}
 	if most != 3 {
 		t.Errorf("got %d entries at most, expected 3", most)
+	}
+}
+
+// TestReadOn reads what stands behind damage.
+func TestReadOn(t *testing.T) {
+	original := read(t, "testdata/fleet.json")
+	entries := strings.SplitAfter(original, "\n    },\n")
+	second := strings.Index(original, entries[1])
+	for name, test := range map[string]struct {
+		text, want string
+		entries    int
+	}{
+		"entry":  {strings.Replace(original, entries[1], strings.Replace(entries[1], `": "`, `": \x00"`, 1), 1), fmt.Sprintf("%d bytes from ", len(entries[1])+len(`\x00`)), 2},
+		"hole":   {original[:second] + strings.Repeat("\x00", len(entries[1])) + original[second+len(entries[1]):], ", behind 1 entries, could not be read", 2},
+		"first":  {strings.Replace(original, `"created_at": "`, `"created_at" "`, 1), "could not be read", 3},
+		"last":   {strings.Replace(original, `"agent_id": "a-19"`, `"agent_id" "a-19"`, 1), ", behind 2 entries, could not be read", 2},
+		"behind": {strings.Replace(original, `"entry_count": `, `"entry_count" `, 1), ", behind 3 entries, could not be read", 3},
+	} {
+		doc, err := zeus.Codec().Decode(format.Source{Path: "s.json", Data: []byte(test.text)})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(doc.Conversation) != test.entries || len(doc.Damage) == 0 || !strings.Contains(doc.Damage[0].Error(), test.want) {
+			t.Errorf("%s: %d entries, want %d; %v, want %q", name, len(doc.Conversation), test.entries, doc.Damage, test.want)
+		}
+		if host := zeus.Text(*doc.Header.UserMetadata, "hostname"); host == "" && name != "behind" {
+			t.Errorf("%s: what stands behind the entries is not read: %s", name, doc.Header.UserMetadata.JSON())
+		}
 	}
 }
 

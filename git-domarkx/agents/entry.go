@@ -32,7 +32,7 @@ type Entry struct {
 func Entries(doc *domarkx.Document) (entries []Entry, working []string, err error) {
 	if about := doc.Header.UserMetadata; about != nil {
 		version, ok := about.Get("schema_version")
-		if one := version.Kind() == domarkx.Number && strings.TrimSuffix(version.Text(), ".0") == "1"; ok && !one && !version.IsTrue() {
+		if ok && !zeus.IsVersion(version) {
 			return nil, nil, fmt.Errorf("schema_version %s: %w, expected %d", version.JSON(), domarkx.ErrUnsupported, zeus.Version)
 		}
 		ids, _ := about.Get("working_agent_ids")

@@ -1,0 +1,26 @@
+package agentchatter
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// salvage returns what can be read of a document that is damaged, of which
+// ParsePartial returned v and broken, and reports what could not be. It is an error
+// when neither a session's identity nor a message can be read.
+func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.Value, []*domarkx.SyntaxError, error) {
+	v, gaps := format.Salvage(data, v, broken, isMessage, keyContext, keyMessages)
+	damage := format.Damaged(path, data, broken, gaps, "messages")
+	if identify(v).ID == "" && len(messagesOf(v)) == 0 {
+		return v, nil, damage[0]
+	}
+	return v, damage, nil
+}
+
+// isMessage reports whether a value, of which perhaps only the beginning could be
+// read, is a message: it goes as far as its content.
+func isMessage(v domarkx.Value) bool {
+	speaker, _ := v.Get(keySpeaker)
+	content, _ := v.Get(keyContent)
+	return speaker.Kind() == domarkx.Object && content.Kind() == domarkx.String
+}

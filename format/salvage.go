@@ -1,0 +1,266 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Gap is a range of bytes of a damaged document that could not be read.
+type Gap struct {
+	From, To int
+	Item     int // how many items of the array stand before
+}
+
+// Salvage reads on in a JSON document behind the damage that [domarkx.ParsePartial]
+// met, which returned v and broken. What matters of the document is an array of
+// objects at a path of members from its outermost object, such as "context",
+// "messages": behind each damage it goes on with the next object that isItem takes.
+// Objects within strings are none, as their quotes are escaped there. An object that
+// is broken itself is an item as far as it goes when isItem takes that. It returns
+// the document without what could not be read, which are the gaps, in order.
+func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Value) bool, path ...string) (domarkx.Value, []Gap) {
+	s := salvage{data: data, isItem: isItem, path: path, budget: salvageBudget * len(data)}
+	damage := s.offset(0, broken)
+	at, found := s.array(path[len(path)-1])
+	if !found {
+		s.gap(damage, len(data))
+		return v, s.gaps
+	}
+	s.gap(damage, at) // when it is before the array
+	rest := domarkx.Value{}
+	if end := s.read(at); end >= 0 {
+		var left int
+		if rest, left = s.behind(end); left >= 0 {
+			s.gap(left, len(data))
+		}
+	}
+	return s.join(v, rest, path), s.gaps
+}
+
+// Damaged reports damage of which [domarkx.ParsePartial] told, with what could not be
+// read. items is what the format calls the items of the array.
+func Damaged(path string, data []byte, broken error, gaps []Gap, items string) []*domarkx.SyntaxError {
+	first := domarkx.SyntaxError{Msg: broken.Error(), Err: broken}
+	if at := (*domarkx.SyntaxError)(nil); errors.As(broken, &at) {
+		first = *at
+	}
+	first.Path = path
+	reports := []*domarkx.SyntaxError{&first}
+	for i, g := range gaps {
+		line, column := domarkx.Position(data, g.From)
+		endLine, endColumn := domarkx.Position(data, g.To)
+		skipped := fmt.Sprintf("%d bytes from %d:%d to %d:%d, behind %d %s, could not be read", g.To-g.From, line, column, endLine, endColumn, g.Item, items)
+		if i == 0 {
+			first.Msg += "; " + skipped
+			continue
+		}
+		reports = append(reports, &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: skipped})
+	}
+	return reports
+}
+
+// join returns an object with those members of another that it has not, and the items
+// at a path.
+func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
+	for _, m := range rest.Members() {
+		if _, ok := v.Get(m.Name); !ok {
+			v = v.With(m.Name, m.Value)
+		}
+	}
+	if len(path) == 1 {
+		return v.With(path[0], domarkx.ArrayValue(s.items...))
+	}
+	inner, _ := v.Get(path[0])
+	if inner.Kind() != domarkx.Object {
+		inner = domarkx.ObjectValue()
+	}
+	innerRest, _ := rest.Get(path[0])
+	return v.With(path[0], s.join(inner, innerRest, path[1:]))
+}
+
+// salvageBudget is how many times a document may be read, so that a hostile one takes
+// no quadratic time.
+const salvageBudget = 16
+
+type salvage struct {
+	data   []byte
+	isItem func(domarkx.Value) bool
+	path   []string
+	budget int // bytes that may still be parsed
+
+	items []domarkx.Value
+	gaps  []Gap
+}
+
+func (s *salvage) gap(from, to int) {
+	if from < to {
+		s.gaps = append(s.gaps, Gap{from, to, len(s.items)})
+	}
+}
+
+// array returns where the items of the array of that name begin.
+func (s *salvage) array(name string) (int, bool) {
+	quoted, _ := json.Marshal(name)
+	for at := 0; ; {
+		i := bytes.Index(s.data[at:], quoted)
+		if i < 0 {
+			return 0, false
+		}
+		at += i + len(quoted)
+		if i := at - len(quoted); i > 0 && s.data[i-1] == '\\' {
+			continue
+		}
+		if p := s.space(at); p < len(s.data) && s.data[p] == ':' {
+			if p = s.space(p + 1); p < len(s.data) && s.data[p] == '[' {
+				return p + 1, true
+			}
+		}
+	}
+}
+
+func (s *salvage) space(at int) int {
+	for at < len(s.data) && bytes.IndexByte([]byte(" \t\r\n"), s.data[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// read reads the items from there on, and returns where the array ends; -1 when that
+// is not known.
+func (s *salvage) read(at int) int {
+	lost := -1    // where what could not be read begins
+	perhaps := -1 // where the array may end, if no item follows
+	for at >= 0 {
+		at = s.space(at)
+		if lost < 0 && at < len(s.data) && s.data[at] == ']' {
+			// What is left of an item can look like the end. Behind the end another
+			// document may stand, the items of which are not this one's.
+			if _, left := s.behind(at); left < 0 || left >= len(s.data) || s.data[left] == '{' {
+				return at
+			}
+			perhaps, lost = at, at
+			at = s.next(at + 1)
+			continue
+		}
+		item, end, whole := s.item(at)
+		after := s.space(end)
+		divided := whole && after < len(s.data) && (s.data[after] == ',' || s.data[after] == ']')
+		switch {
+		case divided && lost < 0 || s.isItem(item):
+			if lost >= 0 {
+				s.gap(lost, at)
+			}
+			s.items, lost, perhaps = append(s.items, item), -1, -1
+			if divided {
+				if at = after; s.data[at] == ',' {
+					at++
+				}
+				continue
+			}
+			lost = end
+		case lost < 0:
+			lost = at
+		}
+		at = s.next(at + 1) // with a quote or bracket too few it may have the next one in it
+	}
+	if perhaps >= 0 {
+		return perhaps
+	}
+	return s.end(lost)
+}
+
+// end returns where the array ends, somewhere behind an item that is broken; -1 when
+// that is not known.
+func (s *salvage) end(lost int) int {
+	const maxTries = 64
+	from := lost
+	for range maxTries {
+		i := bytes.IndexByte(s.data[from:], ']')
+		if i < 0 || s.budget < 0 {
+			break
+		}
+		end := from + i
+		from = end + 1
+		if _, left := s.behind(end); left < 0 {
+			s.gap(lost, end)
+			return end
+		}
+	}
+	s.gap(lost, len(s.data))
+	return -1
+}
+
+// next returns where an object may begin from there on; -1 for nowhere.
+func (s *salvage) next(at int) int {
+	for at < len(s.data) && s.budget >= 0 {
+		i := bytes.IndexByte(s.data[at:], '{')
+		if i < 0 {
+			return -1
+		}
+		if at += i; s.space(at+1) < len(s.data) && s.data[s.space(at+1)] == '"' {
+			return at
+		}
+		at++
+	}
+	return -1
+}
+
+// item reads what stands there as far as it goes, and returns where that is, and
+// whether it is a whole value.
+func (s *salvage) item(at int) (domarkx.Value, int, bool) {
+	v, err := domarkx.ParsePartial(s.data[at:])
+	if err == nil {
+		return v, len(s.data), true
+	}
+	end := s.offset(at, err)
+	s.budget -= 2 * (end - at)
+	_, err = domarkx.ParseValue(s.data[at:end])
+	return v, end, err == nil
+}
+
+// behind returns the objects around the array, which ends there, with the members
+// behind it, and where these cannot be read any further; -1 when all can be.
+func (s *salvage) behind(end int) (domarkx.Value, int) {
+	var text []byte
+	for _, name := range s.path {
+		quoted, _ := json.Marshal(name)
+		text = append(append(append(text, '{'), quoted...), ':')
+	}
+	text = append(text, '[')
+	before := len(text)
+	s.budget -= len(s.data) - end
+	text = append(text, s.data[end:]...)
+	v, err := domarkx.ParsePartial(text)
+	if err == nil {
+		return v, -1
+	}
+	made := salvage{data: text}
+	return v, max(made.offset(0, err)-before, 0) + end
+}
+
+// offset returns where the damage is that an error tells of, which parsing what begins
+// at start met.
+func (s *salvage) offset(start int, err error) int {
+	var where *domarkx.SyntaxError
+	if !errors.As(err, &where) {
+		return len(s.data)
+	}
+	at := start
+	for range where.Line - 1 {
+		i := bytes.IndexByte(s.data[at:], '\n')
+		if i < 0 {
+			return len(s.data)
+		}
+		at += i + 1
+	}
+	for range where.Column - 1 {
+		_, size := utf8.DecodeRune(s.data[at:])
+		at += size
+	}
+	return min(at, len(s.data))
+}

@@ -1,0 +1,114 @@
+package format_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+func isItem(v domarkx.Value) bool {
+	_, id := v.Get("id")
+	_, text := v.Get("text")
+	return id && text
+}
+
+// TestSalvage damages a document somewhere in its array: each item that is untouched is
+// read, and what is not read is told.
+func TestSalvage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var items []domarkx.Value
+		for i := range rapid.IntRange(0, 6).Draw(t, "items") {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"{", "}", "[", "]", `"`, ",", ":", `{"id":1,"text":2}`, "x", "\n", `\`}), 0, 6).Draw(t, "text"), "")
+			items = append(items, domarkx.ObjectValue(
+				domarkx.Member{Name: "id", Value: domarkx.NumberValue(fmt.Sprint(i))},
+				domarkx.Member{Name: "inner", Value: domarkx.ObjectValue(domarkx.Member{Name: "a", Value: domarkx.ArrayValue(domarkx.StringValue("b"))})},
+				domarkx.Member{Name: "text", Value: domarkx.StringValue(text)}))
+		}
+		doc := domarkx.ObjectValue(
+			domarkx.Member{Name: "before", Value: domarkx.StringValue("b")},
+			domarkx.Member{Name: "in", Value: domarkx.ObjectValue(
+				domarkx.Member{Name: "list", Value: domarkx.ArrayValue(items...)},
+				domarkx.Member{Name: "behind", Value: domarkx.NumberValue("1")})},
+			domarkx.Member{Name: "last", Value: domarkx.NumberValue("2")})
+		data := doc.AppendJSON(nil, "", rapid.SampledFrom([]string{"", " "}).Draw(t, "indent"))
+		whole, err := domarkx.ParseValue(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, _ := whole.Get("in")
+		list, _ := in.Get("list")
+		from := rapid.IntRange(list.Offset()+1, len(data)).Draw(t, "from")
+		to := rapid.IntRange(from, len(data)).Draw(t, "to")
+		for _, item := range list.Items() { // what is left of two items can look like the end
+			if from < item.Offset() && to > item.Offset() {
+				to = item.Offset()
+			}
+		}
+		junk := rapid.SampledFrom([]string{"", "\x00", strings.Repeat("\x00", to-from), `"`, "{", `\`}).Draw(t, "junk")
+		broken := append(append(append([]byte{}, data[:from]...), junk...), data[to:]...)
+		v, damage := domarkx.ParsePartial(broken)
+		if damage == nil {
+			return
+		}
+		read, gaps := format.Salvage(broken, v, damage, isItem, "in", "list")
+		if before, _ := read.Get("before"); before.Text() != "b" {
+			t.Errorf("read as %s", read.JSON())
+		}
+		in, _ = read.Get("in")
+		got, _ := in.Get("list")
+		found := map[string]bool{}
+		for _, item := range got.Items() {
+			found[item.JSON()] = true
+		}
+		for i, item := range list.Items() {
+			end := len(data)
+			if i+1 < len(items) {
+				end = list.Items()[i+1].Offset()
+			}
+			untouched := from >= end || to <= item.Offset()
+			if untouched && !found[item.JSON()] {
+				t.Errorf("item %d is not read of\n%q: %s", i, broken, got.JSON())
+			}
+		}
+		last := 0
+		for _, g := range gaps {
+			if g.From < last || g.To <= g.From || g.To > len(broken) {
+				t.Errorf("gaps %v in %d bytes", gaps, len(broken))
+			}
+			last = g.To
+		}
+		if reports := format.Damaged("d", broken, damage, gaps, "items"); len(reports) != max(1, len(gaps)) || reports[0].Path != "d" {
+			t.Errorf("reports: %v of %v", reports, gaps)
+		}
+	})
+}
+
+// TestSalvageHostile takes no quadratic time.
+func TestSalvageHostile(t *testing.T) {
+	for _, text := range []string{
+		`{"list":[\x00` + strings.Repeat(`{"a":`, 200_000),
+		`{"list":[\x00` + strings.Repeat(`{"a":[],"`, 200_000),
+		`{"list":[` + strings.Repeat(`],"a":1`, 200_000),
+	} {
+		data := []byte(text)
+		v, damage := domarkx.ParsePartial(data)
+		if read, _ := format.Salvage(data, v, damage, isItem, "list"); read.Kind() != domarkx.Object {
+			t.Errorf("read as a %s", read.Kind())
+		}
+	}
+}
+
+func TestNoUTF8(t *testing.T) {
+	if report := format.NoUTF8("p", []byte("ä\n\ufffd")); report != nil {
+		t.Error(report)
+	}
+	report := format.NoUTF8("p", []byte("ä\nö\xffx"))
+	if report == nil || report.Error() != "p:2:2: byte 0xff is no UTF-8; it reads as U+FFFD" {
+		t.Error(report)
+	}
+}

@@ -1,0 +1,97 @@
+package zeus
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A word is one that Python writes for a number and reads as one, though JSON has
+// none of the kind.
+type word struct {
+	text         string
+	line, column int // in the document
+	shifted      int // its column in the text in which the words are strings
+	offset       int // there, in bytes
+}
+
+type words []word
+
+// pythonWords returns a document with NaN, Infinity and -Infinity as strings, and
+// where these are.
+func pythonWords(data []byte) ([]byte, words) {
+	var found words
+	var text []byte
+	done, line, column, onLine := 0, 1, 1, 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case 'N', 'I', '-':
+			for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
+				if !bytes.HasPrefix(data[i:], []byte(w)) {
+					continue
+				}
+				before := data[done:i]
+				if n := bytes.Count(before, []byte("\n")); n > 0 {
+					line, column, onLine = line+n, 1, 0
+				}
+				column += utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+				found = append(found, word{w, line, column, column + onLine*len(`""`), len(text) + len(before)})
+				text = append(append(append(append(text, before...), '"'), w...), '"')
+				column, onLine = column+len(w), onLine+1
+				i += len(w) - 1
+				done = i + 1
+				break
+			}
+		}
+	}
+	return append(text, data[done:]...), found
+}
+
+// shift moves the place of a report on the text to that in the document.
+func (w words) shift(err error) {
+	var report *domarkx.SyntaxError
+	if !errors.As(err, &report) {
+		return
+	}
+	before := 0
+	for _, word := range w {
+		if word.line == report.Line && word.shifted < report.Column {
+			before++
+		}
+	}
+	report.Column -= before * len(`""`)
+}
+
+// offset returns where in the document something of the text is.
+func (w words) offset(at int) int {
+	before, _ := slices.BinarySearchFunc(w, at, func(word word, at int) int { return cmp.Compare(word.offset, at) })
+	return at - before*len(`""`)
+}
+
+// reports tells of the words.
+func (w words) reports(path string) []*domarkx.SyntaxError {
+	const most = 20
+	var all []*domarkx.SyntaxError
+	for i, word := range w {
+		msg := word.text + " is no JSON, expected a value; it is read as a string"
+		if i == most {
+			msg = fmt.Sprintf("from here on %d more words are no JSON; they are read as strings", len(w)-i)
+		}
+		all = append(all, &domarkx.SyntaxError{Path: path, Line: word.line, Column: word.column, Msg: msg})
+		if i == most {
+			break
+		}
+	}
+	return all
+}
