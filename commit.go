@@ -12,6 +12,9 @@ type Signature struct {
 type Commit struct {
 	Parents   []string // commit ids, in this order; the first is the one it continues
 	State     *State   // blobs without an id are stored, and get one
+	// Conversation is the live messages where they are stored already; the state has
+	// none then.
+	Conversation *StoredConversation
 	Operation string   // the command that made it: "import", "append", …
 	Subject   string   // one line for people who read git log
 	Preview   string   // see [Preview]; "" for an empty conversation
@@ -27,4 +30,10 @@ type Commit struct {
 type Attachment struct {
 	SHA256 string // of the content, 64 lower-case hexadecimal digits
 	Blob   Blob   // stored
+}
+
+// A StoredConversation is the live messages of a snapshot.
+type StoredConversation struct {
+	Tree     string // "" for none
+	Messages int
 }

@@ -1,6 +1,9 @@
 package domarkx
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // An Edit is a new list of messages for a thread.
 type Edit struct {
@@ -20,45 +23,82 @@ type Edit struct {
 // the edit left all of them alone; else the first that remains is the message,
 // and others are messages of their own.
 func (t *Thread) Revise(e Edit) *Thread {
-	r := reviser{thread: t, edit: e, next: &Thread{Dead: slices.Clone(t.Dead)}, kept: map[ID]bool{}}
-	touched := r.touchedConflicts()
-	var after ID
-	for j, entry := range e.Next {
-		i := e.Match[j]
-		switch {
-		case i < 0, touched[t.at(i).ID] && r.kept[t.at(i).ID]:
-			entry = r.insert(j, entry, after)
-		case e.Same[j] && !touched[t.at(i).ID]:
-			entry = t.Live[i]
-		default:
-			entry = r.replace(i, entry)
+	next := &Thread{}
+	r := t.Revising(e, func(j int) (Entry, error) { return e.Next[j], nil })
+	for entry := range r.Live() {
+		next.Live = append(next.Live, entry)
+	}
+	next.Dead = r.Dead()
+	return next
+}
+
+// Revising begins to revise a thread as Revise does, but next makes a message when its turn
+// comes, in place of e.Next. It is not asked for those that are the same, nor for two at
+// once.
+func (t *Thread) Revising(e Edit, next func(j int) (Entry, error)) *Revision {
+	return &Revision{thread: t, edit: e, made: next, kept: map[ID]bool{}}
+}
+
+// Live returns the messages, the first error of next as the last. It can be used once.
+func (r *Revision) Live() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		t := r.thread
+		touched := r.touchedConflicts()
+		var after ID
+		for j := range r.edit.Match {
+			entry, err := r.message(j, after, touched)
+			if !yield(entry, err) || err != nil {
+				return
+			}
+			if len(t.Live) > 0 {
+				r.kept[entry.ID] = true
+			}
+			after = entry.ID
 		}
-		r.kept[entry.ID] = true
-		r.next.Live = append(r.next.Live, entry)
-		after = entry.ID
 	}
-	r.bury()
-	return r.next
 }
 
-func (t *Thread) at(i int) Entry {
-	if i < 0 {
-		return Entry{}
+// message returns message j, which comes after that one.
+func (r *Revision) message(j int, after ID, touched map[ID]bool) (Entry, error) {
+	t, i := r.thread, r.edit.Match[j]
+	if i >= 0 && r.edit.Same[j] && !touched[t.Live[i].ID] {
+		return t.Live[i], nil
 	}
-	return t.Live[i]
+	entry, err := r.made(j)
+	switch {
+	case err != nil:
+		return entry, err
+	case i < 0, touched[t.Live[i].ID] && r.kept[t.Live[i].ID]:
+		return r.insert(j, entry, after), nil
+	}
+	return r.replace(i, entry), nil
 }
 
-type reviser struct {
+// Dead returns the tombstones, when all messages were taken.
+func (r *Revision) Dead() []Tombstone {
+	dead := slices.Clone(r.thread.Dead)
+	for i, e := range r.thread.Live {
+		if r.kept[e.ID] || i > 0 && r.thread.Live[i-1].ID == e.ID {
+			continue
+		}
+		dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: r.thread.history(e.ID, i)})
+	}
+	slices.SortFunc(dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
+	return dead
+}
+
+// A Revision is a thread that is being revised.
+type Revision struct {
 	thread *Thread
 	edit   Edit
-	next   *Thread
+	made   func(j int) (Entry, error)
 	kept   map[ID]bool
 	clocks map[ID]uint32 // 1 + the greatest clock of what was inserted after a message
 }
 
 // touchedConflicts are the messages in conflict of which an edit changed or
 // removed a text, or put something between two texts.
-func (r *reviser) touchedConflicts() map[ID]bool {
+func (r *Revision) touchedConflicts() map[ID]bool {
 	place := map[int]int{} // of unchanged live entries in the new list
 	for j, i := range r.edit.Match {
 		if i >= 0 && r.edit.Same[j] {
@@ -82,7 +122,7 @@ func (r *reviser) touchedConflicts() map[ID]bool {
 	return touched
 }
 
-func (r *reviser) replace(i int, entry Entry) Entry {
+func (r *Revision) replace(i int, entry Entry) Entry {
 	old := r.thread.Live[i]
 	entry.ID, entry.After = old.ID, old.After
 	entry.Past = r.thread.history(old.ID, i)
@@ -125,7 +165,7 @@ func blobKey(b Blob) []byte {
 	return []byte(b.ID)
 }
 
-func (r *reviser) insert(j int, entry Entry, after ID) Entry {
+func (r *Revision) insert(j int, entry Entry, after ID) Entry {
 	if r.clocks == nil {
 		r.clocks = map[ID]uint32{}
 		for _, e := range r.thread.Live {
@@ -138,19 +178,10 @@ func (r *reviser) insert(j int, entry Entry, after ID) Entry {
 	clock := r.clocks[after]
 	entry.ID, entry.After = r.edit.NewID(j, clock, after), after
 	entry.Rev, entry.Past = Rev{}, nil
-	r.clocks[after] = clock + 1
-	return entry
-}
-
-// bury makes tombstones of the messages that no longer have a text.
-func (r *reviser) bury() {
-	for i, e := range r.thread.Live {
-		if r.kept[e.ID] || i > 0 && r.thread.Live[i-1].ID == e.ID {
-			continue
-		}
-		r.next.Dead = append(r.next.Dead, Tombstone{ID: e.ID, After: e.After, Past: r.thread.history(e.ID, i)})
+	if len(r.clocks) > 0 { // else nothing was inserted before, and nothing will be after the same one
+		r.clocks[after] = clock + 1
 	}
-	slices.SortFunc(r.next.Dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
+	return entry
 }
 
 // Truncate returns the thread with its first n messages; what stood behind them

@@ -1,0 +1,108 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A File is a document that is read piece by piece, for it may be larger than memory.
+// Its content must not change while it is used.
+type File struct {
+	Path    string // as in [Source]
+	Content io.ReaderAt
+	Size    int64
+}
+
+// A Stream is a conversation of a document, of which only what has to be known about
+// all of it is in memory.
+type Stream struct {
+	// Suffix is what its session's name has behind that of the document; "" for the
+	// document's own conversation.
+	Suffix   string
+	Header   domarkx.Header
+	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; that of all conversations in the first
+	Messages Messages
+	// State is what Grow needs to know of the document, of which Read bytes will stay as
+	// they are when it grows; "" when it has to be read anew then.
+	State string
+	Read  int64
+}
+
+// Messages are those of a conversation, each made when it is asked for, and the same
+// each time.
+type Messages interface {
+	Len() int
+	At(k int) (domarkx.WrittenMessage, error)
+}
+
+// Document reads all messages.
+func (s Stream) Document() (*domarkx.Document, error) {
+	doc := &domarkx.Document{Header: s.Header, Damage: s.Damage, Conversation: make([]domarkx.WrittenMessage, s.Messages.Len())}
+	for k := range doc.Conversation {
+		var err error
+		if doc.Conversation[k], err = s.Messages.At(k); err != nil {
+			return nil, err
+		}
+	}
+	return doc, nil
+}
+
+// blockSize is how much of a file is read at once, in bytes.
+const blockSize = 256 << 10
+
+// A Window is the part of a file that is in memory. It moves forward best.
+type Window struct {
+	file  File
+	block []byte
+	start int64 // of block in the file
+}
+
+// NewWindow returns a window on a file.
+func NewWindow(f File) *Window { return &Window{file: f} }
+
+// Bytes returns n bytes of the file from start on. They stay as they are, but keep a
+// block of the file in memory. It is [domarkx.ErrInvalid] when the file has not so many,
+// or not any more.
+func (w *Window) Bytes(start, n int64) ([]byte, error) {
+	if at := start - w.start; at >= 0 && at+n <= int64(len(w.block)) {
+		return w.block[at : at+n : at+n], nil
+	}
+	if start < 0 || n < 0 || n > w.file.Size-start {
+		return nil, fmt.Errorf("reading %d bytes at %d of %d: %w", n, start, w.file.Size, domarkx.ErrInvalid)
+	}
+	// A new block each time: values that were made of the old one may share it.
+	block := make([]byte, max(n, min(blockSize, w.file.Size-start)))
+	if got, err := w.file.Content.ReadAt(block, start); got < len(block) {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: the file became shorter while it was read; import it again", domarkx.ErrInvalid)
+		}
+		return nil, err
+	}
+	w.block, w.start = block, start
+	return block[:n:n], nil
+}
+
+// Line returns the line at start without its LF, and whether it has one.
+func (w *Window) Line(start int64) (line []byte, whole bool, err error) {
+	left := w.file.Size - start
+	n := min(left, blockSize)
+	if ready := w.start + int64(len(w.block)) - start; start >= w.start && ready > 0 {
+		n = min(left, ready)
+	}
+	for {
+		data, err := w.Bytes(start, n)
+		if err != nil {
+			return nil, false, err
+		}
+		if end := bytes.IndexByte(data, '\n'); end >= 0 {
+			return data[:end:end], true, nil
+		}
+		if n == left {
+			return data, false, nil
+		}
+		n = min(left, max(2*n, blockSize))
+	}
+}
