@@ -92,7 +92,7 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 		commit.Parents = append(commit.Parents, a.link)
 	}
 	if tip.Messages == 0 {
-		commit.Preview = domarkx.Preview(msg)
+		commit.Preview = preview(msg)
 	}
 	if commit.State.Headers, err = m.ownedHeaders(ctx, headers); err != nil {
 		return domarkx.Info{}, err

@@ -177,7 +177,7 @@ func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.
 		if err != nil {
 			return domarkx.Commit{}, err
 		}
-		commit.Preview = domarkx.Preview(first)
+		commit.Preview = preview(first)
 	}
 	return commit, nil
 }
