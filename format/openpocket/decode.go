@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -21,20 +21,38 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 		return nil, &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Msg: `expected "# OpenPocket Session", an empty line and "- id: "`}
 	}
 	d := decoder{src: src, s: strings.ToValidUTF8(string(src.Data), "\ufffd"), doc: &domarkx.Document{Header: domarkx.NewHeader()}}
-	if !utf8.Valid(src.Data) {
-		i := slices.IndexFunc([]rune(d.s), func(r rune) bool { return r == utf8.RuneError })
-		d.report(len(string([]rune(d.s)[:i])), "bytes that are no UTF-8; they read as U+FFFD")
+	if report := format.NoUTF8(src.Path, src.Data); report != nil {
+		d.doc.Damage = append(d.doc.Damage, report)
 	}
+	d.plain()
 	h := readHeader(d.s)
 	d.header(h)
 	pieces := split(d.s[h.body:], h.body)
 	for _, p := range pieces {
 		d.piece(p)
 	}
-	if !h.cut && !slices.ContainsFunc(pieces, func(p piece) bool { return p.isFinal }) {
+	final := slices.IndexFunc(pieces, func(p piece) bool { return p.isFinal })
+	if final < 0 && !h.cut {
 		d.report(len(d.s), "ends without a final message, expected \"## Final\"")
 	}
+	behind := pieces[final+1:]
+	if i := slices.IndexFunc(behind, func(p piece) bool { return p.isStep || p.isFinal }); final >= 0 && i >= 0 {
+		d.report(behind[i].offset, "goes on behind the final message, expected the end; perhaps two sessions share the file")
+	}
 	return d.doc, nil
+}
+
+// plain takes out of the text what the program never writes but others do to its files:
+// a byte order mark, and line ends of Windows.
+func (d *decoder) plain() {
+	if rest, ok := strings.CutPrefix(d.s, bom); ok {
+		d.s = rest
+		d.report(0, "begins with a byte order mark, expected the heading; it is passed over")
+	}
+	if strings.HasPrefix(d.s, "# OpenPocket Session\r\n") {
+		d.s = strings.ReplaceAll(d.s, "\r\n", "\n")
+		d.report(0, "has line ends of Windows (CR LF), expected LF; they read as LF")
+	}
 }
 
 // decoder makes one document.
@@ -52,6 +70,12 @@ func (d *decoder) report(offset int, msg string) {
 
 var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)
 
+// isID reports whether an id is the date and time that the program makes.
+func isID(id string) bool {
+	_, err := time.Parse("20060102-150405", id)
+	return err == nil && sessionID.MatchString(id)
+}
+
 func (d *decoder) header(h header) {
 	about := domarkx.ObjectValue()
 	for i, key := range headerKeys {
@@ -61,7 +85,7 @@ func (d *decoder) header(h header) {
 		about = about.With(key, domarkx.StringValue(h.values[i]))
 	}
 	d.doc.Header.UserMetadata = &about
-	if id := h.values[0]; !sessionID.MatchString(id) {
+	if id := h.values[0]; !isID(id) {
 		d.report(len(title), fmt.Sprintf("id is %q, expected a date and time such as 20260218-130000", id))
 	}
 	if at := h.values[1]; !h.cut {
@@ -103,6 +127,9 @@ func (d *decoder) piece(p piece) {
 			d.report(p.offset, fmt.Sprintf("status is %q, expected SUCCESS or FAILED", p.status))
 		}
 		d.time(p.offset, "ended_at", p.endedAt)
+		if p.cut {
+			d.report(p.offset+len(appendPiece(nil, p))-1, "the last line of the final message has no end; perhaps it is cut off")
+		}
 		d.text(domarkx.Assistant, p.message, object(keyStatus, p.status, keyEndedAt, p.endedAt))
 	default:
 		d.report(p.offset, "is no whole step or final message; it stands as it is in a message of its own")

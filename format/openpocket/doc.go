@@ -5,6 +5,7 @@ package openpocket
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -25,11 +26,17 @@ func Codec() format.Codec {
 }
 
 // Detect reports whether a file is a session of OpenPocket: it begins with that
-// heading and an id.
+// heading and an id. Line ends can be those of Windows, to which Git turns them there.
 func Detect(head []byte, _ string) bool {
+	head = bytes.TrimPrefix(head, []byte(bom))
+	if rest, ok := bytes.CutPrefix(head, []byte(strings.ReplaceAll(title, "\n", "\r\n"))); ok {
+		return bytes.HasPrefix(rest, []byte("- id: "))
+	}
 	rest, ok := bytes.CutPrefix(head, []byte(title))
 	return ok && bytes.HasPrefix(rest, []byte("- id: "))
 }
+
+const bom = "\ufeff"
 
 // The fixed text of sessions (OpenPocket, session and memory formats).
 const (

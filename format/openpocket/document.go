@@ -19,6 +19,7 @@ type piece struct {
 	raw                                 string // of what is neither
 
 	ambiguous bool // it could be read in another way too
+	cut       bool // a final block whose last line has no end
 }
 
 // header is the beginning of a session.
@@ -79,7 +80,8 @@ func readHeader(s string) header {
 var (
 	stepHead  = regexp.MustCompile("^### Step ([^\n]*)\n\n- at: ([^\n]*)\n- thought:\n```text\n")
 	finalHead = regexp.MustCompile("^## Final\n\n- status: ([^\n]*)\n- ended_at: ([^\n]*)\n\n### Message\n\n")
-	headLine  = regexp.MustCompile("(?m)^(?:### Step |## Final$)")
+	// NULs can stand where something was lost.
+	headLine = regexp.MustCompile("(?m)(?:^|\x00)(### Step |## Final$)")
 )
 
 // split divides what follows the header, which begins at offset, into pieces. A
@@ -87,9 +89,9 @@ var (
 // another can begin. It takes linear time for what the program writes.
 func split(s string, offset int) []piece {
 	var heads []int // where a step or a final block may begin
-	for _, at := range headLine.FindAllStringIndex(s, -1) {
-		if rest := s[at[0]:]; stepHead.MatchString(rest) || finalHead.MatchString(rest) {
-			heads = append(heads, at[0])
+	for _, at := range headLine.FindAllStringSubmatchIndex(s, -1) {
+		if rest := s[at[2]:]; stepHead.MatchString(rest) || finalHead.MatchString(rest) {
+			heads = append(heads, at[2])
 		}
 	}
 	var pieces []piece
@@ -125,13 +127,15 @@ const maxTries = 64
 func onePiece(s string, heads []int) (piece, int, bool) {
 	ends := append(heads[1:min(len(heads), maxTries):min(len(heads), maxTries)], len(s))
 	if m := finalHead.FindStringSubmatch(s[heads[0]:]); m != nil {
-		// One that does not end with its line is cut off.
-		text, ok := strings.CutSuffix(s[heads[0]+len(m[0]):ends[0]], "\n")
-		return piece{isFinal: true, status: m[1], endedAt: m[2], message: text}, ends[0], ok
+		end := heads[0] + len(m[0])
+		end += len(strings.TrimRight(s[end:ends[0]], "\x00"))
+		text, whole := strings.CutSuffix(s[heads[0]+len(m[0]):end], "\n")
+		return piece{isFinal: true, status: m[1], endedAt: m[2], message: text, cut: !whole}, end, true
 	}
 	m := stepHead.FindStringSubmatch(s[heads[0]:])
 	start := heads[0] + len(m[0])
 	for i, end := range ends {
+		end = start + len(strings.TrimRight(s[start:end], "\x00"))
 		if p, ok := step(s[start:end]); ok {
 			p.number, p.at, p.ambiguous = m[1], m[2], p.ambiguous || i > 0
 			return p, end, true

@@ -96,8 +96,10 @@ func TestDamage(t *testing.T) {
 		{head + step1 + final, 3, ""},
 		{head + final, 2, ""},
 		{strings.Replace(head, "\nT\n", "\n\n", 1) + final, 2, ""},
-		{head + step1 + step1 + final + final, 5, ""}, // two sessions within one second
-		{head + final + step1 + final, 4, ""},
+
+		// Two sessions within one second share a file.
+		{head + step1 + step1 + final + final, 5, "session-x.md:52:1: goes on behind the final message"},
+		{head + final + step1 + final, 4, "session-x.md:22:1: goes on behind the final message"},
 
 		{head + step1, 2, "session-x.md:29:1: ends without a final message"},
 		{head, 1, "session-x.md:14:1: ends without a final message"},
@@ -110,7 +112,10 @@ func TestDamage(t *testing.T) {
 		{strings.Replace(head, "20260218-130000", "today", 1) + final, 2, `session-x.md:3:1: id is "today"`},
 		{strings.Replace(head, "2026-02-18T05:00:00.120Z", "noon", 1) + final, 2, `session-x.md:4:1: started_at is "noon"`},
 		{head[:60], 0, "session-x.md:4:17: the header is cut off"},
-		{head + "\xff" + step1 + final, 3, "session-x.md:14:1: bytes that are no UTF-8"},
+		{head + "\xff" + step1 + final, 3, "session-x.md:14:1: byte 0xff is no UTF-8"},
+		{strings.Replace(head, "20260218-130000", "20261318-130000", 1) + final, 2, `session-x.md:3:1: id is "20261318-130000"`},
+		{head + step1 + "\x00\x00" + step1 + final, 5, "session-x.md:29:1: is no whole step or final message"},
+		{head + step1 + final + "\x00", 4, "session-x.md:37:1: is no whole step or final message"},
 	} {
 		doc := decode(t, test.text)
 		got := ""
@@ -122,6 +127,22 @@ func TestDamage(t *testing.T) {
 		}
 		if out, _ := encode(t, doc); !strings.Contains(test.text, "\xff") && len(test.text) > len(head) && out != test.text {
 			t.Errorf("written again (-original +written):\n%s", cmp.Diff(test.text, out))
+		}
+	}
+	// What others than the program do to its files changes nothing of what they say.
+	plain := decode(t, head+step1+final)
+	for text, want := range map[string]string{
+		"\ufeff" + head + step1 + final:                         "session-x.md:1:1: begins with a byte order mark",
+		strings.ReplaceAll(head+step1+final, "\n", "\r\n"):      "session-x.md:1:1: has line ends of Windows",
+		strings.TrimSuffix(head+step1+final, "\n"):              "session-x.md:36:6: the last line of the final message has no end",
+		strings.TrimSuffix(head+step1+final, "\n") + "\x00\x00": "session-x.md:36:6: the last line of the final message has no end",
+	} {
+		doc := decode(t, text)
+		if len(doc.Damage) == 0 || !strings.HasPrefix(doc.Damage[0].Error(), want) {
+			t.Errorf("%q: %v, want %s", text, doc.Damage, want)
+		}
+		if diff := cmp.Diff(plain.Conversation, doc.Conversation[:3]); diff != "" {
+			t.Errorf("%q (-plain +got):\n%s", text, diff)
 		}
 	}
 	if _, err := openpocket.Decode(format.Source{Path: "x.md", Data: []byte("# Something\n")}); err == nil || err.Error() != `x.md:1:1: expected "# OpenPocket Session", an empty line and "- id: "` {
