@@ -57,7 +57,7 @@ func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
 		}
 		return err
 	}
-	id, err := b.batch.Add(odb.Blob, blob.Data)
+	id, err := b.batch.AddRepeated(blob.Data) // of an original, and then of its messages
 	if err == nil {
 		blob.ID = id.String()
 	}

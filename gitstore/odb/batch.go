@@ -42,9 +42,10 @@ type Batch struct {
 
 // An object is one whose content is in memory.
 type object struct {
-	id   ID
-	t    Type
-	data []byte
+	id      ID
+	t       Type
+	data    []byte
+	repeats bool // content that was added before, for the most part, or others repeat it
 }
 
 type state int
@@ -68,7 +69,17 @@ func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
 // Add puts an object into the batch and returns its id; data stays the caller's.
 // An object that the batch has already costs nothing. The object can be read from
 // the Database after [Batch.Sync].
-func (b *Batch) Add(t Type, data []byte) (ID, error) {
+func (b *Batch) Add(t Type, data []byte) (ID, error) { return b.add(object{t: t, data: data}) }
+
+// AddRepeated is [Batch.Add] of a blob that for the most part says again what another
+// one said that was added so shortly before, or the other way round: a document, and
+// then its parts. In a pack the latter become deltas of the former.
+func (b *Batch) AddRepeated(data []byte) (ID, error) {
+	return b.add(object{t: Blob, data: data, repeats: true})
+}
+
+func (b *Batch) add(o object) (ID, error) {
+	t, data := o.t, o.data
 	if len(data) > maxObject {
 		return ID{}, fmt.Errorf("add %s: %w", t, errTooLarge(int64(len(data))))
 	}
@@ -79,6 +90,7 @@ func (b *Batch) Add(t Type, data []byte) (ID, error) {
 	if err != nil {
 		return ID{}, fmt.Errorf("add %w", err)
 	}
+	o.id = id
 	if b.skip != nil && b.skip(id) {
 		return id, nil
 	}
@@ -100,9 +112,10 @@ func (b *Batch) Add(t Type, data []byte) (ID, error) {
 		b.objects = nil
 	}
 	if b.pack == nil && b.err == nil {
-		b.objects = append(b.objects, object{id, t, bytes.Clone(data)})
+		o.data = bytes.Clone(data)
+		b.objects = append(b.objects, o)
 	} else if b.err == nil {
-		b.err = b.pack.add(id, t, data)
+		b.err = b.pack.add(o)
 	}
 	if b.err != nil {
 		b.err = fmt.Errorf("add object %s: %w", id, b.err)
@@ -127,7 +140,7 @@ func (d *Database) packed(objects []object) (*packWriter, error) {
 		return nil, err
 	}
 	for _, o := range objects {
-		if err := w.add(o.id, o.t, o.data); err != nil {
+		if err := w.add(o); err != nil {
 			w.abort()
 			return nil, err
 		}

@@ -51,3 +51,18 @@ func (f *NewFile) Place(objects, path string) error { return f.place(objects, pa
 
 // SyncByFile lets a database sync each file and directory, whatever it is on.
 func SyncByFile(d *Database) { d.chooseBarrier.Do(func() { d.chosenBarrier = byFile }) }
+
+// A Window is what packed content may repeat.
+type Window struct{ window }
+
+// Put keeps content that others may repeat.
+func (w *Window) Put(content []byte) { w.put(content) }
+
+// Delta returns what makes content, and the content that it makes it of; nil for none.
+func (w *Window) Delta(content []byte) (delta, of []byte) {
+	delta, base := w.delta(nil, content)
+	if base == nil {
+		return nil, nil
+	}
+	return delta, base.content
+}

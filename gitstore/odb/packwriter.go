@@ -30,6 +30,7 @@ type packWriter struct {
 	written sync.WaitGroup
 	index   *idxfile.Writer
 	objects uint32
+	window  window
 
 	failed sync.Mutex // guards err
 	err    error
@@ -48,11 +49,18 @@ type group struct {
 }
 
 type groupObject struct {
-	id    ID
-	t     Type
-	size  int // in raw
-	end   int // in packed
-	check uint32
+	id   ID
+	t    Type
+	size int         // in raw
+	end  int         // in packed
+	base *windowBase // what raw has a delta of; nil for none
+	own  *windowBase // what the object is to others; nil for nothing
+}
+
+// isDense reports whether deflating an object takes long for the little that it
+// gains: it is very small, or most of it is ids, or what was not to be copied.
+func (o *groupObject) isDense() bool {
+	return o.size <= 128 || o.size <= 1024 && (o.base != nil || o.t == Tree)
 }
 
 const (
@@ -94,15 +102,26 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 	return f, nil
 }
 
-// add takes an object that the pack has not got yet. data is the caller's again
+// add takes an object that the pack has not got yet. Its data is the caller's again
 // when it returns.
-func (w *packWriter) add(id ID, t Type, data []byte) error {
+func (w *packWriter) add(o object) error {
 	if w.group == nil {
 		w.group = &group{raw: rawSpace.Get().([]byte), done: make(chan struct{})}
 	}
 	g := w.group
-	g.raw = append(g.raw, data...)
-	g.objects = append(g.objects, groupObject{id: id, t: t, size: len(data)})
+	packed := groupObject{id: o.id, t: o.t}
+	start := len(g.raw)
+	switch {
+	case o.repeats && isBase(o.data):
+		packed.own = w.window.put(o.data)
+	case o.repeats:
+		g.raw, packed.base = w.window.delta(g.raw, o.data)
+	}
+	if packed.base == nil {
+		g.raw = append(g.raw, o.data...)
+	}
+	packed.size = len(g.raw) - start
+	g.objects = append(g.objects, packed)
 	w.objects++
 	if len(g.raw) >= groupSize || len(g.objects) >= groupObjects {
 		w.flush()
@@ -143,12 +162,13 @@ func compress(work <-chan *group) {
 		g.packed = make([]byte, 0, len(raw)/2+1024)
 		for i := range g.objects {
 			o := &g.objects[i]
-			start := len(g.packed)
-			g.packed = appendEntryHeader(g.packed, o.t, o.size)
-			g.packed = deflate(g.packed, raw[:o.size])
+			if o.isDense() {
+				g.packed = store(g.packed, raw[:o.size])
+			} else {
+				g.packed = deflate(g.packed, raw[:o.size])
+			}
 			raw = raw[o.size:]
 			o.end = len(g.packed)
-			o.check = crc32.ChecksumIEEE(g.packed[start:])
 		}
 		if cap(g.raw) <= 4*groupSize { // one that a large object made is not kept
 			rawSpace.Put(g.raw[:0])
@@ -158,14 +178,27 @@ func compress(work <-chan *group) {
 	}
 }
 
-// appendEntryHeader appends the type and size that a packed object begins with.
-func appendEntryHeader(b []byte, t Type, size int) []byte {
-	c := byte(t)<<4 | byte(size&15)
+// appendEntryHeader appends the kind and size that an entry begins with.
+func appendEntryHeader(b []byte, kind byte, size int) []byte {
+	c := kind<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
 		b = append(b, c|0x80)
 		c = byte(size & 0x7f)
 	}
 	return append(b, c)
+}
+
+// appendOffset appends how far before its delta a base is.
+func appendOffset(b []byte, back int64) []byte {
+	var digits [10]byte
+	at := len(digits) - 1
+	digits[at] = byte(back & 0x7f)
+	for back >>= 7; back > 0; back >>= 7 {
+		back--
+		at--
+		digits[at] = byte(back&0x7f) | 0x80
+	}
+	return append(b, digits[at:]...)
 }
 
 const packHeader = 12
@@ -174,19 +207,32 @@ const packHeader = 12
 func (w *packWriter) write() {
 	at := int64(packHeader)
 	_, err := w.pack.f.Write(make([]byte, packHeader)) // the count comes last
+	var out []byte
 	for g := range w.order {
 		<-g.done
 		if err != nil {
 			w.fail(writeError("write pack", err))
 			continue
 		}
+		out = out[:0]
 		start := 0
 		for _, o := range g.objects {
-			w.index.Add(plumbing.Hash(o.id), uint64(at)+uint64(start), o.check)
+			entry := len(out)
+			here := at + int64(entry)
+			if o.own != nil {
+				o.own.at = here
+			}
+			if o.base == nil {
+				out = appendEntryHeader(out, byte(o.t), o.size)
+			} else {
+				out = appendOffset(appendEntryHeader(out, ofsDelta, o.size), here-o.base.at)
+			}
+			out = append(out, g.packed[start:o.end]...)
+			w.index.Add(plumbing.Hash(o.id), uint64(here), crc32.ChecksumIEEE(out[entry:]))
 			start = o.end
 		}
-		at += int64(len(g.packed))
-		_, err = w.pack.f.Write(g.packed)
+		at += int64(len(out))
+		_, err = w.pack.f.Write(out)
 	}
 	if err != nil {
 		w.fail(writeError("write pack", err))

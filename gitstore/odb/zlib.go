@@ -2,8 +2,10 @@ package odb
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/adler32"
 	"io"
 	"sync"
 
@@ -134,4 +136,13 @@ func deflate(out []byte, parts ...[]byte) []byte {
 	}
 	f.zlib.Close()
 	return append(out, f.out.Bytes()...)
+}
+
+// store appends data, at most 64 KiB less one byte of it, as a stream of which nothing
+// is compressed.
+func store(out, data []byte) []byte {
+	out = append(out, 0x78, 0x01, 0x01) // zlib, as fast as can be; a stored block, the last
+	out = binary.LittleEndian.AppendUint16(out, uint16(len(data)))
+	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(data)))
+	return binary.BigEndian.AppendUint32(append(out, data...), adler32.Checksum(data))
 }

@@ -1,0 +1,128 @@
+package odb_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A delta makes exactly the content that it was made for.
+func TestWindowDelta(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w odb.Window
+		var bases [][]byte
+		for range rapid.IntRange(1, 5).Draw(t, "bases") {
+			seed := rapid.Uint64().Draw(t, "seed")
+			base := noise(seed, rapid.IntRange(1, 100_000).Draw(t, "size"))
+			if rapid.Bool().Draw(t, "repetitive") {
+				base = bytes.Repeat(base[:min(len(base), 1000)], 70)
+			}
+			w.Put(base)
+			bases = append(bases, base)
+		}
+		for range 20 {
+			var content []byte
+			for range rapid.IntRange(0, 6).Draw(t, "pieces") {
+				base := rapid.SampledFrom(bases).Draw(t, "base")
+				from := rapid.IntRange(0, len(base)).Draw(t, "from")
+				content = append(content, base[from:rapid.IntRange(from, len(base)).Draw(t, "to")]...)
+				content = append(content, rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "own")...)
+			}
+			delta, of := w.Delta(content)
+			if of == nil {
+				continue
+			}
+			if len(delta) > len(content)/2 {
+				t.Fatalf("a delta of %d bytes for %d", len(delta), len(content))
+			}
+			if made, err := odb.ApplyDelta(of, delta); err != nil || !bytes.Equal(made, content) {
+				t.Fatalf("the delta makes something else, %v", err)
+			}
+		}
+	})
+}
+
+// document is the n-th of several, of that many parts.
+func document(n, parts int) (whole []byte, each [][]byte) {
+	var b bytes.Buffer
+	for i := range parts {
+		said := fmt.Sprintf("%x", noise(uint64(n*parts+i), 400))
+		fmt.Fprintf(&b, "{\"id\": %d, \"text\": \"%s\"},\n", i, said)
+		each = append(each, fmt.Appendf(nil, "{\n  \"role\": \"user\",\n  \"text\": \"%s\"\n}\n", said))
+	}
+	return b.Bytes(), each
+}
+
+// Parts of documents become deltas, which Git reads and keeps.
+func TestAddRepeated(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	batch := d.Begin()
+	contents := map[odb.ID][]byte{}
+	var ids []odb.ID
+	put := func(data []byte) {
+		id, err := batch.AddRepeated(data)
+		must(t, err)
+		contents[id] = data
+		ids = append(ids, id)
+	}
+	for n := range 12 { // more than the window holds
+		whole, parts := document(n, 1200)
+		for len(whole) > 0 {
+			size := min(len(whole), 70_000)
+			put(whole[:size])
+			whole = whole[size:]
+		}
+		for _, part := range parts {
+			put(part)
+		}
+	}
+	tip := commit(t, batch, odb.ID{}, ids...)
+	must(t, batch.Sync())
+	git(t, dir, "update-ref", "refs/heads/main", tip.String())
+	must(t, batch.Settle())
+
+	idx, err := filepath.Glob(dir + "/objects/pack/*.idx")
+	must(t, err)
+	listed := git(t, dir, "verify-pack", "-v", idx[0])
+	if !strings.Contains(listed, "chain length = 1: 14") || strings.Contains(listed, "chain length = 2") {
+		t.Errorf("not every part became a delta of a whole document: %s", listed[strings.Index(listed, "non delta"):])
+	}
+	git(t, dir, "fsck", "--strict", "--full")
+	for range 2 {
+		for id, want := range contents {
+			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s: other content, %v", id, err)
+			}
+		}
+		git(t, dir, "gc", "--quiet")
+		git(t, dir, "fsck", "--strict", "--full")
+	}
+}
+
+// BenchmarkAddRepeated stores documents and their parts.
+func BenchmarkAddRepeated(b *testing.B) {
+	whole, parts := document(1, 10_000)
+	b.SetBytes(int64(len(whole)))
+	for b.Loop() {
+		b.StopTimer()
+		batch := open(b, bare(b)).Begin()
+		b.StartTimer()
+		for at := 0; at < len(whole); at += 64 << 10 {
+			_, err := batch.AddRepeated(whole[at:min(len(whole), at+64<<10)])
+			must(b, err)
+			for _, part := range parts[at*len(parts)/len(whole) : min(len(whole), at+64<<10)*len(parts)/len(whole)] {
+				_, err := batch.AddRepeated(part)
+				must(b, err)
+			}
+		}
+		must(b, batch.Sync())
+		must(b, batch.Settle())
+	}
+}
