@@ -3,6 +3,7 @@ module github.com/domarkx/domarkx
 go 1.26.8
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/containerd/errdefs v1.0.0
 	github.com/go-git/go-billy/v5 v5.9.2

@@ -11,7 +11,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-type zeusListCmd struct{}
+type zeusListCmd struct {
+	agentRows
+}
 
 func (zeusListCmd) Help() string {
 	return `
@@ -24,7 +26,8 @@ comes first, by its name.
     AGENT_ID  KIND  STATUS  DETAIL
 
 A line for each agent of each snapshot. STATUS is saved, and DETAIL is the name of the
-snapshot, which "git domarkx zeus restore" takes.
+snapshot, which "git domarkx zeus restore" takes. The objects of --json have the members
+agent_id, kind, status and detail.
 `
 }
 
@@ -65,7 +68,7 @@ func (c *zeusListCmd) Run(inv *invocation) error {
 			rows = append(rows, agents.Row{ID: e.ID, Kind: e.Kind, Status: agents.Saved, Detail: s.name})
 		}
 	}
-	if err := printAgents(inv, rows); err != nil {
+	if err := c.agentRows.print(inv, rows); err != nil {
 		return err
 	}
 	return badInput(inv, bad)

@@ -20,7 +20,9 @@ type zeusRestoreCmd struct {
 	WorkspaceMode string `enum:"original,current" default:"original" placeholder:"MODE" help:"Where windows of kitty go: original (the default), to the workspace of sway that they were on, or current."`
 	IfRunning     string `enum:"error,skip,replace" default:"error" placeholder:"POLICY" help:"What to do when an agent runs already: error (the default), and nothing is started; skip it; or replace it."`
 	SessionDir    string `placeholder:"DIR" help:"Where to write transcripts that are missing, instead of to their own place."`
-	Name          string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's folder, by its name or path."`
+	agentRows
+
+	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's folder, by its name or path."`
 }
 
 func (zeusRestoreCmd) Help() string {
@@ -47,7 +49,8 @@ current. Agents in tmux have none.
     AGENT_ID  KIND  STATUS  DETAIL
 
 A line for each agent. STATUS is restored, skipped or failed, and DETAIL says where it is,
-or why. How many of each there were is told on standard error.
+or why. How many of each there were is told on standard error. The objects of --json have
+the members agent_id, kind, status and detail.
 
 ## Examples
 
@@ -98,7 +101,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	}
 	var conflict *agents.ConflictError
 	if err != nil && !errors.As(err, &conflict) {
-		return errors.Join(printAgents(inv, rows), err)
+		return errors.Join(c.agentRows.print(inv, rows), err)
 	}
 	if conflict != nil {
 		printError(inv.err, conflict)
@@ -107,7 +110,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 }
 
 func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []string) error {
-	if err := printAgents(inv, rows); err != nil {
+	if err := c.agentRows.print(inv, rows); err != nil {
 		return err
 	}
 	failed := countAgents(rows, agents.Failed)

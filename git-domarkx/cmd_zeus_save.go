@@ -20,6 +20,8 @@ import (
 type zeusSaveCmd struct {
 	Name  string `placeholder:"NAME" help:"What the snapshot is called, behind the time; snapshot- and the time unless given."`
 	Close bool   `help:"Close the agents once they are saved."`
+
+	agentRows
 }
 
 func (zeusSaveCmd) Help() string {
@@ -41,7 +43,8 @@ told on standard error.
 
 A line for each agent. STATUS is saved, and DETAIL the path of the transcript; where nothing
 is saved, it is failed for those that are in the way and skipped for the others, and DETAIL
-says why. How many there were, and the name of the session, is told on standard error.
+says why. How many there were, and the name of the session, is told on standard error. The
+objects of --json have the members agent_id, kind, status and detail.
 
 ## Examples
 
@@ -80,6 +83,9 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	snapshot, rows, err := desk.Snapshot(live, hostname, now)
 	if errors.Is(err, agents.ErrNoAgents) {
 		printError(inv.err, err)
+		if c.JSON {
+			return errors.Join(c.agentRows.print(inv, nil), errNo)
+		}
 		return errNo
 	}
 	if err != nil {
@@ -87,13 +93,13 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	}
 	if snapshot == nil {
 		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, agents.Failed), len(rows)))
-		return errors.Join(printAgents(inv, rows), errNo)
+		return errors.Join(c.agentRows.print(inv, rows), errNo)
 	}
 	name, err := c.store(inv, source, snapshot, now)
 	if err != nil {
 		return err
 	}
-	if err := printAgents(inv, rows); err != nil {
+	if err := c.agentRows.print(inv, rows); err != nil {
 		return err
 	}
 	if !inv.opts.Quiet {

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
@@ -40,12 +40,7 @@ func (inv *invocation) desk() (*agents.Desk, error) {
 // zeusStateDir returns the folder in which Zeus keeps its state.
 func (inv *invocation) zeusStateDir() string {
 	configured, _ := inv.config("domarkx.zeus.stateDir")
-	home := inv.getenv("HOME")
-	dir := cmp.Or(inv.getenv("ZEUS_STATE_DIR"), configured, filepath.Join(home, ".zeus"))
-	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		dir = filepath.Join(home, rest)
-	}
-	return dir
+	return agents.StateDir(inv.getenv, configured)
 }
 
 // zeusFiles returns the names, without extension, of the snapshots in Zeus's own
@@ -64,8 +59,18 @@ func zeusFiles(stateDir string) ([]string, error) {
 	return names, err
 }
 
-// printAgents prints what became of agents, one a line.
-func printAgents(inv *invocation, rows []agents.Row) error {
+// agentRows is how the commands print what became of agents.
+type agentRows struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// print prints a row for each agent.
+func (a agentRows) print(inv *invocation, rows []agents.Row) error {
+	if a.JSON {
+		return writeJSON(inv.out, rows, func(r agents.Row) []domarkx.Member {
+			return []domarkx.Member{jsonText("agent_id", r.ID), jsonText("kind", r.Kind), jsonText("status", string(r.Status)), jsonText("detail", r.Detail)}
+		})
+	}
 	t := newTable("AGENT_ID", "KIND", "STATUS", "DETAIL")
 	for _, r := range rows {
 		t.add(text(r.ID), text(r.Kind), text(string(r.Status)), text(r.Detail))

@@ -1,6 +1,8 @@
 package integration_test
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,6 +136,9 @@ func (f *fleet) only(suffix string) string {
 func TestZeusSave(t *testing.T) {
 	f := newFleet(t)
 	f.expect(1, []string{"save"})
+	if o := f.try("", "git-domarkx", "zeus", "save", "--json"); o.code != 1 || o.out != "[]\n" {
+		t.Errorf("%s", o)
+	}
 	a, h := f.transcript("a.jsonl"), f.transcript("h.jsonl")
 	f.stygian("s-1", a)
 	f.tmux("hop-1", "@zeus_agent", "h-1", "@zeus_role", "Hoplite", "@zeus_owner", "s-1", "@zeus_phalanx", "phalanx-s-1", "@zeus_session_path", h)
@@ -166,6 +171,11 @@ func TestZeusSave(t *testing.T) {
 		t.Errorf("changed:\n%s\nwant\n%s", got, want)
 	}
 	f.expect(0, []string{"list"}, "s-1 | stygian | saved | "+name, "h-1 | hoplite | saved | "+name)
+	var rows []map[string]string
+	if err := json.Unmarshal([]byte(f.domarkx("zeus", "list", "--json")), &rows); err != nil || len(rows) != 2 ||
+		!maps.Equal(rows[1], map[string]string{"agent_id": "h-1", "kind": "hoplite", "status": "saved", "detail": name}) {
+		t.Errorf("%v: %v", err, rows)
+	}
 
 	// All or nothing.
 	f.tmux("hop-4", "@zeus_agent", "h-4", "@zeus_role", "hoplite", "@zeus_owner", "s-1", "@zeus_phalanx", "p", "@zeus_session_path", "/none.jsonl")
@@ -199,6 +209,9 @@ func TestZeusRestore(t *testing.T) {
 		t.Errorf("%s", o)
 	}
 	f.expect(0, []string{"restore", "--if-running=skip", name}, "s-1 | stygian | skipped | *", "h-1 | hoplite | skipped | *")
+	if o := f.try("", "git-domarkx", "zeus", "restore", "--json", name); o.code != 1 || !strings.Contains(o.out, `"agent_id": "s-1"`) || !strings.Contains(o.out, `"status": "failed"`) {
+		t.Errorf("%s", o)
+	}
 	f.expect(0, []string{"restore", "--if-running=replace", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | restored | *")
 	want := func(id, path, more string) {
 		t.Helper()

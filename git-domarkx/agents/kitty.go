@@ -16,7 +16,8 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// A kittyWindow is a window of kitty with the variables of an agent.
+// A kittyWindow is a window of kitty with the variables of an agent, or one that Zeus
+// takes for an agent's.
 type kittyWindow struct {
 	address  string
 	id       int64
@@ -47,6 +48,8 @@ type kittyList []struct {
 			CWD   string         `json:"cwd"`
 			Title string         `json:"title"`
 			Env   agentVariables `json:"env"`
+			// Cmdline is only looked at for pi and its session.
+			Cmdline []string `json:"cmdline"`
 		} `json:"windows"`
 	} `json:"tabs"`
 }
@@ -141,12 +144,22 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 	if json.Unmarshal([]byte(out), &list) != nil {
 		return nil, errors.New("kitty answers with something else than a list of windows") // the parser's error could quote it
 	}
+	ids, names := d.windowNotes(windowIDs), d.windowNotes(windowNames)
 	var found []kittyWindow
 	for _, around := range list {
 		for _, tab := range around.Tabs {
 			for _, w := range tab.Windows {
+				key := windowKey(address, w.ID)
 				if w.Env.Name == "" && w.Env.ID == "" {
-					continue
+					if ids[key] == "" || !showsPi(w.Cmdline, w.Title) {
+						continue
+					}
+					w.Env = agentVariables{Name: fmt.Sprintf("pi-%d", w.ID)} // what it has from another window
+				}
+				w.Env.ID = cmp.Or(strings.TrimSpace(w.Env.ID), ids[key])
+				w.Env.Name = cmp.Or(names[key], w.Env.Name)
+				if path := d.expand(sessionIn(w.Cmdline)); !isFile(d.expand(w.Env.Path)) && isFile(path) {
+					w.Env.Path = path
 				}
 				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, folder: strings.TrimSpace(w.CWD), title: w.Title,
 					platform: around.Platform, env: w.Env})

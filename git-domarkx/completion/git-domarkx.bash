@@ -38,8 +38,9 @@ __git_domarkx_options() {
     'workspace checkout') echo '--yes' ;;
     'workspace rm') echo '--force' ;;
     'plugin list') echo '--json' ;;
-    'zeus save') echo '--name --close' ;;
-    'zeus restore') echo '--workspace-mode --if-running --session-dir' ;;
+    'zeus save') echo '--name --close --json' ;;
+    'zeus list') echo '--json' ;;
+    'zeus restore') echo '--workspace-mode --if-running --session-dir --json' ;;
     mount) echo '--foreground' ;;
     push) echo '--all --allow-ignored' ;;
     fsck) echo '--json' ;;
