@@ -1,0 +1,94 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestZeusPolicies restores an agent by each policy, whether it runs, its tmux session
+// is another's, its transcript or its folder is missing. What is not replaced stays.
+func TestZeusPolicies(t *testing.T) {
+	f := newFleet(t)
+	good := f.transcript("good.jsonl")
+	const free, running, taken = "free", "running", "taken"
+	n := 0
+	for _, policy := range []string{"", "error", "skip", "replace"} {
+		for _, mode := range []string{"original", "current"} {
+			for _, state := range []string{free, running, taken} {
+				for _, missing := range []string{"", "transcript", "folder", "both"} {
+					if mode == "current" && (policy != "replace" || missing == "both") {
+						continue // the mode says nothing of tmux
+					}
+					n++
+					id := fmt.Sprintf("m-%d", n)
+					path, folder := good, f.work
+					if missing == "transcript" || missing == "both" {
+						path = "/none/" + id + ".jsonl"
+					}
+					if missing == "folder" || missing == "both" {
+						folder = "/none"
+					}
+					f.write(id+".json", fmt.Sprintf(`{"schema_version":1,"entries":[{"kind":"stygian","agent_id":%q,"name":"m","cwd":%q,"tmux_session":%q,"session_path":%q}]}`,
+						id, folder, "t-"+id, path))
+					f.domarkx("import", "-q", id+".json")
+					switch state {
+					case running:
+						f.tmux("elsewhere-"+id, "@zeus_agent", id)
+					case taken:
+						f.tmux("t-" + id)
+					}
+					before := f.try("", "tmux", "list-sessions", "-F", "#{session_id} #{session_name}").out
+
+					code, status := 0, "restored"
+					switch {
+					case state != free && policy == "skip":
+						status = "skipped"
+					case state != free && policy != "replace", missing != "":
+						code, status = 1, "failed"
+					}
+					args := []string{"restore", "--workspace-mode", mode}
+					if policy != "" {
+						args = append(args, "--if-running", policy)
+					}
+					what := fmt.Sprintf("%s %s, %s, without %q", policy, mode, state, missing)
+					o := f.try("", "git-domarkx", append(append([]string{"zeus"}, args...), id)...)
+					if o.code != code || !strings.HasPrefix(o.out, id+"\tstygian\t"+status+"\t") {
+						t.Fatalf("%s: want %s, exit %d\n%s", what, status, code, o)
+					}
+					counts := map[string]int{status: 1}
+					if want := fmt.Sprintf("%d restored, %d skipped, %d failed", counts["restored"], counts["skipped"], counts["failed"]); !strings.Contains(o.err, want) {
+						t.Errorf("%s: no %q\n%s", what, want, o)
+					}
+					after := f.try("", "tmux", "list-sessions", "-F", "#{session_id} #{session_name}").out
+					if status == "restored" {
+						if got := f.started(id); !strings.Contains(got, "--session\n"+path+"\n"+folder+"\n") {
+							t.Errorf("%s: started so:\n%s", what, got)
+						}
+						if strings.Contains(after, "elsewhere-"+id) || strings.Count(after, " t-"+id+"\n") != 1 {
+							t.Errorf("%s: sessions are\n%s", what, after)
+						}
+					} else if after != before {
+						t.Errorf("%s: sessions were\n%sand are\n%s", what, before, after)
+					}
+					if _, err := os.Stat(f.path("started." + id)); err == nil {
+						t.Errorf("%s: started again", what)
+					}
+					for _, session := range []string{"elsewhere-" + id, "t-" + id} {
+						f.try("", "tmux", "kill-session", "-t", "="+session)
+					}
+				}
+			}
+		}
+	}
+	if n != 57 {
+		t.Errorf("%d rows", n)
+	}
+	for _, args := range [][]string{{"--if-running", "kill", "m-1"}, {"--workspace-mode", "other", "m-1"}, {}} {
+		if o := f.try("", "git-domarkx", append([]string{"zeus", "restore"}, args...)...); o.code != 129 {
+			t.Errorf("%s", o)
+		}
+	}
+	f.sound()
+}
