@@ -30,8 +30,9 @@ call, and prints the result. The first call makes the workspace, as "run" does.
 words are put together so that a shell reads each as one word; a single one is a command
 line itself.
 
-A call that cannot be made, because there is no such resource or tool or an argument does
-not fit, adds nothing to the session.
+A call that cannot be made, because there is no such resource or tool, a resource cannot be
+opened (a container without its engine, say) or an argument does not fit, adds nothing to
+the session.
 
 ## Output
 
@@ -49,7 +50,7 @@ The tool's result as JSON, on one line.
 
 // ExitOne says what exit status 1 means.
 func (execCmd) ExitOne() string {
-	return "The session is not trusted, or the tool refused or broke."
+	return "The session is not trusted, a resource cannot be opened, or the tool refused or broke."
 }
 
 // Run makes the call.

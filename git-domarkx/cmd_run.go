@@ -37,7 +37,7 @@ that does not exist, a failure) has a result, and the next one is made. What was
 in the workspace between two calls becomes a version of its own first.
 
 The first call of a session makes its resources and runs its setup script, once; when
-that fails, nothing else runs. A call may take as many seconds as "timeout" in the
+that fails, nothing else runs, and nothing is recorded: the calls stay pending. A call may take as many seconds as "timeout" in the
 session-config says, 60 without it; then it is ended with all that it started.
 
 A call during which the program is killed is recorded as interrupted by the next command
@@ -57,7 +57,7 @@ workspace after the call.
 
 // ExitOne says what exit status 1 means.
 func (runCmd) ExitOne() string {
-	return "The session is not trusted, its setup script failed, or a call has an error for its result."
+	return "The session is not trusted, a resource cannot be opened, the setup script failed, or a call has an error for its result."
 }
 
 // Run makes the pending calls.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	domarkx "github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // The exit statuses; signals give 128 and their number.
@@ -46,6 +48,7 @@ func report(w io.Writer, err error) int {
 	var untrusted *engine.UntrustedError
 	var setup *engine.SetupError
 	var tool *domarkx.ToolError
+	var resource *plugins.ResourceError
 	var status statusError
 	switch {
 	case err == nil:
@@ -69,9 +72,23 @@ func report(w io.Writer, err error) int {
 		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool):
 		printError(w, err)
 		return exitNo
+	case errors.As(err, &resource) && !isTrouble(err):
+		printError(w, err)
+		return exitNo
 	}
 	printError(w, err)
 	return exitFatal
+}
+
+// isTrouble reports whether a disk is full, read-only or broken, which is fatal to
+// whatever needed it.
+func isTrouble(err error) bool {
+	for _, trouble := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, domarkx.ErrCorrupt} {
+		if errors.Is(err, trouble) {
+			return true
+		}
+	}
+	return false
 }
 
 // reportBeside reports what else went wrong in a command whose answer is no.

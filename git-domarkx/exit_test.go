@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 func TestReport(t *testing.T) {
@@ -28,9 +29,12 @@ func TestReport(t *testing.T) {
 		"no twice":     {errors.Join(errNo, errNo), 1, ""},
 		"usage":        {usagef("no such thing"), 129, "git-domarkx: no such thing\nSee 'git domarkx help'.\n"},
 		"usage shown":  {errUsageShown, 129, ""},
-		"interrupted":  {signalError{syscall.SIGINT}, 130, ""},
-		"terminated":   {fmt.Errorf("fetching: %w", signalError{syscall.SIGTERM}), 143, ""},
-		"hostile text": {errors.New("session \"\x1b[31m\""), 128, "git-domarkx: session \"\\x1b[31m\"\n"},
+		"no resource": {fmt.Errorf("workspace %q: %w", "w", &plugins.ResourceError{Doing: "opening", Resource: "r", Err: errors.New("no engine")}), 1,
+			"git-domarkx: workspace \"w\": opening resource \"r\": no engine\n"},
+		"no room for a resource": {&plugins.ResourceError{Doing: "opening", Resource: "r", Err: syscall.ENOSPC}, 128, "git-domarkx: opening resource \"r\": no space left on device\n"},
+		"interrupted":            {signalError{syscall.SIGINT}, 130, ""},
+		"terminated":             {fmt.Errorf("fetching: %w", signalError{syscall.SIGTERM}), 143, ""},
+		"hostile text":           {errors.New("session \"\x1b[31m\""), 128, "git-domarkx: session \"\\x1b[31m\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer

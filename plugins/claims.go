@@ -26,15 +26,39 @@ func claimIn(top string, config domarkx.Value) string {
 	}
 	path := filepath.Clean(filepath.FromSlash(v.Text()))
 	if !filepath.IsAbs(path) {
-		if real, err := filepath.EvalSymlinks(top); err == nil {
-			top = real
-		}
 		path = filepath.Join(top, path)
 	}
+	return resolve(path)
+}
+
+// resolve follows the symbolic links of a path as far as it is there.
+func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+		return real
 	}
-	return path
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(resolve(dir), filepath.Base(path))
+}
+
+// clash returns the first two resources of a workspace of which one would work in what
+// the other works on: their versions could not be told apart. Paths that differ by
+// case alone are one folder on some machines.
+func clash(top string, specs []domarkx.ResourceSpec) (first, second int, found bool) {
+	paths := make([]string, len(specs))
+	for i, spec := range specs {
+		if paths[i] = strings.ToLower(claimIn(top, spec.Config)); paths[i] == "" {
+			continue
+		}
+		for j := range i {
+			if paths[j] != "" && overlap(paths[i], paths[j]) {
+				return j, i, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // workTreeOf is the work tree that a resource works in: where it was made, although
@@ -66,6 +90,12 @@ func (l *Live) claim(e *entry) error {
 	path := claimIn(top, e.Config)
 	if path == "" || e.Private || e.Claim == path {
 		return nil
+	}
+	for _, other := range l.state.Resources {
+		if other.ID != e.ID && !other.Gone && !other.Private && other.Claim != "" && overlap(other.Claim, path) {
+			return fmt.Errorf("path %q: resource %q works on %q, expected a path that is neither that, nor in it, nor around it: %w",
+				path, other.ID, other.Claim, domarkx.ErrInvalid)
+		}
 	}
 	ctx := context.Background() // claims are held for moments only
 	lock, err := lockFolder(ctx, filepath.Join(l.m.home.Dir, claimsFolder), false)

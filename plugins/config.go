@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/schema"
 )
 
 // maxID is how long the id of a resource may be, in bytes.
@@ -30,11 +31,15 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 		if err != nil {
 			return &domarkx.SyntaxError{Pointer: at + "/type", Msg: err.Error(), Err: err}
 		}
-		if found := check(k.config, pluginConfig(spec.Config)); len(found) > 0 {
-			found[0].Pointer = at + found[0].Pointer
-			found[0].Err = domarkx.ErrInvalid
-			return found[0]
+		if err := checkConfig(k, k.config, pluginConfig(spec.Config)); err != nil {
+			err.Pointer = at + err.Pointer
+			return err
 		}
+	}
+	if a, b, found := clash(m.home.WorkTree, specs); found {
+		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
+		return &domarkx.SyntaxError{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
+			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are one folder, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}
 	}
 	return nil
 }
@@ -129,4 +134,57 @@ func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 		}
 	}
 	return expanded
+}
+
+// CheckDefaults reports what is wrong with values for some of the config keys of a
+// type, as Check does; the pointer is from the top of the config. What else the type
+// wants beside them is not looked at.
+func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config domarkx.Value) error {
+	k, err := m.kind(ctx, typ)
+	if err != nil {
+		return &domarkx.SyntaxError{Msg: err.Error(), Err: err}
+	}
+	all := k.description.Config
+	if all.Kind() != domarkx.Object {
+		return nil
+	}
+	keys := domarkx.ObjectValue()
+	for _, keyword := range []string{"type", "properties", "patternProperties", "additionalProperties", "propertyNames", "$defs", "definitions"} {
+		if v, ok := all.Get(keyword); ok {
+			keys = keys.With(keyword, v)
+		}
+	}
+	s, err := compile(keys)
+	if err != nil {
+		return fmt.Errorf("plugin %q, schema of its config: %w", typ, err)
+	}
+	if err := checkConfig(k, s, config); err != nil {
+		return err
+	}
+	return nil
+}
+
+// checkConfig returns the first that is wrong with a config, or nil.
+func checkConfig(k *kind, s *schema.Schema, config domarkx.Value) *domarkx.SyntaxError {
+	found := check(s, config)
+	if len(found) == 0 {
+		return nil
+	}
+	err := found[0]
+	err.Err = domarkx.ErrInvalid
+	properties, _ := k.description.Config.Get("properties")
+	more, _ := k.description.Config.Get("additionalProperties")
+	if key := strings.TrimPrefix(err.Pointer, "/"); more.Kind() == domarkx.Bool && !more.IsTrue() && !strings.Contains(key, "/") {
+		var known []string
+		for _, m := range properties.Members() {
+			if m.Name == key {
+				return err
+			}
+			known = append(known, m.Name)
+		}
+		if _, there := config.Get(key); there {
+			err.Msg = fmt.Sprintf("is no key of the config of %s, expected one of %s", k.plugin.Type(), strings.Join(known, ", "))
+		}
+	}
+	return err
 }

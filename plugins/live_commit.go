@@ -67,7 +67,7 @@ func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("resource %q: %w", e.ID, err)
+		return false, &ResourceError{"looking for changes of", e.ID, err}
 	}
 	return changed, nil
 }
@@ -158,9 +158,10 @@ func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 		return base, err
 	}
 	p, err := l.begin(ctx, i, base, c)
-	if err == nil {
-		err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) })
+	if err != nil {
+		return "", err
 	}
+	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) })
 	return l.finish(ctx, i, p, err)
 }
 
@@ -215,11 +216,12 @@ func (l *Live) begin(ctx context.Context, i int, base string, c *Changes) (Pendi
 
 // finish ends what begin began, after a plugin gave its state, or an error.
 func (l *Live) finish(ctx context.Context, i int, p Pending, err error) (version string, _ error) {
-	if err == nil {
-		version, err = p.Finish(ctx)
-	}
+	id := l.state.Resources[i].ID
 	if err != nil {
-		return "", fmt.Errorf("resource %q: committing its state: %w", l.state.Resources[i].ID, err)
+		return "", &ResourceError{"committing the state of", id, err}
+	}
+	if version, err = p.Finish(ctx); err != nil {
+		return "", fmt.Errorf("committing the state of resource %q: %w", id, err)
 	}
 	return version, nil
 }

@@ -97,7 +97,7 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 		}
 		err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Load(ctx, l.m.versions, r.Version) })
 		if err != nil {
-			return fmt.Errorf("resource %q: %w", r.ID, err)
+			return &ResourceError{"loading", r.ID, err}
 		}
 	}
 	l.order(specs)

@@ -11,6 +11,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
+// A ResourceError says that a resource cannot be opened, loaded or committed as things
+// are here: its plugin is missing or refuses, or something that it needs is not there.
+type ResourceError struct {
+	Doing    string // such as "opening"
+	Resource string // id
+	Err      error
+}
+
+// Error says which resource it is.
+func (e *ResourceError) Error() string {
+	return fmt.Sprintf("%s resource %q: %v", e.Doing, e.Resource, e.Err)
+}
+
+// Unwrap returns e.Err.
+func (e *ResourceError) Unwrap() error { return e.Err }
+
 // open opens the resource at an index of the state, which makes it when it was not
 // made before.
 func (l *Live) open(ctx context.Context, i int) error {
@@ -20,14 +36,14 @@ func (l *Live) open(ctx context.Context, i int) error {
 	}
 	k, err := l.m.kind(ctx, e.Type)
 	if err != nil {
-		return fmt.Errorf("resource %q: %w", e.ID, err)
+		return &ResourceError{"opening", e.ID, err}
 	}
 	if err := l.claim(e); err != nil {
-		return fmt.Errorf("resource %q: %w", e.ID, err)
+		return &ResourceError{"opening", e.ID, err}
 	}
 	live, err := l.openPlugin(ctx, k, e)
 	if err != nil {
-		return fmt.Errorf("opening resource %q: %w", e.ID, err)
+		return &ResourceError{"opening", e.ID, err}
 	}
 	r.kind, r.live, r.err, r.busy = k, live, nil, nil
 	path := ""

@@ -16,6 +16,12 @@ import (
 
 func TestCheck(t *testing.T) {
 	w := newWorld(t)
+	if err := os.Mkdir(filepath.Join(w.home.WorkTree, "real"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(w.home.WorkTree, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name    string
 		specs   []domarkx.ResourceSpec
@@ -24,9 +30,14 @@ func TestCheck(t *testing.T) {
 	}{
 		{"fine", []domarkx.ResourceSpec{spec(t, "a", `{"type": "fake", "id": "a", "n": 1}`), spec(t, "b", `{"type": "fake"}`)}, "", ""},
 		{"unknown type", []domarkx.ResourceSpec{{ID: "x", Type: "odd", Config: parse(t, `{"type": "odd"}`)}}, "/execution_config/workspace/resources/0/type", "git-domarkx-plugin-odd"},
-		{"unknown key", []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{"what": 1}`)}, "/execution_config/workspace/resources/1/what", "not known"},
+		{"unknown key", []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{"what": 1}`)}, "/execution_config/workspace/resources/1/what", "expected one of path, token, n"},
 		{"wrong type", []domarkx.ResourceSpec{spec(t, "a", `{"n": "x"}`)}, "/execution_config/workspace/resources/0/n", "expected"},
 		{"same id", []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "a", `{}`)}, "/execution_config/workspace/resources/1/id", "expected another"},
+		{"paths apart", []domarkx.ResourceSpec{spec(t, "a", `{"path": "src"}`), spec(t, "b", `{"path": "src2"}`), spec(t, "c", `{}`), spec(t, "d", `{}`)}, "", ""},
+		{"same path", []domarkx.ResourceSpec{spec(t, "a", `{"path": "src"}`), spec(t, "b", `{"path": "./x/../src/"}`)}, "/execution_config/workspace/resources/1/path", `of resource "b" and path "src" of resource "a"`},
+		{"path in path", []domarkx.ResourceSpec{spec(t, "a", `{"path": "src/a"}`), spec(t, "b", `{}`), spec(t, "c", `{"path": "."}`)}, "/execution_config/workspace/resources/2/path", `of resource "c" and path "src/a" of resource "a"`},
+		{"path by case", []domarkx.ResourceSpec{spec(t, "a", `{"path": "Src"}`), spec(t, "b", `{"path": "src/b"}`)}, "/execution_config/workspace/resources/1/path", "lies in the other"},
+		{"path by a link", []domarkx.ResourceSpec{spec(t, "a", `{"path": "real/new"}`), spec(t, "b", `{"path": "link/new/b"}`)}, "/execution_config/workspace/resources/1/path", "lies in the other"},
 		{"odd id", []domarkx.ResourceSpec{spec(t, "../x", `{}`)}, "/execution_config/workspace/resources/0/id", "letters"},
 	} {
 		err := w.m.Check(t.Context(), c.specs)

@@ -95,7 +95,12 @@ func (f *Folder) hides(real string) bool {
 	return false
 }
 
-// reach refuses a path that is hidden.
+// Reach refuses a path from the top that is hidden, or lies in what is, wherever its
+// symbolic links lead; the last name's only if they are to be followed. It is asked
+// before the path is used by the methods of the root.
+func (f *Folder) Reach(path string, follow bool) error { return f.reach(path, follow) }
+
+// reach is Reach.
 func (f *Folder) reach(path string, follow bool) error {
 	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
 		return nil

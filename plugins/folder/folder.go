@@ -156,6 +156,9 @@ func (f *Folder) Path() string { return f.path }
 // leaves it alone, and the tools do not reach it.
 func (f *Folder) Hidden() []string { return f.hidden }
 
+// Files returns the folder as the tools of package files see it, until Close.
+func (f *Folder) Files() *files.Folder { return f.files }
+
 // Execute calls a tool of package files.
 func (f *Folder) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	r, known, err := f.files.Execute(ctx, call)

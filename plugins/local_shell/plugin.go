@@ -74,7 +74,7 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 }
 
 func newShell(f *folder.Folder, site domarkx.Site, p Plugin, kind string) *shell {
-	s := &shell{Folder: f, site: site, plugin: p, confined: !site.Allow.Unsandboxed}
+	s := &shell{Folder: f, site: site, plugin: p, kind: kind, confined: !site.Allow.Unsandboxed}
 	if s.confined && !p.canConfine() {
 		s.confined = false
 		if site.Warn != nil {
@@ -90,6 +90,7 @@ type shell struct {
 	*folder.Folder
 	site     domarkx.Site
 	plugin   Plugin
+	kind     string // type of the resource, for messages
 	confined bool
 }
 
@@ -168,12 +169,10 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	spool := output.NewSpool(s.site.Dir)
 	defer spool.Close()
 	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
-	if s.confined {
-		c.Sealed = slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
-	}
+	c.Sealed = s.sealed()
 	status, err := s.plugin.tried.run(ctx, c, limited)
-	if s.plugin.tried.noNamespace.Load() && len(c.Sealed) > 0 && s.site.Warn != nil {
-		s.site.Warn(fmt.Sprintf("commands of local_shell can write the repository's Git directory in %q: this system gives this user no namespaces", s.Path()))
+	if s.plugin.tried.noNamespace.Load() && len(c.Sealed) > 0 {
+		s.warnUnsealed()
 	}
 	if err != nil {
 		return domarkx.Result{}, err
@@ -183,6 +182,21 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		r.Value = r.Value.With("output_limit_exceeded", domarkx.BoolValue(true))
 	}
 	return r, err
+}
+
+// sealed returns what in the folder a confined command must not write, though it may
+// write all around it.
+func (s *shell) sealed() []string {
+	if !s.confined {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
+}
+
+func (s *shell) warnUnsealed() {
+	if s.site.Warn != nil {
+		s.site.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.kind, s.Path()))
+	}
 }
 
 // temporary makes a temporary folder for a command, with its home and what it takes

@@ -23,6 +23,8 @@ type Program struct {
 
 	closing sync.Once
 	exit    int
+
+	unsealed bool // it can write what was to be sealed
 }
 
 // StartProgram starts a program in a folder. The program's main must call
@@ -46,6 +48,7 @@ func startTalking(c command, code string) (*Program, error) {
 	case !why.Started:
 		return nil, &domarkx.ToolError{Code: code, Message: why.Error}
 	}
+	p.unsealed = len(c.Sealed) > 0 && !c.Namespace
 	return p, nil
 }
 

@@ -44,9 +44,12 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	defer s.shell.forget(temporary)
 	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
 	p, err := startTalking(command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir), Talks: true,
-		Writable: []string{s.shell.Path(), temporary}, Confined: s.shell.confined}, domarkx.CodeFailed)
+		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined}, domarkx.CodeFailed)
 	if err != nil {
 		return output.Status{}, err
+	}
+	if p.unsealed {
+		s.shell.warnUnsealed()
 	}
 	defer p.Kill()
 	p.Stdin.Close() // empty, as a command's

@@ -18,8 +18,11 @@ const maxFile = 256 << 20
 // create makes a file that is not there, durably; fs.ErrExist.
 func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	native := filepath.FromSlash(name)
-	if err := r.root.MkdirAll(filepath.Dir(native), 0o755); err != nil {
-		return explain(path.Dir(name), err)
+	if err := r.makeDir(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := r.root.Reach(native, true); err != nil {
+		return err
 	}
 	f, err := r.root.OpenFile(native, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -34,6 +37,18 @@ func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return explain(name, errors.Join(err, r.root.Remove(native)))
+	}
+	return nil
+}
+
+// makeDir makes a folder with those above it.
+func (r *resource) makeDir(dir string) error {
+	native := filepath.FromSlash(dir)
+	if err := r.root.Reach(native, true); err != nil {
+		return err
+	}
+	if err := r.root.MkdirAll(native, 0o755); err != nil {
+		return explain(dir, err)
 	}
 	return nil
 }
@@ -75,6 +90,9 @@ func (r *resource) read(name string) ([]byte, error) {
 // openRegular opens a regular file; opening another would wait for somebody.
 func (r *resource) openRegular(name string, flag int) (*os.File, error) {
 	native := filepath.FromSlash(name)
+	if err := r.root.Reach(native, true); err != nil {
+		return nil, err
+	}
 	info, err := r.root.Stat(native)
 	if err != nil {
 		return nil, explain(name, err)
@@ -91,6 +109,9 @@ func (r *resource) openRegular(name string, flag int) (*os.File, error) {
 
 // names returns the names in a folder, sorted; none where there is no folder.
 func (r *resource) names(dir string) ([]string, error) {
+	if err := r.root.Reach(filepath.FromSlash(dir), true); err != nil {
+		return nil, err
+	}
 	entries, err := fs.ReadDir(r.root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -80,7 +80,13 @@ type resource struct {
 
 func open(t *testing.T, config string) *resource {
 	t.Helper()
-	live, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, config), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }})
+	return openAt(t, domarkx.Site{Config: parse(t, config), Dir: t.TempDir()})
+}
+
+func openAt(t *testing.T, site domarkx.Site) *resource {
+	t.Helper()
+	site.Warn = func(m string) { t.Log(m) }
+	live, err := openpocket.New().Open(t.Context(), site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,15 +273,40 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.refuse("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`, domarkx.CodeRefused)
-	tree := t.TempDir()
-	if err := os.Mkdir(filepath.Join(tree, ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, `{"path": "."}`), Dir: t.TempDir(), WorkTree: tree}); !errors.Is(err, domarkx.ErrInvalid) {
-		t.Errorf("a whole work tree: %v", err)
-	}
 	if _, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, `{"screenshots": "../x"}`), Dir: t.TempDir()}); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("screenshots outside of the resource: %v", err)
+	}
+}
+
+// TestWholeWorkTree holds that the repository itself is no part of a resource that is
+// all of the work tree, whatever leads there.
+func TestWholeWorkTree(t *testing.T) {
+	tree := t.TempDir()
+	for _, dir := range []string{".git/hooks", "workspace", "state"} {
+		if err := os.MkdirAll(filepath.Join(tree, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := openAt(t, domarkx.Site{Config: parse(t, `{"path": ".", "screenshots": ".git/hooks"}`), Dir: t.TempDir(), WorkTree: tree})
+	session := r.call("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`)
+	if path, _ := session.Get("path"); r.read(path.Text()) == "" {
+		t.Error("nothing was written")
+	}
+	r.refuse("save_screenshot", `{"step": 1, "png": "iVBORw0KGgo="}`, domarkx.CodeRefused)
+	for link, target := range map[string]string{"state/human-auth-artifacts": "../.git/hooks", "workspace/memory": "../.git"} {
+		if err := os.Symlink(target, filepath.Join(tree, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.refuse("store_artifact", `{"request_id": "post-commit", "json": {}}`, domarkx.CodeRefused)
+	r.refuse("append_memory", `{"model_profile": "m", "ok": true, "task": "t", "result": "r"}`, domarkx.CodeRefused)
+	r.refuse("write_file", `{"path": ".git/hooks/x", "content": ""}`, domarkx.CodeRefused)
+	ran := r.call("run_script", `{"script": "cd ../..; echo x > fine; echo x > .git/hooks/post-commit", "timeout": 20}`)
+	if _, err := os.Stat(filepath.Join(tree, "fine")); err != nil {
+		t.Errorf("%v: %s", err, ran.JSON())
+	}
+	if left, err := os.ReadDir(filepath.Join(tree, ".git/hooks")); err != nil || len(left) > 0 {
+		t.Errorf("the repository was written: %v %v", left, err)
 	}
 }
 

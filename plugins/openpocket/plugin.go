@@ -2,9 +2,7 @@ package openpocket
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,35 +77,15 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 	if r.Folder, err = folder.Open(site); err != nil {
 		return nil, err
 	}
-	if err = r.alone(); err == nil {
-		r.root, err = os.OpenRoot(r.Path())
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.Folder.Close(context.Background()))
-	}
+	r.root = r.Folder.Files()
 	r.sandbox = localshell.NewSandbox(r.Folder, site, p.Type())
 	return r, nil
-}
-
-// alone refuses a folder that has something in it that no resource may reach, such as
-// the whole work tree with Git's folder: scripts and links could lead there.
-func (r *resource) alone() error {
-	for _, hidden := range r.Hidden() {
-		real, err := filepath.EvalSymlinks(hidden)
-		if err != nil {
-			real = hidden
-		}
-		if below, err := filepath.Rel(r.Path(), real); err == nil && filepath.IsLocal(below) {
-			return fmt.Errorf("folder %q has %q in it, which no resource may reach; name another in path: %w", r.Path(), hidden, domarkx.ErrInvalid)
-		}
-	}
-	return nil
 }
 
 // A resource is a folder with the files of OpenPocket.
 type resource struct {
 	*folder.Folder
-	root           *os.Root
+	root           *files.Folder
 	sandbox        *localshell.Sandbox
 	screenshots    string // slash-separated, from the top
 	maxScreenshots int
@@ -132,13 +110,8 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return r.Folder.Execute(ctx, call)
 }
 
-// Close closes the folder.
-func (r *resource) Close(ctx context.Context) error {
-	return errors.Join(r.root.Close(), r.Folder.Close(ctx))
-}
-
 // TearDown removes what is the resource's own.
 func (r *resource) TearDown(ctx context.Context) error {
 	r.sandbox.TearDown()
-	return errors.Join(r.root.Close(), r.Folder.TearDown(ctx))
+	return r.Folder.TearDown(ctx)
 }

@@ -81,7 +81,11 @@ func (r *resource) retain(saved string) (int, error) {
 	over := max(0, len(names)+1-r.maxScreenshots)
 	for _, name := range names[:over] {
 		at := r.screenshots + "/" + name
-		if err := r.root.Remove(filepath.FromSlash(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		native := filepath.FromSlash(at)
+		if err := r.root.Reach(native, false); err != nil {
+			return 0, err
+		}
+		if err := r.root.Remove(native); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, explain(at, err)
 		}
 	}

@@ -115,8 +115,8 @@ func (r *resource) bash(ctx context.Context, u *run) error {
 	if err != nil {
 		return toolError(domarkx.CodeNotFound, "scripts need the program \"bash\", which is not on PATH; install it")
 	}
-	if err := r.root.MkdirAll(filepath.FromSlash(scriptsDir), 0o755); err != nil {
-		return explain(scriptsDir, err)
+	if err := r.makeDir(scriptsDir); err != nil {
+		return err
 	}
 	var stdout, stderr capture
 	file := filepath.Join(r.Path(), filepath.FromSlash(u.dir()), "script.sh")
