@@ -1,5 +1,7 @@
 package main
 
+import "github.com/domarkx/domarkx/git-domarkx/engine"
+
 type statusCmd struct{}
 
 func (statusCmd) Help() string {
@@ -23,7 +25,9 @@ are live on this machine, and sessions that are not trusted.
   call brings them there.
 - ` + "`" + `setup` + "`" + `: the setup script of the workspace did not end well.
 - ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
-- ` + "`" + `untrusted` + "`" + `: the session asks for resources, and is not run before you trust it.
+- ` + "`" + `untrusted` + "`" + `: the session asks for resources, or has calls to make in those of .domarkx.toml, and is
+  not run before you trust it.
+- ` + "`" + `settings` + "`" + `: .domarkx.toml is wrong; DETAIL says where. No session is run or trusted until it is mended.
 
 Nothing is printed when there is nothing to say.
 `
@@ -63,6 +67,9 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	for _, w := range workspaces {
 		t.add(text(w.State), text(w.Name), text(w.Detail))
+	}
+	if err := sessions.CheckProject(); err != nil {
+		t.add(text("settings"), text(engine.ProjectFile), text(err.Error()))
 	}
 	return t.write(inv)
 }

@@ -1,10 +1,15 @@
 package main
 
+import "github.com/domarkx/domarkx/git-domarkx/engine"
+
 // workspaces reports calls that were interrupted, and what is left of workspaces.
 func (d *doctor) workspaces() {
 	sessions, err := d.inv.sessions()
 	if err != nil {
 		return // the check of the repository says so
+	}
+	if err := sessions.CheckProject(); err != nil {
+		d.find(severityWarning, "no session is run or trusted: "+err.Error(), engine.ProjectFile, "mend it; git domarkx trust says what it may hold")
 	}
 	found, err := sessions.WorkspaceFindings(d.inv.ctx)
 	if err != nil {

@@ -96,7 +96,11 @@ func (m *SessionManager) trustCompleted(ctx context.Context, tip domarkx.Info, n
 	if err != nil {
 		return err
 	}
-	now := digestHeader(h)
+	added, err := m.addedTo(ctx, tip.Name, h)
+	if err != nil {
+		return err
+	}
+	now := digestHeader(h, added)
 	for i, e := range next.Thread.Live {
 		if e.Role != domarkx.Assistant {
 			continue

@@ -38,7 +38,7 @@ func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallRe
 	if err := gate.check(ctx, info); err != nil {
 		return CallReport{}, err
 	}
-	b, err := m.openBench(ctx, info)
+	b, err := m.openBench(ctx, info, gate)
 	if err != nil {
 		return CallReport{}, err
 	}

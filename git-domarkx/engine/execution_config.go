@@ -44,7 +44,7 @@ func resourceSpecs(h domarkx.Header) ([]domarkx.ResourceSpec, error) {
 }
 
 func workspaceSpecs(workspace domarkx.Value) ([]domarkx.ResourceSpec, error) {
-	const at = "/execution_config/workspace/resources"
+	const at = resourcesAt
 	resources, _ := workspace.Get("resources")
 	if resources.Kind() != domarkx.Array || len(resources.Items()) == 0 {
 		return nil, &domarkx.SyntaxError{Pointer: at, Msg: "is missing or empty, expected a list of at least one resource"}

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
 // A gate lets nothing run that the user has not trusted or approved.
@@ -11,6 +13,7 @@ type gate struct {
 	m        *SessionManager
 	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
 	approved map[trustDigest]bool
+	added    trustDigest // of what runs besides the document, as last let through
 }
 
 func (m *SessionManager) newGate(approve func(context.Context, *UntrustedError) (bool, error)) *gate {
@@ -20,7 +23,11 @@ func (m *SessionManager) newGate(approve func(context.Context, *UntrustedError) 
 // check returns an *UntrustedError unless all that a snapshot runs may run. What was
 // approved may run as long as the session says nothing else.
 func (g *gate) check(ctx context.Context, info domarkx.Info) error {
-	d, err := g.m.digest(ctx, info)
+	if err := g.m.CheckProject(); err != nil {
+		return err
+	}
+	d, added, err := g.m.digestWith(ctx, info)
+	g.added = added
 	if err != nil || g.approved[d] {
 		return err
 	}
@@ -47,4 +54,12 @@ func (g *gate) check(ctx context.Context, info domarkx.Info) error {
 	}
 	g.approved[d] = true
 	return nil
+}
+
+// covers reports whether what runs besides the document is what was let through.
+func (g *gate) covers(added *Runs) error {
+	if added.digest() == g.added {
+		return nil
+	}
+	return fmt.Errorf("%s, or the workspace: %w; nothing was run, try it again", project.File, domarkx.ErrConflict)
 }

@@ -78,7 +78,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.bench, err = r.m.openBench(ctx, info); err != nil {
+	if r.bench, err = r.m.openBench(ctx, info, r.gate); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.bench.close(ctx)) }()
@@ -194,7 +194,7 @@ func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func
 	if err != nil {
 		return nil, err
 	}
-	specs, err := m.wantedSpecs(ctx, info.Name, workspace, h, tip)
+	asked, err := m.wanted(ctx, info.Name, workspace, h, tip)
 	var none *RefusedError
 	if errors.As(err, &none) {
 		return func(string) bool { return false }, nil
@@ -208,7 +208,7 @@ func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func
 	}
 	known := map[string]bool{}
 	for _, t := range types {
-		if slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return s.Type == t.Name }) {
+		if slices.ContainsFunc(asked.specs, func(s domarkx.ResourceSpec) bool { return s.Type == t.Name }) {
 			for _, language := range t.Languages {
 				known[language] = true
 			}

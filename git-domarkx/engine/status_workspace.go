@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -121,8 +122,8 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	return StateLive, nil
 }
 
-// untrusted returns the sessions that ask for resources and are not trusted. Of one
-// that asks for none nothing can run.
+// untrusted returns the sessions that ask for resources and are not trusted, and those
+// without any that have something to run in what the repository shares.
 func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error) {
 	list, listed := m.store.List(ctx)
 	if list == nil {
@@ -135,10 +136,17 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 			continue // for fsck to tell
 		}
 		h, err := loadHeader(ctx, m.store, headers[:1])
-		if err != nil || digestHeader(h).empty() {
+		if err != nil {
 			continue
 		}
-		held, err := m.IsTrusted(ctx, info)
+		d, asks, err := m.runsSomething(ctx, info, h)
+		if err != nil {
+			return nil, err
+		}
+		if !asks {
+			continue
+		}
+		held, err := m.trusts(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +155,19 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 		}
 	}
 	return states, nil
+}
+
+// runsSomething returns the digest of a session, and whether it asks for resources or
+// has something to run in those of .domarkx.toml. A conversation alone, which could be
+// given calls to run there, does not count.
+func (m *SessionManager) runsSomething(ctx context.Context, info domarkx.Info, h domarkx.Header) (trustDigest, bool, error) {
+	asks := !digestHeader(h, nil).empty()
+	added, err := m.addedTo(ctx, info.Name, h)
+	if err != nil || !asks && (added == nil || added.Where != project.File) {
+		return trustDigest{}, false, err
+	}
+	d, err := m.digest(ctx, info)
+	return d, asks || d != digestHeader(h, added), err
 }
 
 // WorkspaceFindings tells what calls and instances need a hand, for doctor.

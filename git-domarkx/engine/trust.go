@@ -59,7 +59,11 @@ func trustValue(d trustDigest, session string) string { return d.String() + " " 
 
 // Trust records that the user trusts all that a snapshot of a session can run, of
 // which the user was shown the listing.
+// Nothing is trusted while .domarkx.toml is wrong.
 func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
+	if err := m.checkAdded(ctx, info); err != nil {
+		return err
+	}
 	d, err := m.digest(ctx, info)
 	if err != nil {
 		return err
@@ -179,7 +183,7 @@ func (m *SessionManager) keepTrust(ctx context.Context, after, before domarkx.In
 	if err != nil || now.empty() {
 		return err
 	}
-	all, err := m.digests(ctx, before.ID)
+	all, err := m.digests(ctx, before)
 	if err != nil || !slices.Contains(all, now) {
 		return err
 	}

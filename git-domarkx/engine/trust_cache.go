@@ -17,21 +17,33 @@ func (m *SessionManager) digestFile(session string) string {
 	return filepath.Join(m.around.StateDir, "trust", hex.EncodeToString(sum[:16]))
 }
 
+// A knownDigest is the digest of a snapshot, which holds as long as what runs besides
+// the document is the same.
+type knownDigest struct{ digest, besides trustDigest }
+
 // knownDigest returns the digest of a snapshot when it is the one that was looked
 // at last.
-func (m *SessionManager) knownDigest(info domarkx.Info) (d trustDigest, ok bool) {
+func (m *SessionManager) knownDigest(info domarkx.Info) (k knownDigest, ok bool) {
 	data, err := os.ReadFile(m.digestFile(info.Name))
 	if err != nil {
-		return d, false
+		return k, false
 	}
-	snapshot, digest, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), " ")
-	n, err := hex.Decode(d[:], []byte(digest[:min(len(digest), 2*len(d))]))
-	return d, err == nil && n == len(d) && len(digest) == 2*len(d) && snapshot == info.ID
+	words := strings.Fields(string(data))
+	if len(words) != 3 || words[0] != info.ID {
+		return k, false
+	}
+	return k, k.digest.parse(words[1]) && k.besides.parse(words[2])
+}
+
+// parse reads a digest in hexadecimal, and reports whether it is one.
+func (d *trustDigest) parse(s string) bool {
+	data, err := hex.DecodeString(s)
+	return err == nil && copy(d[:], data) == len(d) && len(data) == len(d)
 }
 
 // rememberDigest keeps the digest of a snapshot. Where that is impossible, and when
 // a power cut takes it, it is made again the next time.
-func (m *SessionManager) rememberDigest(info domarkx.Info, d trustDigest) {
+func (m *SessionManager) rememberDigest(info domarkx.Info, k knownDigest) {
 	path := m.digestFile(info.Name)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
@@ -40,7 +52,7 @@ func (m *SessionManager) rememberDigest(info domarkx.Info, d trustDigest) {
 	if err != nil {
 		return
 	}
-	_, err = f.WriteString(info.ID + " " + d.String() + "\n")
+	_, err = f.WriteString(info.ID + " " + k.digest.String() + " " + k.besides.String() + "\n")
 	if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}
@@ -49,8 +61,8 @@ func (m *SessionManager) rememberDigest(info domarkx.Info, d trustDigest) {
 // digestGoesOn remembers the digest of a snapshot that can run what the one before
 // it can, when that is known.
 func (m *SessionManager) digestGoesOn(before, after domarkx.Info) {
-	if d, ok := m.knownDigest(before); ok {
+	if k, ok := m.knownDigest(before); ok {
 		after.Name = before.Name
-		m.rememberDigest(after, d)
+		m.rememberDigest(after, k)
 	}
 }

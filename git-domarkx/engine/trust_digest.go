@@ -34,8 +34,8 @@ func (d trustDigest) with(kind string, parts ...string) trustDigest {
 }
 
 // digestHeader returns the digest of what a header says about running: the
-// engine, the resources and the setup script.
-func digestHeader(h domarkx.Header) trustDigest {
+// engine, the resources and the setup script; and of what runs besides.
+func digestHeader(h domarkx.Header, added *Runs) trustDigest {
 	var d trustDigest
 	for _, name := range []string{configEngine, configImage, configWorkspace} {
 		if v, ok := h.ExecutionConfig.Get(name); ok {
@@ -44,6 +44,9 @@ func digestHeader(h domarkx.Header) trustDigest {
 	}
 	if h.Setup != nil {
 		d = d.with("setup", h.Setup.Language, h.Setup.Code)
+	}
+	if added != nil {
+		d = d.with("added", added.What, added.Text)
 	}
 	return d
 }
@@ -65,19 +68,19 @@ func (d trustDigest) message(m domarkx.Message) trustDigest {
 }
 
 // digestDocument returns the digest of a document.
-func digestDocument(doc *domarkx.Document) trustDigest {
-	d := digestHeader(doc.Header)
+func digestDocument(doc *domarkx.Document, added *Runs) trustDigest {
+	d := digestHeader(doc.Header, added)
 	for _, m := range doc.Conversation {
 		d = d.message(m.Message)
 	}
 	return d
 }
 
-// digests returns the digests of a snapshot: of what its header says, and then of
-// that with one message more after the other that can run something. The last is
-// that of the whole snapshot.
-func (m *SessionManager) digests(ctx context.Context, snapshot string) ([]trustDigest, error) {
-	state, err := m.store.Load(ctx, snapshot)
+// digests returns the digests of a session's snapshot: of what its header says, and
+// then of that with one message more after the other that can run something. The last
+// is that of the whole snapshot.
+func (m *SessionManager) digests(ctx context.Context, info domarkx.Info) ([]trustDigest, error) {
+	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +88,11 @@ func (m *SessionManager) digests(ctx context.Context, snapshot string) ([]trustD
 	if err != nil {
 		return nil, err
 	}
-	all := []trustDigest{digestHeader(h)}
+	added, err := m.addedTo(ctx, info.Name, h)
+	if err != nil {
+		return nil, err
+	}
+	all := []trustDigest{digestHeader(h, added)}
 	for _, e := range state.Thread.Live {
 		if e.Role != domarkx.Assistant {
 			continue
@@ -103,14 +110,33 @@ func (m *SessionManager) digests(ctx context.Context, snapshot string) ([]trustD
 
 // digest returns the digest of a session's snapshot.
 func (m *SessionManager) digest(ctx context.Context, info domarkx.Info) (trustDigest, error) {
-	if d, ok := m.knownDigest(info); ok {
-		return d, nil
-	}
-	all, err := m.digests(ctx, info.ID)
+	d, _, err := m.digestWith(ctx, info)
+	return d, err
+}
+
+// digestWith also returns that of what runs besides the document.
+func (m *SessionManager) digestWith(ctx context.Context, info domarkx.Info) (d, besides trustDigest, err error) {
+	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil {
-		return trustDigest{}, err
+		return d, besides, err
 	}
-	d := all[len(all)-1]
-	m.rememberDigest(info, d)
-	return d, nil
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return d, besides, err
+	}
+	added, err := m.addedTo(ctx, info.Name, h)
+	if err != nil {
+		return d, besides, err
+	}
+	besides = added.digest()
+	if known, ok := m.knownDigest(info); ok && known.besides == besides {
+		return known.digest, besides, nil
+	}
+	all, err := m.digests(ctx, info)
+	if err != nil {
+		return d, besides, err
+	}
+	d = all[len(all)-1]
+	m.rememberDigest(info, knownDigest{d, besides})
+	return d, besides, nil
 }

@@ -18,23 +18,36 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 		if !runs {
 			return nil
 		}
-		return unextended(after.Name, m.extendTrust(ctx, after))
+		return unextended(after.Name, m.trustNew(ctx, after))
 	}
 	if !runs {
 		m.digestGoesOn(before, after)
 		return nil
 	}
-	d, err := m.digest(ctx, before)
+	d, besides, err := m.digestWith(ctx, before)
 	if err != nil {
 		return unextended(after.Name, err)
 	}
 	held, err := m.trusts(ctx, d)
 	now := d.message(msg)
-	m.rememberDigest(after, now)
+	m.rememberDigest(after, knownDigest{now, besides})
 	if err != nil || !held {
 		return unextended(after.Name, err)
 	}
 	return unextended(after.Name, m.growTrust(ctx, now, after.Name))
+}
+
+// trustNew trusts a session that the user began with a message that can run, unless it
+// works in what others share and the user has not seen.
+func (m *SessionManager) trustNew(ctx context.Context, after domarkx.Info) error {
+	all, err := m.digests(ctx, after)
+	if err != nil {
+		return err
+	}
+	if held, err := m.trusts(ctx, all[0]); err != nil || !held {
+		return err
+	}
+	return m.growTrust(ctx, all[len(all)-1], after.Name)
 }
 
 // finishTrust extends the trust in a session whose digest is d over a call that the
@@ -58,7 +71,7 @@ func (m *SessionManager) finishTrust(ctx context.Context, info domarkx.Info, d t
 	if err != nil {
 		return false, err
 	}
-	all, err := m.digests(ctx, info.ID)
+	all, err := m.digests(ctx, info)
 	if err != nil {
 		return false, err
 	}
@@ -78,7 +91,11 @@ func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base strin
 	if !saved.Changed || base == "" || saved.before.ID == "" {
 		return nil
 	}
-	if d := digestDocument(doc); d.empty() && !saved.Merged {
+	added, err := m.addedTo(ctx, saved.Name, doc.Header)
+	if err != nil {
+		return unextended(saved.Name, err)
+	}
+	if d := digestDocument(doc, added); d.empty() && !saved.Merged {
 		return nil
 	} else if held, err := m.trusts(ctx, d); held && !saved.Merged || err != nil {
 		return unextended(saved.Name, err)

@@ -14,9 +14,13 @@ type Runs struct {
 	Text  string // all of it
 }
 
-// Listing returns what a snapshot can run, in order: what it configures, the setup
-// script, and the calls and named code blocks of its assistant's messages.
+// Listing returns what a session's snapshot can run, in order: what it configures, what
+// its repository adds to that, the setup script, and the calls and named code blocks of
+// its assistant's messages.
 func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
+	if err := m.CheckProject(); err != nil {
+		return nil, err
+	}
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
 		return nil, err
@@ -33,6 +37,13 @@ func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs
 	}
 	if v, ok := h.ExecutionConfig.Get(configWorkspace); ok {
 		all = append(all, Runs{"workspace-config", "resources", string(v.AppendJSON(nil, "", "  "))})
+	}
+	added, err := m.addedTo(ctx, info.Name, h)
+	if err != nil {
+		return nil, err
+	}
+	if added != nil {
+		all = append(all, *added)
 	}
 	if h.Setup != nil {
 		all = append(all, Runs{"setup script", h.Setup.Language, h.Setup.Code})

@@ -125,7 +125,7 @@ func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) err
 	if err != nil {
 		return err
 	}
-	if specs, err := resourceSpecs(h); err == nil && len(specs) == 0 {
+	if asked, err := m.askedFor(ctx, fork.Name, h); err == nil && len(asked.specs) == 0 {
 		return nil
 	}
 	return m.setPrivate(ctx, fork.Name)

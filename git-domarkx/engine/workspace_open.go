@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -24,15 +25,15 @@ type bench struct {
 
 // errNoWorkspace says that a session asks for no resources.
 func errNoWorkspace(session string) error {
-	return &RefusedError{fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}", session)}
+	return &RefusedError{fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}; or the repository has [[resources]] in %s", session, project.File)}
 }
 
 // openBench takes up the workspace of a session, which it makes live when it is not:
 // calls during which a program was killed are recorded, what changed is committed
 // when the workspace moved on meanwhile, and resources that the session asks for
 // now come and go. It makes no version of a workspace that has none; that is for
-// bench.prepare.
-func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info) (*bench, error) {
+// bench.prepare. passed is the gate that let the session run.
+func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info, passed *gate) (*bench, error) {
 	headers, err := m.store.Header(ctx, session.ID)
 	if err != nil {
 		return nil, err
@@ -49,9 +50,14 @@ func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info) (*
 	if err != nil {
 		return nil, err
 	}
-	if b.specs, err = m.wantedSpecs(ctx, session.Name, b.workspace, h, tip); err != nil {
+	asked, err := m.wanted(ctx, session.Name, b.workspace, h, tip)
+	if err != nil {
 		return nil, err
 	}
+	if err := passed.covers(asked.added); err != nil {
+		return nil, err
+	}
+	b.specs = asked.specs
 	timeout, err := callTimeout(h)
 	if err != nil {
 		return nil, inSession(session.Name, err)
@@ -92,23 +98,20 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 	return tip, err
 }
 
-// wantedSpecs returns the resources that a session's calls need. In a workspace of
+// wanted returns the resources that a session's calls need. In a workspace of
 // another session they are what they are there.
-func (m *SessionManager) wantedSpecs(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
+func (m *SessionManager) wanted(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (askedFor, error) {
 	if workspace != session && tip.ID != "" {
-		return specsOf(tip.Resources), nil
+		return askedFor{specs: specsOf(tip.Resources)}, nil
 	}
-	specs, err := resourceSpecs(h)
-	if err == nil && len(specs) > 0 {
-		err = m.around.Workspaces.Check(ctx, specs)
+	asked, err := m.askedFor(ctx, session, h)
+	if err == nil {
+		err = m.check(ctx, session, asked)
 	}
-	if err != nil {
-		return nil, inSession(session, err)
+	if err == nil && len(asked.specs) == 0 {
+		err = errNoWorkspace(session)
 	}
-	if len(specs) == 0 {
-		return nil, errNoWorkspace(session)
-	}
-	return specs, nil
+	return asked, err
 }
 
 func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {

@@ -1,0 +1,198 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/domarkx/domarkx"
+)
+
+const bom = "\ufeff"
+
+// maxDepth is how deep values may be nested in the file.
+const maxDepth = 50
+
+// The keys of the file.
+const (
+	resourcesKey = "resources"
+	pluginsKey   = "plugins"
+)
+
+// Parse reads the content of the file. What types of resources there are, and what
+// can be configured of them, it does not know.
+func Parse(data []byte) (Config, error) {
+	data = bytes.TrimPrefix(data, []byte(bom))
+	if len(data) > maxSize {
+		return Config{}, errorAt(nil, 0, fmt.Sprintf("is larger than %d bytes", maxSize), domarkx.ErrInvalid)
+	}
+	if !utf8.Valid(data) {
+		return Config{}, errorAt(data, len(validPrefix(data)), "is not UTF-8, as TOML has to be", domarkx.ErrInvalid)
+	}
+	if offset, deep := tooDeep(data); deep {
+		return Config{}, errorAt(data, offset, "is nested too deep", domarkx.ErrInvalid)
+	}
+	var tables map[string]any
+	if _, err := toml.Decode(string(data), &tables); err != nil {
+		var at toml.ParseError
+		if !errors.As(err, &at) {
+			return Config{}, errorAt(nil, 0, err.Error(), domarkx.ErrInvalid)
+		}
+		return Config{}, errorAt(data, at.Position.Start, at.Message, domarkx.ErrInvalid)
+	}
+	r := reader{Config{data: data, places: places(data)}}
+	if err := r.top(tables); err != nil {
+		return Config{}, err
+	}
+	return r.Config, nil
+}
+
+func validPrefix(data []byte) []byte {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return data[:i]
+		}
+		i += size
+	}
+	return data
+}
+
+// A reader turns what the TOML library decoded into a Config.
+type reader struct{ Config }
+
+func (r *reader) top(tables map[string]any) error {
+	for _, key := range r.keys("", tables) {
+		var err error
+		switch key {
+		case resourcesKey:
+			err = r.resources(tables[key])
+		case pluginsKey:
+			err = r.plugins(tables[key])
+		default:
+			err = r.Error("/"+escape(key), "is no key of this file, expected resources or plugins", domarkx.ErrInvalid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) resources(v any) error {
+	const at = "/" + resourcesKey
+	list, err := r.value(at, v)
+	if err != nil {
+		return err
+	}
+	if list.Kind() != domarkx.Array || len(list.Items()) == 0 {
+		return r.Error(at, "is no list of tables or an empty one, expected [[resources]], each with a type", domarkx.ErrInvalid)
+	}
+	for i, item := range list.Items() {
+		if item.Kind() != domarkx.Object {
+			return r.Error(fmt.Sprintf("%s/%d", at, i), "is "+article(item.Kind())+", expected a table with a type", domarkx.ErrInvalid)
+		}
+	}
+	r.Resources = list.Items()
+	return nil
+}
+
+func (r *reader) plugins(v any) error {
+	const at = "/" + pluginsKey
+	table, err := r.value(at, v)
+	if err != nil {
+		return err
+	}
+	if table.Kind() != domarkx.Object {
+		return r.Error(at, "is "+article(table.Kind())+", expected tables [plugins.TYPE]", domarkx.ErrInvalid)
+	}
+	for _, m := range table.Members() {
+		if m.Value.Kind() != domarkx.Object {
+			return r.Error(at+"/"+escape(m.Name), "is "+article(m.Value.Kind())+", expected the table of a type of resource", domarkx.ErrInvalid)
+		}
+		for _, own := range []string{"id", "type"} {
+			if _, ok := m.Value.Get(own); ok {
+				return r.Error(at+"/"+escape(m.Name)+"/"+own, "has no default, expected it in [[resources]] alone", domarkx.ErrInvalid)
+			}
+		}
+		r.Plugins = append(r.Plugins, Defaults{m.Name, m.Value})
+	}
+	return nil
+}
+
+// value returns a value of TOML as JSON has it.
+func (r *reader) value(at string, v any) (domarkx.Value, error) {
+	switch v := v.(type) {
+	case string:
+		return domarkx.StringValue(v), nil
+	case bool:
+		return domarkx.BoolValue(v), nil
+	case int64:
+		return domarkx.NumberValue(strconv.FormatInt(v, 10)), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return domarkx.Value{}, r.Error(at, "is no finite number, expected one", domarkx.ErrInvalid)
+		}
+		return domarkx.NumberValue(strconv.FormatFloat(v, 'g', -1, 64)), nil
+	case []any:
+		return items(r, at, v)
+	case []map[string]any:
+		return items(r, at, v)
+	case map[string]any:
+		members := make([]domarkx.Member, 0, len(v))
+		for _, key := range r.keys(at, v) {
+			member, err := r.value(at+"/"+escape(key), v[key])
+			if err != nil {
+				return domarkx.Value{}, err
+			}
+			members = append(members, domarkx.Member{Name: key, Value: member})
+		}
+		return domarkx.ObjectValue(members...), nil
+	case time.Time:
+		return domarkx.Value{}, r.Error(at, "is a date or time, which no config has, expected a string in quotes", domarkx.ErrInvalid)
+	}
+	return domarkx.Value{}, r.Error(at, fmt.Sprintf("is a %T, which no config has", v), domarkx.ErrInvalid)
+}
+
+func items[T any](r *reader, at string, list []T) (domarkx.Value, error) {
+	values := make([]domarkx.Value, len(list))
+	for i, item := range list {
+		var err error
+		if values[i], err = r.value(at+"/"+strconv.Itoa(i), item); err != nil {
+			return domarkx.Value{}, err
+		}
+	}
+	return domarkx.ArrayValue(values...), nil
+}
+
+// keys returns the keys of a table in the order of the file.
+func (r *reader) keys(at string, table map[string]any) []string {
+	return slices.SortedFunc(maps.Keys(table), func(a, b string) int {
+		if n := r.places[at+"/"+escape(a)] - r.places[at+"/"+escape(b)]; n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// escape makes a token of a JSON pointer (RFC 6901).
+func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+
+func article(k domarkx.Kind) string {
+	switch k {
+	case domarkx.Array:
+		return "a list"
+	case domarkx.Object:
+		return "a table"
+	}
+	return "a " + k.String()
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+)
+
+// ProjectFile is the name of the file with what a repository's sessions share.
+const ProjectFile = project.File
+
+// resourcesAt is where a document lists its resources.
+const resourcesAt = "/execution_config/workspace/resources"
+
+// An askedFor is what resources a session asks for, and who says so: its document
+// or, where that says nothing, the repository's .domarkx.toml or else the newest
+// version of its workspace. The file also completes what the document says.
+type askedFor struct {
+	specs  []domarkx.ResourceSpec
+	shared project.Config
+	listed bool            // in the file, not in the document
+	own    []domarkx.Value // the configs before the file completed them
+	added  *Runs           // what is not in the document; nil for nothing
+}
+
+// askedFor returns what a session asks for; its header is h. What is wrong with the
+// document, or with the file, is a *domarkx.SyntaxError.
+func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx.Header) (a askedFor, err error) {
+	if a.specs, err = resourceSpecs(h); err != nil {
+		return a, inSession(session, err)
+	}
+	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+		return a, err
+	}
+	if len(a.specs) == 0 && a.shared.Resources != nil {
+		if a.specs, err = sharedSpecs(a.shared); err != nil {
+			return a, err
+		}
+		a.listed = true
+	}
+	a.complete()
+	if len(a.specs) > 0 {
+		return a, nil
+	}
+	workspace, err := m.workspaceOf(ctx, session)
+	if err != nil {
+		return a, err
+	}
+	tip, err := m.tipOrNone(ctx, workspace)
+	if err != nil || len(tip.Resources) == 0 {
+		return a, err
+	}
+	a.specs = specsOf(tip.Resources)
+	a.added = &Runs{"workspace " + workspace, "resources", configsText(a.specs)}
+	return a, nil
+}
+
+// sharedSpecs returns the resources that the file lists.
+func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
+	specs, err := workspaceSpecs(domarkx.ObjectValue(domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(c.Resources...)}))
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, c.Error("/resources"+strings.TrimPrefix(syntax.Pointer, resourcesAt), syntax.Msg, domarkx.ErrInvalid)
+	}
+	return specs, err
+}
+
+// complete gives the configs the defaults of the file, and notes what is said by it.
+func (a *askedFor) complete() {
+	used := domarkx.ObjectValue()
+	for i, spec := range a.specs {
+		a.own = append(a.own, spec.Config)
+		defaults := a.shared.Defaults(spec.Type)
+		for _, m := range defaults.Members() {
+			if _, ok := spec.Config.Get(m.Name); !ok {
+				a.specs[i].Config = a.specs[i].Config.With(m.Name, m.Value)
+				used = used.With(spec.Type, defaults)
+			}
+		}
+	}
+	switch {
+	case a.listed:
+		a.added = &Runs{project.File, "resources", configsText(a.specs)}
+	case len(used.Members()) > 0:
+		a.added = &Runs{project.File, "plugins", string(used.AppendJSON(nil, "", "  "))}
+	}
+}
+
+func configsText(specs []domarkx.ResourceSpec) string {
+	configs := make([]domarkx.Value, len(specs))
+	for i, spec := range specs {
+		configs[i] = spec.Config
+	}
+	return string(domarkx.ArrayValue(configs...).AppendJSON(nil, "", "  "))
+}
+
+// at returns an error of what is asked for with the place at which it stands, in the
+// session's document or in the file.
+func (a *askedFor) at(session string, err error) error {
+	var syntax *domarkx.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	rest, ok := strings.CutPrefix(syntax.Pointer, resourcesAt+"/")
+	index, key, _ := strings.Cut(rest, "/")
+	i, notNumber := strconv.Atoi(index)
+	if !ok || notNumber != nil || i >= len(a.own) {
+		return inSession(session, err)
+	}
+	name, _, _ := strings.Cut(key, "/")
+	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	_, own := a.own[i].Get(name)
+	_, completed := a.specs[i].Config.Get(name)
+	switch {
+	case !own && completed:
+		return a.shared.Error("/plugins/"+pointerToken(a.specs[i].Type)+"/"+key, syntax.Msg, syntax.Err)
+	case a.listed:
+		return a.shared.Error(strings.TrimSuffix("/resources/"+index+"/"+key, "/"), syntax.Msg, syntax.Err)
+	}
+	return inSession(session, err)
+}
+
+// check checks what is asked for against what the plugins take.
+func (m *SessionManager) check(ctx context.Context, session string, a askedFor) error {
+	if err := m.checkDefaults(ctx, a.shared); err != nil {
+		return err
+	}
+	if len(a.specs) == 0 {
+		return nil
+	}
+	return a.at(session, m.around.Workspaces.Check(ctx, a.specs))
+}
+
+// checkAdded checks what the file adds to a session against what the plugins take. What
+// is wrong with the document itself its first call says.
+func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) error {
+	headers, err := m.store.Header(ctx, info.ID)
+	if err != nil {
+		return err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return err
+	}
+	if _, err := resourceSpecs(h); err != nil {
+		return m.CheckProject()
+	}
+	asked, err := m.askedFor(ctx, info.Name, h)
+	if err != nil {
+		return err
+	}
+	if !asked.listed {
+		return m.checkDefaults(ctx, asked.shared)
+	}
+	return m.check(ctx, info.Name, asked)
+}
+
+// checkDefaults checks the defaults of the file against what the plugins take.
+func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) error {
+	for _, d := range c.Plugins {
+		err := m.around.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
+		var syntax *domarkx.SyntaxError
+		if errors.As(err, &syntax) {
+			return c.Error("/plugins/"+pointerToken(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckProject says what is wrong with the repository's .domarkx.toml, as a
+// *domarkx.SyntaxError. It starts no program.
+func (m *SessionManager) CheckProject() error {
+	c, err := project.Read(m.around.WorkTree)
+	if err == nil && c.Resources != nil {
+		_, err = sharedSpecs(c)
+	}
+	return err
+}
+
+// addedTo returns what a session can run besides what its document says; nil for
+// nothing. Where .domarkx.toml cannot be read, that is what it says: nobody has
+// trusted that.
+func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.Header) (*Runs, error) {
+	if _, err := resourceSpecs(h); err != nil {
+		return nil, nil // nothing can run
+	}
+	if err := m.CheckProject(); err != nil {
+		return &Runs{project.File, "error", err.Error()}, nil
+	}
+	workspace, err := m.workspaceOf(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if workspace != session { // the resources are those of the other session
+		if tip, err := m.tipOrNone(ctx, workspace); err != nil || tip.ID != "" {
+			return nil, err
+		}
+	}
+	a, err := m.askedFor(ctx, session, h)
+	return a.added, err
+}
+
+// digest stands for what a session can run besides what its document says, wherever
+// that stands.
+func (r *Runs) digest() trustDigest {
+	if r == nil {
+		return trustDigest{}
+	}
+	return trustDigest{}.with("added", r.What, r.Text)
+}
+
+// pointerToken makes a token of a JSON pointer (RFC 6901).
+func pointerToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
