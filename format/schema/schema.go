@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -18,11 +19,24 @@ import (
 
 // A Schema is a JSON Schema that documents are checked against. It may be used by
 // several goroutines.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	rule      *rule // nil when rules cannot say it
+	validator func() (*jsonschema.Schema, error)
+}
 
 // Compile reads a JSON Schema that refers to nothing outside. The format date-time
 // is checked, as [format.ParseTime] reads it.
 func Compile(text string) (*Schema, error) {
+	s := &Schema{readRule(text), sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(text) })}
+	if s.rule != nil { // else nothing is known of it yet
+		return s, nil
+	}
+	_, err := s.validator()
+	return s, err
+}
+
+// compile makes the validator, which takes longer than to check most documents.
+func compile(text string) (*jsonschema.Schema, error) {
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
@@ -38,7 +52,7 @@ func Compile(text string) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
 	}
-	return &Schema{compiled}, nil
+	return compiled, nil
 }
 
 var errNoTime = errors.New("no date and time with a zone")
@@ -58,7 +72,14 @@ const maxReports = 100
 // Check returns what is wrong with v, which was parsed from data, in the order in
 // which it stands there; nil when nothing is. The reports have no path.
 func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
-	err := s.compiled.Validate(plain(v))
+	if s.rule != nil && s.rule.check(v, 0) == holds {
+		return nil
+	}
+	validator, err := s.validator()
+	if err != nil {
+		return []*domarkx.SyntaxError{{Msg: err.Error(), Err: err}}
+	}
+	err = validator.Validate(plain(v))
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
 		return nil

@@ -1,0 +1,340 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A rule is what a JSON Schema says of one value, as far as most documents need it
+// to be known valid. It reads the values as they are; the validator wants a copy of
+// them in maps, and takes ten times as long.
+type rule struct {
+	kinds    []string // of which the value must be one; nil for any
+	members  []memberRule
+	closed   bool // an object has no other members
+	items    *rule
+	values   []domarkx.Value // of which the value must be one; nil for any
+	length   int             // the least, in characters
+	minimum  int64           // the least number, when bounded
+	bounded  bool
+	time     bool
+	all      []*rule
+	one      []*rule
+	test     *rule // nil for none; then and otherwise may be nil
+	then     *rule
+	elseRule *rule
+}
+
+type memberRule struct {
+	name     string
+	required bool
+	value    *rule // nil for any
+}
+
+var kinds = []string{"null", "boolean", "integer", "number", "string", "array", "object"}
+
+// A verdict says whether a value is as a rule wants it.
+type verdict uint8
+
+const (
+	unsure verdict = iota // the validator has to tell
+	holds
+	fails
+)
+
+// and is what is known of two conditions together.
+func (v verdict) and(w verdict) verdict {
+	switch {
+	case v == fails || w == fails:
+		return fails
+	case v == holds && w == holds:
+		return holds
+	}
+	return unsure
+}
+
+// A ruleReader makes rules of a schema. known tells when it met something that rules
+// cannot say.
+type ruleReader struct {
+	root  domarkx.Value
+	defs  map[string]*rule
+	known bool
+}
+
+// readRule returns the rule that a schema says; nil when rules cannot say it.
+func readRule(text string) *rule {
+	root, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		return nil
+	}
+	r := ruleReader{root: root, defs: map[string]*rule{}, known: true}
+	top := r.rule(root)
+	if !r.known {
+		return nil
+	}
+	return top
+}
+
+func (r *ruleReader) rule(v domarkx.Value) *rule {
+	s := &rule{}
+	if v.Kind() != domarkx.Object {
+		r.known = false
+	}
+	for _, m := range v.Members() {
+		r.keyword(s, m.Name, m.Value)
+	}
+	r.known = r.known && len(s.members) <= 64 // as checkMembers has bits
+	return s
+}
+
+func (r *ruleReader) keyword(s *rule, name string, v domarkx.Value) {
+	switch name {
+	case "$schema", "$id", "title", "description", "$defs":
+	case "type":
+		if s.kinds = []string{v.Text()}; v.Kind() == domarkx.Array {
+			s.kinds = r.names(v)
+		}
+		for _, kind := range s.kinds {
+			r.known = r.known && slices.Contains(kinds, kind)
+		}
+	case "required":
+		for _, name := range r.names(v) {
+			s.member(name).required = true
+		}
+	case "properties":
+		for _, m := range v.Members() {
+			s.member(m.Name).value = r.rule(m.Value)
+		}
+		r.known = r.known && v.Kind() == domarkx.Object
+	case "additionalProperties":
+		s.closed = v.Kind() == domarkx.Bool && !v.IsTrue()
+		r.known = r.known && s.closed
+	case "items":
+		s.items = r.rule(v)
+	case "const":
+		s.values = []domarkx.Value{v}
+	case "enum":
+		s.values = v.Items()
+		r.known = r.known && len(s.values) > 0
+	case "minLength", "minimum":
+		n, err := strconv.ParseInt(v.Text(), 10, 32)
+		r.known = r.known && err == nil
+		if name == "minLength" {
+			s.length = int(n)
+		} else {
+			s.minimum, s.bounded = n, true
+		}
+	case "format":
+		s.time = v.Text() == "date-time"
+		r.known = r.known && s.time
+	case "allOf":
+		s.all = append(s.all, r.rules(v)...)
+	case "oneOf":
+		s.one = r.rules(v)
+	case "if":
+		s.test = r.rule(v)
+	case "then":
+		s.then = r.rule(v)
+	case "else":
+		s.elseRule = r.rule(v)
+	case "$ref":
+		s.all = append(s.all, r.definition(v.Text()))
+	default:
+		r.known = false
+	}
+}
+
+func (r *ruleReader) rules(v domarkx.Value) []*rule {
+	var all []*rule
+	for _, item := range v.Items() {
+		all = append(all, r.rule(item))
+	}
+	r.known = r.known && len(all) > 0
+	return all
+}
+
+func (r *ruleReader) names(v domarkx.Value) []string {
+	var names []string
+	for _, item := range v.Items() {
+		r.known = r.known && item.Kind() == domarkx.String
+		names = append(names, item.Text())
+	}
+	r.known = r.known && v.Kind() == domarkx.Array
+	return names
+}
+
+// definition returns what a reference means.
+func (r *ruleReader) definition(reference string) *rule {
+	if s, ok := r.defs[reference]; ok {
+		return s
+	}
+	s := &rule{}
+	r.defs[reference] = s // it may refer to itself
+	name, local := strings.CutPrefix(reference, "#/$defs/")
+	all, _ := r.root.Get("$defs")
+	v, ok := all.Get(name)
+	if r.known = r.known && local && ok; r.known {
+		*s = *r.rule(v)
+	}
+	return s
+}
+
+// member returns the rule for the member of that name.
+func (s *rule) member(name string) *memberRule {
+	i := slices.IndexFunc(s.members, func(m memberRule) bool { return m.name == name })
+	if i < 0 {
+		i = len(s.members)
+		s.members = append(s.members, memberRule{name: name})
+	}
+	return &s.members[i]
+}
+
+// maxRules bounds how deep rules lead to others.
+const maxRules = 4 * domarkx.MaxDepth
+
+// check says of a value, which lies so deep, whether it is as the rule wants it.
+func (s *rule) check(v domarkx.Value, depth int) verdict {
+	if depth > maxRules {
+		return unsure
+	}
+	known := s.checkKind(v).and(s.checkValue(v))
+	switch v.Kind() {
+	case domarkx.String:
+		if utf8.RuneCountInString(v.Text()) < s.length {
+			return fails
+		}
+		if s.time {
+			if _, ok := format.ParseTime(v.Text()); !ok {
+				return fails
+			}
+		}
+	case domarkx.Number:
+		if s.bounded {
+			n, err := strconv.ParseInt(v.Text(), 10, 64)
+			if err != nil {
+				known = known.and(unsure)
+			} else if n < s.minimum {
+				return fails
+			}
+		}
+	case domarkx.Array:
+		if s.items != nil {
+			for _, item := range v.Items() {
+				known = known.and(s.items.check(item, depth+1))
+			}
+		}
+	case domarkx.Object:
+		known = known.and(s.checkMembers(v, depth))
+	}
+	for _, rule := range s.all {
+		known = known.and(rule.check(v, depth+1))
+	}
+	if s.one != nil {
+		known = known.and(checkOne(s.one, v, depth))
+	}
+	if s.test != nil {
+		known = known.and(s.checkIf(v, depth))
+	}
+	return known
+}
+
+func (s *rule) checkKind(v domarkx.Value) verdict {
+	if s.kinds == nil {
+		return holds
+	}
+	known := fails
+	for _, kind := range s.kinds {
+		switch {
+		case kind == v.Kind().String():
+			return holds
+		case kind == "integer" && v.Kind() == domarkx.Number:
+			if _, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+				return holds
+			}
+			known = unsure // 1.0 and 1e3 are integers
+		}
+	}
+	return known
+}
+
+func (s *rule) checkValue(v domarkx.Value) verdict {
+	if s.values == nil {
+		return holds
+	}
+	known := fails
+	for _, value := range s.values {
+		switch {
+		case value.Kind() != v.Kind():
+		case value.Text() == v.Text() && v.Kind() < domarkx.Array:
+			return holds
+		case v.Kind() != domarkx.String && v.Kind() != domarkx.Bool:
+			known = unsure // 1.0 is 1
+		}
+	}
+	return known
+}
+
+func (s *rule) checkMembers(v domarkx.Value, depth int) verdict {
+	known := holds
+	var seen uint64
+	for _, m := range v.Members() {
+		i := slices.IndexFunc(s.members, func(r memberRule) bool { return r.name == m.Name })
+		switch {
+		case i < 0:
+			if s.closed {
+				return fails
+			}
+			continue
+		case seen&(1<<i) != 0:
+			return unsure // the last of several counts
+		}
+		seen |= 1 << i
+		if value := s.members[i].value; value != nil {
+			known = known.and(value.check(m.Value, depth+1))
+		} else if s.closed {
+			return unsure
+		}
+	}
+	for i, r := range s.members {
+		if r.required && seen&(1<<i) == 0 {
+			return fails
+		}
+	}
+	return known
+}
+
+// checkOne says whether a value is as exactly one of several rules wants it.
+func checkOne(rules []*rule, v domarkx.Value, depth int) verdict {
+	n := 0
+	for _, rule := range rules {
+		switch rule.check(v, depth+1) {
+		case holds:
+			n++
+		case unsure:
+			return unsure
+		}
+	}
+	if n == 1 {
+		return holds
+	}
+	return fails
+}
+
+func (s *rule) checkIf(v domarkx.Value, depth int) verdict {
+	next := s.then
+	switch s.test.check(v, depth+1) {
+	case unsure:
+		return unsure
+	case fails:
+		next = s.elseRule
+	}
+	if next == nil {
+		return holds
+	}
+	return next.check(v, depth+1)
+}
