@@ -2,6 +2,7 @@ package domarkx
 
 import (
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -128,6 +129,9 @@ type Content interface {
 	Size() int64 // in bytes
 }
 
+// maxVersionDepth bounds a walk: versions are not nested deeper.
+const maxVersionDepth = 4096
+
 // WalkVersion calls fn for each file of a resource's version with its path from
 // the top folder, in the order in which a [VersionWriter] takes them; within a
 // folder by name. An error of fn ends the walk and is returned.
@@ -136,15 +140,18 @@ func WalkVersion(ctx context.Context, r VersionReader, version string, fn func(p
 	if err != nil {
 		return err
 	}
-	return walkVersion(ctx, r, "", top, fn)
+	return walkVersion(ctx, r, "", top, 0, fn)
 }
 
-func walkVersion(ctx context.Context, r VersionReader, path string, f File, fn func(string, File) error) error {
+func walkVersion(ctx context.Context, r VersionReader, path string, f File, depth int, fn func(string, File) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := fn(path, f); err != nil || f.Type != Directory {
 		return err
+	}
+	if depth > maxVersionDepth {
+		return fmt.Errorf("%.200q…: it is more than %d folders deep: %w", path, maxVersionDepth, ErrCorrupt)
 	}
 	files, err := r.Folder(ctx, f.ID)
 	if err != nil {
@@ -155,7 +162,7 @@ func walkVersion(ctx context.Context, r VersionReader, path string, f File, fn f
 		if path != "" {
 			at = path + "/" + child.Name
 		}
-		if err := walkVersion(ctx, r, at, child, fn); err != nil {
+		if err := walkVersion(ctx, r, at, child, depth+1, fn); err != nil {
 			return err
 		}
 	}

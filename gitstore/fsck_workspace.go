@@ -35,7 +35,7 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range v.Resources {
-		if err := c.checkVersionFolder(ctx, r.Version, 0); err != nil {
+		if err := c.checkVersionFolder(ctx, "", r.Version, 0); err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
 		}
 	}
@@ -43,12 +43,12 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 }
 
 // checkVersionFolder reads all that is in a folder of a resource's version.
-func (c *checker) checkVersionFolder(ctx context.Context, id string, depth int) error {
+func (c *checker) checkVersionFolder(ctx context.Context, path, id string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if depth > maxVersionDepth {
-		return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrCorrupt, maxVersionDepth)
+		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
 	}
 	return c.once("folder of a version", domarkx.Blob{ID: id}, func() error {
 		files, err := c.Folder(ctx, id)
@@ -58,12 +58,14 @@ func (c *checker) checkVersionFolder(ctx context.Context, id string, depth int) 
 		for _, f := range files {
 			switch f.Type {
 			case domarkx.Directory:
-				err = c.checkVersionFolder(ctx, f.ID, depth+1)
+				err = c.checkVersionFolder(ctx, join(path, f.Name), f.ID, depth+1)
 			case domarkx.Regular, domarkx.Symlink:
-				err = c.checkContent(f.ID)
+				if err = c.checkContent(f.ID); err != nil {
+					err = fmt.Errorf("%s: %w", quotedPath(join(path, f.Name)), err)
+				}
 			}
 			if err != nil {
-				return fmt.Errorf("%q: %w", f.Name, err)
+				return err
 			}
 		}
 		return nil

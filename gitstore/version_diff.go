@@ -41,7 +41,7 @@ func (d *versionDiff) file(ctx context.Context, path string, old, new *domarkx.F
 		return err
 	}
 	if depth > maxVersionDepth+1 {
-		return fmt.Errorf("%q: %w: it is more than %d folders deep", path, domarkx.ErrCorrupt, maxVersionDepth)
+		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
 	}
 	if !sameButContent(old, new) || old != nil && old.Type != domarkx.Directory && old.ID != new.ID {
 		if err := d.fn(path, old, new); err != nil {
@@ -71,7 +71,7 @@ func (d *versionDiff) folder(ctx context.Context, path, a, b string, depth int) 
 		}
 		var err error
 		if files[i], err = d.Folder(ctx, id); err != nil {
-			return fmt.Errorf("%q: %w", path, err)
+			return fmt.Errorf("%s: %w", quotedPath(path), err)
 		}
 	}
 	for before, after := files[0], files[1]; len(before) > 0 || len(after) > 0; {
@@ -89,11 +89,7 @@ func (d *versionDiff) folder(ctx context.Context, path, a, b string, depth int) 
 		if new != nil {
 			name, after = new.Name, after[1:]
 		}
-		at := name
-		if path != "" {
-			at = path + "/" + name
-		}
-		if err := d.file(ctx, at, old, new, depth); err != nil {
+		if err := d.file(ctx, join(path, name), old, new, depth); err != nil {
 			return err
 		}
 	}

@@ -28,20 +28,20 @@ func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domark
 		if removed, err := p.m.workspaceRemovedHere(ctx, name, now); err != nil || removed {
 			return false, err
 		}
-		return true, tx.SetWorkspace(ctx, name, now)
+		return true, p.m.acceptWorkspace(ctx, tx, domarkx.Version{Workspace: name}, now)
 	}
 	behind, err := p.m.store.IsEarlier(ctx, tip.ID, now)
 	if err != nil {
 		return false, err
 	}
 	if behind {
-		return true, tx.SetWorkspace(ctx, name, now)
+		return true, p.m.acceptWorkspace(ctx, tx, tip, now)
 	}
 	ahead, err := p.m.store.IsEarlier(ctx, now, tip.ID)
 	if err != nil || ahead {
 		return false, err
 	}
-	theirs, err := p.m.store.Version(ctx, now)
+	theirs, err := p.m.checkedVersion(ctx, tip, now)
 	if err != nil {
 		return false, err
 	}
@@ -50,6 +50,34 @@ func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domark
 		return false, err
 	}
 	return true, tx.SetWorkspace(ctx, name, joined.ID)
+}
+
+// acceptWorkspace points a workspace, whose newest version is tip, at a version that
+// came from elsewhere.
+func (m *SessionManager) acceptWorkspace(ctx context.Context, tx Tx, tip domarkx.Version, id string) error {
+	if _, err := m.checkedVersion(ctx, tip, id); err != nil {
+		return err
+	}
+	return tx.SetWorkspace(ctx, tip.Workspace, id)
+}
+
+// checkedVersion returns a version that came from elsewhere, once it is known to be one
+// that can be read where it differs from tip: else no call could be made any more.
+func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version, id string) (domarkx.Version, error) {
+	v, err := m.store.Version(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	before := map[string]string{}
+	for _, r := range tip.Resources {
+		before[r.ID] = r.Version
+	}
+	for _, r := range v.Resources {
+		if err := m.store.CheckVersion(ctx, before[r.ID], r.Version); err != nil {
+			return v, fmt.Errorf("workspace version %.12s: resource %q: %w", id, r.ID, err)
+		}
+	}
+	return v, nil
 }
 
 // joinVersions commits the version that follows two of which neither is before the

@@ -36,11 +36,14 @@ type Attachments interface {
 	Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error)
 }
 
-// A VersionDiffer compares versions of a resource.
+// A VersionDiffer compares versions of a resource, and checks what is new in one.
 type VersionDiffer interface {
 	// DiffVersions calls fn for each path at which two versions of a resource differ,
 	// with the file that either has there, nil for none.
 	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
+	// CheckVersion reports, as domarkx.ErrCorrupt, folders of a version of a resource
+	// that cannot be read. Of base, another version or "" for none, it is known already.
+	CheckVersion(ctx context.Context, base, version string) error
 }
 
 // Links tells which versions of workspaces hold on to a snapshot.

@@ -143,6 +143,9 @@ func fileMode(mode uint32) fs.FileMode {
 	return m
 }
 
+// kept is for Linux: extended attributes are not kept here.
+func kept(string) bool { return false }
+
 func (d *dir) sync() error                       { return nil }
 func (d *dir) xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
 func (d *dir) setXattrs([]domarkx.Xattr) error   { return nil }

@@ -369,6 +369,48 @@ func TestHostileVersion(t *testing.T) {
 	}
 }
 
+// TestHardLinkToAnotherFile is a version in which a name of a file shows what that has
+// not.
+func TestHardLinkToAnotherFile(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("a", "harmful")
+	p.write("b", "harmless")
+	p.write("c", "harmless")
+	version := p.commit()
+	for first, ok := range map[string]bool{"a": false, "b": true, "c": false, "d": false, "b/x": false} {
+		q := newPlace(t, m)
+		err := q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[2].HardLink = first }}, version)
+		if ok != (err == nil) || !ok && !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("hard link to %q: %v", first, err)
+		}
+	}
+}
+
+// TestAttributesOfOthers are given by a version, and never set: they say who may do
+// what, or are a kernel's own.
+func TestAttributesOfOthers(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("a", "1")
+	version := p.commit()
+	q := newPlace(t, m)
+	must(t, q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) {
+		f[0].Xattrs = []domarkx.Xattr{{Name: "security.made_up", Value: []byte("x")}, {Name: "system.posix_acl_access", Value: []byte("x")}, {Name: "user.mine", Value: []byte("x")}}
+	}}, version))
+	names := make([]byte, 1000)
+	n, err := unix.Listxattr(filepath.Join(q.path, "a"), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(names[:n]); strings.Contains(got, "made_up") || strings.Contains(got, "posix_acl") || !strings.Contains(got, "user.mine") {
+		t.Errorf("the attributes are %q", got)
+	}
+	if !strings.Contains(strings.Join(q.warned, "\n"), "security.made_up") {
+		t.Errorf("the warnings are %q", q.warned)
+	}
+}
+
 func TestPrunedContentIsGivenAgain(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)

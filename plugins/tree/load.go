@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,10 +23,11 @@ func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version stri
 	if top.Type != domarkx.Directory {
 		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
 	}
-	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}}
+	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
+	l.leaveAttributes("", &top)
 	self := record{}
-	if err := l.folder(ctx, "", top, &self); err != nil {
+	if err := l.folder(ctx, "", top, 0, &self); err != nil {
 		return err
 	}
 	if err := l.makeLinks(ctx); err != nil {
@@ -63,12 +62,17 @@ type load struct {
 	mu      sync.Mutex
 	written map[identity]string // files with several names that stay, by their first paths
 	newest  int64               // ctime of what was written
+	top     string              // id of the version's top folder
 	links   []pendingLink
 	folders []pendingFolder // whose attributes are set last, parents first
-	warned  bool
+	warned  bool            // that the file system keeps no extended attributes
+	left    bool            // whether some were left out
 }
 
-type pendingLink struct{ path, first string }
+type pendingLink struct {
+	path string
+	want domarkx.File
+}
 
 type pendingFolder struct {
 	path   string
@@ -85,13 +89,20 @@ type task struct {
 
 // folder makes a folder, which is there, what the version has. rec is filled in as
 // its record.
-func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *record) error {
+func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth int, rec *record) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("%s: it is more than %d folders deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
 	wanted, err := l.r.Folder(ctx, want.ID)
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
+	}
+	wanted = slices.Clone(wanted)
+	for i := range wanted {
+		l.leaveAttributes(join(path, wanted[i].Name), &wanted[i])
 	}
 	records, err := l.fill(ctx, path, want, wanted, rec)
 	if err != nil {
@@ -114,7 +125,7 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, rec *
 		if at == len(records) {
 			return fmt.Errorf("%s: its names are in no order: %w", quoted(path), domarkx.ErrCorrupt)
 		}
-		if err := l.folder(ctx, child, wanted[i], &records[at]); err != nil {
+		if err := l.folder(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
 			return err
 		}
 	}
@@ -253,7 +264,7 @@ func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, m
 		at := join(path, t.want.Name)
 		switch {
 		case t.want.HardLink != "":
-			l.links = append(l.links, pendingLink{at, t.want.HardLink})
+			l.links = append(l.links, pendingLink{at, t.want})
 			if t.have != nil {
 				*t.rec = *t.have
 			}
@@ -281,197 +292,4 @@ func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, m
 		}
 	}
 	return l.writeFiles(ctx, d, path, files)
-}
-
-// keep reports whether a regular file is what the version has already.
-func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
-	h := t.have
-	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
-		return false, nil
-	}
-	if h.stat.nlink > 1 {
-		if _, ok := l.written[h.stat.identity]; ok {
-			return false, nil // another name of a file that is one of its own in the version
-		}
-	}
-	if h.id == "" {
-		same, err := l.equal(ctx, d, t)
-		if !same || err != nil {
-			return false, err
-		}
-	} else if h.id != t.want.ID || !sameXattrs(h.xattrs, t.want.Xattrs) {
-		return false, nil
-	}
-	if h.stat.nlink > 1 {
-		l.written[h.stat.identity] = join(path, t.want.Name)
-	}
-	*t.rec = *h
-	t.rec.name, t.rec.id, t.rec.xattrs = t.want.Name, t.want.ID, t.want.Xattrs
-	return true, nil
-}
-
-// equal compares a file with its content in the version, and notes it as read.
-func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
-	f, err := d.openFile(t.want.Name)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	began := time.Now()
-	attrs, err := fileXattrs(f)
-	if err != nil || !sameXattrs(attrs, t.want.Xattrs) {
-		return false, err
-	}
-	content, err := l.r.Content(ctx, t.want.ID)
-	if err != nil {
-		return false, err
-	}
-	defer content.Close()
-	same, err := equalReaders(ctx, f, io.NewSectionReader(content, 0, content.Size()))
-	if !same || err != nil {
-		return false, err
-	}
-	after, err := statFile(f)
-	t.have.racy = t.have.stat.racy(began)
-	return err == nil && after.same(t.have.stat), err
-}
-
-func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
-	const piece = 64 << 10
-	one, two := make([]byte, piece), make([]byte, piece)
-	for ctx.Err() == nil {
-		n, aerr := io.ReadFull(a, one)
-		m, berr := io.ReadFull(b, two)
-		if n != m || string(one[:n]) != string(two[:m]) {
-			return false, nil
-		}
-		if ended(aerr) || ended(berr) {
-			return ended(aerr) && ended(berr), nil
-		}
-		if err := errors.Join(aerr, berr); err != nil {
-			return false, err
-		}
-	}
-	return false, ctx.Err()
-}
-
-func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
-
-// writeFiles writes regular files, several at once.
-func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
-	if len(tasks) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan task)
-	var writers sync.WaitGroup
-	for range min(max(2, runtime.GOMAXPROCS(0)), len(tasks)) {
-		writers.Go(func() {
-			for t := range next {
-				if err := l.writeFile(ctx, d, t); err != nil {
-					cancel(explain(join(path, t.want.Name), err))
-				}
-			}
-		})
-	}
-feed:
-	for _, t := range tasks {
-		select {
-		case next <- t:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	writers.Wait()
-	return context.Cause(ctx)
-}
-
-// writeFile writes a regular file: in its place when nothing is there, else aside.
-func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
-	name := t.want.Name
-	if t.have != nil {
-		name = scratchName()
-	}
-	content, err := l.r.Content(ctx, t.want.ID)
-	if err != nil {
-		return err
-	}
-	defer content.Close()
-	if content.Size() != t.want.Size {
-		return fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), t.want.Size, domarkx.ErrCorrupt)
-	}
-	f, err := d.create(name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			d.unlink(name)
-		}
-	}()
-	if err := copyContent(ctx, f, content); err != nil {
-		return err
-	}
-	if len(t.want.Xattrs) > 0 {
-		if err := l.attributes(t.want.Name, setFileXattrs(f, t.want.Xattrs)); err != nil {
-			return err
-		}
-	}
-	if err := chmodFile(f, t.want.Mode); err != nil {
-		return err
-	}
-	if t.have != nil {
-		if err := d.rename(name, t.want.Name); err != nil {
-			return err
-		}
-	}
-	st, err := statFile(f)
-	if err != nil {
-		return err
-	}
-	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
-	l.mu.Lock()
-	l.newest = max(l.newest, st.ctime)
-	l.mu.Unlock()
-	return nil
-}
-
-// attributes tells once that the file system keeps no extended attributes.
-func (l *load) attributes(path string, err error) error {
-	if err == nil || unsupported(err) != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.warned && l.f.warn != nil {
-		l.f.warn(fmt.Sprintf("%q and maybe more lose their extended attributes: the file system keeps none", path))
-	}
-	l.warned = true
-	return nil
-}
-
-func copyContent(ctx context.Context, w io.Writer, c domarkx.Content) error {
-	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
-	for at := int64(0); at < c.Size(); {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := c.ReadAt(buf[:min(int64(len(buf)), c.Size()-at)], at)
-		if n == 0 && err != nil {
-			return err
-		}
-		if _, err := w.Write(buf[:n]); err != nil {
-			return err
-		}
-		at += int64(n)
-	}
-	return nil
 }

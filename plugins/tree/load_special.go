@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -109,14 +110,13 @@ func (l *load) makeLinks(ctx context.Context) error {
 		l.newest = max(l.newest, st.ctime)
 		return nil
 	}
+	read := map[string][]domarkx.File{} // folders of the version, by path
 	for _, p := range l.links {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for name := range strings.SplitSeq(p.first, "/") {
-			if err := checkName(p.path, name); err != nil {
-				return err
-			}
+		if err := l.checkLink(ctx, p, read); err != nil {
+			return err
 		}
 		if err := l.link(p, note); err != nil {
 			return explain(p.path, err)
@@ -128,12 +128,62 @@ func (l *load) makeLinks(ctx context.Context) error {
 	return nil
 }
 
+// checkLink refuses another name of a file that the version has otherwise, or not at
+// all: what is written would not be what the version shows.
+func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]domarkx.File) error {
+	folder, name := split(p.want.HardLink)
+	files, err := l.filesIn(ctx, folder, read)
+	if err != nil {
+		return fmt.Errorf("%s: %w", quoted(p.path), err)
+	}
+	w := p.want
+	if f := fileNamed(files, name); f.Type != w.Type || f.ID != w.ID || f.Mode != w.Mode || f.Major != w.Major || f.Minor != w.Minor || f.HardLink != "" {
+		return fmt.Errorf("%s is another name of %q, which is not the same file: %w", quoted(p.path), w.HardLink, domarkx.ErrCorrupt)
+	}
+	return nil
+}
+
+// filesIn returns the files that the version has in a folder, none where there is no
+// folder.
+func (l *load) filesIn(ctx context.Context, path string, read map[string][]domarkx.File) ([]domarkx.File, error) {
+	if files, ok := read[path]; ok {
+		return files, nil
+	}
+	id := l.top
+	if path != "" {
+		above, name := split(path)
+		files, err := l.filesIn(ctx, above, read)
+		if err != nil {
+			return nil, err
+		}
+		f := fileNamed(files, name)
+		if f.Type != domarkx.Directory {
+			return nil, nil
+		}
+		id = f.ID
+	}
+	files, err := l.r.Folder(ctx, id)
+	if err == nil {
+		read[path] = files
+	}
+	return files, err
+}
+
+// fileNamed returns a file of a folder, a zero one for none.
+func fileNamed(files []domarkx.File, name string) domarkx.File {
+	i, ok := slices.BinarySearchFunc(files, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
+	if !ok {
+		return domarkx.File{}
+	}
+	return files[i]
+}
+
 // link makes one file another name of another.
 func (l *load) link(p pendingLink, note func(string, *dir, string) error) error {
-	firstFolder, first := split(p.first)
+	firstFolder, first := split(p.want.HardLink)
 	folder, name := split(p.path)
-	if l.f.excludedBelow(p.first) {
-		return fmt.Errorf("is another name of %q, which is excluded: %w", p.first, domarkx.ErrInvalid)
+	if l.f.excludedBelow(p.want.HardLink) {
+		return fmt.Errorf("is another name of %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
 	}
 	from, err := l.f.top.open(firstFolder)
 	if err != nil {
@@ -161,7 +211,7 @@ func (l *load) link(p pendingLink, note func(string, *dir, string) error) error 
 			return err
 		}
 	}
-	if err := note(p.first, from, first); err != nil {
+	if err := note(p.want.HardLink, from, first); err != nil {
 		return err
 	}
 	return note(p.path, d, name)

@@ -27,12 +27,14 @@ type place struct {
 	cache string
 	f     *tree.Folder
 	m     *plugintest.Memory
+
+	warned []string
 }
 
 func newPlace(t *testing.T, m *plugintest.Memory, exclude ...string) *place {
 	t.Helper()
 	p := &place{t: t, path: t.TempDir(), cache: filepath.Join(t.TempDir(), "stat"), m: m}
-	f, err := tree.Open(tree.Config{Path: p.path, Cache: p.cache, Exclude: exclude})
+	f, err := tree.Open(tree.Config{Path: p.path, Cache: p.cache, Exclude: exclude, Warn: func(m string) { p.warned = append(p.warned, m) }})
 	if err != nil {
 		t.Fatal(err)
 	}

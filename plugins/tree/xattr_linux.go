@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -78,13 +79,13 @@ func setXattrs(fd int, want []domarkx.Xattr) error {
 	for _, a := range have {
 		if !slices.ContainsFunc(want, func(w domarkx.Xattr) bool { return w.Name == a.Name }) {
 			if err := unix.Fremovexattr(fd, a.Name); err != nil {
-				return err
+				return fmt.Errorf("removing the extended attribute %q: %w", a.Name, err)
 			}
 		}
 	}
 	for _, w := range want {
 		if err := unix.Fsetxattr(fd, w.Name, w.Value, 0); err != nil {
-			return err
+			return fmt.Errorf("setting the extended attribute %q of %d bytes: %w", w.Name, len(w.Value), err)
 		}
 	}
 	return nil

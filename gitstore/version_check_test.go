@@ -1,0 +1,56 @@
+package gitstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+func TestCheckVersion(t *testing.T) {
+	s, dir := newStore(t)
+	good := writeVersion(t, s, "", top(), directory("a"), regular("a/b", "1"), directory("c"), regular("c/d", "2"))
+	next := writeVersion(t, s, good, top(), directory("a"), regular("a/b", "1"), directory("c"), regular("c/d", "3"))
+	h := newHostileTrees(t, dir)
+	file := odb.TreeEntry{Mode: odb.ModeFile, Name: "f", ID: h.blob("x")}
+	folder := func(name string, id odb.ID) odb.TreeEntry {
+		return odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id}
+	}
+	parse := func(id string) odb.ID {
+		parsed, err := odb.ParseID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	broken := h.tree(odb.TreeEntry{Mode: odb.ModeSubmodule, Name: "sub", ID: file.ID})
+	deep, wide := h.tree(file), h.tree(file)
+	for range 1100 {
+		deep = h.tree(folder("d", deep))
+	}
+	for range 40 { // two to the power of 40 folders, were each looked at
+		wide = h.tree(folder("l", wide), folder("r", wide))
+	}
+	versions := map[string]struct {
+		id   odb.ID
+		want error
+	}{
+		"good": {parse(next), nil}, "broken": {h.tree(folder("a", h.tree(folder("b", broken)))), domarkx.ErrCorrupt},
+		"deep": {deep, domarkx.ErrCorrupt}, "wide": {wide, nil},
+	}
+	if err := h.batch.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range versions {
+		for _, base := range []string{"", good, broken.String()} {
+			if err := s.CheckVersion(t.Context(), base, fmt.Sprint(v.id)); !errors.Is(err, v.want) {
+				t.Errorf("%s, from %q: %v", name, base, err)
+			}
+		}
+	}
+	if err := s.CheckVersion(t.Context(), broken.String(), broken.String()); err != nil {
+		t.Errorf("what is known already is looked at: %v", err)
+	}
+}
