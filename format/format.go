@@ -46,16 +46,17 @@ type Codec struct {
 	// Place returns where the program that the format belongs to keeps a document with
 	// that content. Attempts count from 0; each gives another path.
 	Place func(data []byte, attempt int) (Place, error)
-	// Branches reads a document that can hold several conversations, first the one that
-	// Decode returns, which has the damage of all.
-	Branches func(src Source) ([]Branch, error)
+	// Open reads a document that may be larger than memory or hold several conversations,
+	// first the one that Decode returns. It is done with when the loop over it ends. What
+	// makes it unreadable is as for Decode, and nothing comes behind it.
+	Open func(f File) iter.Seq2[Stream, error]
 	// IsPart reports whether a session of that header is only a part of the document that
 	// it was imported from, so that this is not given back for it.
 	IsPart func(h domarkx.Header) bool
 	// Grow reads what was added to the end of a document, and reports whether it only
 	// continues its own conversation; if not, the document has to be read anew.
 	Grow func(g Growth) (Grown, bool, error)
-	// Companions, when not nil, are files beside the document.
+	// Companions, when not nil, are files beside the document. Formats with Open have none.
 	Companions *Companions
 	// Homes, when not nil, are the folders in which such documents are kept.
 	Homes *Homes
@@ -208,18 +209,6 @@ func Names(head []byte) iter.Seq2[int, string] {
 	}
 }
 
-// A Branch is one of the conversations that a document holds.
-type Branch struct {
-	// Suffix is what its session's name has behind that of the document; "" for the
-	// document's own conversation.
-	Suffix   string
-	Document *domarkx.Document
-	// State is what Grow needs to know of the document, of which Read bytes will stay as
-	// they are when it grows; "" when it has to be read anew then.
-	State string
-	Read  int64
-}
-
 // A Growth is what a document grew by.
 type Growth struct {
 	Path   string
@@ -233,6 +222,6 @@ type Grown struct {
 	Messages []domarkx.WrittenMessage // behind those that it has
 	Header   domarkx.Header           // instead of the one that it had
 	Damage   []*domarkx.SyntaxError
-	State    string // as in [Branch]
+	State    string // as in [Stream]
 	Read     int64  // bytes of Data that will stay as they are
 }

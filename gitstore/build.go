@@ -26,9 +26,14 @@ func (b *builder) keep(kind odb.Type, data []byte) (odb.ID, error) {
 	return id, err
 }
 
-// makeTree stores a tree of the entries, in any order, unless one of the known trees
-// is the same; no entries make no tree.
+// makeTree stores a tree of the entries, in any order, for later steps of the same
+// update, unless one of the known trees is the same; no entries make no tree.
 func (b *builder) makeTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+	return writeTree(b.keep, entries, known...)
+}
+
+// writeTree is makeTree with another way to store objects.
+func writeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
 	if len(entries) == 0 {
 		return odb.ID{}, nil
 	}
@@ -39,7 +44,7 @@ func (b *builder) makeTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, er
 	if id := odb.Sum(odb.Tree, data); slices.Contains(known, id) {
 		return id, nil
 	}
-	return b.keep(odb.Tree, data)
+	return write(odb.Tree, data)
 }
 
 // storeBlob stores content that is not stored yet, and gives it its ids.

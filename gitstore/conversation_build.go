@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -10,14 +11,60 @@ import (
 )
 
 // A conversationBuilder puts messages behind those of a conversation tree, or
-// makes a new one.
+// makes a new one. It holds no more of them than a leaf has.
 type conversationBuilder struct {
 	*builder
-	kept int             // messages of the tree that stay
-	add  []domarkx.Entry // messages that follow them
+	kept   int  // messages of the tree that stay
+	passes bool // what is stored is not read again within the update, and not held for that
+	added  int  // messages that follow them, so far
+
+	next  func() (*domarkx.Entry, error, bool)
+	ahead *domarkx.Entry
 }
 
-func (c *conversationBuilder) total() int { return c.kept + len(c.add) }
+// build stores the folders of a conversation with these messages behind those that it
+// has; old is its tree, known are other trees of which nothing is written again.
+func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID, known []odb.ID) (odb.ID, error) {
+	next, stop := iter.Pull2(add)
+	defer stop()
+	c.next = next
+	if more, err := c.more(); err != nil || !more {
+		return old, err
+	}
+	return c.node(ctx, 0, 0, old, known)
+}
+
+// more reports whether another message follows.
+func (c *conversationBuilder) more() (bool, error) {
+	if c.ahead != nil {
+		return true, nil
+	}
+	e, err, ok := c.next()
+	if !ok || err != nil {
+		return false, err
+	}
+	c.ahead = e
+	return true, nil
+}
+
+// pointers returns pointers to the entries of a list.
+func pointers(list []domarkx.Entry) iter.Seq2[*domarkx.Entry, error] {
+	return func(yield func(*domarkx.Entry, error) bool) {
+		for i := range list {
+			if !yield(&list[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+// write stores a part of a conversation.
+func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) {
+	if c.passes {
+		return c.batch.Add(kind, data)
+	}
+	return c.keep(kind, data)
+}
 
 // node stores the folder of a level whose first message is first. old is that
 // folder as it is, when messages of it stay; known are folders in its place in
@@ -46,7 +93,12 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 			}
 		}
 	}
-	for i := len(entries); (level == 0 || i < nodeWidth) && first+i*span < c.total(); i++ {
+	for i := len(entries); level == 0 || i < nodeWidth; i++ {
+		if more, err := c.more(); err != nil {
+			return odb.ID{}, err
+		} else if !more {
+			break
+		}
 		name := folderName(level, i)
 		id, err := c.node(ctx, level+1, first+i*span, odb.ID{}, knownFolders[name])
 		if err != nil {
@@ -54,7 +106,7 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		}
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
 	}
-	return c.makeTree(entries, known...)
+	return writeTree(c.write, entries, known...)
 }
 
 // subfolders returns the folders of trees by name.
@@ -86,23 +138,22 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(messages), c.kept-first)
 		}
 	}
-	from := max(first, c.kept) - c.kept
-	fresh := c.add[from:min(len(c.add), first+leafWidth-c.kept)]
-	for i := range fresh {
-		e := &fresh[i]
-		if e.Layout.Verbatim != !e.Source.IsZero() || e.JSON.IsZero() {
-			return odb.ID{}, fmt.Errorf("message %s: %w: no content, or author's bytes without being verbatim", e.ID, domarkx.ErrInvalid)
+	for len(messages) < leafWidth {
+		more, err := c.more()
+		if err != nil {
+			return odb.ID{}, err
 		}
-		if err := c.storeBlob(ctx, &e.JSON); err != nil {
+		if !more {
+			break
+		}
+		e := c.ahead
+		c.ahead = nil
+		if err := c.storeEntry(ctx, e); err != nil {
 			return odb.ID{}, fmt.Errorf("message %s: %w", e.ID, err)
 		}
-		if e.Layout.Verbatim {
-			if err := c.storeBlob(ctx, &e.Source); err != nil {
-				return odb.ID{}, fmt.Errorf("message %s: %w", e.ID, err)
-			}
-		}
+		c.added++
+		messages = append(messages, *e)
 	}
-	messages = append(messages, fresh...)
 	lines, err := encodeEntries(messages)
 	if err != nil {
 		return odb.ID{}, err
@@ -119,9 +170,20 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 		}
 	}
 	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(odb.Blob, lines)})
-	id, err := c.makeTree(entries, known...)
+	id, err := writeTree(c.write, entries, known...)
 	if err == nil && !slices.Contains(known, id) {
-		_, err = c.keep(odb.Blob, lines)
+		_, err = c.write(odb.Blob, lines)
 	}
 	return id, err
+}
+
+// storeEntry stores what is not stored yet of a message.
+func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) error {
+	if e.Layout.Verbatim != !e.Source.IsZero() || e.JSON.IsZero() {
+		return fmt.Errorf("%w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)
+	}
+	if err := c.storeBlob(ctx, &e.JSON); err != nil || !e.Layout.Verbatim {
+		return err
+	}
+	return c.storeBlob(ctx, &e.Source)
 }

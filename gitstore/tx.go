@@ -19,6 +19,8 @@ type Tx struct {
 	seen  map[string]string // ref -> its id when first looked at, "" for none
 	next  map[string]string // ref -> its new id, "" for none
 
+	passed map[string]bool // the trees of conversations of which nothing was kept to be read
+
 	names    map[kind]*nameIndex // read when a new name is taken
 	removed  map[string]string   // name -> the time that its trash ref names
 	restored map[string]string   // name -> the time that its trash ref named
@@ -26,7 +28,7 @@ type Tx struct {
 
 func newTx(s *Store, batch *odb.Batch) *Tx {
 	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}}
-	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{},
+	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
 		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -22,22 +23,27 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	var conversations, dead []odb.ID
 	roots, err := tx.rootsOf(parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	for _, root := range roots {
-		for name, ids := range map[string]*[]odb.ID{"conversation": &conversations, "deleted": &dead} {
-			if id, err := folder(root, name); err != nil {
-				return domarkx.Info{}, err
-			} else if !id.IsZero() {
-				*ids = append(*ids, id)
-			}
+	stored := c.Conversation
+	switch {
+	case stored == nil:
+		build := conversationBuilder{builder: &tx.builder}
+		if stored, err = tx.storeConversation(ctx, &build, roots, pointers(c.State.Thread.Live)); err != nil {
+			return domarkx.Info{}, err
+		}
+	case len(c.State.Thread.Live) > 0:
+		return domarkx.Info{}, fmt.Errorf("commit: %w: messages besides those that are stored", domarkx.ErrInvalid)
+	}
+	var conversation odb.ID
+	if stored.Tree != "" {
+		if conversation, err = odb.ParseID(stored.Tree); err != nil {
+			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
 		}
 	}
-	build := conversationBuilder{builder: &tx.builder, add: c.State.Thread.Live}
-	conversation, err := build.node(ctx, 0, 0, odb.ID{}, conversations)
+	dead, err := foldersNamed(roots, "deleted")
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -51,7 +57,59 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	}
 	root = withFolder(root, "conversation", conversation)
 	root = withFolder(root, "deleted", deleted)
-	return tx.commit(c, parents, roots, root, len(c.State.Thread.Live))
+	return tx.commit(c, parents, roots, root, stored.Messages)
+}
+
+// StoreConversation stores the messages of a snapshot with these parents, as they come,
+// for [Tx.Commit]; blobs without an id are stored, and get one. However many they are,
+// few of them are held in memory. Within the transaction the snapshot can be continued by
+// another one, but its messages cannot be read.
+func (tx *Tx) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+	ancestry, err := tx.parents(parents)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := tx.rootsOf(ancestry)
+	if err != nil {
+		return nil, err
+	}
+	build := conversationBuilder{builder: &tx.builder, passes: true}
+	stored, err := tx.storeConversation(ctx, &build, roots, live)
+	if err == nil && stored.Tree != "" {
+		tx.passed[stored.Tree] = true
+	}
+	return stored, err
+}
+
+func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+	known, err := foldersNamed(roots, "conversation")
+	if err != nil {
+		return nil, err
+	}
+	// What this update has stored itself it does not store again anyway.
+	known = slices.DeleteFunc(known, func(id odb.ID) bool { return tx.passed[id.String()] })
+	id, err := build.build(ctx, live, odb.ID{}, known)
+	if err != nil {
+		return nil, err
+	}
+	stored := &domarkx.StoredConversation{Messages: build.added}
+	if !id.IsZero() {
+		stored.Tree = id.String()
+	}
+	return stored, nil
+}
+
+// foldersNamed returns the folders of that name in root trees.
+func foldersNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
+	var ids []odb.ID
+	for _, root := range roots {
+		if id, err := folder(root, name); err != nil {
+			return nil, err
+		} else if !id.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // rootsOf returns the root trees of the snapshots among the parents.
@@ -91,12 +149,10 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if old.IsZero() != (kept == 0) {
 		return domarkx.Info{}, fmt.Errorf("snapshot %s: conversation: %w: %d messages expected", c.Parents[0], domarkx.ErrCorrupt, kept)
 	}
-	build := conversationBuilder{builder: &tx.builder, kept: kept, add: c.State.Thread.Live}
-	conversation := old
-	if len(build.add) > 0 {
-		if conversation, err = build.node(ctx, 0, 0, old, nil); err != nil {
-			return domarkx.Info{}, err
-		}
+	build := conversationBuilder{builder: &tx.builder, kept: kept}
+	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old, nil)
+	if err != nil {
+		return domarkx.Info{}, err
 	}
 	if c.State.Headers != nil {
 		rest, err := tx.headerTree(ctx, c.State.Headers, conversation)
@@ -109,7 +165,7 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		}
 		root = withFolder(rest, "deleted", deleted)
 	}
-	return tx.commit(c, parents, roots, withFolder(root, "conversation", conversation), build.total())
+	return tx.commit(c, parents, roots, withFolder(root, "conversation", conversation), kept+build.added)
 }
 
 // withFolder returns the entries with that folder; a zero id stands for none.

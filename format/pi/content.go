@@ -45,11 +45,17 @@ func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
 		if has(item, keySignature) { // which holds for this text alone
 			*slot = slot.With(keyOwn, object("sha256", str(digest(said.Text()))))
 		}
-	case kind == partToolCall && said.Kind() == domarkx.Object && d.role == domarkx.Assistant && text(item, keyName) != "":
+	case isCall(item) && d.role == domarkx.Assistant:
 		call := indented(object("resource", str(resource), "tool", str(text(item, keyName)), keyArguments, said, keyID, str(text(item, keyID))))
 		d.pieces = append(d.pieces, piece{special: true, block: code("tool-call", call), call: text(item, keyID)})
 		*slot = item.With(keyArguments, domarkx.ObjectValue())
 	}
+}
+
+// isCall reports whether a part is a call of a tool.
+func isCall(item domarkx.Value) bool {
+	arguments, _ := item.Get(keyArguments)
+	return text(item, keyType) == partToolCall && arguments.Kind() == domarkx.Object && text(item, keyName) != ""
 }
 
 // partMember is the member that holds what a part says.
@@ -98,9 +104,19 @@ func isBase64(s string) bool {
 	return true
 }
 
-// resultOf returns the tool-result block of a result, its pictures, and its content
+// resultOf returns the entry of a result without what it says, and that as one piece:
+// the tool-result block and pictures.
+func resultOf(v domarkx.Value) (domarkx.Value, []piece) {
+	message, _ := v.Get(keyMessage)
+	content, _ := message.Get(keyContent)
+	block, pictures, bare := shownResult(message, content)
+	entry := v.With(keyMessage, message.With(keyContent, bare)).Without(keyParentID)
+	return entry, []piece{{block: block, special: true, pictures: pictures}}
+}
+
+// shownResult returns the tool-result block of a result, its pictures, and its content
 // without what these say.
-func resultOf(message, content domarkx.Value) (domarkx.Block, []string, domarkx.Value) {
+func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domarkx.Value) {
 	var said, pictures []string
 	bare := str("")
 	if content.Kind() == domarkx.String {

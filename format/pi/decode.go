@@ -1,7 +1,10 @@
 package pi
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
@@ -13,34 +16,58 @@ import (
 // damage; a file that is no transcript of pi is a [*domarkx.SyntaxError], that of
 // another agent or version [domarkx.ErrUnsupported] too.
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
-	l := lines{schema: c.schema}
-	if err := l.readAll(src); err != nil {
-		return nil, err
+	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
+		if err != nil {
+			return nil, err
+		}
+		return s.Document()
 	}
-	doc, _ := l.document(l.branchesOf()[0])
-	doc.Damage = l.reports()
-	return doc, nil
+	panic("a transcript without a conversation of its own")
 }
 
-// branches reads all conversations of a transcript.
-func (c codec) branches(src format.Source) ([]format.Branch, error) {
-	l := lines{schema: c.schema}
-	if err := l.readAll(src); err != nil {
-		return nil, err
-	}
-	var all []format.Branch
-	for _, b := range l.branchesOf() {
-		doc, state := l.document(b)
-		made := format.Branch{Document: doc}
-		if b.fork != "" {
-			made.Suffix = ".fork-" + b.fork
-		} else {
-			made.State, made.Read = state, int64(l.consumed)
+// open reads all conversations of a transcript. It reads the lines twice: once for the
+// tree, and once more for each message.
+func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
+	return func(yield func(format.Stream, error) bool) {
+		l := newLines(f, c.schema, c.keep)
+		err := l.readAll(f.Size)
+		var main, forks []int32
+		if err == nil {
+			main, forks, err = l.ends()
 		}
-		all = append(all, made)
+		if err != nil {
+			yield(format.Stream{}, err)
+			return
+		}
+		s, err := l.stream(main, "")
+		s.Damage = l.reports()
+		if !yield(s, err) || err != nil {
+			return
+		}
+		names := map[string]int{}
+		for _, i := range forks {
+			s, err := l.fork(i, names)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
 	}
-	all[0].Document.Damage = l.reports()
-	return all, nil
+}
+
+// fork returns the conversation that ends with a node. Of several nodes of one name each
+// gets another one.
+func (l *lines) fork(i int32, names map[string]int) (format.Stream, error) {
+	name, _, err := l.names(i)
+	if err != nil {
+		return format.Stream{}, err
+	}
+	if names[name]++; names[name] > 1 {
+		name += "-" + strconv.Itoa(names[name])
+	}
+	path, _ := l.trace(i)
+	s, err := l.stream(path, name)
+	s.Suffix, s.State, s.Read = ".fork-"+name, "", 0
+	return s, err
 }
 
 // state is what is remembered of a transcript, to read what it grows by.
@@ -56,24 +83,26 @@ type state struct {
 // maxCalls bounds the state.
 const maxCalls = 1000
 
-// document makes a session of a branch.
-func (l *lines) document(b branch) (*domarkx.Document, string) {
-	made := newBuilder()
-	made.pending = append(made.pending, l.lead...)
-	for _, i := range b.path {
-		made.node(l.nodes[i])
-	}
+// stream makes a session of a way through the tree; fork is what the entry at its end is
+// called, "" for the transcript's own.
+func (l *lines) stream(path []int32, fork string) (format.Stream, error) {
+	b := l.newBranch(path, nil)
 	about := l.header
-	if b.fork != "" {
-		about = about.With(keyFork, str(b.fork))
+	if fork != "" {
+		about = about.With(keyFork, str(fork))
 	}
-	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: made.finish()}
-	doc.Header.UserMetadata = made.about(about, l.tail)
-	calls := made.openCalls()
-	if l.version == 1 || len(calls) > maxCalls {
-		return doc, ""
+	about, err := b.named(about, "")
+	if err != nil {
+		return format.Stream{}, err
 	}
-	return doc, state{Version: l.version, Lines: l.number - lineOf(l.tail), Open: l.open, Last: l.last, Calls: calls, HasTail: l.tail != ""}.encode()
+	e, err := b.end(about, l.tail)
+	s := format.Stream{Header: domarkx.NewHeader(), Messages: b}
+	s.Header.UserMetadata = &e.about
+	if err == nil && l.version != 1 && len(e.calls) <= maxCalls {
+		s.State = state{Version: l.version, Lines: l.number - lineOf(l.tail), Open: l.open, Last: l.last, Calls: e.calls, HasTail: l.tail != ""}.encode()
+		s.Read = l.consumed
+	}
+	return s, err
 }
 
 // lineOf is how many lines a tail is.
@@ -107,44 +136,75 @@ func (c codec) grow(g format.Growth) (format.Grown, bool, error) {
 		return format.Grown{}, false, nil
 	}
 	about := *g.Header.UserMetadata
-	l := lines{path: g.Path, schema: c.schema, number: s.Lines, version: s.Version, header: about, last: s.Last, seen: s.Last != ""}
+	l := newLines(format.File{Path: g.Path, Content: bytes.NewReader(data), Size: int64(len(data))}, c.schema, c.keep)
+	l.number, l.version, l.header, l.last, l.seen = s.Lines, s.Version, about, s.Last, s.Last != ""
 	if s.Open { // its line is counted already
 		l.number--
 	}
-	if err := l.read(data); err != nil {
+	if err := l.read(int64(len(data))); err != nil {
 		return format.Grown{}, false, err
 	}
-	made := newBuilder()
-	kept, _ := about.Get(keyAfter)
-	made.pending = append(made.pending, kept.Items()...)
-	made.name = text(about, keySessionName)
-	if n := len(made.pending); n > 0 && s.HasTail {
-		made.pending = made.pending[:n-1]
+	if only, err := l.continues(s); err != nil || !only {
+		return format.Grown{}, false, err
 	}
-	made.pending = append(made.pending, l.lead...)
+	before, _ := about.Get(keyAfter)
+	lead := before.Items()
+	if n := len(lead); n > 0 && s.HasTail {
+		lead = lead[:n-1]
+	}
+	path := make([]int32, len(l.nodes))
+	for i := range path {
+		path[i] = int32(i)
+	}
+	return l.grown(l.newBranch(path, lead), s, g.Header)
+}
+
+// continues reports whether the entries come one after the other behind the one that was
+// the last, and none is a result for a call before them.
+func (l *lines) continues(s state) (bool, error) {
 	known := map[string]bool{}
 	for _, id := range s.Calls {
 		known[id] = true
 	}
-	last := s.Last
-	for _, n := range l.nodes {
-		message, _ := n.value.Get(keyMessage)
-		if n.parent != last || n.hasParent != (last != "") || known[text(message, keyToolCallID)] {
-			return format.Grown{}, false, nil
-		}
-		made.node(n)
-		last = n.id
+	last := key{}
+	if s.Last != "" {
+		last = keyOf(s.Last)
 	}
-	grown := format.Grown{Messages: made.finish(), Header: g.Header, Damage: l.reports()}
-	grown.Header.UserMetadata = made.about(about.Without(keyAfter), l.tail)
-	next := state{Version: s.Version, Lines: l.number - lineOf(l.tail), Open: l.open, Last: last,
-		Calls: made.openCalls(), HasTail: l.tail != ""}
-	if !made.answered {
+	for i := range l.nodes {
+		v, err := l.entry(int32(i))
+		if err != nil {
+			return false, err
+		}
+		message, _ := v.Get(keyMessage)
+		if l.parents[i] != last || known[text(message, keyToolCallID)] {
+			return false, nil
+		}
+		last = l.ids[i]
+	}
+	return true, nil
+}
+
+// grown returns what a transcript grew by.
+func (l *lines) grown(b *branch, s state, h domarkx.Header) (format.Grown, bool, error) {
+	about, err := b.named(*h.UserMetadata, text(*h.UserMetadata, keySessionName))
+	if err != nil {
+		return format.Grown{}, false, err
+	}
+	e, err := b.end(about.Without(keyAfter), l.tail)
+	if err != nil {
+		return format.Grown{}, false, err
+	}
+	h.UserMetadata = &e.about
+	added, err := format.Stream{Messages: b}.Document()
+	if err != nil {
+		return format.Grown{}, false, err
+	}
+	next := state{Version: s.Version, Lines: l.number - lineOf(l.tail), Open: l.open, Last: l.last, Calls: e.calls, HasTail: l.tail != ""}
+	if !e.answered {
 		next.Calls = s.Calls
 	}
 	if l.consumed == 0 {
 		next.Open = s.Open
 	}
-	grown.State, grown.Read = next.encode(), int64(l.consumed)
-	return grown, true, nil
+	return format.Grown{Messages: added.Conversation, Header: h, Damage: l.reports(), State: next.encode(), Read: l.consumed}, true, nil
 }

@@ -29,7 +29,7 @@ func Schema() string { return schemaText }
 
 // Codec returns the codec for transcripts of pi.
 func Codec() format.Codec {
-	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+	c := codec{keep: keepLines, schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
 	return format.Codec{
 		Name:       Name,
 		Extensions: []string{".jsonl"},
@@ -38,7 +38,7 @@ func Codec() format.Codec {
 		Encode:     Encode,
 		Identify:   Identify,
 		Place:      Place,
-		Branches:   c.branches,
+		Open:       c.open,
 		IsPart:     isPart,
 		Grow:       c.grow,
 	}
@@ -46,6 +46,7 @@ func Codec() format.Codec {
 
 // codec compiles the schema when the first document needs it.
 type codec struct {
+	keep   int64 // see [keepLines]
 	schema func() (*schema.Schema, error)
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,36 +16,89 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// A node is an entry of the tree.
-type node struct {
-	id, parent string
-	hasParent  bool          // parent names an entry
-	value      domarkx.Value // the entry; a string, the line, when that is broken
-	after      []domarkx.Value
-	// above is the parent's index, -1 for none; children counts those that have this one.
-	above, children int
+// A place is where in the file something stands: a line, or one of the objects on it.
+type place struct {
+	start, size int64 // of the line
+	number      int32 // of the line, from 1
+	piece       int32 // of a line that is divided, which of its objects, from 1; else 0
+	broken      bool  // it is no object, and stands for itself
 }
 
-// A lines reads the lines of a transcript.
+// A node is an entry of the tree. There is one for each line of a file that may be far
+// larger than memory, so it holds nothing that the line can tell again.
+type node struct {
+	place
+	kind    kind
+	naming  bool // it gives the session a name
+	unnamed bool // it has no id of its own
+	parent  bool // another entry comes after it
+	// above is the parent's index, -1 for none.
+	above int32
+	// calls are those of an assistant's message, as indexes of lines.calls.
+	calls, callsEnd int32
+	// call is the key of the call that a result is of.
+	call uint64
+}
+
+// A beside is a line without a place in the tree: behind a node, or before all.
+type beside struct {
+	place
+	node int32 // -1 before all
+}
+
+// A lines is what is known of the lines of a transcript.
 type lines struct {
 	path    string
 	schema  func() (*schema.Schema, error)
+	window  *format.Window
 	damage  []*domarkx.SyntaxError
 	more    int // reports that are not told
 	header  domarkx.Value
 	version int
 	number  int // lines read
 
-	nodes []node
-	lead  []domarkx.Value // lines without a place in the tree before the first node
-	ids   []string        // of version 1: by the number of what can be read, the header first
-	tail  string          // a last line that is broken and has no end: perhaps it is being written
-	last  string          // the last node's id
-	seen  bool            // there were nodes before the first of nodes
+	nodes   []node
+	ids     []key // of the nodes, until they are linked
+	parents []key // of the nodes: the ids of those before them; the zero key for none
+	beside  []beside
+	calls   []uint64        // keys of the calls in messages
+	seed    maphash.Seed    // of these keys
+	kept    []domarkx.Value // the entries of the first nodes, which need not be read again
+	room    int64           // bytes of lines whose entries may be kept
+
+	said []string // of version 1: ids by the number of what can be read, the header first
+	nth  []int32  // of version 1: which of said the nodes have
+	tail string   // a last line that is broken and has no end: perhaps it is being written
+	last string   // the last node's id
+	seen bool     // there were nodes before the first of nodes
 	// consumed is where the lines end that will not change when the file grows, and open
 	// says that the last of them has no line end yet.
-	consumed int
+	consumed int64
 	open     bool
+}
+
+// keepLines is how many bytes of lines are kept as the entries that they are, several
+// times as large: short transcripts are read once.
+const keepLines = 4 << 20
+
+func newLines(f format.File, schema func() (*schema.Schema, error), keep int64) *lines {
+	return &lines{path: f.Path, schema: schema, window: format.NewWindow(f), seed: maphash.MakeSeed(), room: keep}
+}
+
+// A key stands for an id: a short one, as all are that pi makes, is its own key.
+type key [16]byte
+
+func keyOf(id string) key {
+	var k key
+	if len(id) < len(k) {
+		copy(k[:], id)
+		k[len(k)-1] = byte(len(id))
+		return k
+	}
+	sum := sha256.Sum256([]byte(id))
+	copy(k[:], sum[:])
+	k[len(k)-1] = 0xff
+	return k
 }
 
 // maxReports bounds how many reports there are on one transcript.
@@ -71,79 +126,90 @@ func (l *lines) reports() []*domarkx.SyntaxError {
 }
 
 // readAll reads a whole transcript.
-func (l *lines) readAll(src format.Source) error {
-	l.path = src.Path
-	head := src.Data[:min(len(src.Data), format.HeadSize)]
+func (l *lines) readAll(size int64) error {
+	head, err := l.window.Bytes(0, min(size, format.HeadSize))
+	if err != nil {
+		return l.failed(err)
+	}
 	first := firstObject(head)
 	if name := agentOf(head, first); name != "" && !isHeader(first) {
-		return &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Err: domarkx.ErrUnsupported,
+		return &domarkx.SyntaxError{Path: l.path, Line: 1, Column: 1, Err: domarkx.ErrUnsupported,
 			Msg: "is a transcript of " + name + ", which is not supported yet; expected one of pi"}
 	}
-	if err := l.read(src.Data); err != nil {
+	if err := l.read(size); err != nil {
 		return err
 	}
 	if l.version == 0 {
-		return &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Msg: `has no line that can be read, expected the header of a pi session, {"type":"session",…}`}
+		return &domarkx.SyntaxError{Path: l.path, Line: 1, Column: 1, Msg: `has no line that can be read, expected the header of a pi session, {"type":"session",…}`}
 	}
 	return nil
 }
 
+// failed says of which file something could not be read.
+func (l *lines) failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
+
 // read reads lines, the header among them when there was none yet.
-func (l *lines) read(data []byte) error {
-	start := 0
-	if l.number == 0 && bytes.HasPrefix(data, []byte(bom)) {
-		start = len(bom)
-	}
-	for start < len(data) {
-		end := bytes.IndexByte(data[start:], '\n')
-		whole := end >= 0
-		if end < 0 {
-			end = len(data) - start
+func (l *lines) read(size int64) error {
+	start := int64(0)
+	if l.number == 0 {
+		if head, err := l.window.Bytes(0, min(size, int64(len(bom)))); err == nil && string(head) == bom {
+			start = int64(len(bom))
 		}
-		l.number++
-		raw := data[start : start+end]
-		broken, err := l.line(raw, whole)
+	}
+	for start < size {
+		raw, whole, err := l.window.Line(start)
+		if err != nil {
+			return l.failed(err)
+		}
+		if l.number++; l.number == math.MaxInt32 {
+			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "has more lines than can be read", Err: domarkx.ErrInvalid}
+		}
+		at := place{start: start, size: int64(len(raw)), number: int32(l.number)}
+		broken, err := l.line(raw, at, whole)
 		if err != nil {
 			return err
 		}
-		if start += end + 1; whole || !broken {
-			l.consumed, l.open = min(start, len(data)), !whole
+		if start += at.size + 1; whole || !broken {
+			l.consumed, l.open = min(start, size), !whole
 		}
 	}
 	return nil
 }
 
 // line reads one line, and reports whether it is broken.
-func (l *lines) line(raw []byte, whole bool) (bool, error) {
+func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 	content := bytes.TrimSpace(raw)
 	if len(content) == 0 {
 		return false, nil
 	}
 	v, err := domarkx.ParseValue(raw)
 	if err == nil && v.Kind() == domarkx.Object {
-		return false, l.object(v, raw)
+		return false, l.object(v, raw, at)
 	}
+	at.broken = true
 	if err == nil {
 		l.report(1, "", fmt.Sprintf("is %s, expected an object", v.Kind()))
-		return true, l.unread(raw, whole)
+		return true, l.unread(raw, at, whole)
 	}
 	pieces, good := split(raw)
 	if !good {
-		var at *domarkx.SyntaxError
+		var wrong *domarkx.SyntaxError
 		column := 1
-		if errors.As(err, &at) {
-			column, err = at.Column, errors.New(at.Msg)
+		if errors.As(err, &wrong) {
+			column, err = wrong.Column, errors.New(wrong.Msg)
 		}
 		l.report(column, "", fmt.Sprintf("%v; the line of %d bytes is kept as it is, but not read", err, len(raw)))
-		return true, l.unread(raw, whole)
+		return true, l.unread(raw, at, whole)
 	}
+	at.broken = false
 	msg := "has NUL bytes, which are passed over"
 	if len(pieces) > 1 {
 		msg = fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(pieces))
 	}
 	l.report(1, "", msg)
 	for _, piece := range pieces {
-		if err := l.object(piece, raw); err != nil {
+		at.piece++
+		if err := l.object(piece, raw, at); err != nil {
 			return false, err
 		}
 	}
@@ -196,66 +262,97 @@ func objectEnd(s []byte) int {
 	return 0
 }
 
+// asText is a line that is kept as it is.
+func asText(raw []byte) domarkx.Value { return str(strings.ToValidUTF8(string(raw), "\ufffd")) }
+
 // unread keeps a line that is no JSON object: as an entry when it says which, else
 // behind the entry before it.
-func (l *lines) unread(raw []byte, whole bool) error {
-	line := str(strings.ToValidUTF8(string(raw), "\ufffd"))
+func (l *lines) unread(raw []byte, at place, whole bool) error {
 	if !whole {
-		l.tail = line.Text()
+		l.tail = asText(raw).Text()
 		return nil
 	}
 	v, _ := domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
 	id, parent := text(v, keyID), text(v, keyParentID)
 	if l.version == 0 || l.version == 1 || id == "" || !has(v, keyParentID) || text(v, keyType) == typeSession {
-		l.beside(line)
+		l.besides(at)
 		return nil
 	}
-	l.node(node{id: id, parent: parent, hasParent: parent != "", value: line})
+	l.node(node{place: at}, id, parent, asText(raw))
 	return nil
 }
 
-// beside keeps what has no place in the tree.
-func (l *lines) beside(v domarkx.Value) {
-	if n := len(l.nodes); n > 0 {
-		l.nodes[n-1].after = append(l.nodes[n-1].after, v)
-	} else {
-		l.lead = append(l.lead, v)
-	}
+// besides keeps what has no place in the tree.
+func (l *lines) besides(at place) {
+	l.beside = append(l.beside, beside{at, int32(len(l.nodes) - 1)})
 }
 
-func (l *lines) node(n node) {
+// node takes an entry with that id and parent, "" for none.
+func (l *lines) node(n node, id, parent string, v domarkx.Value) {
+	n.above = -1
 	l.nodes = append(l.nodes, n)
-	l.last, l.seen = n.id, true
+	before := key{}
+	if parent != "" {
+		before = keyOf(parent)
+	}
+	l.ids, l.parents = append(l.ids, keyOf(id)), append(l.parents, before)
+	if l.room -= n.size; l.room >= 0 {
+		l.kept = append(l.kept, v)
+	}
+	l.last, l.seen = id, true
 }
 
 // object reads a line that is an object.
-func (l *lines) object(v domarkx.Value, raw []byte) error {
+func (l *lines) object(v domarkx.Value, raw []byte, at place) error {
 	if l.version == 0 {
 		return l.readHeader(v, raw)
 	}
 	if text(v, keyType) == typeSession {
 		l.report(1, "/type", "is a second header, expected an entry")
-		l.ids = append(l.ids, "")
-		l.beside(v)
+		l.say("")
+		l.besides(at)
 		return nil
 	}
+	n := node{place: at}
+	parent := text(v, keyParentID)
 	if l.version == 1 {
-		v = l.migrate(v, raw)
+		parent = l.last
+		v = migrate(v, raw, at, parent, l.said)
+		l.nth = append(l.nth, int32(len(l.said)))
+		l.say(text(v, keyID))
 	}
 	if err := l.check(v, raw); err != nil {
 		return err
 	}
-	n := node{id: text(v, keyID), parent: text(v, keyParentID), value: v}
-	n.hasParent = n.parent != ""
-	if n.id == "" {
-		n.id = derivedID(l.number, raw)
-		n.value = v.With(keyID, str(n.id))
+	if n.unnamed = text(v, keyID) == ""; n.unnamed {
+		v = withID(v, raw, at)
 		if !has(v, keyParentID) && l.seen {
-			n.parent, n.hasParent = l.last, true
+			parent = l.last
 		}
 	}
-	l.node(n)
+	n.kind, n.naming = kindOf(v), text(v, keyType) == typeSessionInfo
+	switch n.kind {
+	case assistantEntry:
+		n.calls = int32(len(l.calls))
+		for _, id := range callsOf(v) {
+			l.calls = append(l.calls, maphash.String(l.seed, id))
+		}
+		if n.callsEnd = int32(len(l.calls)); len(l.calls) > math.MaxInt32 {
+			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "has more calls than can be read", Err: domarkx.ErrInvalid}
+		}
+	case resultEntry:
+		message, _ := v.Get(keyMessage)
+		n.call = maphash.String(l.seed, text(message, keyToolCallID))
+	}
+	l.node(n, text(v, keyID), parent, v)
 	return nil
+}
+
+// say notes the id of the next thing that can be read, where version 1 counts them.
+func (l *lines) say(id string) {
+	if l.version == 1 {
+		l.said = append(l.said, id)
+	}
 }
 
 // check reports what an entry or header has that the format forbids.
@@ -287,33 +384,95 @@ func (l *lines) readHeader(v domarkx.Value, raw []byte) error {
 		return fail(stated, "/"+keyVersion, fmt.Sprintf("version is %s, expected 1, 2 or 3, the only ones that are known", stated.JSON()), domarkx.ErrUnsupported)
 	}
 	l.header = v
-	l.ids = append(l.ids, "")
+	l.say("")
 	return l.check(v, raw)
 }
 
-// migrate gives an entry of version 1 the ids that later versions have.
-func (l *lines) migrate(v domarkx.Value, raw []byte) domarkx.Value {
+// migrate gives an entry of version 1 the ids that later versions have. before is the id of
+// the entry before it, and said are those of all that can be read before it.
+func migrate(v domarkx.Value, raw []byte, at place, before string, said []string) domarkx.Value {
 	if text(v, keyID) == "" {
-		v = v.With(keyID, str(derivedID(l.number, raw)))
+		v = withID(v, raw, at)
 	}
 	parent := domarkx.Value{}
-	if l.seen {
-		parent = str(l.last)
+	if before != "" {
+		parent = str(before)
 	}
 	v = v.With(keyParentID, parent)
 	if index, ok := v.Get(keyFirstKeptIndex); ok && text(v, keyType) == typeCompaction && !has(v, keyFirstKept) {
-		if i, err := strconv.Atoi(index.Text()); err == nil && i > 0 && i < len(l.ids) {
-			v = v.Without(keyFirstKeptIndex).With(keyFirstKept, str(l.ids[i]))
+		if i, err := strconv.Atoi(index.Text()); err == nil && i > 0 && i < len(said) {
+			v = v.Without(keyFirstKeptIndex).With(keyFirstKept, str(said[i]))
 		}
 	}
-	l.ids = append(l.ids, text(v, keyID))
 	return v
 }
 
-// derivedID is the id of an entry that has none: it follows from where and what it is.
-func derivedID(number int, raw []byte) string {
+// withID gives an entry without an id the one that follows from where and what it is.
+func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "pi entry %d\n", number)
+	fmt.Fprintf(sum, "pi entry %d\n", at.number)
 	sum.Write(bytes.TrimSpace(raw))
-	return hex.EncodeToString(sum.Sum(nil)[:4])
+	return v.With(keyID, str(hex.EncodeToString(sum.Sum(nil)[:4])))
+}
+
+// errChanged says that a line is not what it was when it was read first.
+var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
+
+// at reads what stands in a place: an object, or as a string what is broken.
+func (l *lines) at(p place) (domarkx.Value, []byte, error) {
+	raw, err := l.window.Bytes(p.start, p.size)
+	if err != nil {
+		return domarkx.Value{}, nil, l.failed(err)
+	}
+	if p.broken {
+		return asText(raw), raw, nil
+	}
+	if p.piece > 0 {
+		if pieces, ok := split(raw); ok && int(p.piece) <= len(pieces) {
+			return pieces[p.piece-1], raw, nil
+		}
+		return domarkx.Value{}, nil, l.failed(errChanged)
+	}
+	v, err := domarkx.ParseValue(raw)
+	if err != nil || v.Kind() != domarkx.Object {
+		return domarkx.Value{}, nil, l.failed(errChanged)
+	}
+	return v, raw, nil
+}
+
+// entry returns the entry of a node, a string when that is broken.
+func (l *lines) entry(i int32) (domarkx.Value, error) {
+	if int(i) < len(l.kept) {
+		return l.kept[i], nil
+	}
+	n := &l.nodes[i]
+	v, raw, err := l.at(n.place)
+	switch {
+	case err != nil || n.broken:
+		return v, err
+	case l.version == 1:
+		before := ""
+		if i > 0 {
+			before = l.said[l.nth[i-1]]
+		}
+		v = migrate(v, raw, n.place, before, l.said[:l.nth[i]])
+	case n.unnamed:
+		v = withID(v, raw, n.place)
+	}
+	if kindOf(v) != n.kind {
+		return v, l.failed(errChanged)
+	}
+	return v, nil
+}
+
+// names returns the id of a node, and that of the one that it names as its parent.
+func (l *lines) names(i int32) (id, parent string, err error) {
+	v, err := l.entry(i)
+	if n := l.nodes[i]; err == nil && n.broken {
+		var raw []byte
+		if raw, err = l.window.Bytes(n.start, n.size); err == nil {
+			v, _ = domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
+		}
+	}
+	return text(v, keyID), text(v, keyParentID), err
 }

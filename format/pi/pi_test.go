@@ -1,6 +1,7 @@
 package pi_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"os"
@@ -26,9 +27,32 @@ func read(t testing.TB, path string) string {
 	return string(data)
 }
 
-func branches(t testing.TB, data string) []format.Branch {
+// A branch is a conversation of a transcript, with all its messages.
+type branch struct {
+	Suffix   string
+	Document *domarkx.Document
+	State    string
+	Read     int64
+}
+
+func open(codec format.Codec, data []byte) ([]branch, error) {
+	var all []branch
+	for s, err := range codec.Open(format.File{Path: "s.jsonl", Content: bytes.NewReader(data), Size: int64(len(data))}) {
+		if err != nil {
+			return nil, err
+		}
+		doc, err := s.Document()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, branch{s.Suffix, doc, s.State, s.Read})
+	}
+	return all, nil
+}
+
+func branches(t testing.TB, data string) []branch {
 	t.Helper()
-	all, err := pi.Codec().Branches(format.Source{Path: "s.jsonl", Data: []byte(data)})
+	all, err := open(pi.Codec(), []byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func entries(t *rapid.T) string {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		original := entries(t)
-		all, err := pi.Codec().Branches(format.Source{Data: []byte(original)})
+		all, err := open(pi.Codec(), []byte(original))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +124,11 @@ func TestGrowEqualsDecode(t *testing.T) {
 		first := bytes.IndexByte(original, '\n') + 1
 		cut := rapid.IntRange(first, len(original)).Draw(t, "cut")
 		codec := pi.Codec()
-		whole, err := codec.Branches(format.Source{Data: original})
+		whole, err := open(codec, original)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := codec.Branches(format.Source{Data: bytes.Clone(original[:cut])})
+		before, err := open(codec, bytes.Clone(original[:cut]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(header + one + two[:80] + "\n" + three))
 	f.Add([]byte(header + strings.Replace(one, "null", `"e2"`, 1) + two + "\x00" + three + three))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := pi.Codec().Branches(format.Source{Data: data})
+		all, err := open(pi.Codec(), data)
 		if err != nil {
 			return
 		}
@@ -171,7 +171,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := pi.Codec().Branches(format.Source{Data: out})
+			again, err := open(pi.Codec(), out)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

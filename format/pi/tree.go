@@ -3,53 +3,86 @@ package pi
 import (
 	"fmt"
 	"slices"
-	"strconv"
+	"sort"
 
 	"github.com/domarkx/domarkx"
 )
 
+// behind returns what stands behind a node without a place in the tree; before all for
+// -1.
+func (l *lines) behind(node int32) []beside {
+	from := sort.Search(len(l.beside), func(i int) bool { return l.beside[i].node >= node })
+	to := from
+	for to < len(l.beside) && l.beside[to].node == node {
+		to++
+	}
+	return l.beside[from:to]
+}
+
 // link finds the parent of each node. One that a broken line may have been is taken to
 // be the entry before it.
-func (l *lines) link() {
-	byID := make(map[string]int, len(l.nodes))
-	for i, n := range l.nodes {
-		byID[n.id] = i
+func (l *lines) link() error {
+	byID := make(map[key]int32, len(l.nodes))
+	for i, id := range l.ids {
+		byID[id] = int32(i)
 	}
-	broken := len(l.lead) > 0
+	rest := l.behind(-1)
+	broken := len(rest) > 0
+	rest = l.beside[len(rest):]
 	for i := range l.nodes {
 		n := &l.nodes[i]
-		n.above = -1
-		above, ok := byID[n.parent]
+		above, ok := byID[l.parents[i]]
 		switch {
-		case !n.hasParent:
-		case ok && above != i:
+		case l.parents[i] == key{}:
+		case ok && int(above) != i:
 			n.above = above
 		case broken && i > 0:
-			n.above = i - 1
+			n.above = int32(i - 1)
 			fallthrough
 		default:
-			l.add(&domarkx.SyntaxError{Msg: fmt.Sprintf("the entry %q comes after %q, which is not there; %s", n.id, n.parent, taken(n.above, l.nodes))})
+			if err := l.reportOrphan(int32(i)); err != nil {
+				return err
+			}
 		}
-		broken = broken || len(n.after) > 0
+		for len(rest) > 0 && rest[0].node == int32(i) {
+			broken, rest = true, rest[1:]
+		}
 	}
 	for i := range l.nodes {
 		if above := l.nodes[i].above; above >= 0 {
-			l.nodes[above].children++
+			l.nodes[above].parent = true
 		}
 	}
+	l.ids, l.parents = nil, nil
+	return nil
 }
 
-func taken(above int, nodes []node) string {
-	if above < 0 {
-		return "it is taken to be the first"
+// reportOrphan says of which node the parent is not there.
+func (l *lines) reportOrphan(i int32) error {
+	if len(l.damage) == maxReports {
+		l.more++
+		return nil
 	}
-	return fmt.Sprintf("it is taken to come after %q", nodes[above].id)
+	id, parent, err := l.names(i)
+	if err != nil {
+		return err
+	}
+	taken := "it is taken to be the first"
+	if above := l.nodes[i].above; above >= 0 {
+		before, _, err := l.names(above)
+		if err != nil {
+			return err
+		}
+		taken = fmt.Sprintf("it is taken to come after %q", before)
+	}
+	l.add(&domarkx.SyntaxError{Msg: fmt.Sprintf("the entry %q comes after %q, which is not there; %s", id, parent, taken)})
+	return nil
 }
 
 // trace returns the nodes from the first to one, and whether the way back from that
 // does not end, which cuts it off.
-func (l *lines) trace(from int) ([]int, bool) {
-	var path []int
+func (l *lines) trace(from int32) ([]int32, bool) {
+	var path []int32
 	for i := from; i >= 0; i = l.nodes[i].above {
 		if len(path) > len(l.nodes) {
 			slices.Reverse(path[:len(l.nodes)])
@@ -61,52 +94,44 @@ func (l *lines) trace(from int) ([]int, bool) {
 	return path, false
 }
 
-// A branch is a way through the tree.
-type branch struct {
-	fork string // the entry that ends it; "" for the transcript's own
-	path []int
-}
-
 // forkBudget bounds what the branches of a hostile transcript cost: so many entries
 // in all, or eight times those there are.
 const forkBudget = 100_000
 
-// branchesOf returns the way to the last entry, which pi would open, and those to the
-// other ends.
-func (l *lines) branchesOf() []branch {
-	l.link()
-	last := len(l.nodes) - 1
+// ends returns the way to the last entry, which pi would open, and the other entries at
+// which conversations end.
+func (l *lines) ends() ([]int32, []int32, error) {
+	if err := l.link(); err != nil {
+		return nil, nil, err
+	}
+	last := int32(len(l.nodes) - 1)
 	main, round := l.trace(last)
 	if round {
 		l.add(&domarkx.SyntaxError{Msg: "the entries before the last one go round in a circle, of which each is taken once"})
-		main = slices.Compact(sorted(main))
+		slices.Sort(main)
+		main = slices.Compact(main)
 	}
-	all := []branch{{path: main}}
+	var forks []int32
 	budget := max(forkBudget, 8*len(l.nodes))
-	names := map[string]int{}
 	left := 0
 	for i := range max(last, 0) {
-		if l.nodes[i].children > 0 {
+		if l.nodes[i].parent {
 			continue
 		}
-		path, round := l.trace(i)
-		if budget -= len(path); budget < 0 || round {
-			left++
-			continue
+		if budget >= 0 {
+			if path, round := l.trace(i); !round {
+				if budget -= len(path); budget >= 0 {
+					forks = append(forks, i)
+					continue
+				}
+			} else {
+				budget -= len(path)
+			}
 		}
-		name := l.nodes[i].id
-		if names[name]++; names[name] > 1 {
-			name += "-" + strconv.Itoa(names[name])
-		}
-		all = append(all, branch{fork: name, path: path})
+		left++
 	}
 	if left > 0 {
 		l.add(&domarkx.SyntaxError{Msg: fmt.Sprintf("%d more branches do not become sessions; they are kept in the original", left)})
 	}
-	return all
-}
-
-func sorted(path []int) []int {
-	slices.Sort(path)
-	return path
+	return main, forks, nil
 }

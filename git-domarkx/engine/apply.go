@@ -3,9 +3,11 @@ package engine
 import (
 	"bytes"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -14,7 +16,9 @@ type edition struct {
 	blobs Blobs
 	base  *view // nil for a new session
 	doc   *domarkx.Document
-	date  int64 // of new and changed messages, in Unix seconds
+	// messages are those of the document where it holds none itself.
+	messages format.Messages
+	date     int64 // of new and changed messages, in Unix seconds
 	// derived makes the ids of new messages follow from the document, so that the
 	// same file imported twice is the same session; else they are new to the world.
 	derived bool
@@ -27,29 +31,73 @@ type edition struct {
 	linker *linker // of messages that name what an import keeps; nil links none
 
 	attachments []domarkx.Attachment // that the base has not
+
+	// verify, when not nil, reports whether the document is still what was read of it.
+	verify func() error
+}
+
+// len returns the number of messages of the document.
+func (e *edition) len() int {
+	if e.messages != nil {
+		return e.messages.Len()
+	}
+	return len(e.doc.Conversation)
+}
+
+// at returns message j of the document.
+func (e *edition) at(j int) (domarkx.WrittenMessage, error) {
+	if e.messages == nil {
+		return e.doc.Conversation[j], nil
+	}
+	msg, err := e.messages.At(j)
+	if err == nil {
+		completeMessage(&msg)
+	}
+	return msg, err
+}
+
+// A successor is the next state of a session. Its messages are made one after the other,
+// once, and then the tombstones.
+type successor struct {
+	headers []domarkx.HeaderEntry
+	live    iter.Seq2[domarkx.Entry, error]
+	dead    func() []domarkx.Tombstone
+	changed bool // it differs from the base
 }
 
 // apply returns the next state, and whether it differs from the base.
 func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, bool, error) {
+	next, err := e.next(ctx, objects)
+	if err != nil {
+		return nil, false, err
+	}
+	state := &domarkx.State{Headers: next.headers}
+	for entry, err := range next.live {
+		if err != nil {
+			return nil, false, err
+		}
+		state.Thread.Live = append(state.Thread.Live, entry)
+	}
+	state.Thread.Dead = next.dead()
+	return state, next.changed, nil
+}
+
+// next begins to make the next state.
+func (e *edition) next(ctx context.Context, objects Objects) (successor, error) {
 	complete(e.doc)
 	if e.base != nil {
 		var err error
 		if e.keys, err = e.base.keys(ctx); err != nil {
-			return nil, false, err
+			return successor{}, err
 		}
 	}
-	next := &domarkx.State{}
-	thread, changed, err := e.thread(ctx)
+	next, err := e.thread(ctx)
 	if err != nil {
-		return nil, false, err
+		return successor{}, err
 	}
-	next.Thread = *thread
-	headers, headerChanged, err := e.headers(ctx, objects)
-	if err != nil {
-		return nil, false, err
-	}
-	next.Headers = headers
-	return next, changed || headerChanged, nil
+	headers, changed, err := e.headers(ctx, objects)
+	next.headers, next.changed = headers, next.changed || changed
+	return next, err
 }
 
 // complete gives the pieces of a document that was not written in Markdown their
@@ -58,10 +106,14 @@ func complete(doc *domarkx.Document) {
 	if doc.Preamble.Digest == ([32]byte{}) {
 		doc.Preamble = markdown.WriteHeader(doc.Header)
 	}
-	for i, m := range doc.Conversation {
-		if m.Digest == ([32]byte{}) && m.Within == 0 {
-			doc.Conversation[i].Written = markdown.WriteMessage(m.Message).Written
-		}
+	for i := range doc.Conversation {
+		completeMessage(&doc.Conversation[i])
+	}
+}
+
+func completeMessage(m *domarkx.WrittenMessage) {
+	if m.Digest == ([32]byte{}) && m.Within == 0 {
+		m.Written = markdown.WriteMessage(m.Message).Written
 	}
 }
 
@@ -89,68 +141,128 @@ func notNil(data []byte) []byte {
 	return data
 }
 
-func (e *edition) thread(ctx context.Context) (*domarkx.Thread, bool, error) {
+// thread begins to make the messages of the next state.
+func (e *edition) thread(ctx context.Context) (successor, error) {
 	base := &domarkx.Thread{}
-	var oldKeys []domarkx.Key
 	if e.base != nil {
 		base = &e.base.state.Thread
-		oldKeys = e.keys[1:]
 	}
-	newKeys := make([]domarkx.Key, len(e.doc.Conversation))
-	for j, msg := range e.doc.Conversation {
-		newKeys[j] = layoutKey(msg.Layout)
+	edit, same, err := e.align(ctx, base)
+	if err != nil {
+		return successor{}, err
 	}
-	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base.Live, e.doc) {
-		return base, false, nil
+	if same {
+		return successor{live: entriesOf(base.Live), dead: func() []domarkx.Tombstone { return base.Dead }}, nil
 	}
-	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}}
-	edit := domarkx.Edit{Alignment: domarkx.Align(oldKeys, newKeys, l.of)}
-	if l.err != nil {
-		return nil, false, l.err
+	relinked, err := e.relink(base, &edit)
+	if err != nil {
+		return successor{}, err
 	}
-	edit.Next = make([]domarkx.Entry, len(newKeys))
-	edit.Same = make([]bool, len(newKeys))
-	for j, msg := range e.doc.Conversation {
-		i := edit.Match[j]
-		if i >= 0 && oldKeys[i] == newKeys[j] {
-			edit.Same[j], edit.Next[j] = true, base.Live[i]
-			if !base.InConflict(i) {
-				if edit.Next[j].Link == "" {
-					edit.Next[j].Link = e.linker.link(msg.Message)
-					edit.Same[j] = edit.Next[j].Link == ""
-				}
-				continue
-			} // else it stays as it was saved, with its mark, when the edit settles the other
+	var now domarkx.Entry // the one that was made last
+	origin := ""
+	next := func(j int) (domarkx.Entry, error) {
+		if link := relinked[j]; link != "" {
+			now = base.Live[edit.Match[j]]
+			now.Link = link
+			return now, nil
 		}
-		edit.Next[j] = entryOf(msg, e.date)
-		from := i
+		msg, err := e.at(j)
+		if err != nil {
+			return domarkx.Entry{}, err
+		}
+		now = entryOf(msg, e.date)
+		from := edit.Match[j]
 		if from < 0 {
 			from = edit.Moved[j]
 		}
 		if from >= 0 {
-			link, err := e.link(ctx, from, msg.Message)
-			if err != nil {
-				return nil, false, err
+			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
+				return now, err
 			}
-			edit.Next[j].Link = link
 		}
-		if edit.Next[j].Link == "" {
-			edit.Next[j].Link = e.linker.link(msg.Message)
+		if now.Link == "" {
+			now.Link = e.linker.link(msg.Message)
 		}
+		origin = msg.Origin
+		return now, nil
 	}
 	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
 		switch {
 		case edit.Moved[j] >= 0:
 			from := base.Live[edit.Moved[j]].ID
 			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
-		case e.derived && e.doc.Conversation[j].Origin != "":
-			return originID(clock, after, e.doc.Conversation[j].Origin)
+		case e.derived && origin != "":
+			return originID(clock, after, origin)
 		case e.derived:
-			return domarkx.DeriveID(clock, after[:], edit.Next[j].JSON.Data, edit.Next[j].Source.Data)
+			return domarkx.DeriveID(clock, after[:], now.JSON.Data, now.Source.Data)
 		}
 		return e.newID(clock)
 	}
-	return base.Revise(edit), true, nil
+	revision := base.Revising(edit, next)
+	return successor{live: revision.Live(), dead: revision.Dead, changed: true}, nil
+}
+
+func entriesOf(list []domarkx.Entry) iter.Seq2[domarkx.Entry, error] {
+	return func(yield func(domarkx.Entry, error) bool) {
+		for _, entry := range list {
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// align finds out which message of the base each message of the document is, and reports
+// whether they are all the same. The messages of a new session are all new.
+func (e *edition) align(ctx context.Context, base *domarkx.Thread) (domarkx.Edit, bool, error) {
+	n := e.len()
+	edit := domarkx.Edit{Same: make([]bool, n)}
+	if e.base == nil || len(base.Live) == 0 {
+		none := slices.Repeat([]int{-1}, n)
+		edit.Match, edit.Moved = none, none
+		return edit, e.base != nil && n == 0, nil
+	}
+	oldKeys := e.keys[1:]
+	newKeys := make([]domarkx.Key, n)
+	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}, roles: make([]domarkx.Role, n)}
+	for j := range newKeys {
+		msg, err := e.at(j)
+		if err != nil {
+			return edit, false, err
+		}
+		newKeys[j], l.roles[j] = layoutKey(msg.Layout), msg.Role
+	}
+	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base.Live, e.doc) {
+		return edit, true, nil
+	}
+	edit.Alignment = domarkx.Align(oldKeys, newKeys, l.of)
+	for j, i := range edit.Match {
+		edit.Same[j] = i >= 0 && oldKeys[i] == newKeys[j]
+	}
+	return edit, false, l.err
+}
+
+// relink returns the links of messages that are the same but for that they name something
+// that is kept only now. Texts in a conflict stay as they were saved, with their marks, when
+// the edit settles the conflict.
+func (e *edition) relink(base *domarkx.Thread, edit *domarkx.Edit) (map[int]string, error) {
+	links := map[int]string{}
+	if e.linker == nil {
+		return links, nil
+	}
+	for j, i := range edit.Match {
+		if !edit.Same[j] || base.InConflict(i) || base.Live[i].Link != "" {
+			continue
+		}
+		msg, err := e.at(j)
+		if err != nil {
+			return nil, err
+		}
+		if link := e.linker.link(msg.Message); link != "" {
+			links[j], edit.Same[j] = link, false
+		}
+	}
+	return links, nil
 }
 
 // link returns the workspace version that an edited message keeps: the one it

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,20 +16,6 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 )
-
-// An input is a document to import.
-type input struct {
-	path  string // as the user named it; "-" for standard input
-	key   string // its absolute path, or "-:NAME", or the identity behind the format's name
-	name  string // the session's name, not mapped yet
-	as    string // the name that the user gave; "" when none
-	codec format.Codec
-	data  []byte
-
-	identity string // see [format.Identity]; "" when the document says nothing
-	isFork   bool   // it is a branch beside the document's own conversation
-	home     *home  // that the document is in; nil for none
-}
 
 // collector finds the documents that the user named.
 type collector struct {
@@ -99,11 +86,27 @@ func (c *collector) note(f *found, head []byte) {
 	}
 	saved, ok := codec.SavedAt(head, f.path)
 	if !ok && len(head) == format.HeadSize {
-		if data, err := os.ReadFile(f.path); err == nil {
-			saved, _ = codec.SavedAt(data, f.path)
-		}
+		saved.At = savedAt(codec, f.path)
 	}
 	f.saved = saved
+}
+
+// savedAt returns when a document was saved whose beginning does not tell; 0 when it is
+// not known.
+func savedAt(codec format.Codec, path string) int64 {
+	in, err := openInput(path)
+	if err != nil || codec.Identify == nil {
+		return 0
+	}
+	defer in.close()
+	in.codec = codec
+	for conv, err := range in.conversations(nil) {
+		if err != nil {
+			return 0
+		}
+		return codec.Identify(conv.doc.Header).Saved
+	}
+	return 0
 }
 
 // inOrder puts documents that say when they were saved in that order, a session's
@@ -134,19 +137,26 @@ func (c *collector) read(f found) (input, error) {
 	if f.path == "-" {
 		return c.standardInput()
 	}
-	data, err := os.ReadFile(f.path)
+	in, err := openInput(f.path)
 	if err != nil {
 		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
 	}
-	codec, err := c.codec(f.path, data)
-	if err != nil {
+	refuse := func(err error) (input, error) {
+		in.close()
 		return input{}, &unreadableError{err}
 	}
-	key, err := canonicalPath(f.path)
+	head, err := in.head()
 	if err != nil {
-		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, pathError(err))}
+		return refuse(fmt.Errorf("%s: %w", f.path, pathError(err)))
 	}
-	return input{path: f.path, key: key, name: f.name, as: c.as, codec: codec, data: data, home: f.home}, nil
+	if in.codec, err = c.codec(f.path, head); err != nil {
+		return refuse(err)
+	}
+	if in.key, err = canonicalPath(f.path); err != nil {
+		return refuse(fmt.Errorf("%s: %w", f.path, pathError(err)))
+	}
+	in.name, in.as, in.home = f.name, c.as, f.home
+	return in, nil
 }
 
 // unreadableError is an error about one input, after which others go on.
@@ -178,7 +188,8 @@ func (c *collector) standardInput() (input, error) {
 	if err != nil {
 		return input{}, &unreadableError{err}
 	}
-	return input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, codec: codec, data: c.input}, nil
+	return input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, codec: codec,
+		content: bytes.NewReader(c.input), size: int64(len(c.input))}, nil
 }
 
 // canonicalPath is the one path under which a file is remembered.

@@ -91,6 +91,10 @@ type Tx interface {
 // Objects stores snapshots.
 type Objects interface {
 	Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error)
+	// StoreConversation stores the messages of a snapshot with these parents as they come,
+	// for Commit. Blobs without an id get one. Within the change the snapshot can be continued,
+	// but its messages cannot be read.
+	StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error)
 	// Append stores a snapshot that continues its first parent with more messages, at
 	// a cost that does not grow with the session. c.State holds only the new entries,
 	// and headers only when the header changes too.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format"
 )
 
 // An ImportRequest names documents to import.
@@ -173,12 +171,12 @@ type importer struct {
 	made    map[string]bool   // sessions that this request made
 	before  map[string]string // the tips of sessions that this update moved
 	fresh   map[string]bool   // snapshots that this update made, which cannot be read yet
-	last    *domarkx.State    // of the newest of them
+	last    *domarkx.State    // of the newest of them; nil when it is large
 	lastID  string
 	later   []found // documents for the next update
 	homes   *keptHomes
 	forks   []Saved // what the branches of the document that is being imported became
-	stored  storedOrigin
+	stored  string  // the tree of its original, when that is stored
 	result  Import
 }
 
@@ -191,7 +189,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	imp.forks, imp.stored = nil, storedOrigin{}
+	imp.forks, imp.stored = nil, ""
 	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
 		return err
 	} else if ok {
@@ -207,6 +205,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err != nil {
 		return err
 	}
+	defer in.close()
 	saved, err := imp.document(ctx, in)
 	var hidden *hiddenError
 	switch {
@@ -228,46 +227,56 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
-	files.digest.Write(in.data)
+	if err := in.copyTo(files.digest); err != nil {
+		return Saved{}, inputError(in, err)
+	}
+	in.digest = files.sum()
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return Saved{}, inputError(in, err)
 	}
-	if isKnown && !imp.homes.isNew(in.home) && !bytes.Contains(bytes.ToLower(in.data), []byte("[include](")) && known.Digest == files.sum() {
-		return Saved{Info: imp.here[known.Session]}, nil
-	}
-	src := format.Source{Path: in.path, Data: in.data}
-	if in.path != "-" {
-		src.Include = files.read
-	}
-	all, err := decodeAll(in.codec, src)
-	if err != nil {
-		return Saved{}, err
-	}
-	if isKnown && known.Digest == files.sum() {
-		if more, err := imp.linksMore(ctx, in, all[0].Document, known); err != nil || !more {
+	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
+		if includes, err := in.includes(); err != nil || !includes {
 			return Saved{Info: imp.here[known.Session]}, err
 		}
 	}
-	imp.nameSource(all[0].Document, in)
-	saved, done, err := imp.conversation(ctx, in, all[0], known, files.sum())
-	if err != nil || done {
-		return saved, err
+	include := files.read
+	if in.path == "-" {
+		include = nil
 	}
-	for _, b := range all[1:] {
-		fork, err := imp.fork(ctx, in, saved.Name, b, files.sum())
+	var saved Saved
+	isFirst := true
+	for conv, err := range in.conversations(include) {
 		if err != nil {
 			return Saved{}, err
 		}
-		imp.forks = append(imp.forks, fork)
+		if !isFirst {
+			fork, err := imp.fork(ctx, in, saved.Name, conv, files.sum())
+			if err != nil {
+				return Saved{}, err
+			}
+			imp.forks = append(imp.forks, fork)
+			continue
+		}
+		if isKnown && known.Digest == files.sum() {
+			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil || !more {
+				return Saved{Info: imp.here[known.Session]}, err
+			}
+		}
+		imp.nameSource(conv.doc, in)
+		var done bool
+		if saved, done, err = imp.conversation(ctx, in, conv, known, files.sum()); err != nil || done {
+			return saved, err
+		}
+		isFirst = false
 	}
 	return saved, nil
 }
 
 // conversation makes a session of a conversation, or its next snapshot, and reports
 // whether there was nothing to do: the session has this document or a later one.
-func (imp *importer) conversation(ctx context.Context, in input, b format.Branch, known source, digest string) (Saved, bool, error) {
-	doc := b.Document
+func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known source, digest string) (Saved, bool, error) {
+	doc := conv.doc
 	save, err := imp.saveOf(ctx, &in, doc, known, digest)
 	if err != nil {
 		return Saved{}, false, inputError(in, err)
@@ -279,7 +288,7 @@ func (imp *importer) conversation(ctx context.Context, in input, b format.Branch
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
 		return Saved{Info: imp.here[c.name]}, true, err
 	}
-	saved, err := imp.commit(ctx, in, doc, c)
+	saved, err := imp.commit(ctx, in, conv, c)
 	if errors.Is(err, errLater) {
 		return Saved{}, false, err
 	}
@@ -296,7 +305,7 @@ func (imp *importer) conversation(ctx context.Context, in input, b format.Branch
 		imp.before[c.name] = imp.here[c.name].ID
 	}
 	imp.here[c.name] = saved.Info
-	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, b, saved)})
+	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)})
 	return saved, false, nil
 }
 
@@ -309,8 +318,8 @@ func inputError(in input, err error) error {
 	return fmt.Errorf("%s: %w", in.path, err)
 }
 
-func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document, c change) (Saved, error) {
-	m := imp.manager
+func (imp *importer) commit(ctx context.Context, in input, conv conversation, c change) (Saved, error) {
+	m, doc := imp.manager, conv.doc
 	var base *view
 	if c.base != "" {
 		state, err := imp.load(ctx, c)
@@ -326,7 +335,7 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 		return Saved{}, err
 	}
 	e := m.edition(base, doc, c.committer)
-	e.derived, e.attachments = true, attachments
+	e.derived, e.attachments, e.messages, e.verify = true, attachments, conv.messages, in.verify
 	e.linker = imp.homes.linkerOf(in, doc)
 	if e.origin, err = imp.origin(ctx, in, base); err != nil {
 		return Saved{}, err
@@ -340,12 +349,15 @@ func (imp *importer) commit(ctx context.Context, in input, doc *domarkx.Document
 }
 
 // load returns the state that a document continues. A snapshot that this update made
-// is only at hand when it is the last one.
+// is only at hand when it is the last one, and small.
 func (imp *importer) load(ctx context.Context, c change) (*domarkx.State, error) {
 	if tip := imp.here[c.name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
 		return nil, errLater
 	}
-	if imp.fresh[c.base] {
+	switch {
+	case imp.fresh[c.base] && imp.last == nil:
+		return nil, errLater
+	case imp.fresh[c.base]:
 		return imp.last, nil
 	}
 	return imp.manager.store.Load(ctx, c.base)

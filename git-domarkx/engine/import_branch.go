@@ -1,27 +1,17 @@
 package engine
 
 import (
-	"bytes"
 	"context"
+	"io"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format"
 )
-
-// decodeAll reads a document with all the conversations that it holds, its own first.
-func decodeAll(codec format.Codec, src format.Source) ([]format.Branch, error) {
-	if codec.Branches != nil {
-		return codec.Branches(src)
-	}
-	doc, err := codec.Decode(src)
-	return []format.Branch{{Document: doc}}, err
-}
 
 // fork makes a session of a branch beside a document's own conversation, which became
 // the session of that name. One that the branch became before stays as it is while the
 // branch does.
-func (imp *importer) fork(ctx context.Context, in input, name string, b format.Branch, digest string) (Saved, error) {
-	in.key, in.as, in.identity, in.name = in.key+"\n"+b.Suffix, "", "", name+b.Suffix
+func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (Saved, error) {
+	in.key, in.as, in.identity, in.name = in.key+"\n"+conv.suffix, "", "", name+conv.suffix
 	in.isFork = true
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
@@ -30,7 +20,7 @@ func (imp *importer) fork(ctx context.Context, in input, name string, b format.B
 	if isKnown && known.Digest == digest {
 		return Saved{Info: imp.here[known.Session]}, nil
 	}
-	saved, _, err := imp.conversation(ctx, in, b, known, digest)
+	saved, _, err := imp.conversation(ctx, in, conv, known, digest)
 	return saved, err
 }
 
@@ -45,26 +35,14 @@ func (imp *importer) origin(ctx context.Context, in input, base *view) (string, 
 			return kept, nil
 		}
 	}
-	if o := imp.stored; o.tree != "" && o.format == in.codec.Name && sameBytes(o.data, in.data) {
-		return o.tree, nil
+	if imp.stored != "" {
+		return imp.stored, nil
 	}
-	tree, err := imp.tx.StoreOrigin(ctx, in.codec.Name, bytes.NewReader(in.data))
-	if err == nil && in.codec.Branches != nil {
-		imp.stored = storedOrigin{in.codec.Name, in.data, tree}
+	tree, err := imp.tx.StoreOrigin(ctx, in.codec.Name, io.NewSectionReader(in.content, 0, in.size))
+	if err == nil {
+		imp.stored = tree
 	}
 	return tree, err
-}
-
-// A storedOrigin is the original that was stored last.
-type storedOrigin struct {
-	format string
-	data   []byte
-	tree   string
-}
-
-// sameBytes reports whether two documents are one, not only equal.
-func sameBytes(a, b []byte) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // A growth tells how to read what a document grows by.
@@ -77,11 +55,11 @@ type growth struct {
 
 // growthOf returns how to read what a document grows by, of which a snapshot was made;
 // nil when it has to be read anew.
-func growthOf(in input, b format.Branch, saved Saved) *growth {
-	if b.State == "" || saved.state == nil || saved.Merged || len(saved.state.Thread.Dead) > 0 || len(saved.state.Headers) != 1 {
+func growthOf(in input, conv conversation, saved Saved) *growth {
+	if conv.state == "" || !saved.grows {
 		return nil // a removed message may come again, under an id that is taken
 	}
-	return &growth{Format: in.codec.Name, Size: int64(len(in.data)), Read: b.Read, State: b.State}
+	return &growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}
 }
 
 // originID returns the id of a message that is called so in the document that it is

@@ -55,6 +55,10 @@ type grownFile struct {
 	added  []byte // behind what the file was
 }
 
+// maxGrowth is how much a file may have grown by to be continued, in bytes: that is held in
+// memory. A document that grew more is read anew, a piece at a time.
+const maxGrowth = 16 << 20
+
 // readGrowth reads what a file grew by; nil when the rest is not what it was.
 func readGrowth(path string, known source) (*grownFile, error) {
 	f, err := os.Open(path)
@@ -70,8 +74,8 @@ func readGrowth(path string, known source) (*grownFile, error) {
 	if _, err := io.CopyN(digest, f, known.Growth.Read); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(f)
-	if err != nil {
+	rest, err := io.ReadAll(io.LimitReader(f, maxGrowth+1))
+	if err != nil || len(rest) > maxGrowth {
 		return nil, err
 	}
 	before := known.Growth.Size - known.Growth.Read

@@ -109,7 +109,7 @@ func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string
 		return false, err
 	}
 	origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
-	if err != nil || origin.Format != in.codec.Name || origin.Size != int64(len(in.data)) {
+	if err != nil || origin.Format != in.codec.Name || origin.Size != in.size {
 		return false, err
 	}
 	content, err := origin.Open()
@@ -117,6 +117,25 @@ func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string
 		return false, err
 	}
 	defer content.Close()
-	data, err := io.ReadAll(content)
-	return err == nil && bytes.Equal(data, in.data), err
+	return sameContent(content, io.NewSectionReader(in.content, 0, in.size))
+}
+
+// sameContent reports whether two readers give the same bytes.
+func sameContent(a, b io.Reader) (bool, error) {
+	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(a, one)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return false, err
+		}
+		if _, err := io.ReadFull(b, other[:n]); err != nil && n > 0 {
+			return false, err
+		}
+		if !bytes.Equal(one[:n], other[:n]) {
+			return false, nil
+		}
+		if n < len(one) {
+			return true, nil
+		}
+	}
 }

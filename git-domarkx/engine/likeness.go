@@ -13,17 +13,21 @@ import (
 // recognise it, and a hundred megabytes of it cost no more.
 const maxCompared = 64 << 10
 
+// maxBags is how many messages' words are held: those of the most that are compared
+// with each other ([domarkx.Align]), and some more.
+const maxBags = 1024
+
 // likeness compares old messages with new ones by their words.
 type likeness struct {
 	ctx     context.Context
 	edition *edition
+	roles   []domarkx.Role   // of the new messages
 	words   map[int][]uint32 // sorted hashes, of old message i at i, of new message j at -1-j
 	err     error
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
-	was, is := l.edition.base.state.Thread.Live[old], l.edition.doc.Conversation[new]
-	if was.Role != is.Role {
+	if l.edition.base.state.Thread.Live[old].Role != l.roles[new] {
 		return domarkx.Unlike
 	}
 	a, b := l.bag(old), l.bag(-1-new)
@@ -55,13 +59,16 @@ func (l *likeness) bag(at int) []uint32 {
 		return bag
 	}
 	var msg domarkx.Message
+	var err error
 	if at < 0 {
-		msg = l.edition.doc.Conversation[-1-at].Message
+		var is domarkx.WrittenMessage
+		is, err = l.edition.at(-1 - at)
+		msg = is.Message
 	} else {
-		var err error
-		if msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at]); err != nil {
-			l.err = err
-		}
+		msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at])
+	}
+	if err != nil {
+		l.err = err
 	}
 	bag := []uint32{}
 	room := maxCompared
@@ -75,6 +82,9 @@ func (l *likeness) bag(at int) []uint32 {
 		}
 	}
 	slices.Sort(bag)
+	if len(l.words) == maxBags {
+		clear(l.words)
+	}
 	l.words[at] = bag
 	return bag
 }

@@ -28,7 +28,8 @@ type Saved struct {
 	// Document is the snapshot that holds exactly what was saved: Info.ID unless merged.
 	Document string
 
-	state  *domarkx.State // of Document, when it was made
+	state  *domarkx.State // of Document, when it was made and is small; else nil
+	grows  bool           // more messages of the document can be appended to the session
 	before domarkx.Info   // the session's newest snapshot before
 }
 
@@ -118,53 +119,6 @@ type change struct {
 	committer domarkx.Signature
 }
 
-// commitEdition commits an edition on its base, and merges it with the session's
-// tip where that is another snapshot.
-func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c change) (Saved, error) {
-	tip, err := tx.Tip(ctx, c.name)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		if err := tx.CheckName(ctx, c.name); err != nil {
-			return Saved{}, err
-		}
-	case err != nil:
-		return Saved{}, err
-	}
-	state, changed, err := e.apply(ctx, tx)
-	if err != nil {
-		return Saved{}, err
-	}
-	if !changed && tip.ID != "" {
-		return Saved{Info: tip, Document: c.base}, nil
-	}
-	commit, err := m.commitOf(ctx, tx, state, c, subject(c, e))
-	if err != nil {
-		return Saved{}, err
-	}
-	commit.Attachments = e.attachments
-	if c.base != "" {
-		commit.Parents = []string{c.base}
-	}
-	commit.Parents = append(commit.Parents, e.linker.links()...)
-	info, err := tx.Commit(ctx, commit)
-	if err != nil {
-		return Saved{}, err
-	}
-	saved := Saved{Info: info, Changed: true, Document: info.ID, state: state, before: tip}
-	if tip.ID != "" && tip.ID != c.base {
-		theirs, err := m.store.Load(ctx, tip.ID)
-		if err != nil {
-			return Saved{}, err
-		}
-		if saved.Info, err = m.merge(ctx, tx, side{tip, theirs}, side{info, state}); err != nil {
-			return Saved{}, err
-		}
-		saved.Merged = true
-	}
-	saved.Name = c.name
-	return saved, tx.Set(ctx, c.name, saved.ID)
-}
-
 // commitOf returns the commit of a state, without parents.
 func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
 	v, err := newView(ctx, tx, state)
@@ -184,7 +138,7 @@ func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.
 
 // subject says in one line what an edition did.
 func subject(c change, e *edition) string {
-	n := len(e.doc.Conversation)
+	n := e.len()
 	was := 0
 	if e.base != nil {
 		was = len(e.base.state.Thread.Live)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,19 +46,19 @@ type clone struct {
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
 	store      *gitstore.Store
-	decoded    int // documents that can branch, decoded as a whole
+	decoded    int // documents that can grow, read as a whole
 }
 
-// codecs are all, of which those of documents that can branch are counted.
+// codecs are all, of which those of documents that can grow are counted.
 func (c *clone) codecs() []format.Codec {
 	codecs := all.Codecs()
 	for i, codec := range codecs {
-		if codec.Branches == nil {
+		if codec.Grow == nil {
 			continue
 		}
-		codecs[i].Branches = func(src format.Source) ([]format.Branch, error) {
+		codecs[i].Open = func(f format.File) iter.Seq2[format.Stream, error] {
 			c.decoded++
-			return codec.Branches(src)
+			return codec.Open(f)
 		}
 	}
 	return codecs

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-
-	"github.com/domarkx/domarkx/format"
 )
 
 // Validate decodes documents and gives what is wrong with each to bad, also what
@@ -31,20 +29,23 @@ func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.
 		if err != nil {
 			return err
 		}
-		m.validate(in, bad)
+		validate(in, bad)
+		in.close()
 	}
 	return nil
 }
 
-func (m *SessionManager) validate(in input, bad func(error)) {
+func validate(in input, bad func(error)) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
-	doc, err := in.codec.Decode(format.Source{Path: in.path, Data: in.data, Include: files.read})
-	if err != nil {
-		bad(err)
-		return
-	}
-	for _, report := range doc.Damage {
-		bad(report)
+	for conv, err := range in.conversations(files.read) {
+		if err != nil {
+			bad(err)
+			return
+		}
+		for _, report := range conv.doc.Damage {
+			bad(report)
+		}
+		return // all damage is told with the first
 	}
 }

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+)
+
+// commitEdition commits an edition on its base, and merges it with the session's
+// tip where that is another snapshot. Of a long conversation only a few messages are in
+// memory at once.
+func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c change) (Saved, error) {
+	tip, err := tx.Tip(ctx, c.name)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		if err := tx.CheckName(ctx, c.name); err != nil {
+			return Saved{}, err
+		}
+	case err != nil:
+		return Saved{}, err
+	}
+	next, err := e.next(ctx, tx)
+	if err != nil {
+		return Saved{}, err
+	}
+	if !next.changed && tip.ID != "" {
+		return Saved{Info: tip, Document: c.base}, nil
+	}
+	merges := tip.ID != "" && tip.ID != c.base
+	info, state, err := m.commitSuccessor(ctx, tx, e, next, c, merges)
+	if err != nil {
+		return Saved{}, err
+	}
+	saved := Saved{Info: info, Changed: true, Merged: merges, Document: info.ID, state: state, before: tip}
+	saved.grows = !merges && len(next.headers) == 1 && len(next.dead()) == 0
+	if merges {
+		theirs, err := m.store.Load(ctx, tip.ID)
+		if err != nil {
+			return Saved{}, err
+		}
+		if saved.Info, err = m.merge(ctx, tx, side{tip, theirs}, side{info, state}); err != nil {
+			return Saved{}, err
+		}
+	}
+	if e.verify != nil {
+		if err := e.verify(); err != nil {
+			return Saved{}, err
+		}
+	}
+	saved.Name = c.name
+	return saved, tx.Set(ctx, c.name, saved.ID)
+}
+
+// commitSuccessor commits the next state of a session, and returns it when it is small
+// or is wanted however large it is.
+func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition, next successor, c change, wanted bool) (domarkx.Info, *domarkx.State, error) {
+	commit := domarkx.Commit{State: &domarkx.State{Headers: next.headers}, Operation: c.operation, Subject: subject(c, e),
+		Author: c.author, Committer: c.committer, Attachments: e.attachments}
+	if c.base != "" {
+		commit.Parents = []string{c.base}
+	}
+	t := tally{ctx: ctx, blobs: tx, headers: next.headers, keeps: true, room: maxKept}
+	if wanted {
+		t.room = -1
+	}
+	var err error
+	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, t.through(next.live)); err != nil {
+		return domarkx.Info{}, nil, err
+	}
+	if commit.Bytes, err = t.size(); err != nil {
+		return domarkx.Info{}, nil, err
+	}
+	commit.Preview, commit.State.Thread.Dead = t.preview, next.dead()
+	commit.Parents = append(commit.Parents, e.linker.links()...)
+	info, err := tx.Commit(ctx, commit)
+	if err != nil || !t.keeps {
+		return info, nil, err
+	}
+	state := commit.State
+	for _, entry := range t.kept {
+		state.Thread.Live = append(state.Thread.Live, *entry)
+	}
+	return info, state, nil
+}

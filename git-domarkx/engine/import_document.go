@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// An input is a document to import.
+type input struct {
+	path    string // as the user named it; "-" for standard input
+	key     string // its absolute path, or "-:NAME", or the identity behind the format's name
+	name    string // the session's name, not mapped yet
+	as      string // the name that the user gave; "" when none
+	codec   format.Codec
+	content io.ReaderAt
+	size    int64
+
+	file   *os.File    // nil for standard input
+	opened os.FileInfo // of the file, when it was opened
+	began  time.Time   // when it was opened
+	digest string      // SHA-256 of the document, in hexadecimal
+
+	identity string // see [format.Identity]; "" when the document says nothing
+	isFork   bool   // it is a branch beside the document's own conversation
+	home     *home  // that the document is in; nil for none
+}
+
+// openInput opens a file to import. How far it goes is decided here: it may grow.
+func openInput(path string) (input, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return input{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errors.New("is a directory")
+	}
+	if err != nil {
+		f.Close()
+		return input{}, err
+	}
+	return input{path: path, content: f, size: info.Size(), file: f, opened: info, began: time.Now()}, nil
+}
+
+func (in *input) close() {
+	if in.file != nil {
+		in.file.Close()
+	}
+}
+
+// copyTo copies the document to w.
+func (in *input) copyTo(w io.Writer) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.content, 0, in.size), make([]byte, 256<<10))
+	if err == nil && n < in.size {
+		err = errChanged
+	}
+	return err
+}
+
+// onlyWriter hides that a writer may read by itself.
+type onlyWriter struct{ io.Writer }
+
+// data reads the whole document.
+func (in *input) data() ([]byte, error) {
+	data := make([]byte, in.size)
+	if n, err := in.content.ReadAt(data, 0); n < len(data) {
+		if err == io.EOF {
+			err = errChanged
+		}
+		return nil, err
+	}
+	return data, nil
+}
+
+// head reads the beginning of the document.
+func (in *input) head() ([]byte, error) {
+	return io.ReadAll(io.NewSectionReader(in.content, 0, min(in.size, format.HeadSize)))
+}
+
+// includes reports whether the document may include files.
+func (in *input) includes() (bool, error) {
+	if in.codec.Name != string(Markdown) {
+		return false, nil
+	}
+	data, err := in.data()
+	return bytes.Contains(bytes.ToLower(data), []byte("[include](")), err
+}
+
+// errChanged says that a file did not stay what it was.
+var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
+
+// verify reports whether the document is still what was read of it: parts of it are read
+// more than once. What looks the same, and was written long enough before, is the same.
+func (in *input) verify() error {
+	if in.file == nil {
+		return nil
+	}
+	now, err := in.file.Stat()
+	if err != nil {
+		return pathError(err)
+	}
+	const clockTick = 2 * time.Second // of file systems, at most
+	written := in.opened.ModTime()
+	if now.Size() == in.size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
+		return nil
+	}
+	digest := sha256.New()
+	if err := in.copyTo(digest); err != nil {
+		return err
+	}
+	if hex.EncodeToString(digest.Sum(nil)) != in.digest {
+		return errChanged
+	}
+	return nil
+}
+
+// A conversation is one of those that a document holds.
+type conversation struct {
+	suffix   string // see [format.Stream]
+	doc      *domarkx.Document
+	messages format.Messages // of the document, when it does not hold them itself
+	state    string
+	read     int64
+}
+
+// conversations reads a document with all the conversations that it holds, its own first.
+func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[conversation, error] {
+	return func(yield func(conversation, error) bool) {
+		if in.codec.Open == nil {
+			data, err := in.data()
+			if err != nil {
+				yield(conversation{}, inputError(*in, err))
+				return
+			}
+			doc, err := in.codec.Decode(format.Source{Path: in.path, Data: data, Include: include})
+			yield(conversation{doc: doc}, err)
+			return
+		}
+		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size}) {
+			doc := &domarkx.Document{Header: s.Header, Damage: s.Damage}
+			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: s.Messages, state: s.State, read: s.Read}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
