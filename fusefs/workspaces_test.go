@@ -126,6 +126,40 @@ func TestToolsWorkInVersions(t *testing.T) {
 	}
 }
 
+// The kernel may have only the names of files, and is told the rest when that is wanted.
+func TestFilesAreWholeAfterTheirNamesWereListed(t *testing.T) {
+	m := mounted(t)
+	tree := workspacetest.Tree{}
+	var names, sizes, contents strings.Builder
+	for d := range 40 {
+		for f := range 5 {
+			name, content := fmt.Sprintf("d%02d/f%d", d, f), strings.Repeat("x", 10*d+f)+"\n"
+			tree[name] = workspacetest.Item{Content: content}
+			fmt.Fprintf(&names, "./%s\n", name)
+			fmt.Fprintf(&sizes, "./%s %d\n", name, len(content))
+			contents.WriteString(content)
+		}
+		name := fmt.Sprintf("d%02d/link", d)
+		tree[name] = workspacetest.Item{Content: "f0", File: domarkx.File{Type: domarkx.Symlink}}
+		fmt.Fprintf(&names, "./%s\n", name)
+	}
+	m.version("w", map[string]workspacetest.Tree{"fs": tree})
+	for range 2 {
+		for _, c := range []struct{ script, want string }{
+			{"find . ! -type d | sort", names.String()},
+			{"find . -type f -printf '%p %s\\n' | sort", sizes.String()},
+			{"find . ! -type d | sort", names.String()},
+			{"cat d*/f*", contents.String()},
+			{"grep -rl x . | sort | grep -c /f", "199\n"},
+			{"cat d39/link", strings.Repeat("x", 390) + "\n"},
+		} {
+			if got := m.sh("cd ../workspaces/w/latest/fs; " + c.script); got != c.want {
+				t.Errorf("%s:\n%s, expected\n%s", c.script, got, c.want)
+			}
+		}
+	}
+}
+
 func TestWorkspacesAreFresh(t *testing.T) {
 	m := mounted(t)
 	ls := func(dir string) string { return m.sh(`cd ../workspaces/` + dir + `; ls`) }

@@ -16,8 +16,10 @@ type FS struct {
 	*catalog
 
 	owner    uint32 // of all files
+	kept     *keptFolders
 	contents *contents
 	pusher   *pusher
+	glance   *glance
 
 	mu    sync.Mutex
 	nodes table  // those that the kernel knows
@@ -32,7 +34,9 @@ func New(c Config) *FS {
 		config:        c,
 		catalog:       &catalog{Workspaces: c.Workspaces, Versions: c.Versions, histories: map[string]*history{}},
 		owner:         ownerless(),
+		kept:          newKeptFolders(c.Contents),
 		contents:      newContents(c.Contents.Content),
+		glance:        newGlance(),
 		last:          fuse.FUSE_ROOT_ID,
 	}
 	top := &node{kind: named, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
@@ -119,6 +123,7 @@ func (f *FS) Forget(id, lookups uint64) {
 		return
 	}
 	f.nodes.remove(id)
+	f.glance.forget(n)
 	if n.kind == inside {
 		n.parent.listing.nodes[n.slot] = nil
 		return
@@ -168,6 +173,9 @@ func (f *FS) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if l.entries[i].meta.mode != dirMode {
+		f.glance.wants(n)
+	}
 	f.tell(f.child(n, l, i), out)
 	return fuse.OK
 }

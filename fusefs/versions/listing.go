@@ -34,9 +34,11 @@ type entry struct {
 }
 
 // find returns the place of a name.
-func (l *listing) find(name string) (int, bool) {
-	i := sort.Search(len(l.entries), func(i int) bool { return l.entries[i].name >= name })
-	return i, i < len(l.entries) && l.entries[i].name == name
+func (l *listing) find(name string) (int, bool) { return find(l.entries, name) }
+
+func find(entries []entry, name string) (int, bool) {
+	i := sort.Search(len(entries), func(i int) bool { return entries[i].name >= name })
+	return i, i < len(entries) && entries[i].name == name
 }
 
 // list returns the listing of a folder that never changes.
@@ -46,41 +48,20 @@ func (f *FS) list(ctx context.Context, n *node) (*listing, error) {
 	if n.listing != nil {
 		return n.listing, nil
 	}
-	var files []domarkx.File
-	var err error
-	if n.kind == version {
-		files, err = f.resources(ctx, n.key)
-	} else {
-		files, err = f.config.Contents.Folder(ctx, n.key)
-	}
+	found, err := f.folder(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]entry, 0, len(files))
-	linked := false
-	for i := range files {
-		file := &files[i]
-		if !nameable(file.Name) {
-			f.config.Logger.Warn("a name that cannot be shown", "name", file.Name)
-			continue
-		}
-		e := entry{name: file.Name, key: file.ID, ino: inode(n.ino, file.Name)}
-		if e.meta, err = f.meta(ctx, file, n.meta.date); err != nil {
-			return nil, fmt.Errorf("%q: %w", file.Name, err)
-		}
-		linked = linked || file.HardLink != ""
-		entries = append(entries, e)
+	for _, name := range found.skipped {
+		f.config.Logger.Warn("a name that cannot be shown", "name", name)
 	}
-	if !inOrder(entries) {
-		slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-		entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.name == b.name })
+	l := &listing{entries: slices.Clone(found.entries), nodes: make([]*node, len(found.entries))}
+	for i := range l.entries {
+		e := &l.entries[i]
+		e.ino, e.slot, e.meta.date = inode(n.ino, e.name), i, n.meta.date
 	}
-	for i := range entries {
-		entries[i].slot = i
-	}
-	l := &listing{entries: entries, nodes: make([]*node, len(entries))}
-	if linked {
-		l.link(n, files)
+	if found.links != nil {
+		l.link(n, found.links)
 	}
 	f.mu.Lock()
 	n.listing = l
@@ -88,14 +69,16 @@ func (f *FS) list(ctx context.Context, n *node) (*listing, error) {
 	return l, nil
 }
 
-// inOrder reports whether entries are by name, and each name is there once.
-func inOrder(entries []entry) bool {
-	for i := 1; i < len(entries); i++ {
-		if entries[i].name <= entries[i-1].name {
-			return false
-		}
+// folder returns what a folder that never changes has in it.
+func (f *FS) folder(ctx context.Context, n *node) (*folder, error) {
+	if n.kind != version {
+		return f.kept.read(ctx, n.key)
 	}
-	return true
+	resources, err := f.resources(ctx, n.key)
+	if err != nil {
+		return nil, err
+	}
+	return f.kept.make(ctx, resources)
 }
 
 // resources returns the top folders of a version's resources, under their ids.
@@ -114,15 +97,10 @@ func (f *FS) resources(ctx context.Context, id string) ([]domarkx.File, error) {
 	return files, nil
 }
 
-// nameable reports whether the kernel takes a name.
-func nameable(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= maxName && !strings.ContainsAny(name, "/\x00")
-}
-
 // meta returns the attributes that a file is shown with: readable for all,
 // writable for none, without set-id bits.
-func (f *FS) meta(ctx context.Context, file *domarkx.File, date int64) (meta, error) {
-	m := meta{links: 1, size: file.Size, date: date}
+func (c *keptFolders) meta(ctx context.Context, file *domarkx.File) (meta, error) {
+	m := meta{links: 1, size: file.Size}
 	permissions := uint32(0o444)
 	if file.Mode&0o111 != 0 {
 		permissions = 0o555
@@ -135,7 +113,7 @@ func (f *FS) meta(ctx context.Context, file *domarkx.File, date int64) (meta, er
 	case domarkx.Symlink:
 		m.mode = linkMode
 		if m.size == 0 {
-			target, err := f.config.Contents.Content(ctx, file.ID)
+			target, err := c.of.Content(ctx, file.ID)
 			if err != nil {
 				return m, err
 			}
@@ -159,21 +137,17 @@ func (f *FS) meta(ctx context.Context, file *domarkx.File, date int64) (meta, er
 
 // link makes the names of one file in a folder one file, and gives those whose
 // other name is elsewhere that one's inode number.
-func (l *listing) link(n *node, files []domarkx.File) {
+func (l *listing) link(n *node, links []string) {
 	top, at := n, ""
 	for ; top.parent.kind == inside; top = top.parent {
 		at = path.Join(top.name, at)
 	}
-	for i := range files {
-		if files[i].HardLink == "" {
-			continue
-		}
-		own, ok := l.find(files[i].Name)
-		if !ok || files[i].Type == domarkx.Directory {
+	for own, target := range links {
+		if target == "" {
 			continue
 		}
 		e := &l.entries[own]
-		folder, base := path.Split(files[i].HardLink)
+		folder, base := path.Split(target)
 		if first, ok := l.find(base); ok && path.Clean("/"+folder) == path.Clean("/"+at) && l.entries[first].meta.mode == e.meta.mode {
 			l.entries[first].meta.links++
 			e.slot, e.ino = first, l.entries[first].ino
@@ -181,7 +155,7 @@ func (l *listing) link(n *node, files []domarkx.File) {
 		}
 		e.meta.links = 2
 		e.ino = top.ino
-		for part := range strings.SplitSeq(files[i].HardLink, "/") {
+		for part := range strings.SplitSeq(target, "/") {
 			e.ino = inode(e.ino, part)
 		}
 	}

@@ -3,7 +3,6 @@
 package versions
 
 import (
-	"hash/fnv"
 	"os"
 	"sync"
 	"syscall"
@@ -53,6 +52,8 @@ type node struct {
 	live    map[string]*node // of what changes: the nodes in it that the kernel knows; guarded by FS.mu
 	lists   []listed         // of what changes: how it was listed; guarded by FS.mu
 
+	brief bool // the kernel has only the names of its files; guarded by FS.mu
+
 	// for pushing content, guarded by FS.mu
 	cached  bool // the kernel has the content
 	misses  int  // of a folder: contents that the kernel asked for
@@ -94,18 +95,20 @@ func ownerless() uint32 {
 	return nobody
 }
 
+const fnvPrime = 1099511628211
+
 // inode returns the inode number of what a parent has under a name: the same in
 // every mount.
 func inode(parent uint64, name string) uint64 {
-	h := fnv.New64a()
-	var b [8]byte
-	for i := range b {
-		b[i] = byte(parent >> (8 * i))
+	h := uint64(14695981039346656037) // FNV-1a, without an allocation for each
+	for i := range 8 {
+		h = (h ^ uint64(byte(parent>>(8*i)))) * fnvPrime
 	}
-	h.Write(b[:])
-	h.Write([]byte(name))
-	if n := h.Sum64(); n > 1 && n != 0xffffffff { // the kernel takes that for an unknown one
-		return n
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * fnvPrime
+	}
+	if h > 1 && h != 0xffffffff { // the kernel takes that for an unknown one
+		return h
 	}
 	return 2
 }

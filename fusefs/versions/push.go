@@ -58,6 +58,7 @@ func (p *pusher) start(s *fuse.Server) {
 	for range readers {
 		p.work.Go(p.read)
 	}
+	p.work.Go(func() { p.relist(s) })
 	p.work.Go(func() {
 		for {
 			select {
@@ -103,7 +104,7 @@ func (p *pusher) listed(n *node) {
 			continue
 		}
 		left--
-		if next.listed {
+		if next.listed || p.fs.kept.has(next.key) {
 			continue
 		}
 		select {
@@ -122,6 +123,7 @@ func (p *pusher) missed(n *node, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	folder := n.parent
+	f.glance.wants(folder)
 	if n.cached = n.cached || whole; folder.kind != inside {
 		return
 	}

@@ -5,6 +5,7 @@ package versions
 import (
 	"context"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
@@ -83,6 +84,7 @@ func addNames(n *node, l listed, off uint64, out *fuse.DirEntryList, plus bool) 
 
 // addEntries adds what follows an offset, which is the number of entries before.
 func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList, plus bool) {
+	first := off == 0
 	for ; off < 2; off++ {
 		if !add(out, dots(n, off), plus) {
 			return
@@ -99,11 +101,17 @@ func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList,
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if first {
+		f.glance.lists(n, time.Now())
+	}
 	for i := off - 2; i < uint64(len(l.entries)); i++ {
 		e := &l.entries[i]
 		told := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
 		if told == nil {
 			return
+		}
+		if n.brief && e.meta.mode != dirMode {
+			continue // without a node, the kernel takes the name alone
 		}
 		f.tell(f.child(n, l, int(i)), told)
 	}
