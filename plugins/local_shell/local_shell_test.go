@@ -181,6 +181,34 @@ func TestBackgroundEndsWithTheCommand(t *testing.T) {
 	allDead(t, path)
 }
 
+// TestWithoutNamespaces ends what a subreaper has to find, also when the command stops
+// that.
+func TestWithoutNamespaces(t *testing.T) {
+	for name, command := range map[string]string{
+		"ends":                 strings.TrimSuffix(daemon, "; sleep 1000"),
+		"takes too long":       daemon,
+		"stops its supervisor": "kill -STOP $PPID; " + daemon,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
+				Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.TearDown(context.Background())
+			began := time.Now()
+			if _, err := r.Execute(t.Context(), call("run_command", "command", command, "timeout", "1.5")); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("took %v", took)
+			}
+			allDead(t, r.(domarkx.Pather).Path())
+		})
+	}
+}
+
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("/proc/self/exe")

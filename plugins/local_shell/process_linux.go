@@ -128,11 +128,22 @@ func (p *process) kill(ended <-chan error) {
 	p.lifeline.Close()
 	timer := time.NewTimer(killGrace)
 	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
-		p.cmd.Process.Kill()
-		<-ended
+	again := time.NewTicker(killGrace / 50)
+	defer again.Stop()
+	for {
+		p.cmd.Process.Signal(unix.SIGCONT) // the command may have stopped it
+		select {
+		case <-ended:
+			return
+		case <-again.C:
+		case <-timer.C:
+			for _, pid := range descendants(p.cmd.Process.Pid) {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+			p.cmd.Process.Kill()
+			<-ended
+			return
+		}
 	}
 }
 
