@@ -27,6 +27,10 @@ devices are written with --yes, by root.
 
 The live workspace is not touched; "git domarkx rewind" takes that back.
 
+DIR is complete or as it was. The files are first written to a folder .domarkx-checkout-…,
+beside DIR when that is not there yet, else in it; what a killed checkout leaves of that
+name the same command removes.
+
 ## Output
 
     DIR

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -51,6 +52,11 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 		warn(fmt.Sprintf("%d more devices are left out", devices-most))
 	}
 	return left, err
+}
+
+// Remove removes a folder with all below it.
+func (restorer) Remove(dir string) error {
+	return errors.Join(tree.Empty(dir), os.Remove(dir))
 }
 
 // unprivileged reads a version as far as a user without privileges can have it.

@@ -160,3 +160,47 @@ func TestFaultKillFork(t *testing.T) {
 	}
 	noLocks(t, s.path(".git"), "at the end")
 }
+
+// TestFaultKillCheckout kills checkouts: the folder is complete or as it was, and the
+// same command goes on without a hand.
+func TestFaultKillCheckout(t *testing.T) {
+	t.Parallel()
+	s, folder := newWorked(t)
+	random := newRandom(t)
+	s.domarkx("exec", "s", "sh", "run_command", "command=for d in $(seq 20); do mkdir -p $d/x; for f in $(seq 50); do echo $d $f >$d/x/$f; done; chmod 555 $d; done")
+	around := t.TempDir()
+	dir := filepath.Join(around, "out")
+	clear := func() {
+		s.try("", "chmod", "-R", "u+w", around)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	takes := typical(func() { clear(); s.domarkx("checkout", "s", dir) })
+	for i := range rounds(t, 20) {
+		clear()
+		if i%2 == 1 {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, _ := s.killed(moment(random, takes), i%killWays, "checkout", "s", dir)
+		_, err := os.Lstat(filepath.Join(dir, "sh"))
+		if out != "" && err != nil {
+			t.Fatalf("round %d: acknowledged, and not there: %v", i, err)
+		}
+		if err != nil {
+			s.domarkx("checkout", "s", dir)
+		} else if o := s.try("", "git-domarkx", "checkout", "s", dir); o.code > 1 {
+			t.Fatalf("round %d: %s", i, o)
+		}
+		if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(dir, "sh"), folder); d.code != 0 {
+			t.Fatalf("round %d: the folder is not what the version has: %s", i, d)
+		}
+		for _, place := range []string{around, dir} {
+			if names, err := os.ReadDir(place); err != nil || len(names) != 1 {
+				t.Fatalf("round %d: %s has %v: %v", i, place, names, err)
+			}
+		}
+	}
+}

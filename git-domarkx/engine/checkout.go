@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,12 +26,16 @@ type Restorer interface {
 	// link. It leaves out devices and owners unless privileged is set and this user may
 	// make them, and returns what it left out, in words.
 	Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error)
+	// Remove removes a folder in which Restore made folders, whatever their modes.
+	Remove(dir string) error
 }
 
 // Checkout writes a version of a workspace to a folder, each resource to one of its
 // own, and returns what could not be written as it was. What can do harm by being
 // there (see hazards) is refused unless the user trusts the session or said yes; the
-// error is a [*RefusedError], as for a folder that is not empty.
+// error is a [*RefusedError], as for a folder that is not empty. The folder is complete
+// or as it was, whatever kills the process; what that leaves besides, the same checkout
+// removes.
 func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]string, error) {
 	if err := vacantFolder(r.Dir); err != nil {
 		return nil, err
@@ -43,12 +45,34 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(r.Dir, 0o777); err != nil {
+	ids := make([]string, len(r.Version.Resources))
+	for i, resource := range r.Version.Resources {
+		ids[i] = resource.ID
+	}
+	s, whole, err := newStage(r.Dir, r.Version.ID, ids, m.around.Restorer.Remove)
+	if err != nil {
 		return nil, err
 	}
 	var left []string
+	if !whole {
+		if left, err = m.restoreTo(ctx, r, s.path); err != nil {
+			return left, errors.Join(err, m.around.Restorer.Remove(s.path))
+		}
+	}
+	if err := s.finish(); err != nil {
+		err = fmt.Errorf("making %q what was written to %q: %w", r.Dir, s.path, err)
+		if !s.inside { // nothing of it is in its place
+			err = errors.Join(err, m.around.Restorer.Remove(s.path))
+		}
+		return left, err
+	}
+	return left, nil
+}
+
+// restoreTo writes the resources to a folder.
+func (m *SessionManager) restoreTo(ctx context.Context, r CheckoutRequest, dir string) (left []string, err error) {
 	for _, resource := range r.Version.Resources {
-		missing, err := m.around.Restorer.Restore(ctx, m.store, resource.Version, filepath.Join(r.Dir, resource.ID), r.Yes)
+		missing, err := m.around.Restorer.Restore(ctx, m.store, resource.Version, filepath.Join(dir, resource.ID), r.Yes)
 		for _, what := range missing {
 			left = append(left, resource.ID+": "+what)
 		}
@@ -59,27 +83,24 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	return left, nil
 }
 
-// vacantFolder reports whether a folder is empty or not there.
+// vacantFolder reports whether a folder is empty or not there, but for what a killed
+// checkout left.
 func vacantFolder(dir string) error {
-	f, err := os.Open(dir)
+	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(1)
-	if len(names) > 0 {
-		return &RefusedError{fmt.Sprintf("folder %q is not empty: a workspace is written to an empty one", dir)}
+	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { _, _, ok := parseStage(name); return ok }) {
+		return errNotEmpty(dir)
 	}
-	if info, e := f.Stat(); e == nil && !info.IsDir() {
-		return &RefusedError{fmt.Sprintf("%q is no folder", dir)}
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return nil
+}
+
+func errNotEmpty(dir string) error {
+	return &RefusedError{fmt.Sprintf("folder %q is not empty: a workspace is written to an empty one", dir)}
 }
 
 func (m *SessionManager) checkHazards(ctx context.Context, r CheckoutRequest) error {
