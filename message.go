@@ -131,20 +131,29 @@ func parseBlock(v Value, at string) (Block, error) {
 // Value returns the message object; its members stand in the order of the
 // specification, unknown ones last.
 func (m Message) Value() Value {
-	members := []Member{{"role", StringValue(string(m.Role))}}
-	if m.Metadata != nil {
-		members = append(members, Member{"message_metadata", *m.Metadata})
+	n := 3 + len(m.Extra)
+	for _, b := range m.Content {
+		n += 4 + len(b.Extra)
 	}
+	space := make([]Member, 0, n) // for all members, those of the blocks too
 	blocks := make([]Value, len(m.Content))
 	for i, b := range m.Content {
-		blocks[i] = b.value()
+		start := len(space)
+		space = b.appendMembers(space)
+		blocks[i] = ObjectValue(space[start:len(space):len(space)]...)
 	}
-	members = append(members, Member{"content", ArrayValue(blocks...)})
-	return ObjectValue(append(members, m.Extra...)...)
+	start := len(space)
+	space = append(space, Member{"role", StringValue(string(m.Role))})
+	if m.Metadata != nil {
+		space = append(space, Member{"message_metadata", *m.Metadata})
+	}
+	space = append(space, Member{"content", ArrayValue(blocks...)})
+	return ObjectValue(append(space, m.Extra...)[start:]...)
 }
 
-func (b Block) value() Value {
-	members := []Member{{"type", StringValue(string(b.Type))}}
+// appendMembers appends the members of the block's object.
+func (b Block) appendMembers(members []Member) []Member {
+	members = append(members, Member{"type", StringValue(string(b.Type))})
 	if b.Type == TextBlock {
 		members = append(members, Member{"value", StringValue(b.Text)})
 	} else {
@@ -154,7 +163,7 @@ func (b Block) value() Value {
 		}
 		members = append(members, Member{"code", StringValue(b.Text)})
 	}
-	return ObjectValue(append(members, b.Extra...)...)
+	return append(members, b.Extra...)
 }
 
 // Equal reports whether both messages are the same JSON value.

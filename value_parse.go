@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -241,69 +242,68 @@ func (p *parser) number() (string, error) {
 
 func (p *parser) str() (string, error) {
 	p.pos++
-	start := p.pos
-	for p.pos < len(p.data) { // most strings need no work
-		c := p.data[p.pos]
-		if c == '"' {
-			s := string(validUTF8(p.data[start:p.pos]))
-			p.pos++
-			return s, nil
-		}
-		if c == '\\' || c < 0x20 {
-			break
-		}
+	plain := p.plain()
+	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings need no work
 		p.pos++
+		return string(plain), nil
 	}
-	buf := append(make([]byte, 0, p.pos-start+p.rest()), validUTF8(p.data[start:p.pos])...)
-	for p.pos < len(p.data) {
-		c := p.data[p.pos]
-		switch {
-		case c == '"':
+	var buf strings.Builder
+	buf.Grow(len(plain) + p.rest())
+	for buf.Write(plain); p.pos < len(p.data); buf.Write(p.plain()) {
+		switch c := p.data[p.pos]; c {
+		case '"':
 			p.pos++
-			return string(buf), nil
-		case c == '\\':
-			var err error
-			if buf, err = p.escape(buf); err != nil {
+			if buf.Cap() > buf.Len()+buf.Len()/4 { // most was escapes
+				return strings.Clone(buf.String()), nil
+			}
+			return buf.String(), nil
+		case '\\':
+			if err := p.escape(&buf); err != nil {
 				return "", err
 			}
-		case c < 0x20:
-			return "", p.fail("control character 0x%02x in a string, expected an escape", c)
-		case c < utf8.RuneSelf:
-			buf = append(buf, c)
-			p.pos++
 		default:
-			r, size := utf8.DecodeRune(p.data[p.pos:])
-			buf = utf8.AppendRune(buf, r)
-			p.pos += size
+			return "", p.fail("control character 0x%02x in a string, expected an escape", c)
 		}
 	}
 	return "", p.fail("unexpected end of input in a string, expected '\"'")
 }
 
+// plain reads up to the next quote, escape or control character.
+func (p *parser) plain() []byte {
+	start := p.pos
+	p.pos += plainRun(p.data[start:])
+	return validUTF8(p.data[start:p.pos])
+}
+
 // rest returns how many bytes a string has from here to its closing quote, or to the
 // end: about as many as it will need.
 func (p *parser) rest() int {
-	for i := p.pos; i < len(p.data); i++ {
-		switch p.data[i] {
-		case '"':
-			return i - p.pos
-		case '\\':
-			i++
+	for end := p.pos; ; end++ {
+		i := bytes.IndexByte(p.data[end:], '"')
+		if i < 0 {
+			return len(p.data) - p.pos
+		}
+		end += i
+		escapes := 0
+		for end-escapes > p.pos && p.data[end-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end - p.pos
 		}
 	}
-	return len(p.data) - p.pos
 }
 
-func (p *parser) escape(buf []byte) ([]byte, error) {
+func (p *parser) escape(buf *strings.Builder) error {
 	if p.pos+1 >= len(p.data) {
 		p.pos = len(p.data)
-		return nil, p.fail("unexpected end of input in a string, expected '\"'")
+		return p.fail("unexpected end of input in a string, expected '\"'")
 	}
 	c := p.data[p.pos+1]
 	if c == 'u' {
 		unit, ok := p.hex4(p.pos + 2)
 		if !ok {
-			return nil, p.fail("bad \\u escape, expected four hexadecimal digits")
+			return p.fail("bad \\u escape, expected four hexadecimal digits")
 		}
 		p.pos += 6
 		r := rune(unit)
@@ -311,18 +311,22 @@ func (p *parser) escape(buf []byte) ([]byte, error) {
 			if low, ok := p.hex4(p.pos + 2); ok {
 				if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
 					p.pos += 6
-					return utf8.AppendRune(buf, full), nil
+					buf.WriteRune(full)
+					return nil
 				}
 			}
 		}
-		return appendWTF8(buf, r), nil
+		var space [utf8.UTFMax]byte
+		buf.Write(appendWTF8(space[:0], r))
+		return nil
 	}
 	i := strings.IndexByte(`"\/bfnrt`, c)
 	if i < 0 {
-		return nil, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+		return p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
 	}
 	p.pos += 2
-	return append(buf, "\"\\/\b\f\n\r\t"[i]), nil
+	buf.WriteByte("\"\\/\b\f\n\r\t"[i])
+	return nil
 }
 
 func (p *parser) hex4(at int) (uint16, bool) {
@@ -353,18 +357,4 @@ func appendWTF8(buf []byte, r rune) []byte {
 		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
 	}
 	return utf8.AppendRune(buf, r)
-}
-
-// validUTF8 returns data with each byte that is not UTF-8 replaced by U+FFFD.
-func validUTF8(data []byte) []byte {
-	if utf8.Valid(data) {
-		return data
-	}
-	buf := make([]byte, 0, len(data)+16)
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		buf = utf8.AppendRune(buf, r)
-		data = data[size:]
-	}
-	return buf
 }

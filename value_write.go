@@ -1,9 +1,6 @@
 package domarkx
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "slices"
 
 // maxIndented is the depth from which on a value is written on one line, so that
 // what is written of a deep value is not a thousand times as large.
@@ -88,37 +85,26 @@ func (w *jsonWriter) value(v Value, depth int) {
 }
 
 func appendJSONString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // room for some escapes
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				if unit, ok := surrogateAt(s[i:]); ok {
-					dst = append(dst, '\\', 'u', hex[unit>>12], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
-					i += 3
-					continue
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-			i += size
-			continue
+	for {
+		n := plainRunString(s)
+		dst = appendWTF8Run(dst, s[:n])
+		if n == len(s) {
+			break
 		}
-		i++
+		switch c := s[n]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		s = s[n+1:]
 	}
 	return append(dst, '"')
 }

@@ -1,0 +1,91 @@
+package domarkx
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// In each byte of a word: the lowest bit, the highest, and what is looked for.
+const (
+	lowBits     = 0x0101010101010101
+	highBits    = 0x80 * lowBits
+	blanks      = 0x20 * lowBits
+	quotes      = '"' * lowBits
+	backslashes = '\\' * lowBits
+)
+
+// special returns a word in which the lowest bit that is set is in the first byte
+// that means something in a JSON string: a quote, backslash or control character. It
+// is 0 when there is none.
+func special(x uint64) uint64 {
+	quote, backslash := x^quotes, x^backslashes
+	return ((quote-lowBits)&^quote | (backslash-lowBits)&^backslash | (x-blanks)&^x) & highBits
+}
+
+func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
+
+// plainRun returns how many bytes s begins with that mean nothing in a JSON string.
+func plainRun(s []byte) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if x := special(binary.LittleEndian.Uint64(s[i:])); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < len(s) && !isSpecial(s[i]) {
+		i++
+	}
+	return i
+}
+
+// plainRunString is plainRun of a string.
+func plainRunString(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		b := s[i : i+8]
+		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		if x = special(x); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < len(s) && !isSpecial(s[i]) {
+		i++
+	}
+	return i
+}
+
+// validUTF8 returns data with each byte that is not UTF-8 replaced by U+FFFD.
+func validUTF8(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	buf := make([]byte, 0, len(data)+16)
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		buf = utf8.AppendRune(buf, r)
+		data = data[size:]
+	}
+	return buf
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendWTF8Run appends what has no special byte as JSON has it: a lone surrogate as
+// its escape, and U+FFFD for each other byte that is not UTF-8.
+func appendWTF8Run(dst []byte, s string) []byte {
+	if utf8.ValidString(s) {
+		return append(dst, s...)
+	}
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		if unit, ok := surrogateAt(s); ok {
+			dst = append(dst, '\\', 'u', hexDigits[unit>>12], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
+			size = 3
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+		s = s[size:]
+	}
+	return dst
+}
