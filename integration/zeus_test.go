@@ -282,9 +282,11 @@ func TestZeusRestore(t *testing.T) {
 	f.killServer()
 
 	// The file of Zeus, by its name; it has no transcripts.
+	f.started("h-1")
 	f.domarkx("rm", name)
 	os.Remove(h)
 	f.expect(1, []string{"restore", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | failed | *")
+	f.started("s-1")
 	if now := f.tip(name); now != "" || tip == "" {
 		t.Errorf("a session came back: %s", now)
 	}

@@ -3,6 +3,8 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +28,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		return nil, err
 	}
 	kept := map[string]string{}
+	imp.beside = beside{in.path, map[string]besideFile{}}
 	var added []domarkx.Attachment
 	for i, m := range doc.Conversation {
 		path := files.Of(m.Message)
@@ -34,6 +37,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		}
 		digest, known := kept[path]
 		if !known {
+			look, _, _ := lookAt(path) // before it is read
 			attachment, err := imp.keepCompanion(ctx, files, path)
 			var missing *unreadableError
 			switch {
@@ -47,7 +51,8 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 				digest = attachment.SHA256
 				added = append(added, attachment)
 			}
-			kept[path] = digest
+			look.SHA256 = digest
+			kept[path], imp.beside.files[path] = digest, look
 		}
 		if digest != "" {
 			doc.Conversation[i].Message = files.WithDigest(m.Message, digest)
@@ -77,8 +82,26 @@ func companionsOf(ctx context.Context, files *format.Companions, base *view) (ma
 // keepCompanion stores one file. One that is not there, cannot be read, or is not
 // what such a message may name, is an *unreadableError.
 func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
-	refuse := func(err error) (domarkx.Attachment, error) {
-		return domarkx.Attachment{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+	content, err := openCompanion(files, path)
+	if err != nil {
+		return domarkx.Attachment{}, err
+	}
+	defer content.Close()
+	blob, sum, err := imp.tx.StoreAttachment(ctx, content)
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+}
+
+// A companion is the content of a file as it was when it was opened: somebody may be
+// writing it.
+type companion struct {
+	io.Reader
+	io.Closer
+}
+
+// openCompanion opens a file that a message names; an *unreadableError.
+func openCompanion(files *format.Companions, path string) (companion, error) {
+	refuse := func(err error) (companion, error) {
+		return companion{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
 	}
 	if !filepath.IsAbs(path) {
 		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))
@@ -92,22 +115,66 @@ func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions
 	if err != nil {
 		return refuse(pathError(err))
 	}
-	defer f.Close()
+	var head []byte
 	info, err := f.Stat()
+	if err == nil {
+		head, err = io.ReadAll(io.LimitReader(f, format.HeadSize))
+	}
+	if err == nil && !files.Is(head) {
+		err = fmt.Errorf("%w: it is not what such a message may name", domarkx.ErrInvalid)
+	}
 	if err != nil {
+		f.Close()
 		return refuse(pathError(err))
 	}
-	head, err := io.ReadAll(io.LimitReader(f, format.HeadSize))
-	if err != nil {
-		return refuse(pathError(err))
-	}
-	if !files.Is(head) {
-		return refuse(fmt.Errorf("%w: it is not what such a message may name", domarkx.ErrInvalid))
-	}
-	// Somebody may be writing it; what counts is what was there when it was opened.
 	rest := io.LimitReader(f, max(0, info.Size()-int64(len(head))))
-	blob, sum, err := imp.tx.StoreAttachment(ctx, io.MultiReader(bytes.NewReader(head), rest))
-	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+	return companion{io.MultiReader(bytes.NewReader(head), rest), f}, nil
+}
+
+// A besideFile is what is remembered of a file that a document names.
+type besideFile struct {
+	Size   int64  `json:"size,omitempty"`
+	Time   int64  `json:"time,omitempty"`   // of the last change, in nanoseconds since 1970
+	SHA256 string `json:"sha256,omitempty"` // of what was kept of it, in hexadecimal; "" for nothing
+}
+
+// A beside is what is remembered of the files that a document names.
+type beside struct {
+	document string // its path
+	files    map[string]besideFile
+}
+
+// lookAt returns how a file looks from outside, and whether it is there and would look
+// otherwise if it were changed now.
+func lookAt(path string) (look besideFile, there, settled bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return besideFile{}, false, false
+	}
+	return besideFile{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, isSettled(info)
+}
+
+// withBeside returns what is remembered of a document. When more can be kept of a file
+// that it names than was, the document is to be imported again: its digest is not
+// known then.
+func (src source) withBeside(files *format.Companions) source {
+	for path, before := range src.Beside {
+		look, there, settled := lookAt(path)
+		if look.SHA256 = before.SHA256; !there || look == before && settled {
+			continue
+		}
+		content, err := openCompanion(files, path)
+		if err != nil {
+			continue
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, content)
+		content.Close()
+		if err != nil || hex.EncodeToString(sum.Sum(nil)) != before.SHA256 {
+			src.Digest = ""
+		}
+	}
+	return src
 }
 
 // Document returns a snapshot as a document, with what it is a snapshot of.

@@ -200,7 +200,7 @@ func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFil
 	}
 	// A file that changes within the clock's tick, or while it is read, may look the
 	// same afterwards; it is read again the next time.
-	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && w.isOld(before) {
+	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && isSettled(before) {
 		stat.ID = f.ID
 	}
 	return f, stat, nil
@@ -220,9 +220,9 @@ func (f *failingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isOld reports whether a file was changed so long ago that another change would
+// isSettled reports whether a file was changed so long ago that another change would
 // show in its time.
-func (w *homeWriter) isOld(info fs.FileInfo) bool {
+func isSettled(info fs.FileInfo) bool {
 	const tick = 2 * time.Second // that of FAT
 	return time.Since(info.ModTime()) > tick
 }

@@ -177,6 +177,7 @@ type importer struct {
 	homes   *keptHomes
 	forks   []Saved // what the branches of the document that is being imported became
 	stored  string  // the tree of its original, when that is stored
+	beside  beside  // of the last document that names files
 	result  Import
 }
 
@@ -385,7 +386,7 @@ func (imp *importer) known(ctx context.Context, in input) (source, bool, error) 
 			return source{}, false, err
 		}
 		if imp.inHistory(ctx, *src) {
-			return *src, true, nil
+			return src.withBeside(in.codec.Companions), true, nil
 		}
 	}
 	return source{}, false, nil

@@ -96,6 +96,9 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 
 // remember notes which session a document became.
 func (imp *importer) remember(in input, s save, now source) {
+	if imp.beside.document == in.path {
+		now.Beside = imp.beside.files
+	}
 	imp.sources.set(imp.key(in), now, s.known)
 	if s.pathKey != "" {
 		imp.sources.set(s.pathKey, now, s.path)

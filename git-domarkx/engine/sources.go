@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -17,6 +18,9 @@ type source struct {
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
 	// Growth tells how to read what the document grows by; nil when it must be read anew.
 	Growth *growth `json:"growth,omitempty"`
+	// Beside are the files that the document's messages name ([format.Companions]), by
+	// path.
+	Beside map[string]besideFile `json:"beside,omitempty"`
 	// Before is what was remembered before. It still holds when the sessions were
 	// not moved after this was written, because somebody killed the import.
 	Before *source `json:"before,omitempty"`
@@ -51,7 +55,8 @@ func openSources(stateDir string) (*sources, error) {
 // set remembers a document instead of before, which is what held until now.
 func (s *sources) set(path string, now, before source) {
 	now.Before, before.Before = nil, nil
-	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved {
+	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved &&
+		maps.Equal(old.Beside, now.Beside) {
 		return
 	}
 	if before.Session != "" {
