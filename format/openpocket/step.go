@@ -124,8 +124,14 @@ func humanAuth(result string) (domarkx.Value, bool) {
 		known, lines = known[i+1:], lines[:len(lines)-1]
 		found = append(found, domarkx.Member{Name: key, Value: domarkx.StringValue(value)})
 	}
-	v := object("status", m[1], "request_id", m[2], "message", strings.Join(lines, "\n"))
+	message := strings.Join(lines, "\n")
 	slices.Reverse(found)
+	for _, member := range found {
+		if member.Name == "delegation_result" { // the program says it behind the message, too
+			message = strings.TrimSuffix(message, " delegation="+member.Value.Text())
+		}
+	}
+	v := object("status", m[1], "request_id", m[2], "message", message)
 	for _, member := range found {
 		v = v.With(member.Name, member.Value)
 	}
