@@ -119,7 +119,7 @@ func (m *SessionManager) checkHazards(ctx context.Context, r CheckoutRequest) er
 	if len(found) == 0 {
 		return nil
 	}
-	const most = 5
+	const most = 8
 	more := ""
 	if len(found) > most {
 		found, more = found[:most], fmt.Sprintf(" and %d more", len(found)-most)
@@ -146,7 +146,7 @@ func (m *SessionManager) trustsRevision(ctx context.Context, r Revision) (bool, 
 // the folder that they are in.
 func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
 	var found []string
-	bare := map[string]int{} // what a folder has of a bare repository
+	bare := map[string][]string{} // what a folder has of a bare repository
 	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(path string, f domarkx.File) error {
 		at := quotedPath(resource.ID + "/" + path)
 		switch {
@@ -161,15 +161,26 @@ func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceV
 		case isGitName(f.Name):
 			found = append(found, "nested repository "+at)
 		}
-		if f.Name == "HEAD" || f.Name == "objects" || f.Name == "refs" {
+		if i := slices.IndexFunc(bareNames, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
 			folder := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
-			if bare[folder]++; bare[folder] == 3 && !isGitName(folder[strings.LastIndexByte(folder, '/')+1:]) {
+			was := isBare(bare[folder])
+			bare[folder] = append(bare[folder], bareNames[i])
+			if !was && isBare(bare[folder]) && !isGitName(folder[strings.LastIndexByte(folder, '/')+1:]) {
 				found = append(found, "nested repository "+quotedPath(resource.ID+"/"+folder))
 			}
 		}
 		return nil
 	})
 	return found, err
+}
+
+// bareNames are those by which Git takes a folder for a repository, isBare which of them
+// it wants: "commondir" says that all but HEAD is elsewhere, the configuration too.
+var bareNames = []string{"HEAD", "objects", "refs", "commondir"}
+
+func isBare(names []string) bool {
+	has := func(name string) bool { return slices.Contains(names, name) }
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // hasCapabilities reports whether a program gets privileges when it is started, as one
