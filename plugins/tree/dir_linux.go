@@ -99,14 +99,17 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (f *file) Write(p []byte) (int, error) {
+// WriteAt writes all of p, or returns an error.
+func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	for done := 0; ; {
-		n, err := retry(func() (int, error) { return unix.Write(f.fd, p[done:]) })
+		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
 		if done += max(n, 0); err != nil || done == len(p) {
 			return done, err
 		}
 	}
 }
+
+func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
 
 func (f *file) Close() error { return unix.Close(f.fd) }
 

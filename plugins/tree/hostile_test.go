@@ -369,6 +369,31 @@ func TestHostileVersion(t *testing.T) {
 	}
 }
 
+// TestHoles are there again: else a small version would fill a disk.
+func TestHoles(t *testing.T) {
+	const size = 40<<20 + 5
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	f, err := os.Create(filepath.Join(p.path, "f"))
+	must(t, err)
+	for _, at := range []int64{70000, 300<<10 - 1, 20 << 20, 30<<20 + 7} {
+		_, err := f.WriteAt([]byte("data"), at)
+		must(t, err)
+	}
+	must(t, errors.Join(f.Truncate(size), f.Close()))
+	version := p.commit()
+	q := newPlace(t, m)
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+	var st unix.Stat_t
+	must(t, unix.Stat(filepath.Join(q.path, "f"), &st))
+	if st.Size != size || st.Blocks*512 > 2<<20 {
+		t.Errorf("%d bytes take %d", st.Size, st.Blocks*512)
+	}
+}
+
 // TestHardLinkToAnotherFile is a version in which a name of a file shows what that has
 // not.
 func TestHardLinkToAnotherFile(t *testing.T) {

@@ -204,7 +204,14 @@ func (l *load) attributes(path string, err error) error {
 	return nil
 }
 
-func copyContent(ctx context.Context, w io.Writer, c domarkx.Content) error {
+// holeSize is how many zeros in a row, in bytes, are written as a hole.
+const holeSize = 64 << 10
+
+var zeros [holeSize]byte
+
+// copyContent writes content to an empty file. What had holes has them again, also where
+// zeros were written; else a file that takes no space would fill a disk.
+func copyContent(ctx context.Context, f *file, c domarkx.Content) error {
 	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
 	for at := int64(0); at < c.Size(); {
 		if err := ctx.Err(); err != nil {
@@ -214,10 +221,19 @@ func copyContent(ctx context.Context, w io.Writer, c domarkx.Content) error {
 		if n == 0 && err != nil {
 			return err
 		}
-		if _, err := w.Write(buf[:n]); err != nil {
-			return err
+		for from := 0; from < n; {
+			to := from
+			for to < n && !isHole(buf[to:min(to+holeSize, n)]) {
+				to = min(to+holeSize, n)
+			}
+			if _, err := f.WriteAt(buf[from:to], at+int64(from)); err != nil {
+				return err
+			}
+			from = min(to+holeSize, n)
 		}
 		at += int64(n)
 	}
-	return nil
+	return f.Truncate(c.Size())
 }
+
+func isHole(b []byte) bool { return len(b) == holeSize && string(b) == string(zeros[:]) }
