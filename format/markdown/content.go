@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,9 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("reading the content of a message: %w: the text is not UTF-8", domarkx.ErrInvalid)
 	}
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && strings.IndexByte(text, '\r') < 0 {
+		return oneText(text), nil // there can be no code
+	}
 	s := source{text: []byte(text)}
 	var blocks []domarkx.Block
 	err := split(s.text, plain, func(sec section) error {
@@ -28,11 +32,25 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 	return blocks, err
 }
 
+// oneText returns text without code and carriage returns as content.
+func oneText(text string) []domarkx.Block {
+	text = strings.TrimRight(text, " \t\n")
+	blank := len(text) - len(strings.TrimLeft(text, " \t\n"))
+	if text = text[strings.LastIndexByte(text[:blank], '\n')+1:]; text == "" {
+		return []domarkx.Block{}
+	}
+	return []domarkx.Block{{Type: domarkx.TextBlock, Text: text}}
+}
+
 // RenderContent returns blocks as Markdown with a blank line between them and no
 // line end after the last. [ParseContent] of it gives the same blocks where ordinary
 // Markdown can hold them.
 func RenderContent(blocks []domarkx.Block) string {
-	var out []byte
+	size := 0
+	for _, b := range blocks {
+		size += 64 + len(b.Text)
+	}
+	out := make([]byte, 0, size)
 	for i, b := range blocks {
 		if i > 0 {
 			out = append(out, '\n')
@@ -43,5 +61,5 @@ func RenderContent(blocks []domarkx.Block) string {
 			out = appendContent(out, b)
 		}
 	}
-	return strings.TrimSuffix(string(out), "\n")
+	return string(bytes.TrimSuffix(out, []byte("\n")))
 }

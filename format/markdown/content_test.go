@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,6 +52,25 @@ func TestParseContentIsOneMessage(t *testing.T) {
 		body := markdown.RenderMessage(m)
 		if read, err := markdown.ParseMessage(body); err != nil || !read.Equal(m) {
 			t.Fatalf("%q reads as %s, %v", body, read.Value().JSON(), err)
+		}
+	})
+}
+
+// Content without code is not scanned; it reads as it does before code, when it is.
+func TestParseContentWithoutCode(t *testing.T) {
+	code := domarkx.Block{Type: domarkx.CodeBlock, Language: "x", Text: "y"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"", " ", "\t", "\n", "\n\n", "a", "b c", "> q", "- i", "1. j", "    k", "``z", "\u0085", "\\"}), 0, 8).Draw(t, "pieces"), "")
+		got, err := markdown.ParseContent(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scanned, err := markdown.ParseContent(text + "\n\n```x\ny\n```")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (domarkx.Message{Content: scanned}); !want.Equal(domarkx.Message{Content: append(got, code)}) {
+			t.Fatalf("%q: got %v, want %v and code", text, got, scanned)
 		}
 	})
 }

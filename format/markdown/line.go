@@ -164,6 +164,37 @@ func mayInclude(text []byte) bool {
 	}
 }
 
+// begins reports whether any line of text could match [matchRole] or
+// [matchDirective].
+func begins(text string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "##")
+		if i < 0 {
+			break
+		}
+		at += i
+		start := strings.LastIndexByte(text[:at], '\n') + 1
+		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
+			at += end
+		} else {
+			at = len(text)
+		}
+		if _, ok := matchRole([]byte(text[start:at])); ok {
+			return true
+		}
+	}
+	for {
+		i := strings.Index(text, "](")
+		if i < 0 {
+			return false
+		}
+		if word := len(includeWord) - 2; i >= word && strings.EqualFold(text[i-word:i], includeWord[:word]) {
+			return true
+		}
+		text = text[i+2:]
+	}
+}
+
 // A fence is what a fenced code block begins with.
 type fence struct {
 	char   byte // '`' or '~'

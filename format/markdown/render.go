@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 )
@@ -17,10 +18,16 @@ const indent = "  " // of the JSON in blocks
 // with one LF. [ParseMessage] of it gives the same message, whose strings must be
 // WTF-8.
 func RenderMessage(m domarkx.Message) []byte {
-	if body := appendPlain(make([]byte, 0, sizeHint(m)), m); isPlain(m) || readsAs(body, m) {
-		return body
+	return appendMessage(make([]byte, 0, sizeHint(m)), m)
+}
+
+// appendMessage appends the canonical rendering of a message.
+func appendMessage(dst []byte, m domarkx.Message) []byte {
+	start := len(dst)
+	if dst = appendPlain(dst, m); isPlain(m) || readsAs(dst[start:], m) {
+		return dst
 	}
-	return appendWhole(nil, m)
+	return appendWhole(dst[:start], m)
 }
 
 // RenderRecorded returns the canonical rendering of a message, of which the SHA-256
@@ -125,7 +132,7 @@ func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
 // message or include a file.
 func appendText(dst []byte, text string) []byte {
 	dst = slices.Grow(dst, len(text)+64) // what follows must not copy it again
-	if !strings.Contains(text, "##") && !strings.Contains(text, "](") {
+	if !begins(text) {
 		return append(dst, text...)
 	}
 	src := []byte(text)
@@ -153,8 +160,20 @@ func appendText(dst []byte, text string) []byte {
 
 // WriteMessage returns the message with the layout of its canonical rendering.
 func WriteMessage(m domarkx.Message) domarkx.WrittenMessage {
-	return domarkx.WrittenMessage{Message: m, Written: domarkx.Written{Layout: canonicalLayout(RenderMessage(m))}}
+	space := renderings.Get().(*[]byte)
+	body := appendMessage((*space)[:0], m)
+	written := domarkx.WrittenMessage{Message: m, Written: domarkx.Written{Layout: canonicalLayout(body)}}
+	if cap(body) <= maxKeptRendering {
+		*space = body
+	}
+	renderings.Put(space)
+	return written
 }
+
+// renderings is memory for renderings of which only the layout is of use.
+var renderings = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxKeptRendering = 1 << 20
 
 // WriteHeader returns the layout of the header's canonical rendering.
 func WriteHeader(h domarkx.Header) domarkx.Written {

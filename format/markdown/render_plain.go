@@ -8,9 +8,9 @@ import (
 )
 
 // isPlain reports whether the ordinary Markdown of a message plainly reads as the
-// message, so that it need not be read to know: its texts have no character that
-// begins anything but a paragraph, a list or emphasis, its code includes nothing
-// and is under a name that means nothing else. False means nothing.
+// message, so that it need not be read to know: no line of its texts begins a message
+// or code, and they are not one quotation; nothing includes a file, and its code is
+// under a name that means nothing else. False means nothing.
 func isPlain(m domarkx.Message) bool {
 	if len(m.Extra) > 0 || m.Metadata != nil && !isPlainMetadata(*m.Metadata) {
 		return false
@@ -26,7 +26,7 @@ func isPlain(m domarkx.Message) bool {
 				return false
 			}
 		case domarkx.CodeBlock:
-			if strings.Contains(b.Text, "](") || !isPlainLanguage(b.Language) || i == 0 && m.Metadata == nil && b.Language == messageMetadata {
+			if begins(b.Text) || !isPlainLanguage(b.Language) || i == 0 && m.Metadata == nil && b.Language == messageMetadata {
 				return false
 			}
 		default:
@@ -37,16 +37,21 @@ func isPlain(m domarkx.Message) bool {
 	return true
 }
 
+// isPlainText reports whether text stands between blank lines as it is, and ends with
+// nothing open that a fence behind it would not close.
 func isPlainText(s string) bool {
-	if s == "" || strings.ContainsAny(s, "`~<>[]#\\&|\t\v\f") {
+	switch {
+	case s == "" || strings.IndexByte(" \t\n>", s[0]) >= 0 || strings.IndexByte(" \t\n", s[len(s)-1]) >= 0:
+		return false
+	case strings.Contains(s, "```") || strings.Contains(s, "~~~"):
 		return false
 	}
-	return isWord(s[0]) && isWord(s[len(s)-1])
+	return !begins(s)
 }
 
 // isWord reports whether a byte can be neither white space nor markup.
 func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || '0' <= c && c <= '9'
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // isPlainLanguage reports whether an info string is one word that makes code of a
@@ -57,7 +62,7 @@ func isPlainLanguage(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; !isWord(c) && c != '-' && c != '_' || c == '.' {
+		if c := s[i]; !isWord(c) && c != '-' && c != '_' {
 			return false
 		}
 	}

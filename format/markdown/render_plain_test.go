@@ -10,12 +10,14 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// TestPlainMessagesReadAsThemselves tries messages of what has no character that marks
-// anything up but lists and lines: their rendering is not read again when it is made.
+// TestPlainMessagesReadAsThemselves tries messages of texts that mark up much, but
+// begin nothing: their rendering is not read again when it is made.
 func TestPlainMessagesReadAsThemselves(t *testing.T) {
-	pieces := []string{"a", "b.", "1", "\n", "\n\n", "\n\n\n", " ", "    ", "\n- ", "\n1. ", "\n* ", "\n+ ", "\n---\n", "\n===\n", "\n***\n", ": ", "\"", "- a\n\n      b", "é", "user", "(", ")", "!", "_x_", "  \n", "\n  - ", "\n    1) "}
+	pieces := []string{"a", "b.", "1", "\n", "\n\n", "\n\n\n", " ", "    ", "\n- ", "\n1. ", "\n* ", "\n+ ", "\n---\n", "\n===\n", "\n***\n", ": ", "\"", "- a\n\n      b", "é", "user", "(", ")", "!", "_x_", "  \n", "\n  - ", "\n    1) ",
+		"`", "``", "\n```\n", "\n~~~", "\n- ```\n  x", "> ", "\n> ", "\n>> - ", "\n# ", "\n## ", "\n### user", "\n## user", "\n \\## user", "\n- ## user", "## user ##", "#", "\\", "\n\\", "[x](y)", "[include](", "\n[include](x.md)",
+		"\n\\[include](x)", "\n> [Include](x)", "<!--", "\n<pre>\n", "|", "&amp;", "\t", "\n\t", "\v", "\f", "~~x~~", "\n[a]: b", "\u0085", "\u2028", "\ufeff"}
 	text := rapid.Custom(func(t *rapid.T) string {
-		return "a" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 8).Draw(t, "pieces"), "") + "z"
+		return rapid.SampledFrom([]string{"a", "", "- "}).Draw(t, "begin") + strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 8).Draw(t, "pieces"), "") + rapid.SampledFrom([]string{"z", ""}).Draw(t, "end")
 	})
 	language := rapid.SampledFrom([]string{"", "go", "text", "tool-call", "thought", "json", "msg-metadata", "session-config", "setup-script", "domarkx-message", "c_1", "1"})
 	rapid.Check(t, func(t *rapid.T) {
