@@ -34,12 +34,12 @@ func (l *lines) newBranch(path []int32, lead []domarkx.Value) *branch {
 			continue
 		case assistantEntry:
 			clear(open)
-			for _, call := range l.calls[n.calls:n.callsEnd] {
+			for _, call := range l.callsOf(i) {
 				open[call] = true
 			}
 		case resultEntry:
-			if open[n.call] {
-				delete(open, n.call)
+			if call := l.callsOf(i)[0]; open[call] {
+				delete(open, call)
 				b.roles[at] = folded
 				continue
 			}
@@ -117,7 +117,7 @@ func (b *branch) before(at int) ([]domarkx.Value, error) {
 	}
 	for q := from; ; {
 		for _, p := range b.behind(node) {
-			v, _, err := b.at(p.place)
+			v, _, err := b.at(p.place, p.piece)
 			if err != nil {
 				return nil, err
 			}

@@ -18,32 +18,34 @@ import (
 
 // A place is where in the file something stands: a line, or one of the objects on it.
 type place struct {
-	start, size int64 // of the line
-	number      int32 // of the line, from 1
-	piece       int32 // of a line that is divided, which of its objects, from 1; else 0
-	broken      bool  // it is no object, and stands for itself
+	start  int64  // of the line
+	size   uint32 // of the line
+	number int32  // of the line, from 1
+	broken bool   // it is no object, and stands for itself
 }
 
 // A node is an entry of the tree. There is one for each line of a file that may be far
 // larger than memory, so it holds nothing that the line can tell again.
 type node struct {
-	place
+	start   int64 // as in place
+	size    uint32
+	number  int32
+	above   int32  // the parent's index, -1 for none
+	calls   uint32 // where in lines.calls those of an assistant's message begin, or the one is that a result is of
+	broken  bool   // as in place
 	kind    kind
 	naming  bool // it gives the session a name
 	unnamed bool // it has no id of its own
 	parent  bool // another entry comes after it
-	// above is the parent's index, -1 for none.
-	above int32
-	// calls are those of an assistant's message, as indexes of lines.calls.
-	calls, callsEnd int32
-	// call is the key of the call that a result is of.
-	call uint64
 }
+
+func (n *node) place() place { return place{n.start, n.size, n.number, n.broken} }
 
 // A beside is a line without a place in the tree: behind a node, or before all.
 type beside struct {
 	place
-	node int32 // -1 before all
+	node  int32 // -1 before all
+	piece int   // as in lines.pieces
 }
 
 // A lines is what is known of the lines of a transcript.
@@ -61,6 +63,8 @@ type lines struct {
 	ids     []key // of the nodes, until they are linked
 	parents []key // of the nodes: the ids of those before them; the zero key for none
 	beside  []beside
+	pieces  map[int32]int   // of nodes that share a line: which of its objects they are, from 1
+	piece   int             // which of the objects on its line is read; 0 when it is the only one
 	calls   []uint64        // keys of the calls in messages
 	seed    maphash.Seed    // of these keys
 	kept    []domarkx.Value // the entries of the first nodes, which need not be read again
@@ -79,10 +83,10 @@ type lines struct {
 
 // keepLines is how many bytes of lines are kept as the entries that they are, several
 // times as large: short transcripts are read once.
-const keepLines = 4 << 20
+const keepLines = 1 << 20
 
 func newLines(f format.File, schema func() (*schema.Schema, error), keep int64) *lines {
-	return &lines{path: f.Path, schema: schema, window: format.NewWindow(f), seed: maphash.MakeSeed(), room: keep}
+	return &lines{path: f.Path, schema: schema, window: format.NewWindow(f), seed: maphash.MakeSeed(), pieces: map[int32]int{}, room: keep}
 }
 
 // A key stands for an id: a short one, as all are that pi makes, is its own key.
@@ -161,15 +165,15 @@ func (l *lines) read(size int64) error {
 		if err != nil {
 			return l.failed(err)
 		}
-		if l.number++; l.number == math.MaxInt32 {
-			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "has more lines than can be read", Err: domarkx.ErrInvalid}
+		if l.number++; l.number == math.MaxInt32 || int64(len(raw)) > math.MaxUint32 || len(l.calls) > math.MaxInt32 {
+			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
 		}
-		at := place{start: start, size: int64(len(raw)), number: int32(l.number)}
+		at := place{start: start, size: uint32(len(raw)), number: int32(l.number)}
 		broken, err := l.line(raw, at, whole)
 		if err != nil {
 			return err
 		}
-		if start += at.size + 1; whole || !broken {
+		if start += int64(len(raw)) + 1; whole || !broken {
 			l.consumed, l.open = min(start, size), !whole
 		}
 	}
@@ -181,6 +185,9 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 	content := bytes.TrimSpace(raw)
 	if len(content) == 0 {
 		return false, nil
+	}
+	if wrong := format.NoUTF8("", raw); wrong != nil {
+		l.report(wrong.Column, "", wrong.Msg)
 	}
 	v, err := domarkx.ParseValue(raw)
 	if err == nil && v.Kind() == domarkx.Object {
@@ -207,8 +214,9 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 		msg = fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(pieces))
 	}
 	l.report(1, "", msg)
-	for _, piece := range pieces {
-		at.piece++
+	defer func() { l.piece = 0 }()
+	for i, piece := range pieces {
+		l.piece = i + 1
 		if err := l.object(piece, raw, at); err != nil {
 			return false, err
 		}
@@ -278,25 +286,28 @@ func (l *lines) unread(raw []byte, at place, whole bool) error {
 		l.besides(at)
 		return nil
 	}
-	l.node(node{place: at}, id, parent, asText(raw))
+	l.node(at, node{calls: uint32(len(l.calls))}, id, parent, asText(raw))
 	return nil
 }
 
 // besides keeps what has no place in the tree.
 func (l *lines) besides(at place) {
-	l.beside = append(l.beside, beside{at, int32(len(l.nodes) - 1)})
+	l.beside = append(l.beside, beside{at, int32(len(l.nodes) - 1), l.piece})
 }
 
 // node takes an entry with that id and parent, "" for none.
-func (l *lines) node(n node, id, parent string, v domarkx.Value) {
-	n.above = -1
+func (l *lines) node(at place, n node, id, parent string, v domarkx.Value) {
+	n.start, n.size, n.number, n.broken, n.above = at.start, at.size, at.number, at.broken, -1
+	if l.piece > 0 {
+		l.pieces[int32(len(l.nodes))] = l.piece
+	}
 	l.nodes = append(l.nodes, n)
 	before := key{}
 	if parent != "" {
 		before = keyOf(parent)
 	}
 	l.ids, l.parents = append(l.ids, keyOf(id)), append(l.parents, before)
-	if l.room -= n.size; l.room >= 0 {
+	if l.room -= int64(n.size); l.room >= 0 {
 		l.kept = append(l.kept, v)
 	}
 	l.last, l.seen = id, true
@@ -313,7 +324,7 @@ func (l *lines) object(v domarkx.Value, raw []byte, at place) error {
 		l.besides(at)
 		return nil
 	}
-	n := node{place: at}
+	n := node{}
 	parent := text(v, keyParentID)
 	if l.version == 1 {
 		parent = l.last
@@ -331,20 +342,18 @@ func (l *lines) object(v domarkx.Value, raw []byte, at place) error {
 		}
 	}
 	n.kind, n.naming = kindOf(v), text(v, keyType) == typeSessionInfo
+	calls := len(l.calls)
 	switch n.kind {
 	case assistantEntry:
-		n.calls = int32(len(l.calls))
 		for _, id := range callsOf(v) {
 			l.calls = append(l.calls, maphash.String(l.seed, id))
 		}
-		if n.callsEnd = int32(len(l.calls)); len(l.calls) > math.MaxInt32 {
-			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "has more calls than can be read", Err: domarkx.ErrInvalid}
-		}
 	case resultEntry:
 		message, _ := v.Get(keyMessage)
-		n.call = maphash.String(l.seed, text(message, keyToolCallID))
+		l.calls = append(l.calls, maphash.String(l.seed, text(message, keyToolCallID)))
 	}
-	l.node(n, text(v, keyID), parent, v)
+	n.calls = uint32(calls)
+	l.node(at, n, text(v, keyID), parent, v)
 	return nil
 }
 
@@ -418,18 +427,27 @@ func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
 // errChanged says that a line is not what it was when it was read first.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
+// callsOf returns the keys of the calls of a node.
+func (l *lines) callsOf(i int32) []uint64 {
+	end := len(l.calls)
+	if int(i)+1 < len(l.nodes) {
+		end = int(l.nodes[i+1].calls)
+	}
+	return l.calls[l.nodes[i].calls:end]
+}
+
 // at reads what stands in a place: an object, or as a string what is broken.
-func (l *lines) at(p place) (domarkx.Value, []byte, error) {
-	raw, err := l.window.Bytes(p.start, p.size)
+func (l *lines) at(p place, piece int) (domarkx.Value, []byte, error) {
+	raw, err := l.window.Bytes(p.start, int64(p.size))
 	if err != nil {
 		return domarkx.Value{}, nil, l.failed(err)
 	}
 	if p.broken {
 		return asText(raw), raw, nil
 	}
-	if p.piece > 0 {
-		if pieces, ok := split(raw); ok && int(p.piece) <= len(pieces) {
-			return pieces[p.piece-1], raw, nil
+	if piece > 0 {
+		if pieces, ok := split(raw); ok && piece <= len(pieces) {
+			return pieces[piece-1], raw, nil
 		}
 		return domarkx.Value{}, nil, l.failed(errChanged)
 	}
@@ -446,7 +464,7 @@ func (l *lines) entry(i int32) (domarkx.Value, error) {
 		return l.kept[i], nil
 	}
 	n := &l.nodes[i]
-	v, raw, err := l.at(n.place)
+	v, raw, err := l.at(n.place(), l.pieces[i])
 	switch {
 	case err != nil || n.broken:
 		return v, err
@@ -455,9 +473,9 @@ func (l *lines) entry(i int32) (domarkx.Value, error) {
 		if i > 0 {
 			before = l.said[l.nth[i-1]]
 		}
-		v = migrate(v, raw, n.place, before, l.said[:l.nth[i]])
+		v = migrate(v, raw, n.place(), before, l.said[:l.nth[i]])
 	case n.unnamed:
-		v = withID(v, raw, n.place)
+		v = withID(v, raw, n.place())
 	}
 	if kindOf(v) != n.kind {
 		return v, l.failed(errChanged)
@@ -470,7 +488,7 @@ func (l *lines) names(i int32) (id, parent string, err error) {
 	v, err := l.entry(i)
 	if n := l.nodes[i]; err == nil && n.broken {
 		var raw []byte
-		if raw, err = l.window.Bytes(n.start, n.size); err == nil {
+		if raw, err = l.window.Bytes(n.start, int64(n.size)); err == nil {
 			v, _ = domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
 		}
 	}

@@ -24,6 +24,10 @@ func (l *lines) behind(node int32) []beside {
 func (l *lines) link() error {
 	byID := make(map[key]int32, len(l.nodes))
 	for i, id := range l.ids {
+		if _, ok := byID[id]; ok {
+			l.add(&domarkx.SyntaxError{Line: int(l.nodes[i].number), Column: 1, Pointer: "/" + keyID,
+				Msg: "is the id of an entry before, expected one of its own; what names it means the last"})
+		}
 		byID[id] = int32(i)
 	}
 	rest := l.behind(-1)
@@ -75,7 +79,8 @@ func (l *lines) reportOrphan(i int32) error {
 		}
 		taken = fmt.Sprintf("it is taken to come after %q", before)
 	}
-	l.add(&domarkx.SyntaxError{Msg: fmt.Sprintf("the entry %q comes after %q, which is not there; %s", id, parent, taken)})
+	l.add(&domarkx.SyntaxError{Line: int(l.nodes[i].number), Column: 1, Pointer: "/" + keyParentID,
+		Msg: fmt.Sprintf("the entry %q comes after %q, which is not there; %s", id, parent, taken)})
 	return nil
 }
 
@@ -107,7 +112,7 @@ func (l *lines) ends() ([]int32, []int32, error) {
 	last := int32(len(l.nodes) - 1)
 	main, round := l.trace(last)
 	if round {
-		l.add(&domarkx.SyntaxError{Msg: "the entries before the last one go round in a circle, of which each is taken once"})
+		l.add(&domarkx.SyntaxError{Line: int(l.nodes[last].number), Column: 1, Msg: "the entries before the last one go round in a circle, of which each is taken once"})
 		slices.Sort(main)
 		main = slices.Compact(main)
 	}
