@@ -68,6 +68,11 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	if h.ExecutionConfig, err = required(v, "", "execution_config", Object); err != nil {
 		return h, err
 	}
+	if !stored {
+		if err := checkWorkspace(h.ExecutionConfig, "/execution_config"); err != nil {
+			return h, err
+		}
+	}
 	script, err := optional(v, "", "setup_script", Object)
 	if err != nil {
 		return h, err

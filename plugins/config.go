@@ -9,9 +9,6 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// maxID is how long the id of a resource may be, in bytes.
-const maxID = 100
-
 // Check reports what is wrong with the types and configs of resources, without
 // making anything: a [*domarkx.SyntaxError] with the JSON pointer from the top of
 // a snapshot. Of an unknown type it Is domarkx.ErrNotFound.
@@ -46,11 +43,8 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 
 // checkID reports whether an id can name a resource.
 func checkID(id string) error {
-	wrong := func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
-	}
-	if id == "" || len(id) > maxID || id == "workspace.json" || id[0] == '.' || id[0] == '-' || strings.ContainsFunc(id, wrong) {
-		return fmt.Errorf("%q cannot be the id of a resource, expected at most %d letters, digits, '.', '_' and '-' that begin with no '.' or '-'", id, maxID)
+	if !domarkx.ValidResourceID(id) {
+		return fmt.Errorf("%q cannot be the id of a resource, expected at most 100 letters, digits, '.', '_' and '-' that begin with no '.' or '-'", id)
 	}
 	return nil
 }

@@ -153,6 +153,11 @@ func header() *rapid.Generator[domarkx.Header] {
 		if rapid.IntRange(0, 2).Draw(t, "workspace") == 0 {
 			h.ExecutionConfig = h.ExecutionConfig.With("workspace", workspace().Draw(t, "workspace"))
 		}
+		if own, ok := h.ExecutionConfig.Get("workspace"); ok && own.Kind() != domarkx.Null {
+			if _, err := domarkx.ParseWorkspace(own, ""); err != nil { // no document has that
+				h.ExecutionConfig = h.ExecutionConfig.Without("workspace")
+			}
+		}
 		if rapid.Bool().Draw(t, "no config") {
 			h.ExecutionConfig = domarkx.ObjectValue()
 		}

@@ -2,7 +2,7 @@ package markdown
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,7 +16,7 @@ const preambleMember = "preamble"
 // config reads the content of a block that is JSON or YAML as an object.
 func (s *source) config(seg segment, what string, depth int) (domarkx.Value, error) {
 	code := []byte(s.code(seg))
-	if seg.is("json") || bytes.HasPrefix(bytes.TrimLeft(code, " \t\n\r"), []byte("{")) {
+	if isJSON(seg, code) {
 		return s.object(seg, what, depth)
 	}
 	v, err := parseYAML(code)
@@ -35,6 +35,11 @@ func (s *source) config(seg segment, what string, depth int) (domarkx.Value, err
 	return v, nil
 }
 
+// isJSON reports whether a block with that content is JSON, not YAML.
+func isJSON(seg segment, code []byte) bool {
+	return seg.is("json") || bytes.HasPrefix(bytes.TrimLeft(code, " \t\n\r"), []byte("{"))
+}
+
 func yamlKind(v domarkx.Value) string {
 	switch v.Kind() {
 	case domarkx.Array:
@@ -51,45 +56,32 @@ func (s *source) workspace(seg segment) (domarkx.Value, error) {
 	if err != nil {
 		return v, err
 	}
-	if bad := checkWorkspace(v); bad != nil {
+	return v, s.checkWorkspace(seg, workspaceConfig, v, "")
+}
+
+// checkWorkspace returns what keeps a value in a block, at a JSON pointer from its top,
+// from being a workspace-config (domarkx-architecture, section 5.2), or nil.
+func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at string) error {
+	if at != "" && v.Kind() == domarkx.Null {
+		return nil // none
+	}
+	_, err := domarkx.ParseWorkspace(v, at)
+	if err == nil {
+		return nil
+	}
+	code := s.code(seg)
+	err = domarkx.Locate(err, []byte(code))
+	var bad *domarkx.SyntaxError
+	if !isJSON(seg, []byte(code)) && errors.As(err, &bad) { // a value of YAML has no place
 		bad.Line, bad.Column = 1, 1
-		for i, line := range strings.Split(s.code(seg), "\n") {
+		for i, line := range strings.Split(code, "\n") {
 			if strings.HasPrefix(strings.TrimLeft(line, " \t{\"'"), "resources") {
 				bad.Line = i + 1
 				break
 			}
 		}
-		return v, s.errorIn(seg, workspaceConfig+" block", bad)
 	}
-	return v, nil
-}
-
-// checkWorkspace returns what keeps a value from being a workspace-config
-// (domarkx-architecture, section 5.2), or nil.
-func checkWorkspace(v domarkx.Value) *domarkx.SyntaxError {
-	if v.Kind() != domarkx.Object {
-		return &domarkx.SyntaxError{Msg: "is no mapping, expected one with a list of resources"}
-	}
-	resources, ok := v.Get("resources")
-	const at = "/resources"
-	switch {
-	case !ok:
-		return &domarkx.SyntaxError{Pointer: at, Msg: `the key "resources" is missing, expected a list of resources`}
-	case resources.Kind() != domarkx.Array:
-		return &domarkx.SyntaxError{Pointer: at, Msg: "is no list, expected a list of resources"}
-	case len(resources.Items()) == 0:
-		return &domarkx.SyntaxError{Pointer: at, Msg: "is empty, expected at least one resource"}
-	}
-	for i, r := range resources.Items() {
-		item := fmt.Sprintf("%s/%d", at, i)
-		if r.Kind() != domarkx.Object {
-			return &domarkx.SyntaxError{Pointer: item, Msg: `is no mapping, expected one with the key "type"`}
-		}
-		if kind, ok := r.Get("type"); !ok || kind.Kind() != domarkx.String || kind.Text() == "" {
-			return &domarkx.SyntaxError{Pointer: item + "/type", Msg: "is missing or no string, expected the type of the resource"}
-		}
-	}
-	return nil
+	return s.errorIn(seg, what+" block", err)
 }
 
 // A preamble is what the text before the first heading is made of.
@@ -164,12 +156,23 @@ func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Valu
 		h.UserMetadata = user
 		h.MetadataExtra = without(h.MetadataExtra, "user_metadata")
 	}
+	inConfig, at := p.whole, "/execution_config"
 	if p.config.code {
 		config, err := s.config(p.config, sessionConfig, depthExecutionConfig)
 		if err != nil {
 			return h, err
 		}
 		h.ExecutionConfig = config
+		inConfig, at = p.config, ""
+	}
+	if own, ok := h.ExecutionConfig.Get("workspace"); ok && workspace == nil {
+		what := sessionConfig
+		if at != "" {
+			what = wholeSnapshot
+		}
+		if err := s.checkWorkspace(inConfig, what, own, at+"/workspace"); err != nil {
+			return h, err
+		}
 	}
 	if workspace != nil {
 		h.ExecutionConfig = h.ExecutionConfig.With("workspace", *workspace)

@@ -116,7 +116,10 @@ func workspaceOf(config domarkx.Value) (domarkx.Value, bool) {
 		return domarkx.Value{}, false
 	}
 	last := members[len(members)-1]
-	if last.Name != "workspace" || checkWorkspace(last.Value) != nil || !fitsYAML(last.Value) {
+	if last.Name != "workspace" || !fitsYAML(last.Value) {
+		return domarkx.Value{}, false
+	}
+	if _, err := domarkx.ParseWorkspace(last.Value, ""); err != nil {
 		return domarkx.Value{}, false
 	}
 	_, earlier := domarkx.ObjectValue(members[:len(members)-1]...).Get("workspace")

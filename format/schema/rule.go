@@ -23,6 +23,7 @@ type rule struct {
 	minimum  int64           // the least number, when bounded
 	bounded  bool
 	time     bool
+	more     bool // the schema says more, for the validator to tell
 	all      []*rule
 	one      []*rule
 	test     *rule // nil for none; then and otherwise may be nil
@@ -132,6 +133,8 @@ func (r *ruleReader) keyword(s *rule, name string, v domarkx.Value) {
 	case "format":
 		s.time = v.Text() == "date-time"
 		r.known = r.known && s.time
+	case "pattern", "minItems", "not":
+		s.more = true
 	case "allOf":
 		s.all = append(s.all, r.rules(v)...)
 	case "oneOf":
@@ -203,6 +206,9 @@ func (s *rule) check(v domarkx.Value, depth int) verdict {
 		return unsure
 	}
 	known := s.checkKind(v).and(s.checkValue(v))
+	if s.more {
+		known = known.and(unsure)
+	}
 	switch v.Kind() {
 	case domarkx.String:
 		if utf8.RuneCountInString(v.Text()) < s.length {

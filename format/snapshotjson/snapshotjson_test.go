@@ -40,6 +40,18 @@ var documents = []struct{ text, want string }{
 	{message(`{"role":"assistant","message_metadata":{},"content":[{"type":"text","value":""},{"type":"code","language":"","code":"","name":"n"}],"workspace_version":"x"}`), ""},
 	{message(`{"role":"user","message_metadata":null,"content":[{"type":"code","language":"sh","code":"","name":null,"value":1}]}`), ""},
 
+	{change(`{},`, `{"workspace":null},`), ""},
+	{change(`{},`, `{"workspace":{"resources":[{"type":"x"},{"type":"x"},{"type":"y","id":"x-3"}]}},`), ""},
+	{change(`{},`, `{"workspace":1},`), `s.json:1:104: /execution_config/workspace: is a number, expected an object with a list of resources`},
+	{change(`{},`, `{"workspace":{}},`), `s.json:1:104: /execution_config/workspace/resources: the key "resources" is missing, expected a list of resources`},
+	{change(`{},`, `{"workspace":{"resources":{}}},`), `s.json:1:117: /execution_config/workspace/resources: is no list, expected a list of resources`},
+	{change(`{},`, "{\"workspace\":\n{\"resources\":[]}},"), `s.json:2:14: /execution_config/workspace/resources: is empty, expected at least one resource`},
+	{change(`{},`, `{"workspace":{"resources":[1]}},`), `s.json:1:118: /execution_config/workspace/resources/0: is a number, expected an object with the key "type"`},
+	{change(`{},`, `{"workspace":{"resources":[{"id":"a"}]}},`), `s.json:1:118: /execution_config/workspace/resources/0/type: is missing, expected the type of the resource`},
+	{change(`{},`, `{"workspace":{"resources":[{"type":""}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is empty or no string, expected the type of the resource`},
+	{change(`{},`, `{"workspace":{"resources":[{"type":"a b"}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is "a b", which is no type of a resource`},
+	{change(`{},`, `{"workspace":{"resources":[{"type":"x","id":"a"},{"type":"y","id":"a"}]}},`), `s.json:1:157: /execution_config/workspace/resources/1/id: is "a", which another resource has`},
+
 	{`[]`, `s.json:1:1: the JSON text is an array, expected a snapshot object`},
 	{small + `x`, `s.json:1:112: unexpected 'x' after the JSON value, expected the end`},
 	{small[:40], `s.json:1:41: unexpected end of input in a string, expected '"'`},
@@ -135,7 +147,7 @@ func TestSchemaAgrees(t *testing.T) {
 			continue // not JSON: nothing that a schema could judge
 		}
 		checked++
-		if err := schema.Validate(v); (err == nil) != (test.want == "") {
+		if err := schema.Validate(v); (err == nil) != (test.want == "") && !strings.Contains(test.want, "another resource has") { // more than a schema can say
 			t.Errorf("%s: the schema says %v, the codec %q", test.text, err, test.want)
 		}
 	}

@@ -61,10 +61,10 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 
 // sharedSpecs returns the resources that the file lists.
 func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
-	specs, err := workspaceSpecs(domarkx.ObjectValue(domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(c.Resources...)}))
+	specs, err := domarkx.ParseWorkspace(domarkx.ObjectValue(domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(c.Resources...)}), "")
 	var syntax *domarkx.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, c.Error("/resources"+strings.TrimPrefix(syntax.Pointer, resourcesAt), syntax.Msg, domarkx.ErrInvalid)
+		return nil, c.Error(syntax.Pointer, syntax.Msg, domarkx.ErrInvalid)
 	}
 	return specs, err
 }

@@ -1,0 +1,104 @@
+package domarkx
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// maxResourceID is how long the id of a resource may be, in bytes.
+const maxResourceID = 100
+
+// ParseWorkspace returns the resources that a workspace-config asks for (architecture,
+// section 5.2), in order: at least one. One without an id has its type for one, with
+// "-2" and so on when that is taken. at is the JSON pointer of v. What is wrong is a
+// [*SyntaxError], which [Locate] places. Types and their keys are for plugins to judge.
+func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
+	if v.kind != Object {
+		return nil, wrongKind(v, at, "an object with a list of resources")
+	}
+	at += "/resources"
+	resources, ok := v.Get("resources")
+	switch {
+	case !ok:
+		return nil, badValue(v, at, `the key "resources" is missing, expected a list of resources`)
+	case resources.kind != Array:
+		return nil, badValue(resources, at, "is no list, expected a list of resources")
+	case len(resources.items) == 0:
+		return nil, badValue(resources, at, "is empty, expected at least one resource")
+	}
+	specs := make([]ResourceSpec, len(resources.items))
+	taken := map[string]bool{}
+	for i, r := range resources.items {
+		var err error
+		if specs[i], err = parseResource(r, fmt.Sprintf("%s/%d", at, i)); err != nil {
+			return nil, err
+		}
+		id := specs[i].ID
+		if id != "" && taken[id] {
+			member, _ := r.Get("id")
+			return nil, badValue(member, fmt.Sprintf("%s/%d/id", at, i), fmt.Sprintf("is %q, which another resource has", id))
+		}
+		taken[id] = true
+	}
+	for i, spec := range specs { // those without an id take what is left
+		for n := 1; specs[i].ID == ""; n++ {
+			id := spec.Type
+			if n > 1 {
+				id += "-" + strconv.Itoa(n)
+			}
+			if !taken[id] {
+				specs[i].ID, taken[id] = id, true
+			}
+		}
+	}
+	return specs, nil
+}
+
+func parseResource(v Value, at string) (ResourceSpec, error) {
+	if v.kind != Object {
+		return ResourceSpec{}, wrongKind(v, at, `an object with the key "type"`)
+	}
+	kind, ok := v.Get("type")
+	if !ok {
+		return ResourceSpec{}, badValue(v, at+"/type", "is missing, expected the type of the resource")
+	}
+	if kind.kind != String || kind.text == "" {
+		return ResourceSpec{}, badValue(kind, at+"/type", "is empty or no string, expected the type of the resource")
+	}
+	spec := ResourceSpec{Type: kind.text, Config: v}
+	id, ok := v.Get("id")
+	switch {
+	case ok && (id.kind != String || !ValidResourceID(id.text)):
+		return spec, badValue(id, at+"/id", `is no id of a resource, expected at most 100 letters, digits, ".", "_" and "-" that begin with no "." or "-"`)
+	case !ok && !ValidResourceID(spec.Type):
+		return spec, badValue(kind, at+"/type", fmt.Sprintf("is %q, which is no type of a resource", spec.Type))
+	}
+	spec.ID = id.text
+	return spec, nil
+}
+
+// ValidResourceID reports whether an id can be the name of a folder in a version.
+func ValidResourceID(id string) bool {
+	if id == "" || len(id) > maxResourceID || id[0] == '.' || id[0] == '-' || id == "workspace.json" {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// checkWorkspace returns what is wrong with the workspace-config of an
+// execution_config, if it has one.
+func checkWorkspace(config Value, at string) error {
+	workspace, ok := config.Get("workspace")
+	if !ok || workspace.kind == Null {
+		return nil
+	}
+	_, err := ParseWorkspace(workspace, at+"/workspace")
+	return err
+}
