@@ -66,3 +66,9 @@ func (w *Window) Delta(content []byte) (delta, of []byte) {
 	}
 	return delta, base.content
 }
+
+// Slack is how much room behind its destination Unpack can use.
+const Slack = slack
+
+// Unpack unpacks a stream whose length is known.
+var Unpack = unpack

@@ -88,8 +88,13 @@ func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// inflate returns the size bytes that packed begins with.
+// inflate returns the size bytes that packed begins with. Their checksum is not
+// looked at: objects have their ids.
 func inflate(packed []byte, size int64) ([]byte, error) {
+	if size <= firstPiece {
+		data := make([]byte, size, size+slack)
+		return data, unpack(data, packed)
+	}
 	f, err := newInflater(packed)
 	if err != nil {
 		return nil, err
