@@ -189,14 +189,17 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 			before = append(before, block)
 			continue
 		}
-		action, ok := actionOf(block.Text, metadata)
-		if !ok {
-			e.lose("message %d: a tool-call that is no JSON", i)
+		action := actionOf(block.Text, metadata)
+		for _, what := range lostOfCall(block.Text) {
+			e.lose("message %d: %s", i, what)
 		}
 		result := ""
 		if b+1 < len(m.Content) && isCode(m.Content[b+1], "tool-result") {
 			b++
 			result = textOf(m.Content[b].Text)
+			for _, what := range lostOfResult(m.Content[b].Text) {
+				e.lose("message %d: %s", i, what)
+			}
 		}
 		number := text(metadata, keyStep)
 		if picture, ok := pictureOf(number, result); ok && b+1 < len(m.Content) && m.Content[b+1].Type == domarkx.TextBlock && m.Content[b+1].Text == picture.Text {
@@ -205,6 +208,9 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 		add(action, result)
 	}
 	if len(before) > 0 || len(pieces) == 0 {
+		if len(before) > 0 {
+			e.lose("message %d: that nothing was done after its last text, which becomes a step with an empty action", i)
+		}
 		add("{}", "")
 	}
 	return pieces

@@ -167,7 +167,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"user_metadata.title", "message 2, of the user: a session has one task"}, lost); diff != "" {
+	if diff := cmp.Diff([]string{"user_metadata.title", "message 1: resource of a tool-call", "message 1: that a result is JSON, which becomes text", "message 2, of the user: a session has one task"}, lost); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 }

@@ -32,15 +32,15 @@ func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  "
 
 // actionOf returns the action of a tool-call block: as it was spelled, while the block
 // is still what that makes; else its arguments, with the tool as their type.
-func actionOf(call string, metadata domarkx.Value) (string, bool) {
+func actionOf(call string, metadata domarkx.Value) string {
 	if spelled, ok := metadata.Get(keyAction); ok && spelled.Kind() == domarkx.String {
 		if now, _ := callOf(spelled.Text()); now == call {
-			return spelled.Text(), true
+			return spelled.Text()
 		}
 	}
 	v, err := domarkx.ParseValue([]byte(call))
 	if err != nil {
-		return call, false
+		return call
 	}
 	arguments, _ := v.Get("arguments")
 	if arguments.Kind() != domarkx.Object {
@@ -50,7 +50,7 @@ func actionOf(call string, metadata domarkx.Value) (string, bool) {
 		members := append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(tool)}}, arguments.Without("type").Members()...)
 		arguments = domarkx.ObjectValue(members...)
 	}
-	return indented(arguments), true
+	return indented(arguments)
 }
 
 // failed begins the result of an action that could not be done.
@@ -75,13 +75,61 @@ func textOf(block string) string {
 		return block
 	}
 	if e, ok := v.Get("error"); ok {
-		return text(e, "message")
+		return failed + strings.TrimPrefix(text(e, "message"), failed)
 	}
 	r, _ := v.Get("result")
 	if r.Kind() == domarkx.String {
 		return r.Text()
 	}
 	return indented(r)
+}
+
+// lostOfCall returns what of a tool-call block a step has no place for.
+func lostOfCall(block string) []string {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil {
+		return []string{"a tool-call that is no JSON"}
+	}
+	var lost []string
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "tool", "arguments":
+			continue
+		case "resource":
+			if m.Value.Text() == resource {
+				continue
+			}
+		}
+		lost = append(lost, m.Name+" of a tool-call")
+	}
+	return lost
+}
+
+// lostOfResult returns what of a tool-result block a step has no place for.
+func lostOfResult(block string) []string {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil {
+		return nil
+	}
+	reason, isError := v.Get("error")
+	var lost []string
+	for _, m := range v.Members() {
+		switch {
+		case m.Name == "ok", m.Name == "error":
+		case m.Name == "result" && !isError:
+			if m.Value.Kind() != domarkx.String {
+				lost = append(lost, "that a result is JSON, which becomes text")
+			}
+		default:
+			lost = append(lost, m.Name+" of a tool-result")
+		}
+	}
+	for _, m := range reason.Members() {
+		if m.Name != "message" && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
+			lost = append(lost, "error."+m.Name+" of a tool-result")
+		}
+	}
+	return lost
 }
 
 // screenshot begins the line of a result that names the step's picture.

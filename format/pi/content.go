@@ -78,7 +78,7 @@ func digest(s string) string {
 
 var (
 	picture      = regexp.MustCompile(`^!\[image\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
-	pictureLines = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
+	pictureLines = regexp.MustCompile(`(?m)^!\[([^\]\n]*)\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
 )
 
 // pictureOf returns the Markdown image of a part; false when that would not give it

@@ -109,10 +109,11 @@ func (w *writing) content(d division, old domarkx.Value) (items, results []domar
 			content, _ := message.Get(keyContent)
 			pictures = countPictures(content)
 		}
-		parts := w.parts(d, k, pictures, wereRuns[k])
+		parts := w.parts(d, k, pictures, wereRuns[k], pending.Kind() == domarkx.Object)
 		if pending.Kind() == domarkx.Object {
 			message, _ := pending.Get(keyMessage)
-			filled, _ := fill(message, d.specials[k-1].result.Text, parts.pictures)
+			w.loseOfResult(d.specials[k-1].result.Text)
+			filled := fill(message, d.specials[k-1].result.Text, parts.pictures)
 			results = append(results, pending.With(keyMessage, filled))
 		}
 		pending = domarkx.Value{}
@@ -201,7 +202,7 @@ func countPictures(content domarkx.Value) int {
 
 // fill gives a toolResult message what a tool-result block and the pictures behind it
 // say.
-func fill(message domarkx.Value, block string, pictures []domarkx.Value) (domarkx.Value, bool) {
+func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx.Value {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {
 		v = object("ok", domarkx.BoolValue(true), "result", str(block))
@@ -241,7 +242,31 @@ func fill(message domarkx.Value, block string, pictures []domarkx.Value) (domark
 			kept = append(kept, object(keyType, str(partText), keyText, str(t)))
 		}
 	}
-	return message.With(keyContent, domarkx.ArrayValue(kept...)).With(keyIsError, domarkx.BoolValue(!ok.IsTrue())), true
+	kept = append(kept, pictures...)
+	return message.With(keyContent, domarkx.ArrayValue(kept...)).With(keyIsError, domarkx.BoolValue(!ok.IsTrue()))
+}
+
+// loseOfResult tells what of a tool-result block a result has no place for: it has a
+// text, and whether that is an error.
+func (w *writing) loseOfResult(block string) {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil {
+		return
+	}
+	reason, failed := v.Get("error")
+	for _, m := range v.Members() {
+		switch {
+		case m.Name == "result" && !failed && m.Value.Kind() != domarkx.String:
+			w.lose(w.i, "that the result of a call is JSON, which becomes text")
+		case m.Name == "result" && failed, !isOne(m.Name, "ok", "result", "error"):
+			w.lose(w.i, "%s of the result of a call", m.Name)
+		}
+	}
+	for _, m := range reason.Members() {
+		if m.Name != "message" && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
+			w.lose(w.i, "error.%s of the result of a call", m.Name)
+		}
+	}
 }
 
 // spread divides what a result says among the texts that it consisted of; all of it
@@ -292,8 +317,9 @@ type runParts struct {
 }
 
 // parts returns the parts of run k: the pictures of a result, and those that it was
-// made of while their lengths still fit; else what it reads as.
-func (w *writing) parts(d division, k, pictures int, were []domarkx.Value) runParts {
+// made of while their lengths still fit; else what it reads as. behind says that the run
+// stands behind a result.
+func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behind bool) runParts {
 	whole := glue.Join(d.runs[k], w.glue(k, len(d.runs)))
 	var stand []domarkx.Value
 	for _, item := range were {
@@ -309,7 +335,7 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value) runPa
 		texts = cut(whole, "\n\n", w.lengths(k))
 	}
 	if len(texts) != pictures+len(stand) || whole != "" && len(texts) == 0 {
-		return w.anew(whole, pictures, were)
+		return w.anew(whole, were, behind)
 	}
 	var parts runParts
 	for i, t := range texts {
@@ -323,7 +349,7 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value) runPa
 		}
 		m := picture.FindStringSubmatch(t)
 		if m == nil {
-			return w.anew(whole, pictures, were)
+			return w.anew(whole, were, behind)
 		}
 		item = item.With(keyMimeType, str(m[1])).With(keyData, str(m[2]))
 		if i < pictures {
@@ -345,8 +371,9 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value) runPa
 	return parts
 }
 
-// anew reads a run as text and pictures.
-func (w *writing) anew(whole string, pictures int, were []domarkx.Value) runParts {
+// anew reads a run as text and pictures: those right behind a result are the result's.
+// Others in a message of an assistant, which has none in pi, stay text.
+func (w *writing) anew(whole string, were []domarkx.Value, behind bool) runParts {
 	var parts runParts
 	add := func(s string) {
 		if s = strings.Trim(s, "\n"); s != "" {
@@ -355,9 +382,16 @@ func (w *writing) anew(whole string, pictures int, were []domarkx.Value) runPart
 	}
 	at := 0
 	for _, m := range pictureLines.FindAllStringSubmatchIndex(whole, -1) {
+		behind = behind && strings.TrimSpace(whole[at:m[0]]) == ""
+		if !behind && w.m.Role == domarkx.Assistant {
+			continue
+		}
 		add(whole[at:m[0]])
-		image := object(keyType, str(partImage), keyData, str(whole[m[4]:m[5]]), keyMimeType, str(whole[m[2]:m[3]]))
-		if len(parts.items) == 0 && len(parts.pictures) < pictures {
+		if alt := whole[m[2]:m[3]]; alt != "image" {
+			w.lose(w.i, "the text %q of a picture", alt)
+		}
+		image := object(keyType, str(partImage), keyData, str(whole[m[6]:m[7]]), keyMimeType, str(whole[m[4]:m[5]]))
+		if behind {
 			parts.pictures = append(parts.pictures, image)
 		} else {
 			parts.items = append(parts.items, image)

@@ -184,10 +184,9 @@ func (w *writing) result(message domarkx.Value) {
 	}
 	d := division{specials: []special{{block: c[0]}}, runs: [][]domarkx.Block{nil, c[1:]}}
 	old, _ := message.Get(keyContent)
-	parts := w.parts(d, 1, countPictures(old), nil)
-	if filled, ok := fill(message, c[0].Text, parts.pictures); ok {
-		message = filled
-	}
+	parts := w.parts(d, 1, countPictures(old), nil, true)
+	w.loseOfResult(c[0].Text)
+	message = fill(message, c[0].Text, parts.pictures)
 	if len(parts.items) > 0 {
 		w.lose(w.i, "what stands behind the result")
 	}

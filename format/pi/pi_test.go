@@ -176,6 +176,39 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestElsewhere writes what pi has no place for: it is told, and what is written is valid.
+func TestElsewhere(t *testing.T) {
+	doc, err := markdown.Decode(format.Source{Data: []byte("## user\n\n![Hay](data:image/png;base64,aGk=)\n\n## assistant\n\n![image](data:image/png;base64,aGk=)\n\n" +
+		"```tool-call\n{\"resource\": \"pi\", \"tool\": \"look\", \"arguments\": {}}\n```\n\n```tool-result\n{\"ok\": true, \"result\": {\"x\": 1}, \"version\": \"v\"}\n```\n\n" +
+		"![image](data:image/png;base64,b25l)\n\n![image](data:image/png;base64,dHdv)\n\nText.\n\n![image](data:image/png;base64,dGhyZWU=)\n\n" +
+		"```tool-call\n{\"resource\": \"pi\", \"tool\": \"fail\", \"arguments\": {}}\n```\n\n```tool-result\n{\"ok\": false, \"error\": {\"code\": \"refused\", \"message\": \"no\"}}\n```\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, lost := encode(t, doc)
+	want := []string{`message 0: the text "Hay" of a picture`, "message 1: that the result of a call is JSON, which becomes text",
+		"message 1: version of the result of a call", "message 1: error.code of the result of a call"}
+	if diff := cmp.Diff(want, lost); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+	again := branches(t, out)[0].Document
+	if again.Damage != nil {
+		t.Errorf("what was written is not valid: %v\n%s", again.Damage, out)
+	}
+	read, err := markdown.Encode(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"aGk=", "b25l", "dHdv", "dGhyZWU="} {
+		if n := strings.Count(string(read), part); n != strings.Count("aGk= aGk= b25l dHdv dGhyZWU=", part) {
+			t.Errorf("%d pictures %s in\n%s", n, part, read)
+		}
+	}
+	if twice, lost := encode(t, again); twice != out || lost != nil {
+		t.Errorf("written again, with %q lost:\n%s", lost, cmp.Diff(out, twice))
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, test := range []struct {
 		text, want  string
