@@ -2,7 +2,9 @@ package agentchatter
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -16,35 +18,138 @@ const bom = "\ufeff"
 // damaged, is read as far as it goes, with the damage in the document; anything else is a [*domarkx.SyntaxError], another schemaVersion
 // [domarkx.ErrUnsupported] too.
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
-	data := bytes.TrimPrefix(src.Data, []byte(bom))
+	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
+		if err != nil {
+			return nil, err
+		}
+		return s.Document()
+	}
+	panic("a document without a conversation")
+}
+
+// A document up to maxWhole bytes is read at once. One that is damaged has to be read at
+// once to be read behind the damage, up to maxMended bytes; this takes some ten times as
+// much memory.
+const (
+	maxWhole  = 1 << 20
+	maxMended = 16 << 20
+)
+
+// open reads a session.
+func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
+	return func(yield func(format.Stream, error) bool) {
+		s, mends, err := format.Stream{}, f.Size <= c.whole, error(nil)
+		if !mends {
+			s, mends, err = c.divided(f)
+		}
+		if mends && err == nil {
+			s, err = c.atOnce(f)
+		}
+		yield(s, err)
+	}
+}
+
+// atOnce reads a session that is small or damaged.
+func (c codec) atOnce(f format.File) (format.Stream, error) {
+	data, err := format.NewWindow(f).Bytes(0, f.Size)
+	if err != nil {
+		return format.Stream{}, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	doc, err := c.read(f.Path, data)
+	if err != nil {
+		return format.Stream{}, err
+	}
+	return format.Stream{Header: doc.Header, Damage: doc.Damage, Messages: conversation(doc.Conversation)}, nil
+}
+
+// A conversation is messages in memory.
+type conversation []domarkx.WrittenMessage
+
+func (c conversation) Len() int                                 { return len(c) }
+func (c conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
+
+// divided reads a session of which the messages are read when they are asked for, and
+// reports whether it is damaged so that it has to be read at once.
+func (c codec) divided(f format.File) (format.Stream, bool, error) {
+	whole, err := c.schema()
+	if err != nil {
+		return format.Stream{}, false, err
+	}
+	item, err := c.message()
+	if err != nil {
+		return format.Stream{}, false, err
+	}
+	p := &pieces{file: f, window: format.NewWindow(f)}
+	err = p.read(whole, item)
+	var broken *damagedError
+	if errors.As(err, &broken) {
+		if f.Size <= c.mended {
+			return format.Stream{}, true, nil
+		}
+		err = nil
+	}
+	if err != nil {
+		return format.Stream{}, false, err
+	}
+	if broken != nil && identify(p.frame).ID == "" && len(p.items) == 0 {
+		damage, err := p.cutOff(broken)
+		if err == nil {
+			err = damage[len(damage)-1]
+		}
+		return format.Stream{}, false, err
+	}
+	if err := checkVersion(p.frame, p.fail); err != nil {
+		return format.Stream{}, false, err
+	}
+	s := format.Stream{Header: header(p.frame, p.Len(), p.first), Messages: p}
+	if broken != nil {
+		s.Damage, err = p.cutOff(broken)
+	} else {
+		s.Damage = p.damage.damage(f.Path)
+	}
+	return s, false, err
+}
+
+// checkVersion refuses what is no session of the version that is known. fail makes an error
+// about a value.
+func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg string, err error) error) error {
+	if v.Kind() != domarkx.Object {
+		return fail(v, "", "is no object, expected a session of agent-chatter", nil)
+	}
+	stated, ok := v.Get(keySchemaVersion)
+	switch {
+	case !ok:
+		return fail(v, "/"+keySchemaVersion, fmt.Sprintf("required member %q is missing, expected %q", keySchemaVersion, version), domarkx.ErrUnsupported)
+	case stated.Kind() != domarkx.String || stated.Text() != version:
+		return fail(stated, "/"+keySchemaVersion, fmt.Sprintf("schemaVersion is %s, expected %q, the only one that is known", stated.JSON(), version), domarkx.ErrUnsupported)
+	}
+	return nil
+}
+
+// read reads a document in memory.
+func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
+	data = bytes.TrimPrefix(data, []byte(bom))
 	fail := func(v domarkx.Value, pointer, msg string, err error) error {
 		line, column := domarkx.Position(data, v.Offset())
-		return &domarkx.SyntaxError{Path: src.Path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
+		return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 	}
 	v, broken := domarkx.ParsePartial(data)
 	var damage []*domarkx.SyntaxError
 	if broken != nil {
 		var err error
-		if v, damage, err = salvage(src.Path, data, v, broken); err != nil {
+		if v, damage, err = salvage(path, data, v, broken); err != nil {
 			return nil, err
 		}
 	}
-	if v.Kind() != domarkx.Object {
-		return nil, fail(v, "", "is no object, expected a session of agent-chatter", nil)
-	}
-	stated, ok := v.Get(keySchemaVersion)
-	switch {
-	case !ok:
-		return nil, fail(v, "/"+keySchemaVersion, fmt.Sprintf("required member %q is missing, expected %q", keySchemaVersion, version), domarkx.ErrUnsupported)
-	case stated.Kind() != domarkx.String || stated.Text() != version:
-		return nil, fail(stated, "/"+keySchemaVersion, fmt.Sprintf("schemaVersion is %s, expected %q, the only one that is known", stated.JSON(), version), domarkx.ErrUnsupported)
+	if err := checkVersion(v, fail); err != nil {
+		return nil, err
 	}
 	doc := document(v)
 	if broken != nil {
 		doc.Damage = damage
 		return doc, nil
 	}
-	if report := format.NoUTF8(src.Path, data); report != nil {
+	if report := format.NoUTF8(path, data); report != nil {
 		doc.Damage = append(doc.Damage, report)
 	}
 	checker, err := c.schema()
@@ -52,7 +157,7 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 		return nil, err
 	}
 	for _, report := range checker.Check(v, data) {
-		report.Path = src.Path
+		report.Path = path
 		doc.Damage = append(doc.Damage, report)
 	}
 	return doc, nil
@@ -60,13 +165,24 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 
 // document makes a session of a document's object.
 func document(v domarkx.Value) *domarkx.Document {
-	doc := &domarkx.Document{Header: domarkx.NewHeader()}
-	context, _ := v.Get(keyContext)
-	messages, _ := context.Get(keyMessages)
-	doc.Conversation = make([]domarkx.WrittenMessage, 0, len(messages.Items()))
-	for _, m := range messages.Items() {
+	doc := &domarkx.Document{}
+	messages, first := messagesOf(v), ""
+	doc.Conversation = make([]domarkx.WrittenMessage, 0, len(messages))
+	for i, m := range messages {
+		if i == 0 {
+			first = text(m, keyContent)
+		}
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: message(m)})
 	}
+	doc.Header = header(v, len(messages), first)
+	return doc
+}
+
+// header returns the header of a session of n messages, of which the first has that content.
+func header(v domarkx.Value, n int, first string) domarkx.Header {
+	h := domarkx.NewHeader()
+	context, _ := v.Get(keyContext)
+	messages, _ := context.Get(keyMessages)
 	about := domarkx.ObjectValue()
 	for _, m := range v.Members() {
 		switch {
@@ -75,25 +191,21 @@ func document(v domarkx.Value) *domarkx.Document {
 				m.Value = m.Value.Without(keyMessages)
 			}
 		case m.Name == keyMetadata && m.Value.Kind() == domarkx.Object:
-			if m.Value = ownMetadata(m.Value, messages.Items()); len(m.Value.Members()) == 0 {
+			if m.Value = ownMetadata(m.Value, n, first); len(m.Value.Members()) == 0 {
 				about = about.Without(keyMetadata)
 				continue
 			}
 		}
 		about = about.With(m.Name, m.Value)
 	}
-	doc.Header.UserMetadata = &about
-	return doc
+	h.UserMetadata = &about
+	return h
 }
 
-// ownMetadata is a document's metadata without what follows from its messages.
-func ownMetadata(metadata domarkx.Value, messages []domarkx.Value) domarkx.Value {
-	var first string
-	if len(messages) > 0 {
-		first = text(messages[0], keyContent)
-	}
+// ownMetadata is a document's metadata without what follows from its n messages.
+func ownMetadata(metadata domarkx.Value, n int, first string) domarkx.Value {
 	said := text(metadata, keySummary)
-	if count, _, ok := strings.Cut(said, ` messages - "`); said == summary(len(messages), first) || ok && isNumber(count) {
+	if count, _, ok := strings.Cut(said, ` messages - "`); said == summary(n, first) || ok && isNumber(count) {
 		metadata = metadata.Without(keySummary)
 	}
 	return metadata.Without(keyMessageCount).Without(keyLastSpeakerID)

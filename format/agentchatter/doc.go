@@ -26,12 +26,18 @@ var schemaText string
 func Schema() string { return schemaText }
 
 // Codec returns the codec for sessions of agent-chatter.
-func Codec() format.Codec {
-	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+func Codec() format.Codec { return reading(maxWhole, maxMended) }
+
+// reading returns the codec with these limits in place of [maxWhole] and [maxMended].
+func reading(whole, mended int64) format.Codec {
+	c := codec{whole: whole, mended: mended,
+		schema:  sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) }),
+		message: sync.OnceValues(compileMessage)}
 	return format.Codec{
 		Name:     Name,
 		Detect:   Detect,
 		Decode:   c.decode,
+		Open:     c.open,
 		Encode:   Encode,
 		Identify: Identify,
 		SavedAt:  SavedAt,
@@ -39,9 +45,23 @@ func Codec() format.Codec {
 	}
 }
 
-// codec compiles the schema when the first document needs it.
+// codec compiles the schemas when the first document needs them.
 type codec struct {
-	schema func() (*schema.Schema, error)
+	schema  func() (*schema.Schema, error)
+	message func() (*schema.Schema, error) // of a message alone
+
+	whole, mended int64 // see [maxWhole]
+}
+
+// compileMessage returns the part of the schema that is about a message.
+func compileMessage() (*schema.Schema, error) {
+	v, err := domarkx.ParseValue([]byte(schemaText))
+	if err != nil {
+		return nil, err
+	}
+	defs, _ := v.Get("$defs")
+	return schema.Compile(domarkx.ObjectValue(domarkx.Member{Name: "$defs", Value: defs},
+		domarkx.Member{Name: "$ref", Value: domarkx.StringValue("#/$defs/message")}).JSON())
 }
 
 // The members of documents.

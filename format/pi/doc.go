@@ -28,8 +28,11 @@ var schemaText string
 func Schema() string { return schemaText }
 
 // Codec returns the codec for transcripts of pi.
-func Codec() format.Codec {
-	c := codec{keep: keepLines, schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
+func Codec() format.Codec { return keeping(keepLines) }
+
+// keeping returns the codec with another limit in place of [keepLines].
+func keeping(keep int64) format.Codec {
+	c := codec{keep: keep, schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
 	return format.Codec{
 		Name:       Name,
 		Extensions: []string{".jsonl"},

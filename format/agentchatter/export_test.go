@@ -1,0 +1,4 @@
+package agentchatter
+
+// Reading is the codec with other limits.
+var Reading = reading

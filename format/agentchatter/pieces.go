@@ -1,0 +1,279 @@
+package agentchatter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/schema"
+)
+
+// A pieces is a document of which only the frame is in memory: what stands around its
+// messages.
+type pieces struct {
+	file   format.File
+	window *format.Window
+	start  int64         // where its text begins, behind a byte order mark
+	items  []extent      // the messages
+	inside extent        // of the array of the messages, without its brackets
+	frame  domarkx.Value // the document with no messages
+	text   []byte        // of the frame
+	first  string        // the content of the first message
+	damage reports
+}
+
+// An extent is a range of bytes of a file.
+type extent struct{ from, to int64 }
+
+// Len returns the number of messages.
+func (p *pieces) Len() int { return len(p.items) }
+
+// At reads message k.
+func (p *pieces) At(k int) (domarkx.WrittenMessage, error) {
+	raw, err := p.bytes(p.items[k])
+	if err != nil {
+		return domarkx.WrittenMessage{}, err
+	}
+	v, err := domarkx.ParseValue(raw)
+	if err != nil {
+		return domarkx.WrittenMessage{}, fmt.Errorf("%s: %w: the file changed while it was read; import it again", p.file.Path, domarkx.ErrInvalid)
+	}
+	return domarkx.WrittenMessage{Message: message(v)}, nil
+}
+
+func (p *pieces) bytes(e extent) ([]byte, error) {
+	raw, err := p.window.Bytes(e.from, e.to-e.from)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.file.Path, err)
+	}
+	return raw, nil
+}
+
+// A damagedError says where a document is damaged.
+type damagedError struct {
+	at  int64 // in the file
+	msg string
+}
+
+func (e *damagedError) Error() string { return e.msg }
+
+// read finds the messages and checks each, and then the frame. What is damaged is a
+// *damagedError: of the document there are then the messages before it and, if that could
+// be read, the frame.
+func (p *pieces) read(whole, item *schema.Schema) error {
+	if head, err := p.window.Bytes(0, min(p.file.Size, int64(len(bom)))); err == nil && string(head) == bom {
+		p.start = int64(len(bom))
+	}
+	p.damage.place = place{window: format.NewWindow(p.file), at: p.start, line: 1, column: 1}
+	s := scanner{window: format.NewWindow(p.file), size: p.file.Size, at: p.start}
+	damaged := s.document(func(e extent) error { return p.item(e, item) }, &p.inside)
+	var broken *damagedError
+	if damaged != nil && !errors.As(damaged, &broken) {
+		return damaged
+	}
+	head, err := p.bytes(extent{p.start, p.inside.from})
+	if err != nil {
+		return err
+	}
+	var tail []byte
+	if damaged == nil {
+		if tail, err = p.bytes(extent{p.inside.to, p.file.Size}); err != nil {
+			return err
+		}
+	}
+	p.text = append(bytes.Clone(head), tail...)
+	if p.frame, err = domarkx.ParsePartial(p.text); err != nil && damaged == nil {
+		var at *domarkx.SyntaxError
+		if !errors.As(err, &at) {
+			return err
+		}
+		return &damagedError{at: p.place(at.Line, at.Column), msg: at.Msg}
+	}
+	if damaged != nil {
+		return damaged
+	}
+	return p.checkFrame(whole)
+}
+
+// cutOff reports that a document is read as far as its damage.
+func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
+	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, behind %d messages, were not read, for the document is larger than %d MiB",
+		broken.msg, p.file.Size-broken.at, len(p.items), maxMended>>20)}
+	if err := p.damage.place.locate(broken.at, e); err != nil {
+		return nil, err
+	}
+	all := p.damage.damage(p.file.Path)
+	e.Path = p.file.Path
+	return append(all, e), nil
+}
+
+// item takes a message.
+func (p *pieces) item(e extent, checker *schema.Schema) error {
+	raw, err := p.bytes(e)
+	if err != nil {
+		return err
+	}
+	v, err := domarkx.ParseValue(raw)
+	if err != nil {
+		return &damagedError{at: e.from, msg: "a message here is no JSON: " + err.Error()}
+	}
+	if len(p.items) == 0 {
+		p.first = text(v, keyContent)
+	}
+	p.items = append(p.items, e)
+	pointer := fmt.Sprintf("/%s/%s/%d", keyContext, keyMessages, len(p.items)-1)
+	return p.damage.addAll(e.from, checker.Check(v, raw), format.NoUTF8("", raw), pointer)
+}
+
+// checkFrame reports what is wrong around the messages. What stands behind them moves by
+// their length.
+func (p *pieces) checkFrame(checker *schema.Schema) error {
+	var before, behind []*domarkx.SyntaxError
+	for _, r := range checker.Check(p.frame, p.text) {
+		if p.fromCut(r) {
+			behind = append(behind, r)
+		} else {
+			before = append(before, r)
+		}
+	}
+	cut := p.inside.from - p.start
+	if err := p.damage.addAll(p.inside.to, behind, format.NoUTF8("", p.text[cut:]), ""); err != nil {
+		return err
+	}
+	p.damage.all = append(before, p.damage.all...)
+	if no := format.NoUTF8("", p.text[:cut]); no != nil {
+		p.damage.noUTF8 = no
+	}
+	return nil
+}
+
+// fromCut reports whether a position in the frame's text is behind the messages, and makes it
+// one in what stands there.
+func (p *pieces) fromCut(e *domarkx.SyntaxError) bool {
+	line, column := domarkx.Position(p.text, int(p.inside.from-p.start))
+	if e.Line < line || e.Line == line && e.Column < column {
+		return false
+	}
+	if e.Line == line {
+		e.Column -= column - 1
+	}
+	e.Line -= line - 1
+	return true
+}
+
+// fail returns an error about a value of the frame.
+func (p *pieces) fail(v domarkx.Value, pointer, msg string, err error) error {
+	e := &domarkx.SyntaxError{Path: p.file.Path, Pointer: pointer, Msg: msg, Err: err}
+	e.Line, e.Column = domarkx.Position(p.text, v.Offset())
+	if p.fromCut(e) {
+		if err := p.damage.place.locate(p.inside.to, e); err != nil {
+			return err
+		}
+	}
+	return e
+}
+
+// place returns where in the file a position in the frame's text is.
+func (p *pieces) place(line, column int) int64 {
+	at := 0
+	for ; line > 1; line-- {
+		at += bytes.IndexByte(p.text[at:], '\n') + 1
+	}
+	for ; column > 1 && at < len(p.text); column-- {
+		_, size := utf8.DecodeRune(p.text[at:])
+		at += size
+	}
+	if cut := int(p.inside.from - p.start); at >= cut {
+		return p.inside.to + int64(at-cut)
+	}
+	return p.start + int64(at)
+}
+
+// A reports collects what is wrong with a document.
+type reports struct {
+	all    []*domarkx.SyntaxError
+	more   int
+	noUTF8 *domarkx.SyntaxError // the first of its kind
+	place  place
+}
+
+// maxReports bounds how many reports there are on one document.
+const maxReports = 100
+
+// addAll adds reports on a part of the document that begins at from.
+func (r *reports) addAll(from int64, found []*domarkx.SyntaxError, noUTF8 *domarkx.SyntaxError, pointer string) error {
+	if noUTF8 != nil && r.noUTF8 == nil {
+		if err := r.place.locate(from, noUTF8); err != nil {
+			return err
+		}
+		r.noUTF8 = noUTF8
+	}
+	for _, e := range found {
+		if len(r.all) > maxReports {
+			r.more++
+			continue
+		}
+		e.Pointer = pointer + e.Pointer
+		if err := r.place.locate(from, e); err != nil {
+			return err
+		}
+		r.all = append(r.all, e)
+	}
+	return nil
+}
+
+// damage returns the reports.
+func (r *reports) damage(path string) []*domarkx.SyntaxError {
+	all := r.all
+	if len(all) > maxReports {
+		more := len(all) - maxReports + r.more
+		all = all[:maxReports+1]
+		all[maxReports].Pointer, all[maxReports].Msg = "", fmt.Sprintf("from here on %d more values are not as the format wants them", more)
+	}
+	if r.noUTF8 != nil {
+		all = append([]*domarkx.SyntaxError{r.noUTF8}, all...)
+	}
+	for _, e := range all {
+		e.Path = path
+	}
+	return all
+}
+
+// A place is a position in a file, which moves on.
+type place struct {
+	window       *format.Window
+	at           int64
+	line, column int
+}
+
+// locate moves a position in what begins at from to where it is in the file.
+func (p *place) locate(from int64, e *domarkx.SyntaxError) error {
+	for p.at < from {
+		part, err := p.window.Bytes(p.at, min(from-p.at, 64<<10))
+		if err != nil {
+			return err
+		}
+		if p.at+int64(len(part)) < from { // a character may be cut in two
+			for n := 1; n < utf8.UTFMax && n < len(part); n++ {
+				if end := part[len(part)-n:]; utf8.RuneStart(end[0]) && !utf8.FullRune(end) {
+					part = part[:len(part)-n]
+					break
+				}
+			}
+		}
+		p.at += int64(len(part))
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			p.line += bytes.Count(part, []byte("\n"))
+			p.column, part = 1, part[i+1:]
+		}
+		p.column += utf8.RuneCount(part)
+	}
+	if e.Line == 1 {
+		e.Column += p.column - 1
+	}
+	e.Line += p.line - 1
+	return nil
+}

@@ -1,0 +1,265 @@
+package agentchatter
+
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A scanner finds the messages of a document without reading it as JSON: it follows
+// quotes and brackets. What it finds has to be parsed, and so has the rest; where both are
+// JSON, so is the document, and it is divided rightly.
+type scanner struct {
+	window *format.Window
+	size   int64
+	at     int64
+	block  []byte // from at on
+}
+
+// fill makes sure that there is a byte to be looked at, and reports whether there is.
+func (s *scanner) fill() (bool, error) {
+	if len(s.block) > 0 || s.at == s.size {
+		return len(s.block) > 0, nil
+	}
+	var err error
+	s.block, err = s.window.Bytes(s.at, min(s.size-s.at, 64<<10))
+	return err == nil, err
+}
+
+// peek returns the next byte; 0 at the end.
+func (s *scanner) peek() (byte, error) {
+	if ok, err := s.fill(); !ok {
+		return 0, err
+	}
+	return s.block[0], nil
+}
+
+func (s *scanner) skip(n int) { s.block, s.at = s.block[n:], s.at+int64(n) }
+
+// next returns the next byte that is no white space; 0 at the end.
+func (s *scanner) next() (byte, error) {
+	for {
+		switch c, err := s.peek(); {
+		case err != nil:
+			return 0, err
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			s.skip(1)
+		default:
+			return c, nil
+		}
+	}
+}
+
+// eat takes one of the bytes, behind white space, and returns which.
+func (s *scanner) eat(wanted string) (byte, error) {
+	c, err := s.next()
+	if err != nil {
+		return 0, err
+	}
+	for i := range len(wanted) {
+		if c != 0 && wanted[i] == c {
+			s.skip(1)
+			return c, nil
+		}
+	}
+	found := "the end of the document"
+	if c != 0 {
+		found = fmt.Sprintf("%q", rune(c))
+	}
+	return 0, &damagedError{at: s.at, msg: fmt.Sprintf("unexpected %s, expected one of %s", found, wanted)}
+}
+
+// document finds the messages, which it gives to item, and where in the document their array
+// is.
+func (s *scanner) document(item func(extent) error, inside *extent) error {
+	seen := map[string]bool{}
+	once := func(name string) error { // of several the last would count
+		if seen[name] {
+			return &damagedError{at: s.at, msg: fmt.Sprintf("has the member %q twice", name)}
+		}
+		seen[name] = true
+		return nil
+	}
+	err := s.members(func(name string, c byte) error {
+		if name != keyContext {
+			return s.value()
+		}
+		if err := once(name); err != nil {
+			return err
+		}
+		if c != '{' {
+			return s.value()
+		}
+		return s.members(func(name string, c byte) error {
+			if name != keyMessages {
+				return s.value()
+			}
+			if err := once(name); err != nil {
+				return err
+			}
+			if c != '[' {
+				return s.value()
+			}
+			s.skip(1)
+			inside.from, inside.to = s.at, s.at
+			err := s.itemsOf(item)
+			if inside.to = s.at; err == nil {
+				s.skip(1) // the bracket
+			}
+			return err
+		})
+	})
+	if inside.from == 0 { // there are none
+		inside.from, inside.to = s.at, s.at
+	}
+	if err != nil {
+		return err
+	}
+	if c, err := s.next(); err != nil || c != 0 {
+		if err == nil {
+			err = &damagedError{at: s.at, msg: fmt.Sprintf("unexpected %q after the document", rune(c))}
+		}
+		return err
+	}
+	return nil
+}
+
+// members takes an object. Behind each name it stands at the value, which member takes.
+func (s *scanner) members(member func(name string, c byte) error) error {
+	if _, err := s.eat("{"); err != nil {
+		return err
+	}
+	if c, err := s.next(); err != nil {
+		return err
+	} else if c == '}' {
+		s.skip(1)
+		return nil
+	}
+	for {
+		if c, err := s.next(); err != nil || c != '"' {
+			_, err = s.eat(`"`)
+			return err
+		}
+		from := s.at
+		if err := s.value(); err != nil {
+			return err
+		}
+		name, err := s.name(extent{from, s.at})
+		if err != nil {
+			return err
+		}
+		if _, err := s.eat(":"); err != nil {
+			return err
+		}
+		c, err := s.next()
+		if err != nil {
+			return err
+		}
+		if err := member(name, c); err != nil {
+			return err
+		}
+		if c, err := s.eat(",}"); err != nil || c == '}' {
+			return err
+		}
+	}
+}
+
+// name returns what a name says.
+func (s *scanner) name(e extent) (string, error) {
+	raw, err := s.window.Bytes(e.from, e.to-e.from)
+	if err != nil {
+		return "", err
+	}
+	v, err := domarkx.ParseValue(raw)
+	if err != nil {
+		return "", &damagedError{at: e.from, msg: "a name that is no string"}
+	}
+	return v.Text(), nil
+}
+
+// itemsOf takes the items of an array, up to its closing bracket.
+func (s *scanner) itemsOf(item func(extent) error) error {
+	if c, err := s.next(); err != nil || c == ']' {
+		return err
+	}
+	for {
+		if _, err := s.next(); err != nil {
+			return err
+		}
+		e := extent{from: s.at}
+		if err := s.value(); err != nil {
+			return err
+		}
+		e.to = s.at
+		if err := item(e); err != nil {
+			return err
+		}
+		if c, err := s.next(); err != nil || c == ']' {
+			return err
+		}
+		if _, err := s.eat(",]"); err != nil {
+			return err
+		}
+	}
+}
+
+// value takes a value: to the bracket that closes it, its closing quote, or where a
+// number or word ends.
+func (s *scanner) value() error {
+	depth, quoted, escaped := 0, false, false
+	from := s.at
+	for {
+		ok, err := s.fill()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &damagedError{at: s.at, msg: "unexpected end of the document in a value"}
+		}
+		for i, c := range s.block {
+			switch {
+			case escaped:
+				escaped = false
+				continue
+			case quoted && c == '\\':
+				escaped = true
+				continue
+			case quoted && c != '"':
+				continue
+			case c == '"':
+				quoted = !quoted
+				if quoted || depth > 0 {
+					continue
+				}
+			case c == '{' || c == '[':
+				depth++
+				continue
+			case c == '}' || c == ']':
+				depth--
+				if depth > 0 {
+					continue
+				}
+				if depth < 0 { // it was none of the value's
+					return s.endAt(i, from)
+				}
+			case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+				return s.endAt(i, from)
+			default:
+				continue
+			}
+			s.skip(i + 1)
+			return nil
+		}
+		s.skip(len(s.block))
+	}
+}
+
+// endAt ends a value before byte i of the block.
+func (s *scanner) endAt(i int, from int64) error {
+	s.skip(i)
+	if s.at == from {
+		return &damagedError{at: s.at, msg: "a value is missing"}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package pi
+
+// Keeping is the codec with another limit.
+var Keeping = keeping
