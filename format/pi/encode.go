@@ -175,6 +175,9 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 			members = append(members, m)
 		}
 	}
+	if kept := text(v, keyFirstKept); text(v, keyType) == typeCompaction && kept != "" && !e.taken[kept] {
+		e.to.Lose("what the compaction %q keeps: it begins with the entry %q, which is not there, so that pi keeps nothing before it", id, kept)
+	}
 	e.write(domarkx.ObjectValue(members...))
 	e.last, e.at = id, text(v, keyTimestamp)
 	e.taken[id] = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,6 +207,20 @@ func TestElsewhere(t *testing.T) {
 	}
 	if twice, lost := encode(t, again); twice != out || lost != nil {
 		t.Errorf("written again, with %q lost:\n%s", lost, cmp.Diff(out, twice))
+	}
+}
+
+// TestKept tells when an edit took away what a compaction keeps.
+func TestKept(t *testing.T) {
+	const compaction = `{"type":"compaction","id":"c1","parentId":"e3","timestamp":"2026-02-18T05:00:04Z","summary":"So far.","firstKeptEntryId":"e2","tokensBefore":10}` + "\n"
+	doc := branches(t, header+one+two+three+compaction)[0].Document
+	if _, lost := encode(t, doc); lost != nil {
+		t.Errorf("lost %q", lost)
+	}
+	doc.Conversation = slices.Delete(doc.Conversation, 1, 2)
+	out, lost := encode(t, doc)
+	if len(lost) != 1 || !strings.Contains(lost[0], `the compaction "c1" keeps: it begins with the entry "e2"`) {
+		t.Errorf("lost %q of\n%s", lost, out)
 	}
 }
 

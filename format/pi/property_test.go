@@ -54,7 +54,7 @@ func entries(t *rapid.T) string {
 		case 3:
 			add("message", `"message":{"role":"bashExecution","command":`+jsonOf(texts.Draw(t, "command"))+`,"output":`+jsonOf(texts.Draw(t, "output"))+`,"exitCode":0,"cancelled":false,"truncated":false,"timestamp":1}`)
 		case 4:
-			add("compaction", `"summary":`+jsonOf(texts.Draw(t, "summary"))+`,"firstKeptEntryId":"x","tokensBefore":1`)
+			add("compaction", `"summary":`+jsonOf(texts.Draw(t, "summary"))+`,"firstKeptEntryId":`+strings.Replace(last, "null", `""`, 1)+`,"tokensBefore":1`)
 		case 5:
 			add("custom_message", `"customType":"c","content":`+parts()+`,"display":true`)
 		default:
