@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/domarkx/domarkx"
@@ -141,5 +144,52 @@ func TestOpenLargeRefuses(t *testing.T) {
 	must(t, err)
 	if _, err := io.Copy(io.Discard, l); !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("other SHA-256: %v", err)
+	}
+}
+
+// Git stores similar chunks as deltas of each other, and several readers read at once.
+func TestLargeIsReadFromDeltas(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	one := noise(7, 3<<20)
+	two := bytes.Clone(one)
+	for i := 50_000; i < len(two); i += 100_000 {
+		two[i]++
+	}
+	b := d.Begin()
+	entries := make([]odb.TreeEntry, 0, 4)
+	pointers, trees := make([]odb.ID, 2), make([]odb.ID, 2)
+	for i, data := range [][]byte{one, two} {
+		var err error
+		pointers[i], trees[i], _, err = b.AddLarge(bytes.NewReader(data))
+		must(t, err)
+		name := string('a' + rune(i))
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: pointers[i]}, odb.TreeEntry{Mode: odb.ModeTree, Name: name + ".chunks", ID: trees[i]})
+	}
+	tree, err := b.AddTree(entries)
+	must(t, err)
+	tip := add(t, b, odb.Commit, []byte("tree "+tree.String()+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nm\n"))
+	must(t, b.Sync())
+	git(t, dir, "update-ref", "refs/heads/main", tip.String())
+	must(t, b.Settle())
+	git(t, dir, "repack", "-adfq", "--window=250")
+	packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.idx"))
+	must(t, err)
+	if out := git(t, dir, "verify-pack", "-v", packs[0]); !strings.Contains(out, "chain length = 1") {
+		t.Fatal("git made no deltas")
+	}
+	for i, data := range [][]byte{one, two} {
+		l, _, err := d.OpenLarge(pointers[i], trees[i])
+		must(t, err)
+		var readers sync.WaitGroup
+		for from := 0; from < len(data); from += 1 << 20 {
+			readers.Go(func() {
+				p := make([]byte, 1<<20)
+				if n, err := l.ReadAt(p, int64(from)); n != len(p) || err != nil || !bytes.Equal(p, data[from:from+n]) {
+					t.Errorf("at %d: %d, %v", from, n, err)
+				}
+			})
+		}
+		readers.Wait()
 	}
 }

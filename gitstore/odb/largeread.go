@@ -26,13 +26,23 @@ type Large struct {
 	pointer Pointer
 	root    child
 
-	mu    sync.Mutex // guards what was read last
-	path  []node     // from the root to a lowest node
-	chunk []byte
-	at    int64 // where chunk begins
+	mu    sync.Mutex         // guards what was read last
+	path  []node             // from the root to a lowest node
+	parts [keptParts]partial // of which the rest is likely to be wanted
+	next  int                // in parts
 
 	offset int64 // of Read
 	sum    hash.Hash
+}
+
+// keptParts is how many chunks are kept that were read in part: one for each of those
+// who read what follows each other at once.
+const keptParts = 4
+
+// A partial is a chunk of which only a part was wanted.
+type partial struct {
+	at   int64 // where it begins
+	data []byte
 }
 
 // A node is a part of the content and what it consists of.
@@ -72,7 +82,7 @@ func (l *Large) Size() int64 { return l.pointer.Size }
 func (l *Large) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.path, l.chunk = nil, nil
+	l.path, l.parts = nil, [keptParts]partial{}
 	return nil
 }
 
@@ -112,26 +122,42 @@ func (l *Large) ReadAt(p []byte, offset int64) (n int, err error) {
 
 // copyAt copies from the one chunk that has the offset.
 func (l *Large) copyAt(p []byte, offset int64) (int, error) {
-	l.mu.Lock()
-	chunk, at := l.chunk, l.at
-	l.mu.Unlock()
-	if offset < at || offset >= at+int64(len(chunk)) {
-		c, start, err := l.find(offset)
-		if err != nil {
-			return 0, err
-		}
-		if chunk, err = l.d.Blob(c.id); err != nil {
-			return 0, err
-		}
-		if int64(len(chunk)) != c.size {
-			return 0, fmt.Errorf("chunk %s: %w: it has %d bytes, expected %d", c.id, domarkx.ErrCorrupt, len(chunk), c.size)
-		}
-		at = start
-		l.mu.Lock()
-		l.chunk, l.at = chunk, at
-		l.mu.Unlock()
+	if chunk, at := l.kept(offset); chunk != nil {
+		return copy(p, chunk[offset-at:]), nil
 	}
+	c, at, err := l.find(offset)
+	if err != nil {
+		return 0, err
+	}
+	if offset == at && int64(len(p)) >= c.size {
+		// What is written behind the chunk will be written over.
+		return int(c.size), l.d.blobInto(c.id, p[:c.size:len(p)])
+	}
+	chunk := make([]byte, c.size, c.size+slack)
+	if err := l.d.blobInto(c.id, chunk); err != nil {
+		return 0, err
+	}
+	l.keep(partial{at, chunk})
 	return copy(p, chunk[offset-at:]), nil
+}
+
+// kept returns the chunk that has the offset, if it is kept.
+func (l *Large) kept(offset int64) (chunk []byte, at int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.parts {
+		if offset >= p.at && offset < p.at+int64(len(p.data)) {
+			return p.data, p.at
+		}
+	}
+	return nil, 0
+}
+
+func (l *Large) keep(p partial) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parts[l.next] = p
+	l.next = (l.next + 1) % keptParts
 }
 
 // find returns the chunk that has the offset, and where it begins.
