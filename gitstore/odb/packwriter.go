@@ -76,6 +76,7 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 		return nil, err
 	}
 	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups), index: new(idxfile.Writer)}
+	w.window.read = w.readBase
 	for range min(4, runtime.GOMAXPROCS(0)) {
 		go compress(w.work)
 	}
@@ -227,16 +228,38 @@ func (w *packWriter) write() {
 			} else {
 				out = appendOffset(appendEntryHeader(out, ofsDelta, o.size), here-o.base.at)
 			}
+			if o.own != nil {
+				o.own.packed = [2]int64{at + int64(len(out)), at + int64(len(out)+o.end-start)}
+			}
 			out = append(out, g.packed[start:o.end]...)
 			w.index.Add(plumbing.Hash(o.id), uint64(here), crc32.ChecksumIEEE(out[entry:]))
 			start = o.end
 		}
 		at += int64(len(out))
-		_, err = w.pack.f.Write(out)
+		if _, err = w.pack.f.Write(out); err == nil {
+			for _, o := range g.objects {
+				if o.own != nil {
+					o.own.there.Store(true)
+				}
+			}
+		}
 	}
 	if err != nil {
 		w.fail(writeError("write pack", err))
 	}
+}
+
+// readBase returns the content of a base that was written; nil when it cannot be read.
+func (w *packWriter) readBase(b *windowBase) []byte {
+	packed := make([]byte, b.packed[1]-b.packed[0])
+	if _, err := w.pack.f.ReadAt(packed, b.packed[0]); err != nil {
+		return nil
+	}
+	content, err := inflate(packed, int64(b.size))
+	if err != nil {
+		return nil
+	}
+	return content
 }
 
 // stop ends the goroutines; the pack has all objects then.

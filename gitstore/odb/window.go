@@ -3,37 +3,43 @@ package odb
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync/atomic"
 )
 
-// A window is the content that was put into a pack most recently, as far as other
-// content is likely to repeat it: a blob that does becomes a delta of it. Documents
-// come before their parts, and both in order, so that what a blob repeats is looked
-// for near what the one before it repeated.
+// A window is the content that was put into a pack, as far as other content is likely
+// to repeat it: a blob that does becomes a delta of it. Documents come before their
+// parts, and both in order, so that what a blob repeats is looked for near what the one
+// before it repeated.
 type window struct {
-	bases  []*windowBase // the oldest first
+	bases  []*windowBase
 	near   int           // which of them was repeated last
-	size   int           // of all, in bytes
 	looked bool          // for a base, since the last was put
 	failed int           // how often, since one was found or put
-	free   []windowSpace
+	held   []*windowBase // those that are in memory, the one that came first first
+	size   int           // of these, in bytes
+	read   func(*windowBase) []byte
 }
 
 // A windowBase is a packed object that others may be deltas of. It is none itself,
 // so that to read an object is to read two at most.
 type windowBase struct {
 	windowSpace
-	at int64 // where it is in the pack, once it is written
+	size   int
+	at     int64       // where it is in the pack
+	packed [2]int64    // where its compressed bytes begin there, and end
+	there  atomic.Bool // it was written
 }
 
 // A windowSpace is the memory of a base, which is used again.
 type windowSpace struct {
 	content []byte
 	blocks  []uint16 // by the hash of a block: its number from 1, the last of several
+	indexed bool     // blocks are those of the content
 }
 
 const (
-	windowSize   = 8 << 20 // bytes
-	windowBlock  = 8       // bytes that are looked for; a repetition of twice as many is always found
+	windowSize   = 16 << 20 // bytes in memory
+	windowBlock  = 8        // bytes that are looked for; a repetition of twice as many is always found
 	minBase      = 16 << 10
 	maxBase      = 1 << 19 // so that there are fewer blocks than 1<<16
 	minDelta     = 64      // bytes of content below which it is not worth it
@@ -51,24 +57,49 @@ func (w *window) put(content []byte) *windowBase {
 	if len(content) >= maxBase {
 		return nil
 	}
-	for w.size+len(content) > windowSize {
-		w.size -= len(w.bases[0].content)
-		w.free = append(w.free, w.bases[0].windowSpace)
-		w.bases[0].windowSpace = windowSpace{}
-		w.bases = w.bases[1:]
-		w.near = max(0, w.near-1)
-	}
-	b := &windowBase{}
-	if n := len(w.free); n > 0 {
-		b.windowSpace, w.free = w.free[n-1], w.free[:n-1]
-	}
-	b.content = append(b.content[:0], content...)
-	b.index()
+	b := &windowBase{size: len(content)}
+	w.hold(b, content)
 	if w.looked { // a new document begins
 		w.near, w.looked, w.failed = len(w.bases), false, 0
 	}
 	w.bases = append(w.bases, b)
-	w.size += len(content)
+	return b
+}
+
+// hold keeps the content of a base in memory, in place of others'.
+func (w *window) hold(b *windowBase, content []byte) {
+	var space windowSpace
+	for len(w.held) > 0 && w.size+len(content) > windowSize {
+		first := w.held[0]
+		w.size -= first.size
+		space, first.windowSpace = first.windowSpace, windowSpace{}
+		w.held = w.held[1:]
+	}
+	b.windowSpace = space
+	b.content, b.indexed = append(b.content[:0], content...), false
+	w.held = append(w.held, b)
+	w.size += b.size
+}
+
+// base returns one of the bases with its content; nil when that is not at hand.
+func (w *window) base(i int) *windowBase {
+	if i < 0 || i >= len(w.bases) {
+		return nil
+	}
+	b := w.bases[i]
+	if b.content == nil {
+		if w.read == nil || !b.there.Load() {
+			return nil
+		}
+		content := w.read(b)
+		if content == nil {
+			return nil
+		}
+		w.hold(b, content)
+	}
+	if !b.indexed {
+		b.index()
+	}
 	return b
 }
 
@@ -82,6 +113,7 @@ func (s *windowSpace) index() {
 	for at := 0; at+windowBlock <= len(s.content); at += windowBlock {
 		s.blocks[s.hash(s.content[at:])] = uint16(at/windowBlock + 1)
 	}
+	s.indexed = true
 }
 
 // hash returns where the block that b begins with is noted.
@@ -106,31 +138,53 @@ func (w *window) delta(dst, content []byte) ([]byte, *windowBase) {
 		return dst, nil
 	}
 	w.looked = true
-	for _, i := range [...]int{w.near, w.near + 1, w.near - 1, w.near + 2} {
-		if i < 0 || i >= len(w.bases) {
+	for _, i := range [...]int{w.near, w.near + 1, w.near - 1, w.near + 2, w.near + 2 + w.failed} {
+		b := w.base(i)
+		if b == nil {
 			continue
 		}
-		if delta, ok := w.bases[i].appendDelta(dst, content); ok {
+		delta, found := b.appendDelta(dst, content)
+		if found > none {
 			w.near, w.failed = i, 0
-			return delta, w.bases[i]
+		}
+		switch found {
+		case most:
+			return delta, b
+		case some: // others have less
+			return dst, nil
 		}
 	}
 	w.failed++
 	return dst, nil
 }
 
+// A share is how much of some content a base has.
+type share uint8
+
+const (
+	none share = iota
+	some       // half of it or more, as far as was looked, but in small pieces
+	most
+)
+
 // appendDelta appends what makes content of s, unless that is more than half of it.
-func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, bool) {
+func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 	limit := len(dst) + len(content)/2
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(len(s.content))), uint64(len(content)))
 	literal, misses := 0, 0 // where what is not copied begins; positions passed since the last copy
+	copied, next := 0, 0    // so far; where in s the last copy ended
 	for at := 0; at+windowBlock <= len(content); {
-		from := s.find(content[at:])
-		if from < 0 {
+		from := -1
+		if gap := at - literal; gap > 0 && gap <= 2 && literal > 0 && s.goesOn(next, content[at:]) {
+			from = next // something was escaped
+		} else if from = s.find(content[at:]); from < 0 {
 			misses++
 			at += 1 + misses>>6 // what goes on without a copy is looked at less closely
 			if len(dst)+at-literal > limit {
-				return dst, false
+				if copied >= at/2 && at > 2*minDelta {
+					return dst, some
+				}
+				return dst, none
 			}
 			continue
 		}
@@ -142,9 +196,18 @@ func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, bool) {
 		dst = appendCopies(dst, from, length)
 		at += length
 		literal, misses = at, 0
+		copied, next = copied+length, from+length
 	}
 	dst = appendInsertions(dst, content[literal:])
-	return dst, len(dst) <= limit
+	if len(dst) > limit {
+		return dst, some
+	}
+	return dst, most
+}
+
+// goesOn reports whether rest begins with the block that is there.
+func (s *windowSpace) goesOn(there int, rest []byte) bool {
+	return there+windowBlock <= len(s.content) && string(s.content[there:there+windowBlock]) == string(rest[:windowBlock])
 }
 
 // common returns how many bytes a and b begin with in common.

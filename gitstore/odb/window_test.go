@@ -59,50 +59,56 @@ func document(n, parts int) (whole []byte, each [][]byte) {
 	return b.Bytes(), each
 }
 
-// Parts of documents become deltas, which Git reads and keeps.
+// Parts of documents become deltas, which Git reads and keeps, also those of documents
+// that are larger than what is kept in memory.
 func TestAddRepeated(t *testing.T) {
-	dir := bare(t)
-	d := open(t, dir)
-	batch := d.Begin()
-	contents := map[odb.ID][]byte{}
-	var ids []odb.ID
-	put := func(data []byte) {
-		id, err := batch.AddRepeated(data)
-		must(t, err)
-		contents[id] = data
-		ids = append(ids, id)
-	}
-	for n := range 12 { // more than the window holds
-		whole, parts := document(n, 1200)
-		for len(whole) > 0 {
-			size := min(len(whole), 70_000)
-			put(whole[:size])
-			whole = whole[size:]
+	const parts = 24_000
+	for _, documents := range []int{1, 12} {
+		dir := bare(t)
+		d := open(t, dir)
+		batch := d.Begin()
+		contents := map[odb.ID][]byte{}
+		var ids []odb.ID
+		put := func(data []byte) {
+			id, err := batch.AddRepeated(data)
+			must(t, err)
+			contents[id] = data
+			ids = append(ids, id)
 		}
-		for _, part := range parts {
-			put(part)
-		}
-	}
-	tip := commit(t, batch, odb.ID{}, ids...)
-	must(t, batch.Sync())
-	git(t, dir, "update-ref", "refs/heads/main", tip.String())
-	must(t, batch.Settle())
-
-	idx, err := filepath.Glob(dir + "/objects/pack/*.idx")
-	must(t, err)
-	listed := git(t, dir, "verify-pack", "-v", idx[0])
-	if !strings.Contains(listed, "chain length = 1: 14") || strings.Contains(listed, "chain length = 2") {
-		t.Errorf("not every part became a delta of a whole document: %s", listed[strings.Index(listed, "non delta"):])
-	}
-	git(t, dir, "fsck", "--strict", "--full")
-	for range 2 {
-		for id, want := range contents {
-			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("%s: other content, %v", id, err)
+		for n := range documents {
+			whole, each := document(n, parts/documents)
+			for len(whole) > 0 {
+				size := min(len(whole), 70_000)
+				put(whole[:size])
+				whole = whole[size:]
+			}
+			for i, part := range each {
+				if i < 2000 || i > 2200 { // what nobody took
+					put(part)
+				}
 			}
 		}
-		git(t, dir, "gc", "--quiet")
+		tip := commit(t, batch, odb.ID{}, ids...)
+		must(t, batch.Sync())
+		git(t, dir, "update-ref", "refs/heads/main", tip.String())
+		must(t, batch.Settle())
+
+		idx, err := filepath.Glob(dir + "/objects/pack/*.idx")
+		must(t, err)
+		listed := git(t, dir, "verify-pack", "-v", idx[0])
+		if !strings.Contains(listed, "chain length = 1: 23") || strings.Contains(listed, "chain length = 2") {
+			t.Errorf("%d documents: not every part became a delta of a whole document: %s", documents, listed[strings.Index(listed, "non delta"):])
+		}
 		git(t, dir, "fsck", "--strict", "--full")
+		for range 2 {
+			for id, want := range contents {
+				if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("%s: other content, %v", id, err)
+				}
+			}
+			git(t, dir, "gc", "--quiet")
+			git(t, dir, "fsck", "--strict", "--full")
+		}
 	}
 }
 
