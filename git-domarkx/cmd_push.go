@@ -76,7 +76,7 @@ func printIgnored(inv *invocation, e *engine.IgnoredError) error {
 			fmt.Fprintf(inv.err, "and %d more\n", len(e.Files)-i)
 			break
 		}
-		fmt.Fprintf(inv.err, "%s/%s in version %.12s\n", visible(f.Resource), visible(f.Path), f.Version)
+		fmt.Fprintf(inv.err, "%s/%s in version %.12s\n", visibleLine(f.Resource), visibleLine(f.Path), f.Version)
 	}
 	printError(inv.err, e)
 	return errNo

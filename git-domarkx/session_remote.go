@@ -129,8 +129,10 @@ func pushed(r remote.Result) string {
 		return engine.UpToDate
 	case remote.Stale:
 		return "rejected: the remote has changes that are not here; run git domarkx pull, then push again"
+	case remote.Lost:
+		return "rejected: the remote could not take it (" + r.Reason + "), perhaps as somebody else pushed at the same moment; run git domarkx pull, then push again"
 	case remote.NotTried:
-		return "rejected: not sent, for another session was rejected"
+		return engine.Held
 	case remote.Unknown:
 		return "rejected: the connection ended before the remote answered; run git domarkx fetch to see what it has"
 	}

@@ -25,6 +25,9 @@ type Tips struct{ Sessions, Workspaces map[string]string }
 // UpToDate is the status of a session about which there was nothing to do.
 const UpToDate = "up to date"
 
+// Held is the status of a session that was not sent, as not all could be.
+const Held = "rejected: not sent, for another session or workspace was rejected"
+
 // An Exchange is what became of one session, with its workspace, in a push, fetch or
 // pull.
 type Exchange struct {

@@ -53,7 +53,7 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 	case rejected:
 		for name := range p.send.Sessions {
 			if !p.told[name].Failed {
-				p.told[name] = Exchange{name, "not sent: another session was rejected", true}
+				p.told[name] = Exchange{name, Held, true}
 			}
 		}
 	case nothing:
@@ -192,7 +192,7 @@ func (p *push) tell(said Tips) {
 		name := p.carrier[workspace]
 		e := p.told[name]
 		switch {
-		case e.Failed:
+		case e.Failed && (e.Status != Held || status == Held):
 		case strings.HasPrefix(status, "rejected"):
 			p.told[name] = Exchange{name, status, true}
 		case e.Status == UpToDate && status != UpToDate:

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/gitstore/refdb"
@@ -56,6 +57,11 @@ func parseLine(line string) (ref string, result Result, ok bool) {
 	return "", Result{}, false
 }
 
+// lost are the words of git receive-pack when a reference, or one of those of an atomic
+// push, has moved or is locked since it told what it has.
+var lost = []string{"atomic transaction failed", "failed to update ref", "failed to lock", "incorrect old value provided",
+	"reference already exists", "reference does not exist"}
+
 // rejection reads "[rejected] (REASON)" and "[remote rejected] (REASON)".
 func rejection(summary string) Result {
 	who, reason, _ := strings.Cut(summary, "] (")
@@ -64,6 +70,8 @@ func rejection(summary string) Result {
 		reason = words(summary)
 	}
 	switch {
+	case slices.Contains(lost, reason):
+		return Result{Status: Lost, Reason: reason}
 	case strings.HasPrefix(reason, "atomic "):
 		return Result{Status: NotTried, Reason: reason}
 	case who == "[rejected":

@@ -25,6 +25,7 @@ func TestParsePush(t *testing.T) {
 		{"there", "=\tabc:" + ref + "\t[up to date]\n", remote.Result{Status: remote.UpToDate}, true},
 		{"stale", "!\tabc:" + ref + "\t[rejected] (stale info)\n", remote.Result{Status: remote.Stale, Reason: "stale info"}, true},
 		{"held", "!\tabc:" + ref + "\t[rejected] (atomic push failed)\n", remote.Result{Status: remote.NotTried, Reason: "atomic push failed"}, true},
+		{"lost", "!\tabc:" + ref + "\t[remote rejected] (atomic transaction failed)\n", remote.Result{Status: remote.Lost, Reason: "atomic transaction failed"}, true},
 		{"refused", "!\tabc:" + ref + "\t[remote rejected] (no (really) \x1b[31m)\n", remote.Result{Status: remote.Refused, Reason: "no (really) [31m"}, true},
 		{"failed", "!\tabc:" + ref + "\t[remote failure] (remote failed to report status)\n", remote.Result{Status: remote.Refused, Reason: "remote failed to report status"}, true},
 		{"another", "*\tabc:refs/heads/x\t[new branch]\n", remote.Result{Status: remote.Unknown}, false},

@@ -21,6 +21,7 @@ const (
 	Deleted  Status = "deleted"
 	UpToDate Status = "up-to-date"
 	Stale    Status = "stale"   // the remote has another value than was expected: fetch first
+	Lost     Status = "lost"    // the remote could not move it, likely as somebody else did just then: fetch first
 	Refused  Status = "refused" // the remote says no: a hook, a permission, a setting
 	NotTried Status = "held"    // nothing was changed, as another reference of the same push was not taken
 	Unknown  Status = "unknown" // the connection ended before the remote said what it did: fetch tells
