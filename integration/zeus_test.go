@@ -55,7 +55,13 @@ func (f *fleet) transcript(name string) string {
 // tmux starts a session of tmux with options in pairs.
 func (f *fleet) tmux(session string, options ...string) {
 	f.tb.Helper()
-	f.must("", "tmux", "-f", "/dev/null", "new-session", "-d", "-s", session, "-c", f.work, "sleep 1000")
+	eventually(f.tb, "tmux starts a session", func() bool {
+		o := f.try("", "tmux", "-f", "/dev/null", "new-session", "-d", "-s", session, "-c", f.work, "sleep 1000")
+		if ending := strings.Contains(o.err, "server exited") || strings.Contains(o.err, "lost server"); o.code != 0 && !ending {
+			f.tb.Fatalf("%s", o)
+		}
+		return o.code == 0 // a server ends with its last session
+	})
 	for i := 0; i < len(options); i += 2 {
 		f.must("", "tmux", "set-option", "-t", "="+session+":", options[i], options[i+1])
 	}
