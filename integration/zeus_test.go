@@ -282,13 +282,13 @@ func TestZeusRestore(t *testing.T) {
 	f.killServer()
 	f.expect(0, []string{"restore", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | restored | *")
 	want("s-1", a, stygian)
+	want("h-1", h, hoplite)
 	if got := f.read(a); got != text {
 		t.Errorf("written back: %q", got)
 	}
 	f.killServer()
 
 	// The file of Zeus, by its name; it has no transcripts.
-	f.started("h-1")
 	f.domarkx("rm", name)
 	os.Remove(h)
 	f.expect(1, []string{"restore", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | failed | *")
