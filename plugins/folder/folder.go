@@ -74,11 +74,17 @@ func Open(site domarkx.Site) (*Folder, error) {
 	return f, nil
 }
 
-// makePrivate makes a folder with a mode that no umask changes.
+// makePrivate makes a folder with a mode that no umask changes. What somebody put in its
+// place is refused: a link would lead to files that no version has, and loading one would
+// remove them.
 func makePrivate(path string) error {
 	err := os.Mkdir(path, 0o755)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		info, err := os.Lstat(path)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%q is no folder any more: %w; remove it, and rewind to what the last version has", path, domarkx.ErrInvalid)
+		}
+		return err
 	}
 	if err == nil {
 		err = os.Chmod(path, 0o755)

@@ -2,6 +2,7 @@ package folder_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,5 +51,31 @@ func TestWhereAFolderMayBe(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
 		t.Error("something was made outside")
+	}
+}
+
+// TestLinkInPlaceOfTheFolder leads to files that are not the resource's.
+func TestLinkInPlaceOfTheFolder(t *testing.T) {
+	site := domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
+	f, err := folder.Open(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := t.TempDir()
+	mine := filepath.Join(outside, "mine")
+	if err := errors.Join(os.WriteFile(mine, nil, 0o600), os.Remove(f.Path()), os.Symlink(outside, f.Path())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Open(site); !errors.Is(err, domarkx.ErrInvalid) {
+		t.Errorf("opened: %v", err)
+	}
+	if err := f.TearDown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(f.Path()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the link is there: %v", err)
+	}
+	if _, err := os.Lstat(mine); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/domarkx/domarkx"
 )
@@ -126,8 +127,11 @@ func (f *Folder) openToChange(path string) (*dir, error) {
 }
 
 // Empty removes all that is in a folder, without following symbolic links; the
-// folder itself stays.
+// folder itself stays. Where there is none, and a symbolic link instead, it does nothing.
 func Empty(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+		return nil
+	}
 	f, err := Open(Config{Path: path})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
