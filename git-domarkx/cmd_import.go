@@ -61,7 +61,8 @@ The setup script, configuration and tool calls in a document are stored; nothing
 them is run.
 
 A snapshot of Zeus names the transcripts of its agents; those that are there are kept with
-the session, and one that is not, or is no session of pi, is a warning.
+the session, and one that is not, or is no session of pi, is a warning. When one grew,
+importing the same snapshot again keeps it anew.
 
 ## Output
 
