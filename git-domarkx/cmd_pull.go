@@ -1,5 +1,15 @@
 package main
 
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
 type pullCmd struct {
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
@@ -15,7 +25,10 @@ make the same commit.
 
 Workspaces come with their sessions. They are not merged: when both sides ran calls, the
 next version follows both and holds what the last linked message of the session left.
-What is live on this machine stays as it is until the next call, which commits first.
+What is live on this machine stays as it is until the next call, which commits first. A
+session whose last calls were made elsewhere in a workspace that does not have its name
+("git domarkx workspace attach") works in that one here too, once a pull brought those
+calls; where it cannot be told which one that is, attach it.
 
 A session that was removed there and not changed here goes to the trash, with its
 workspace.
@@ -39,6 +52,26 @@ func (c *pullCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	before, err := sessions.Attached(inv.ctx)
+	if err != nil {
+		return err
+	}
 	told, err := sessions.Pull(inv.ctx, remote, names, inv.gitProgress())
-	return printExchange(inv, told, err)
+	return errors.Join(printExchange(inv, told, err), inv.mentionAttached(sessions, before))
+}
+
+// mentionAttached says which sessions work in another workspace than before.
+func (inv *invocation) mentionAttached(sessions *engine.SessionManager, before map[string]string) error {
+	now, err := sessions.Attached(inv.ctx)
+	if err != nil || inv.opts.Quiet {
+		return err
+	}
+	names := maps.Clone(before)
+	maps.Copy(names, now)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if workspace := cmp.Or(now[name], name); workspace != cmp.Or(before[name], name) {
+			fmt.Fprintf(inv.err, "%s works in the workspace %s now, as where its last calls come from.\n", visible(name), visible(workspace))
+		}
+	}
+	return nil
 }

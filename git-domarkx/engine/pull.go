@@ -35,9 +35,14 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 		return nil, err
 	}
 	var told []Exchange
+	var tips []domarkx.Info // before
 	for _, name := range these {
+		was, err := m.store.Tip(ctx, name)
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return told, err
+		}
 		var status string
-		err := m.update(ctx, "pull "+name, func(tx Tx) error {
+		err = m.update(ctx, "pull "+name, func(tx Tx) error {
 			status, err = p.one(ctx, tx, name)
 			return err
 		})
@@ -49,10 +54,15 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 			continue
 		}
 		told = append(told, Exchange{name, status, status == notThere})
+		was.Name = name
+		tips = append(tips, was)
+	}
+	if err := m.followPulled(ctx, tips); err != nil {
+		return told, err
 	}
 	if len(names) > 0 { // what was removed of the others is for the next pull
-		for _, tips := range []map[string]string{before.Sessions, before.Workspaces} {
-			maps.DeleteFunc(tips, func(name, _ string) bool { return slices.Contains(names, name) })
+		for _, refs := range []map[string]string{before.Sessions, before.Workspaces} {
+			maps.DeleteFunc(refs, func(name, _ string) bool { return slices.Contains(names, name) })
 		}
 		return told, m.rememberRemoved(remote, before, after)
 	}

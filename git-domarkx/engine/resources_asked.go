@@ -54,9 +54,13 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 	if err != nil || len(tip.Resources) == 0 {
 		return a, err
 	}
-	a.specs = specsOf(tip.Resources)
-	a.added = &Runs{"workspace " + workspace, "resources", configsText(a.specs)}
-	return a, nil
+	return askedIn(workspace, tip), nil
+}
+
+// askedIn returns the resources of a workspace, whatever a document asks for.
+func askedIn(workspace string, tip domarkx.Version) askedFor {
+	specs := specsOf(tip.Resources)
+	return askedFor{specs: specs, added: &Runs{"workspace " + workspace, "resources", configsText(specs)}}
 }
 
 // sharedSpecs returns the resources that the file lists.
@@ -198,9 +202,9 @@ func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.
 	if err != nil {
 		return nil, err
 	}
-	if workspace != session { // the resources are those of the other session
+	if workspace != session {
 		if tip, err := m.tipOrNone(ctx, workspace); err != nil || tip.ID != "" {
-			return nil, err
+			return askedIn(workspace, tip).added, err
 		}
 	}
 	a, err := m.askedFor(ctx, session, h)

@@ -102,7 +102,7 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 // another session they are what they are there.
 func (m *SessionManager) wanted(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (askedFor, error) {
 	if workspace != session && tip.ID != "" {
-		return askedFor{specs: specsOf(tip.Resources)}, nil
+		return askedIn(workspace, tip), nil
 	}
 	asked, err := m.askedFor(ctx, session, h)
 	if err == nil {

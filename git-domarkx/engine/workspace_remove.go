@@ -87,16 +87,22 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 
 // AttachWorkspace lets a session work in the workspace of another name.
 func (m *SessionManager) AttachWorkspace(ctx context.Context, session, workspace string) error {
-	if _, err := m.store.Tip(ctx, session); err != nil {
+	info, err := m.store.Tip(ctx, session)
+	if err != nil {
 		return err
 	}
-	if session == workspace {
-		return m.assign(ctx, session, "")
-	}
-	if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil {
+	info.Name = session
+	if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil && session != workspace {
 		return m.elsewhere(ctx, workspace, err)
 	}
-	return m.assign(ctx, session, workspace)
+	held, err := m.IsTrusted(ctx, info)
+	if err != nil {
+		return err
+	}
+	if err := m.assign(ctx, session, workspace); err != nil {
+		return err
+	}
+	return m.trustAttached(ctx, info, workspace, held)
 }
 
 // A NotLiveError says that a workspace is not live on this machine.

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Attached returns the sessions that work in a workspace of another name, with that.
+func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
+	return m.around.Assignments.List(ctx)
+}
+
+// trustAttached extends the trust in a session over the workspace that the user gave
+// it, when all that its calls need there is in its document, which was trusted, or is
+// live on this machine, since the user let it be made. held tells whether the session was
+// trusted before.
+func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, held bool) error {
+	if !held {
+		return nil
+	}
+	now, besides, err := m.digestWith(ctx, session)
+	if err != nil {
+		return err
+	}
+	if besides != (trustDigest{}) {
+		i, err := m.around.Workspaces.Instance(ctx, workspace)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		live := make([]domarkx.ResourceSpec, len(i.Resources))
+		for n, r := range i.Resources {
+			live[n] = r.ResourceSpec
+		}
+		if (&Runs{What: "resources", Text: configsText(live)}).digest() != besides {
+			return nil
+		}
+	}
+	return m.growTrust(ctx, now, session.Name)
+}
+
+// followPulled is followWorkspace for sessions that were pulled, given what they were
+// before; one that is not here now, or as it was, stays where it works.
+func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info) error {
+	for _, was := range before {
+		now, err := m.store.Tip(ctx, was.Name)
+		if errors.Is(err, domarkx.ErrNotFound) || err == nil && now.ID == was.ID {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		now.Name = was.Name
+		if err := m.followWorkspace(ctx, was, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followWorkspace lets a session that was pulled work in the workspace that its last
+// calls were made in elsewhere, when the pull brought those: which workspace that is no
+// snapshot says, but only one holds their version. Where several do, or the one that
+// it works in here, nothing changes.
+func (m *SessionManager) followWorkspace(ctx context.Context, before, now domarkx.Info) error {
+	link, err := m.linkAt(ctx, now.ID, now.Messages-1)
+	if err != nil || link == "" {
+		return err
+	}
+	if before.ID != "" {
+		if was, err := m.linkAt(ctx, before.ID, before.Messages-1); err != nil || was == link {
+			return err
+		}
+	}
+	v, err := m.store.Version(ctx, link)
+	if err != nil || v.Operation == "import" { // nothing was called there
+		return err
+	}
+	all, err := m.workspaceTips(ctx)
+	if err != nil {
+		return err
+	}
+	workspace, err := m.workspaceOf(ctx, now.Name)
+	if err != nil {
+		return err
+	}
+	for _, mine := range []string{workspace, now.Name} {
+		holds, err := m.holdsVersion(ctx, all[mine], link)
+		if err != nil {
+			return err
+		}
+		if holds {
+			return m.assign(ctx, now.Name, mine)
+		}
+	}
+	found := ""
+	for name, tip := range all {
+		holds, err := m.holdsVersion(ctx, tip, link)
+		if err != nil {
+			return err
+		}
+		if holds && found != "" {
+			return nil
+		}
+		if holds {
+			found = name
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	return m.assign(ctx, now.Name, found)
+}
+
+// holdsVersion reports whether a workspace with that tip, "" for none, has a version.
+func (m *SessionManager) holdsVersion(ctx context.Context, tip, version string) (bool, error) {
+	if tip == "" {
+		return false, nil
+	}
+	return m.store.IsEarlier(ctx, version, tip)
+}
