@@ -1,0 +1,188 @@
+package integration_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A documentWriter writes documents of other programs that are larger than memory should
+// be.
+type documentWriter struct {
+	*bufio.Writer
+	random  *rand.Rand
+	written int64
+}
+
+// writeDocument writes a document to a file.
+func writeDocument(tb testing.TB, path string, write func(w *documentWriter)) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		tb.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	w := &documentWriter{Writer: bufio.NewWriterSize(f, 1<<20), random: rand.New(rand.NewPCG(1, 2))}
+	write(w)
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (w *documentWriter) printf(form string, args ...any) {
+	n, _ := fmt.Fprintf(w, form, args...) // Flush tells of errors
+	w.written += int64(n)
+}
+
+var vocabulary = strings.Fields("the a file test of to in and that this build error line function returns value reads writes " +
+	"from with message session when then there import commit tree blob reader parser branch user assistant code result tool call " +
+	"path name list item check run make sure it is was not only also first second third last next before after")
+
+// text returns prose of about that many bytes, quoted as JSON.
+func (w *documentWriter) text(least, most int) string {
+	var b strings.Builder
+	for size := least + w.random.IntN(most-least); b.Len() < size; {
+		if b.Len() > 0 {
+			b.WriteString([...]string{" ", " ", " ", " ", " ", " ", " ", " ", ", ", ".\n\n"}[w.random.IntN(10)])
+		}
+		b.WriteString(vocabulary[w.random.IntN(len(vocabulary))])
+		if w.random.IntN(6) == 0 {
+			b.WriteString(strconv.Itoa(w.random.IntN(100000)))
+		}
+	}
+	return strconv.Quote(b.String()) // of ASCII without control characters but line ends
+}
+
+// transcript writes a transcript of pi: turns of a question, a call with its result, and an
+// answer, in lines of 1 to 4 KB. With forks it begins again at an earlier entry so often.
+func (w *documentWriter) transcript(size int64, forks int) {
+	w.printf(`{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n")
+	last, id, half := "null", 0, ""
+	add := func(message string) {
+		id++
+		me := fmt.Sprintf(`"%08x"`, id)
+		w.printf(`{"type":"message","id":%s,"parentId":%s,"timestamp":"2026-02-18T05:00:01.000Z","message":%s}`+"\n", me, last, message)
+		last = me
+	}
+	for w.written < size {
+		add(`{"role":"user","content":` + w.text(500, 2000) + `,"timestamp":1739854801000}`)
+		call := fmt.Sprintf("toolu_%016x", id)
+		add(fmt.Sprintf(`{"role":"assistant","content":[{"type":"thinking","thinking":%s,"thinkingSignature":"c2ln"},{"type":"text","text":%s},`+
+			`{"type":"toolCall","id":%q,"name":"bash","arguments":{"command":%s}}],"api":"a","provider":"p","model":"m",`+
+			`"usage":{"input":1,"output":2},"stopReason":"toolUse","timestamp":1739854801000}`, w.text(300, 900), w.text(300, 1800), call, w.text(20, 80)))
+		add(fmt.Sprintf(`{"role":"toolResult","toolCallId":%q,"toolName":"bash","content":[{"type":"text","text":%s}],"isError":false,"timestamp":1739854801000}`, call, w.text(500, 4000)))
+		add(`{"role":"assistant","content":[{"type":"text","text":` + w.text(500, 3000) + `}],"api":"a","provider":"p","model":"m","usage":{"input":1,"output":2},"stopReason":"stop","timestamp":1739854801000}`)
+		switch {
+		case half == "" && w.written > size/2:
+			half = last
+		case half != "" && forks > 0 && w.written > size-size/8*int64(forks):
+			last, forks = half, forks-1
+		}
+	}
+}
+
+// chatter writes a session of agent-chatter of so many messages, or bytes.
+func (w *documentWriter) chatter(id string, size int64, messages int) {
+	w.printf(`{"schemaVersion":"1.0","teamId":"team","sessionId":%q,"createdAt":"2026-02-18T05:00:00.000Z","updatedAt":"2026-02-18T06:00:00.000Z","context":{"teamTask":null,"messages":[`, id)
+	n := 0
+	for ; w.written < size || n < messages; n++ {
+		speaker := [...]string{`{"id":"u","name":"u","displayName":"User","type":"human"}`, `{"id":"dev","name":"dev","displayName":"Developer","type":"ai"}`}[n%2]
+		w.printf(`%s{"id":"m%d","timestamp":"2026-02-18T05:00:00.000Z","speaker":%s,"content":%s,"routing":{"rawNextMarkers":["u"],"resolvedAddressees":[{"identifier":"u","memberId":"u","memberName":"u"}]}}`,
+			[...]string{",", ""}[max(0, 1-n)], n, speaker, w.text(300, 2000))
+	}
+	w.printf(`],"timestamp":1739854801000,"version":1},"metadata":{"messageCount":%d}}`+"\n", n)
+}
+
+// fileSum returns the SHA-256 and the size of a file.
+func fileSum(tb testing.TB, path string) (string, int64) {
+	tb.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	digest := sha256.New()
+	n, err := io.Copy(digest, f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fmt.Sprintf("%x", digest.Sum(nil)), n
+}
+
+// TestSoakLargeImport: what an import holds does not grow with the content of a document. All
+// of these documents in memory, as values, would be more than is allowed. When soaking,
+// they have a gigabyte.
+func TestSoakLargeImport(t *testing.T) {
+	const most = 300_000_000
+	size := int64(40_000_000)
+	if soaking() {
+		size = 1_000_000_000
+	}
+	for _, test := range []struct {
+		name, session, format string
+		write                 func(w *documentWriter)
+	}{
+		{"s.jsonl", "s", "pi", func(w *documentWriter) { w.transcript(size, 0) }},
+		{"f.jsonl", "f", "pi", func(w *documentWriter) { w.transcript(size, 2) }},
+		{"c.json", "team/c", "agent-chatter", func(w *documentWriter) { w.chatter("c", size, 0) }},
+	} {
+		r := newRepository(t)
+		writeDocument(t, r.path(test.name), test.write)
+		if cpu, peak := r.used("git-domarkx", "import", test.name); peak > most {
+			t.Errorf("importing %d MB of %s: peak memory %d MB, expected at most %d", size/1e6, test.name, peak/1e6, most/1_000_000)
+		} else {
+			t.Logf("importing %d MB of %s: %.1f MB/s of CPU, peak memory %d MB", size/1e6, test.name, float64(size)/1e6/cpu.Seconds(), peak/1e6)
+		}
+		before, _ := fileSum(t, r.path(test.name))
+		r.used("sh", "-c", "exec git-domarkx export --format "+test.format+" "+test.session+" >exported")
+		if after, _ := fileSum(t, r.path("exported")); after != before {
+			t.Errorf("%s: exported as something else than was imported", test.name)
+		}
+		if forks := strings.Count(r.domarkx("list"), ".fork-"); (forks == 2) != (test.name == "f.jsonl") {
+			t.Errorf("%s: %d branches", test.name, forks)
+		}
+		if err := os.RemoveAll(r.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkImportForeign measures what it costs to import much of other programs' documents.
+func BenchmarkImportForeign(b *testing.B) {
+	for name, write := range map[string]func(dir string){
+		"a 100 MB transcript of pi": func(dir string) {
+			writeDocument(b, filepath.Join(dir, "s.jsonl"), func(w *documentWriter) { w.transcript(100_000_000, 0) })
+		},
+		"1,000 sessions of agent-chatter": func(dir string) {
+			for i := range 1000 {
+				writeDocument(b, filepath.Join(dir, fmt.Sprintf("%04d.json", i)), func(w *documentWriter) { w.chatter(fmt.Sprint(i), 0, 100) })
+			}
+		},
+	} {
+		r := newRepository(b)
+		write(r.path("in"))
+		size := int64(0)
+		files, _ := filepath.Glob(r.path("in/*"))
+		for _, file := range files {
+			_, n := fileSum(b, file)
+			size += n
+		}
+		r.write("in/small.md", document("small", 1))
+		started, _ := r.used("git-domarkx", "import", "in/small.md")
+		cpu, peak := r.used("git-domarkx", "import", "in")
+		cpu -= started // what every command takes
+		score(b, "import of "+name+": CPU for a megabyte", milliseconds(cpu)/(float64(size)/1e6), 20, "ms")
+		score(b, "import of "+name+": megabytes a second of CPU", float64(size)/1e6/cpu.Seconds(), 0, "MB/s")
+		score(b, "import of "+name+": peak memory", float64(peak)/1e6, 300, "MB")
+	}
+}
