@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -62,6 +63,10 @@ func (c *execCmd) Run(inv *invocation) error {
 	}
 	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && request.Command == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
+	}
+	// A call is recorded in a document, and made as it stands there.
+	if i := slices.IndexFunc(inv.args, func(word string) bool { return !utf8.ValidString(word) }); i >= 0 {
+		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
 	if c.Args != nil {
 		args, err := domarkx.ParseValue([]byte(*c.Args))

@@ -1,7 +1,6 @@
 package localshell
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +20,7 @@ const errorFD = 4
 
 // forkConfined starts this program to become the command.
 func (c command) forkConfined(input uintptr) (int, error) {
-	spec, err := json.Marshal(c)
+	spec, err := c.encode()
 	if err != nil {
 		return 0, err
 	}
@@ -64,13 +63,7 @@ func confineAndRun() (code int, confined bool) {
 
 // becomeCommand returns only when it cannot be.
 func becomeCommand() error {
-	var c command
-	input := os.NewFile(commandFD, "command")
-	data, err := io.ReadAll(input)
-	if err == nil {
-		err = json.Unmarshal(data, &c)
-	}
-	input.Close()
+	c, err := givenCommand()
 	if err == nil {
 		err = confine(c.Writable, c.Namespace)
 	}

@@ -209,6 +209,26 @@ func TestWithoutNamespaces(t *testing.T) {
 	}
 }
 
+// TestOddPlace works below a folder whose name is not UTF-8.
+func TestOddPlace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bad\xff")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, free := range []bool{false, true} {
+		r, err := localshell.New().Open(t.Context(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: free}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, out := run(t, r, "echo x >f && cat f"); code != 0 || out != "x\n" {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+		if err := r.TearDown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("/proc/self/exe")

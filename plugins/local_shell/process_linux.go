@@ -1,6 +1,8 @@
 package localshell
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,10 +25,30 @@ const supervisorName = "git-domarkx-supervise"
 
 // The files that a supervisor gets, beside the standard ones.
 const (
-	commandFD  = 3 // the command, as JSON
+	commandFD  = 3 // the command, encoded
 	lifelineFD = 4 // ends with the program that waits
 	reportFD   = 5 // takes the report, as JSON
 )
+
+// encode is a command on its way to another process of this program. Not JSON: paths and
+// arguments are any bytes.
+func (c command) encode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(c)
+	return b.Bytes(), err
+}
+
+// givenCommand is the command that this process was given.
+func givenCommand() (command, error) {
+	input := os.NewFile(commandFD, "command")
+	defer input.Close()
+	var c command
+	data, err := io.ReadAll(input)
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&c)
+	}
+	return c, err
+}
 
 // A process is a supervisor with its command.
 type process struct {
@@ -42,7 +64,7 @@ type process struct {
 
 // start starts a supervisor.
 func (c command) start() (*process, error) {
-	spec, err := json.Marshal(c)
+	spec, err := c.encode()
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -25,13 +24,8 @@ func Supervise() (code int, supervised bool) {
 	s := supervisor{reports: os.NewFile(reportFD, "report")}
 	unix.CloseOnExec(reportFD)
 	unix.CloseOnExec(lifelineFD)
-	input := os.NewFile(commandFD, "command")
-	data, err := io.ReadAll(input)
-	if err == nil {
-		err = json.Unmarshal(data, &s.command)
-	}
-	input.Close()
-	if err != nil {
+	var err error
+	if s.command, err = givenCommand(); err != nil {
 		return 1, true
 	}
 	// Nobody but the lifeline ends a supervisor. What is ignored, the command would
