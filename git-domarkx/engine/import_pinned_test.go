@@ -1,0 +1,88 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pinnedTranscript has everything that makes a message depend on entries elsewhere: calls
+// with late results, entries that are no messages, broken lines, and three branches.
+func pinnedTranscript(turns int) string {
+	var b strings.Builder
+	b.WriteString(piHeader)
+	last := ""
+	entry := func(id, kind, rest string) {
+		parent := "null"
+		if last != "" {
+			parent = `"` + last + `"`
+		}
+		fmt.Fprintf(&b, `{"type":%q,"id":%q,"parentId":%s,"timestamp":"2026-02-18T05:00:01Z",%s}`+"\n", kind, id, parent, rest)
+		last = id
+	}
+	message := func(id, rest string) { entry(id, "message", `"message":{`+rest+`,"timestamp":1}`) }
+	filler := strings.Repeat("Some text to read. ", 40)
+	for i := range turns {
+		id := func(s string) string { return fmt.Sprintf("%s%05d", s, i) }
+		message(id("u"), fmt.Sprintf(`"role":"user","content":"Question %d. %s"`, i, filler))
+		message(id("a"), fmt.Sprintf(`"role":"assistant","content":[{"type":"text","text":"Let me see. %s"},{"type":"toolCall","id":"c%d","name":"bash","arguments":{"command":"ls"}},`+
+			`{"type":"toolCall","id":"d%d","name":"bash","arguments":{"command":"cat"}}],"api":"a","provider":"p","model":"m","usage":{},"stopReason":"toolUse"`, filler, i, i))
+		if i%3 == 0 {
+			entry(id("m"), "model_change", `"provider":"p","modelId":"m"`)
+		}
+		message(id("r"), fmt.Sprintf(`"role":"toolResult","toolCallId":"d%d","toolName":"bash","content":[{"type":"text","text":"A result. %s"}],"isError":false`, i, filler))
+		if i%5 == 0 {
+			b.WriteString("{broken\n")
+			message(id("s"), fmt.Sprintf(`"role":"user","content":"By the way, %d."`, i))
+			message(id("t"), fmt.Sprintf(`"role":"toolResult","toolCallId":"c%d","toolName":"bash","content":"Late.","isError":true`, i))
+		}
+		if i == turns/3 || i == turns/2 {
+			last = fmt.Sprintf("a%05d", i/2)
+		}
+	}
+	entry("name", "session_info", `"name":"Pinned"`)
+	return b.String()
+}
+
+func pinnedChatter(messages int) string {
+	items := make([]string, messages)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"id":"m%d","timestamp":"2026-02-18T05:00:00.000Z","speaker":{"id":"u","name":"u","displayName":"User","type":%q},"content":"Message %d. %s"}`,
+			i, []string{"human", "ai", "system"}[i%3], i, strings.Repeat(`Some \"text\" to read.\n`, 40))
+	}
+	return `{"schemaVersion":"1.0","teamId":"team","sessionId":"s","createdAt":"2026-02-18T05:00:00.000Z","updatedAt":"2026-02-18T06:00:00.000Z",` +
+		`"context":{"teamTask":null,"timestamp":1,"version":1,"messages":[` + strings.Join(items, ",\n") + `]},"metadata":{"messageCount":1}}`
+}
+
+// TestImportIsPinned: the ids of imported snapshots, and so of everything in them, are those
+// that documents led to when they were still held in memory as a whole. The documents are
+// larger than what is read, kept and measured at once.
+func TestImportIsPinned(t *testing.T) {
+	c := newClone(t)
+	c.importFile(c.write("talk.jsonl", pinnedTranscript(1500)))
+	c.importFile(c.write("short.jsonl", pinnedTranscript(10))) // the same session, with less in it
+	c.importFile(c.write("chat.json", pinnedChatter(3000)))
+	// Changed and grown, they become the next snapshots.
+	c.importFile(c.write("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
+	c.importFile(c.write("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
+	want := map[string]string{
+		"talk":             "c91a109ea2e9abfaada84d72a4eac7f78c030c1d",
+		"talk.fork-r00003": "ac5736c3b50f83534da7cdecedde131367ef31bd",
+		"talk.fork-r00503": "f269f552de93c4dd47e9fd4d5da000ef87db9304",
+		"talk.fork-t00005": "11b8bd8f61c3639071255d7131bc04790c1727f7",
+		"talk.fork-t00500": "50a7a7f0e448090c54b33ba77fb3407bf57d90fd",
+		"talk.fork-t00750": "e82869df349ecff98c6a760f73c82a51bc3e076a",
+		"talk.fork-t00755": "e0eb2e7dd39714920d38abda64a3fb985b64a6bc",
+		"team/s":           "572eb9092e4b65184f8ae6845969e85cb80a2b50",
+	}
+	got := map[string]string{}
+	for _, name := range c.names() {
+		got[name] = c.tip(name).ID
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the sessions (-want +got):\n%s", diff)
+	}
+	c.fsck()
+}
