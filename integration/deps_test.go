@@ -27,7 +27,7 @@ var arrows = []arrow{
 	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/agents", []string{".", "format"}, "agents live in terminals, not in Git"},
-	{"git-domarkx/engine", []string{".", "format", "plugins/."}, "the engine knows neither Git nor the mount"},
+	{"git-domarkx/engine", []string{".", "format", "plugins/.", "plugins/durable"}, "the engine knows neither Git nor the mount"},
 }
 
 type arrow struct {
