@@ -27,7 +27,8 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
 - ` + "`" + `untrusted` + "`" + `: the session asks for resources, or has calls to make in those of .domarkx.toml, and is
   not run before you trust it.
-- ` + "`" + `settings` + "`" + `: .domarkx.toml is wrong; DETAIL says where. No session is run or trusted until it is mended.
+- ` + "`" + `settings` + "`" + `: .domarkx.toml is wrong; DETAIL says where. Sessions are not run or trusted until it
+  is mended.
 
 Nothing is printed when there is nothing to say.
 `
@@ -68,7 +69,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, w := range workspaces {
 		t.add(text(w.State), text(w.Name), text(w.Detail))
 	}
-	if err := sessions.CheckProject(); err != nil {
+	if err := sessions.CheckProject(inv.ctx); err != nil {
 		t.add(text("settings"), text(engine.ProjectFile), text(err.Error()))
 	}
 	return t.write(inv)

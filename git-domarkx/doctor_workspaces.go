@@ -8,8 +8,8 @@ func (d *doctor) workspaces() {
 	if err != nil {
 		return // the check of the repository says so
 	}
-	if err := sessions.CheckProject(); err != nil {
-		d.find(severityWarning, "no session is run or trusted: "+err.Error(), engine.ProjectFile, "mend it; git domarkx trust says what it may hold")
+	if err := sessions.CheckProject(d.inv.ctx); err != nil {
+		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), engine.ProjectFile, "mend it; git domarkx trust says what it may hold")
 	}
 	found, err := sessions.WorkspaceFindings(d.inv.ctx)
 	if err != nil {

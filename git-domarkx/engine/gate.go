@@ -23,7 +23,7 @@ func (m *SessionManager) newGate(approve func(context.Context, *UntrustedError) 
 // check returns an *UntrustedError unless all that a snapshot runs may run. What was
 // approved may run as long as the session says nothing else.
 func (g *gate) check(ctx context.Context, info domarkx.Info) error {
-	if err := g.m.CheckProject(); err != nil {
+	if err := g.m.readProject(); err != nil {
 		return err
 	}
 	d, added, err := g.m.digestWith(ctx, info)

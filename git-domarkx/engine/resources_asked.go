@@ -23,6 +23,7 @@ type askedFor struct {
 	specs  []domarkx.ResourceSpec
 	shared project.Config
 	listed bool            // in the file, not in the document
+	engine bool            // in the document, as an engine
 	own    []domarkx.Value // the configs before the file completed them
 	added  *Runs           // what is not in the document; nil for nothing
 }
@@ -33,6 +34,8 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 	if a.specs, err = resourceSpecs(h); err != nil {
 		return a, inSession(session, err)
 	}
+	workspaceConfig, _ := h.ExecutionConfig.Get(configWorkspace)
+	a.engine = len(a.specs) > 0 && workspaceConfig.Kind() == domarkx.Null
 	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
 		return a, err
 	}
@@ -124,6 +127,13 @@ func (a *askedFor) at(session string, err error) error {
 		return a.shared.Error("/plugins/"+pointerToken(a.specs[i].Type)+"/"+key, syntax.Msg, syntax.Err)
 	case a.listed:
 		return a.shared.Error(strings.TrimSuffix("/resources/"+index+"/"+key, "/"), syntax.Msg, syntax.Err)
+	case a.engine:
+		e := *syntax
+		e.Pointer = "/execution_config/" + configEngine
+		if name == configImage {
+			e.Pointer = "/execution_config/" + key
+		}
+		err = &e
 	}
 	return inSession(session, err)
 }
@@ -151,7 +161,7 @@ func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) erro
 		return err
 	}
 	if _, err := resourceSpecs(h); err != nil {
-		return m.CheckProject()
+		return m.readProject()
 	}
 	asked, err := m.askedFor(ctx, info.Name, h)
 	if err != nil {
@@ -179,8 +189,25 @@ func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) er
 }
 
 // CheckProject says what is wrong with the repository's .domarkx.toml, as a
-// *domarkx.SyntaxError. It starts no program.
-func (m *SessionManager) CheckProject() error {
+// *domarkx.SyntaxError.
+func (m *SessionManager) CheckProject(ctx context.Context) error {
+	a := askedFor{listed: true}
+	var err error
+	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+		return err
+	}
+	if a.shared.Resources != nil {
+		if a.specs, err = sharedSpecs(a.shared); err != nil {
+			return err
+		}
+	}
+	a.complete()
+	return m.check(ctx, project.File, a)
+}
+
+// readProject says what of that can be told without asking plugins, which may be
+// programs.
+func (m *SessionManager) readProject() error {
 	c, err := project.Read(m.around.WorkTree)
 	if err == nil && c.Resources != nil {
 		_, err = sharedSpecs(c)
@@ -195,7 +222,7 @@ func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.
 	if _, err := resourceSpecs(h); err != nil {
 		return nil, nil // nothing can run
 	}
-	if err := m.CheckProject(); err != nil {
+	if err := m.readProject(); err != nil {
 		return &Runs{project.File, "error", err.Error()}, nil
 	}
 	workspace, err := m.workspaceOf(ctx, session)

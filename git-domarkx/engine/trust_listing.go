@@ -18,7 +18,7 @@ type Runs struct {
 // its repository adds to that, the setup script, and the calls and named code blocks of
 // its assistant's messages.
 func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
-	if err := m.CheckProject(); err != nil {
+	if err := m.readProject(); err != nil {
 		return nil, err
 	}
 	state, err := m.store.Load(ctx, info.ID)

@@ -143,8 +143,10 @@ func (m *SessionManager) WorkspacePaths(ctx context.Context, workspace, resource
 	switch {
 	case !known:
 		return nil, fmt.Errorf("resource %q of workspace %q: %w", resource, workspace, domarkx.ErrNotFound)
+	case len(paths) == 0 && resource != "":
+		return nil, &RefusedError{fmt.Sprintf("resource %q of workspace %q is no folder; git domarkx checkout writes what it holds to one", resource, workspace)}
 	case len(paths) == 0:
-		return nil, &RefusedError{fmt.Sprintf("workspace %q has no folder on this machine: its resources are none", workspace)}
+		return nil, &RefusedError{fmt.Sprintf("no resource of workspace %q is a folder; git domarkx checkout writes what they hold to one", workspace)}
 	}
 	return paths, nil
 }
