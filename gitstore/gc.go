@@ -16,8 +16,8 @@ const staleAfter = 24 * time.Hour
 
 // GC removes from the trash what is older than gc.reflogExpireUnreachable
 // (git-config(1); 30 days unless set), removes temporary files that killed
-// processes left, and lets Git collect what was kept from it. It reports what it
-// removed.
+// processes left and what is remembered of packs that are gone, and lets Git collect
+// what was kept from it. It reports what it removed.
 func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	expiry, err := s.git.ExpiryDate(ctx, "gc.reflogExpireUnreachable", "30.days.ago")
 	if err != nil {
@@ -47,8 +47,9 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	stale, err := s.removeStale(time.Now().Add(-staleAfter))
-	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps(), s.db.ReleaseFetched())
+	before := time.Now().Add(-staleAfter)
+	stale, err := s.removeStale(before)
+	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps(), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
 }
 
 // removeStale removes temporary files of the caches.

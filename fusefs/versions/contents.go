@@ -6,6 +6,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -44,8 +45,9 @@ func newContents(open opener) *contents {
 	return &contents{open: open, kept: map[string]*list.Element{}, order: list.New()}
 }
 
-// read fills dst with what a content has from an offset on.
-func (c *contents) read(ctx context.Context, id string, dst []byte, off int64) (err error) {
+// read fills dst with what a content, of which that size was told, has from an offset
+// on.
+func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) (err error) {
 	o := c.use(id)
 	defer func() { err = errors.Join(err, c.done(o)) }()
 	o.opening.Do(func() {
@@ -60,18 +62,29 @@ func (c *contents) read(ctx context.Context, id string, dst []byte, off int64) (
 		c.drop(o)
 		return o.err
 	}
+	if o.Size() != size {
+		return otherSize(o.Size(), size)
+	}
 	n, err := o.ReadAt(dst, off)
 	return full(n, len(dst), err)
 }
 
+// readWhole fills dst with a content, of which that size was told.
 func readWhole(ctx context.Context, open opener, id string, dst []byte) (err error) {
 	content, err := open(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
+	if content.Size() != int64(len(dst)) {
+		return otherSize(content.Size(), int64(len(dst)))
+	}
 	n, err := content.ReadAt(dst, 0)
 	return full(n, len(dst), err)
+}
+
+func otherSize(is, told int64) error {
+	return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, is, told)
 }
 
 // use returns what an id stands for; done has to follow.

@@ -114,7 +114,7 @@ func TestContentsAreClosed(t *testing.T) {
 			for i := range 10 * versions.MaxOpen {
 				id := fmt.Sprintf("c%03d", i)
 				p := make([]byte, len("content of c000"))
-				if err := versions.Read(contents, t.Context(), id, p, 0); err != nil || string(p) != "content of "+id {
+				if err := versions.Read(contents, t.Context(), id, int64(len(p)), p, 0); err != nil || string(p) != "content of "+id {
 					t.Errorf("%s: %q, %v", id, p, err)
 				}
 			}
@@ -126,7 +126,7 @@ func TestContentsAreClosed(t *testing.T) {
 	}
 	was := opens.Load()
 	for range 10 {
-		if err := versions.Read(contents, t.Context(), "c000", p, 3); err != nil || string(p) != "tent of c0" {
+		if err := versions.Read(contents, t.Context(), "c000", 15, p, 3); err != nil || string(p) != "tent of c0" {
 			t.Errorf("reads %q, %v", p, err)
 		}
 	}
@@ -134,12 +134,17 @@ func TestContentsAreClosed(t *testing.T) {
 		t.Errorf("it was opened %d times for ten reads", n)
 	}
 	for range 2 {
-		if err := versions.Read(contents, t.Context(), "none", p, 0); !errors.Is(err, domarkx.ErrNotFound) {
+		if err := versions.Read(contents, t.Context(), "none", 10, p, 0); !errors.Is(err, domarkx.ErrNotFound) {
 			t.Errorf("what is not there: %v", err)
 		}
 	}
-	if err := versions.Read(contents, t.Context(), "c000", p, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := versions.Read(contents, t.Context(), "c000", 15, p, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("behind the end: %v", err)
+	}
+	for _, size := range []int64{14, 16} {
+		if err := versions.Read(contents, t.Context(), "c000", size, p, 0); !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("15 bytes where %d were told: %v", size, err)
+		}
 	}
 	versions.Close(contents)
 	if n := open.Load(); n != 0 {

@@ -22,7 +22,7 @@ func (f *FS) Readlink(_ <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.St
 		return nil, fuse.EINVAL
 	}
 	target := make([]byte, min(n.meta.size, maxTarget))
-	if err := f.contents.read(context.Background(), n.key, target, 0); err != nil {
+	if err := f.contents.read(context.Background(), n.key, n.meta.size, target, 0); err != nil {
 		return nil, f.fail("reading a symbolic link", n, "", err)
 	}
 	return target, fuse.OK
@@ -43,7 +43,7 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	if int64(len(buf)) == n.meta.size {
 		err = readWhole(context.Background(), f.config.Contents.Content, n.key, buf)
 	} else {
-		err = f.contents.read(context.Background(), n.key, buf, off)
+		err = f.contents.read(context.Background(), n.key, n.meta.size, buf, off)
 	}
 	if err != nil {
 		return nil, f.fail("reading a file of a version", n, "", err)

@@ -89,6 +89,7 @@ func (d *Database) Close() error {
 	defer d.mu.Unlock()
 	var errs []error
 	for _, p := range d.packs {
+		d.saveSizes(p)
 		errs = append(errs, p.close())
 	}
 	d.packs, d.scans = nil, nil
@@ -102,8 +103,8 @@ func (d *Database) Close() error {
 func (d *Database) Read(id ID) (Type, []byte, error) {
 	var t Type
 	var data []byte
-	err := d.lookupOrBring(id, func(p *pack, offset int64) (err error) {
-		t, data, err = d.unpack(p, offset)
+	err := d.lookupOrBring(id, func(p *pack, i int) (err error) {
+		t, data, err = d.unpack(p, p.offset(i))
 		return verified(err, id, t, data)
 	}, func(path string) (err error) {
 		t, data, err = readLoose(path)
@@ -127,8 +128,8 @@ func verified(err error, id ID, t Type, data []byte) error {
 func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
-	err := d.lookupOrBring(id, func(p *pack, offset int64) (err error) {
-		t, size, err = p.stat(offset)
+	err := d.lookupOrBring(id, func(p *pack, i int) (err error) {
+		t, size, err = d.stat(p, i)
 		return err
 	}, func(path string) (err error) {
 		t, size, err = statLoose(path)
@@ -143,7 +144,7 @@ func (d *Database) Size(id ID) (Type, int64, error) {
 // Has reports whether the object is there, without looking into it.
 func (d *Database) Has(id ID) bool {
 	return d.lookup(id,
-		func(*pack, int64) error { return nil },
+		func(*pack, int) error { return nil },
 		func(path string) error { _, err := os.Lstat(path); return err },
 	) == nil
 }
@@ -176,12 +177,12 @@ func (d *Database) blobInto(id ID, dst []byte) error {
 		copy(dst, data)
 		return nil
 	}
-	err := d.lookupOrBring(id, func(p *pack, offset int64) error {
-		e, err := p.entry(offset)
+	err := d.lookupOrBring(id, func(p *pack, i int) error {
+		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
 			return verified(unpack(dst, e.packed), id, Blob, dst)
 		}
-		t, data, err := d.unpack(p, offset)
+		t, data, err := d.unpack(p, p.offset(i))
 		return fill(t, data, err)
 	}, func(path string) error {
 		t, data, err := readLoose(path)
@@ -210,7 +211,7 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 }
 
 // lookupOrBring is lookup for what has to be there: promised objects are brought.
-func (d *Database) lookupOrBring(id ID, packed func(*pack, int64) error, loose func(path string) error) error {
+func (d *Database) lookupOrBring(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	err := d.lookup(id, packed, loose)
 	if !errors.Is(err, domarkx.ErrNotFound) || d.promised == nil || !d.isPartial() {
 		return err
@@ -228,7 +229,7 @@ const maxRescans = 8
 // succeeds, and again while the list of packs changes: somebody may have packed it
 // meanwhile. Like Git, it prefers a sound
 // copy elsewhere to the report of a damaged one.
-func (d *Database) lookup(id ID, packed func(*pack, int64) error, loose func(path string) error) error {
+func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	for try := 0; ; try++ {
 		searched, err := d.lookupOnce(id, packed, loose)
 		if err == nil {
@@ -260,7 +261,7 @@ func (d *Database) isPartial() bool {
 }
 
 // lookupOnce searches once, and returns which list of packs it searched.
-func (d *Database) lookupOnce(id ID, packed func(*pack, int64) error, loose func(path string) error) (listed int, err error) {
+func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(path string) error) (listed int, err error) {
 	found, listed, err := d.lookupPacks(id, packed)
 	if found {
 		return listed, nil
@@ -282,7 +283,7 @@ func (d *Database) lookupOnce(id ID, packed func(*pack, int64) error, loose func
 
 // lookupPacks reports whether the function succeeded on a pack's copy of the
 // object; a damaged one is not found, with an error.
-func (d *Database) lookupPacks(id ID, packed func(*pack, int64) error) (found bool, listed int, err error) {
+func (d *Database) lookupPacks(id ID, packed func(*pack, int) error) (found bool, listed int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	recent := d.recent.Load()

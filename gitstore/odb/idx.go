@@ -100,16 +100,22 @@ func (x *index) offset(i int) int64 {
 
 // find returns the offset of an object in the pack.
 func (x *index) find(id ID) (offset int64, ok bool) {
+	i, ok := x.search(id)
+	if !ok {
+		return 0, false
+	}
+	return x.offset(i), true
+}
+
+// search returns an object's place in the index.
+func (x *index) search(id ID) (i int, ok bool) {
 	low := 0
 	if id[0] > 0 {
 		low = int(binary.BigEndian.Uint32(x.fanout[4*(int(id[0])-1):]))
 	}
 	high := int(binary.BigEndian.Uint32(x.fanout[4*int(id[0]):]))
-	i := low + sort.Search(high-low, func(i int) bool { return bytes.Compare(x.id(low+i), id[:]) >= 0 })
-	if i == high || !bytes.Equal(x.id(i), id[:]) {
-		return 0, false
-	}
-	return x.offset(i), true
+	i = low + sort.Search(high-low, func(i int) bool { return bytes.Compare(x.id(low+i), id[:]) >= 0 })
+	return i, i < high && bytes.Equal(x.id(i), id[:])
 }
 
 // checksum returns the checksum that the pack must end with.

@@ -22,7 +22,9 @@ type pack struct {
 	idx   atomic.Pointer[index]
 	data  atomic.Pointer[mapping]
 	maps  []*mapping // what to unmap
-	fault error      // why the index or the pack cannot be used, for ever
+	sizes atomic.Pointer[sizeTable]
+	asked atomic.Int64 // sizes
+	fault error        // why the index or the pack cannot be used, for ever
 }
 
 // maxChain is the longest chain of deltas that Git writes.
@@ -46,18 +48,21 @@ func (p *pack) close() error {
 	return errors.Join(errs...)
 }
 
-// lookup calls the function when the pack has the object.
-func (p *pack) lookup(id ID, packed func(*pack, int64) error) (found bool, err error) {
+// lookup calls the function with the object's place in the index when the pack has it.
+func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err error) {
 	x, err := p.index()
 	if err != nil {
 		return false, err
 	}
-	offset, ok := x.find(id)
+	i, ok := x.search(id)
 	if !ok {
 		return false, nil
 	}
-	return true, packed(p, offset)
+	return true, packed(p, i)
 }
+
+// offset returns where the i-th object of the index begins. The index is there.
+func (p *pack) offset(i int) int64 { return p.idx.Load().offset(i) }
 
 // mapFile maps one of the pack's files. open is held.
 func (p *pack) mapFile(extension string) (*mapping, error) {

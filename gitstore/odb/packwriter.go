@@ -20,11 +20,13 @@ import (
 )
 
 // A packWriter streams objects into one pack. Groups of objects are compressed in
-// parallel and written in the order in which they came.
+// parallel and written in the order in which they came. Trees are in groups of their
+// own, so that a pack has them in few places: who lists folders reads nothing else.
 type packWriter struct {
 	d       *Database
 	pack    newFile
 	group   *group
+	trees   *group
 	order   chan *group // to the writer
 	work    chan *group // to the compressors
 	written sync.WaitGroup
@@ -65,6 +67,7 @@ func (o *groupObject) isDense() bool {
 
 const (
 	groupSize    = 256 << 10 // bytes of content after which a group is closed
+	treesSize    = 1 << 20   // … after which one of trees is
 	groupObjects = 512
 	maxGroups    = 8 // waiting to be compressed or written
 )
@@ -106,10 +109,14 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 // add takes an object that the pack has not got yet. Its data is the caller's again
 // when it returns.
 func (w *packWriter) add(o object) error {
-	if w.group == nil {
-		w.group = &group{raw: rawSpace.Get().([]byte), done: make(chan struct{})}
+	kind, size, most := &w.group, groupSize, groupObjects
+	if o.t == Tree {
+		kind, size, most = &w.trees, treesSize, treesSize
 	}
-	g := w.group
+	if *kind == nil {
+		*kind = &group{raw: rawSpace.Get().([]byte), done: make(chan struct{})}
+	}
+	g := *kind
 	packed := groupObject{id: o.id, t: o.t}
 	start := len(g.raw)
 	switch {
@@ -124,17 +131,17 @@ func (w *packWriter) add(o object) error {
 	packed.size = len(g.raw) - start
 	g.objects = append(g.objects, packed)
 	w.objects++
-	if len(g.raw) >= groupSize || len(g.objects) >= groupObjects {
-		w.flush()
+	if len(g.raw) >= size || len(g.objects) >= most {
+		w.flush(kind)
 	}
 	return w.error()
 }
 
-func (w *packWriter) flush() {
-	if w.group != nil {
-		w.order <- w.group
-		w.work <- w.group
-		w.group = nil
+func (w *packWriter) flush(kind **group) {
+	if *kind != nil {
+		w.order <- *kind
+		w.work <- *kind
+		*kind = nil
 	}
 }
 
@@ -265,7 +272,8 @@ func (w *packWriter) readBase(b *windowBase) []byte {
 // stop ends the goroutines; the pack has all objects then.
 func (w *packWriter) stop() {
 	if w.order != nil {
-		w.flush()
+		w.flush(&w.group)
+		w.flush(&w.trees)
 		close(w.order)
 		close(w.work)
 		w.written.Wait()

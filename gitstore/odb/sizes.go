@@ -1,0 +1,199 @@
+package odb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A sizeTable remembers the types and sizes of a pack's objects. In the pack each
+// stands before its object, so that who wants those of all files of a version reads
+// nearly all of the pack; in the table they are 4 bytes each. What was asked for is
+// kept in <common directory>/domarkx/sizes, in a file named like the pack:
+//
+//	"DMXS", 1 as 4 bytes
+//	20 bytes    the pack's checksum
+//	4 bytes     the number of its objects
+//	4 bytes     for each, in the order of the index: the type in the upper 3 bits and the
+//	            size in the others; 0 for one that is not known
+//	4 bytes     CRC-32C of all that
+//
+// with numbers in big-endian order. It is a cache: a file that is anything else is
+// passed over.
+type sizeTable struct {
+	known []atomic.Uint32
+	fresh atomic.Int64 // that are not in the file
+}
+
+const (
+	sizeMark  = "DMXS\x00\x00\x00\x01"
+	sizeStart = len(sizeMark) + len(ID{}) + 4
+	sizeBits  = 29
+	// Fewer are not worth a table.
+	manySizes = 64
+	// maxSizes bounds the memory for a table, and with it the packs that get one.
+	maxSizes = 1 << 24
+	// minFresh is how many sizes have to be new before a file is written.
+	minFresh = 1024
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (d *Database) sizesDir() string { return filepath.Join(d.common, "domarkx", "sizes") }
+
+func (d *Database) sizesFile(p *pack) string {
+	return filepath.Join(d.sizesDir(), filepath.Base(p.path))
+}
+
+// sizesOf returns the table of a pack, once enough sizes were asked for; nil before.
+func (d *Database) sizesOf(p *pack) *sizeTable {
+	if t := p.sizes.Load(); t != nil || p.asked.Add(1) < manySizes {
+		return t
+	}
+	x, err := p.index()
+	if err != nil || x.n > maxSizes {
+		return nil
+	}
+	p.open.Lock()
+	defer p.open.Unlock()
+	if t := p.sizes.Load(); t != nil {
+		return t
+	}
+	t := &sizeTable{known: make([]atomic.Uint32, x.n)}
+	if data, err := readSizes(d.sizesFile(p), x); err == nil {
+		for i := range t.known {
+			t.known[i].Store(binary.BigEndian.Uint32(data[4*i:]))
+		}
+	}
+	p.sizes.Store(t)
+	return t
+}
+
+// readSizes returns the entries of the file of a pack's table.
+func readSizes(name string, x *index) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, sizeStart+4*x.n+4)
+	if info.Size() != int64(len(data)) {
+		return nil, errors.New("it has another size")
+	}
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return nil, err
+	}
+	end := len(data) - 4
+	if string(data[:sizeStart]) != sizesHead(x) || binary.BigEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], castagnoli) {
+		return nil, errors.New("it is of another pack, or damaged")
+	}
+	return data[sizeStart:end], nil
+}
+
+func sizesHead(x *index) string {
+	head := append([]byte(sizeMark), x.checksum()...)
+	return string(binary.BigEndian.AppendUint32(head, uint32(x.n)))
+}
+
+// get returns what is known of an object.
+func (t *sizeTable) get(i int) (Type, int64, bool) {
+	v := t.known[i].Load()
+	kind := Type(v >> sizeBits)
+	return kind, int64(v & (1<<sizeBits - 1)), kind >= Commit && kind <= Tag
+}
+
+func (t *sizeTable) put(i int, kind Type, size int64) {
+	if size < 1<<sizeBits && t.known[i].Swap(uint32(kind)<<sizeBits|uint32(size)) == 0 {
+		t.fresh.Add(1)
+	}
+}
+
+// stat returns the type and size of an object by its place in the index.
+func (d *Database) stat(p *pack, i int) (t Type, size int64, err error) {
+	table := d.sizesOf(p)
+	if table != nil {
+		if t, size, ok := table.get(i); ok {
+			return t, size, nil
+		}
+	}
+	if t, size, err = p.stat(p.offset(i)); err == nil && table != nil {
+		table.put(i, t, size)
+	}
+	return t, size, err
+}
+
+// saveSizes writes what is new about a pack, if that is much. Where that is not
+// possible, it will be found in the pack again.
+func (d *Database) saveSizes(p *pack) {
+	t, x := p.sizes.Load(), p.idx.Load()
+	if t == nil || t.fresh.Load() < minFresh || p.gone.Load() {
+		return
+	}
+	data := []byte(sizesHead(x))
+	for i := range t.known {
+		data = binary.BigEndian.AppendUint32(data, t.known[i].Load())
+	}
+	data = binary.BigEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	if os.MkdirAll(d.sizesDir(), 0o700) != nil {
+		return
+	}
+	temp, err := os.CreateTemp(d.sizesDir(), filepath.Base(p.path)+".*.tmp")
+	if err != nil {
+		return
+	}
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), d.sizesFile(p))
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+}
+
+// RemoveSizes removes what was kept of packs that are gone, and temporary files that
+// are older than that time.
+func (d *Database) RemoveSizes(before time.Time) error {
+	entries, err := os.ReadDir(d.sizesDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read list of sizes: %w", err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		name := filepath.Join(d.sizesDir(), entry.Name())
+		if strings.HasSuffix(name, ".tmp") {
+			if info, err := entry.Info(); err != nil || info.ModTime().After(before) {
+				continue
+			}
+		} else if d.hasPack(entry.Name()) {
+			continue
+		}
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("remove sizes of a pack: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hasPack reports whether there is a pack of that name.
+func (d *Database) hasPack(name string) bool {
+	for _, dir := range d.dirs {
+		if _, err := os.Stat(filepath.Join(dir, "pack", name+".pack")); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
