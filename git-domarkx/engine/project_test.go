@@ -1,0 +1,120 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// share writes the file that the sessions of the clone share.
+func (c *clone) share(text string) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, engine.ProjectFile), []byte(text), 0o666); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+const sharedNotes = "[[resources]]\ntype = \"notes\"\n"
+
+// TestProjectChangesWhileApproved holds that what runs is what was let through, also
+// when the file changes after it was shown.
+func TestProjectChangesWhileApproved(t *testing.T) {
+	c := newClone(t)
+	c.importFile(c.write("s.md", "## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)))
+	c.share(sharedNotes)
+	var shown []engine.Runs
+	_, _, err := c.run(engine.RunRequest{Name: "s", Approve: func(_ context.Context, e *engine.UntrustedError) (bool, error) {
+		shown = e.Listing
+		c.share(sharedNotes + "title = \"not shown\"\n")
+		return true, nil
+	}})
+	if !errors.Is(err, domarkx.ErrConflict) || len(c.notes.made()) > 0 {
+		t.Errorf("%v, called %q", err, c.notes.made())
+	}
+	if len(shown) != 2 || shown[0].Where != engine.ProjectFile || strings.Contains(shown[0].Text, "not shown") {
+		t.Errorf("shown: %v", shown)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, ".git/domarkx/workspaces")); err == nil {
+		t.Error("a resource was made")
+	}
+}
+
+// TestProjectIsInTheManifest holds that a version says with which config it was made, the
+// document's own keys over those of the file, and that a kept digest does not outlive
+// a change of the file.
+func TestProjectIsInTheManifest(t *testing.T) {
+	c := newClone(t)
+	c.share("[plugins.notes]\ntitle = \"shared\"\n")
+	c.trusted("s", "```workspace-config\nresources:\n  - {type: notes, id: notes}\n  - {type: notes, id: mine, title: own}\n```\n\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.runs("s", "0.0 notes write ok")
+	tip, err := c.store.WorkspaceTip(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`{"type":"notes","id":"notes","title":"shared"}`, `{"type":"notes","id":"mine","title":"own"}`} {
+		if got := tip.Resources[i].Config.JSON(); got != want {
+			t.Errorf("resource %d: %s, want %s", i, got, want)
+		}
+	}
+	for _, step := range []struct {
+		text string
+		held bool
+	}{{"[plugins.notes]\ntitle = \"other\"\n", false}, {"[plugins.notes]\ntitle = \"shared\"\n", true}, {"[plugins.notes]\n", false}, {"x", false}, {"# more\n[plugins.notes]\ntitle = 'shared'\n", true}} {
+		c.share(step.text)
+		if held, err := c.IsTrusted(t.Context(), c.tip("s")); held != step.held || err != nil {
+			t.Errorf("%q: trusted %v, %v", step.text, held, err)
+		}
+	}
+}
+
+// TestAttachedResourcesAreTrusted holds that the resources of a workspace that came from
+// elsewhere need trust, and those that are live here do not.
+func TestAttachedResourcesAreTrusted(t *testing.T) {
+	c := newClone(t)
+	c.trusted("host", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.trusted("guest", "```workspace-config\nresources:\n  - {type: notes, id: own}\n```\n")
+	c.runs("host", "0.0 notes write ok")
+	attach := func(workspace string) {
+		t.Helper()
+		if err := c.AttachWorkspace(t.Context(), "guest", workspace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func(what string, want bool) {
+		t.Helper()
+		if held, err := c.IsTrusted(t.Context(), c.tip("guest")); held != want || err != nil {
+			t.Errorf("%s: trusted %v, %v", what, held, err)
+		}
+	}
+	attach("host")
+	held("live", true)
+	attach("guest")
+	held("its own", true)
+	if err := c.workspaces.TearDown(t.Context(), "host"); err != nil {
+		t.Fatal(err)
+	}
+	c.settings.Remove(t.Context(), "assigned guest", "host")
+	for _, value := range must(c.settings.All(t.Context(), "domarkx.trust")) {
+		if strings.HasSuffix(value, " guest") {
+			c.settings.Remove(t.Context(), "domarkx.trust", value)
+		}
+	}
+	if err := c.Trust(t.Context(), c.tip("guest")); err != nil {
+		t.Fatal(err)
+	}
+	attach("host")
+	held("not live", false)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
