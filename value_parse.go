@@ -270,9 +270,12 @@ func (p *parser) str() (string, error) {
 
 // plain reads up to the next quote, escape or control character.
 func (p *parser) plain() []byte {
-	start := p.pos
-	p.pos += plainRun(p.data[start:])
-	return validUTF8(p.data[start:p.pos])
+	n, ascii := plainRun(p.data[p.pos:])
+	run := p.data[p.pos : p.pos+n]
+	if p.pos += n; ascii {
+		return run
+	}
+	return validUTF8(run)
 }
 
 // rest returns how many bytes a string has from here to its closing quote, or to the

@@ -25,34 +25,44 @@ func special(x uint64) uint64 {
 
 func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
 
-// plainRun returns how many bytes s begins with that mean nothing in a JSON string.
-func plainRun(s []byte) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		if x := special(binary.LittleEndian.Uint64(s[i:])); x != 0 {
-			return i + bits.TrailingZeros64(x)/8
+// plainRun returns how many bytes s begins with that mean nothing in a JSON string,
+// and whether all of them are ASCII.
+func plainRun(s []byte) (n int, ascii bool) {
+	seen := uint64(0)
+	for ; n+8 <= len(s); n += 8 {
+		x := binary.LittleEndian.Uint64(s[n:])
+		if found := special(x); found != 0 {
+			bit := bits.TrailingZeros64(found) // the highest of its byte
+			seen |= x & (1<<bit - 1)
+			return n + bit/8, seen&highBits == 0
 		}
+		seen |= x
 	}
-	for i < len(s) && !isSpecial(s[i]) {
-		i++
+	for n < len(s) && !isSpecial(s[n]) {
+		seen |= uint64(s[n])
+		n++
 	}
-	return i
+	return n, seen&highBits == 0
 }
 
 // plainRunString is plainRun of a string.
-func plainRunString(s string) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		b := s[i : i+8]
+func plainRunString(s string) (n int, ascii bool) {
+	seen := uint64(0)
+	for ; n+8 <= len(s); n += 8 {
+		b := s[n : n+8]
 		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		if x = special(x); x != 0 {
-			return i + bits.TrailingZeros64(x)/8
+		if found := special(x); found != 0 {
+			bit := bits.TrailingZeros64(found)
+			seen |= x & (1<<bit - 1)
+			return n + bit/8, seen&highBits == 0
 		}
+		seen |= x
 	}
-	for i < len(s) && !isSpecial(s[i]) {
-		i++
+	for n < len(s) && !isSpecial(s[n]) {
+		seen |= uint64(s[n])
+		n++
 	}
-	return i
+	return n, seen&highBits == 0
 }
 
 // validUTF8 returns data with each byte that is not UTF-8 replaced by U+FFFD.
@@ -74,9 +84,6 @@ const hexDigits = "0123456789abcdef"
 // appendWTF8Run appends what has no special byte as JSON has it: a lone surrogate as
 // its escape, and U+FFFD for each other byte that is not UTF-8.
 func appendWTF8Run(dst []byte, s string) []byte {
-	if utf8.ValidString(s) {
-		return append(dst, s...)
-	}
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
 		if unit, ok := surrogateAt(s); ok {

@@ -1,6 +1,9 @@
 package domarkx
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // maxIndented is the depth from which on a value is written on one line, so that
 // what is written of a deep value is not a thousand times as large.
@@ -87,8 +90,12 @@ func (w *jsonWriter) value(v Value, depth int) {
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // room for some escapes
 	for {
-		n := plainRunString(s)
-		dst = appendWTF8Run(dst, s[:n])
+		n, ascii := plainRunString(s)
+		if ascii || utf8.ValidString(s[:n]) {
+			dst = append(dst, s[:n]...)
+		} else {
+			dst = appendWTF8Run(dst, s[:n])
+		}
 		if n == len(s) {
 			break
 		}

@@ -192,19 +192,35 @@ func Names(head []byte) iter.Seq2[int, string] {
 				}
 			case '"':
 				start := i + 1
-				for i++; i < len(head) && head[i] != '"'; i++ {
-					if head[i] == '\\' {
-						i++
-					}
-				}
-				if i >= len(head) {
+				n := stringEnd(head[start:])
+				if n < 0 {
 					return
 				}
+				i = start + n
 				rest := bytes.TrimLeft(head[i+1:min(len(head), i+64)], " \t\r\n")
 				if len(rest) > 0 && rest[0] == ':' && !yield(depth, string(head[start:i])) {
 					return
 				}
 			}
+		}
+	}
+}
+
+// stringEnd returns where the quote is that ends a JSON string, which s is the rest of; -1
+// when there is none.
+func stringEnd(s []byte) int {
+	for end := 0; ; end++ {
+		n := bytes.IndexByte(s[end:], '"')
+		if n < 0 {
+			return -1
+		}
+		end += n
+		first := end
+		for first > 0 && s[first-1] == '\\' {
+			first--
+		}
+		if (end-first)%2 == 0 { // no backslash is before it but those that escape each other
+			return end
 		}
 	}
 }

@@ -46,6 +46,7 @@ func TestNames(t *testing.T) {
 	for _, test := range []struct{ head, want string }{
 		{"\ufeff {\"a\": {\"b\": [{\"c\" : \"d\"}]}, \"e\\\"\": 1", `1a 2b 4c 1e\" `},
 		{`{"a": {}} "b": 1`, `1a `},
+		{`{"a\\\\": "\\\"\\\\\"", "b\\\\\"c": 1`, `1a\\\\ 1b\\\\\"c `},
 		{`{"a`, ``},
 		{`["a"]`, ``},
 		{``, ``},

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -46,20 +47,36 @@ func oneText(text string) []domarkx.Block {
 // line end after the last. [ParseContent] of it gives the same blocks where ordinary
 // Markdown can hold them.
 func RenderContent(blocks []domarkx.Block) string {
+	return string(appendBlocks(nil, blocks))
+}
+
+// RendersAs reports whether [RenderContent] returns that text for blocks.
+func RendersAs(blocks []domarkx.Block, text string) bool {
+	space := renderings.Get().(*[]byte)
+	defer renderings.Put(space)
+	body := appendBlocks((*space)[:0], blocks)
+	if cap(body) <= maxKeptRendering {
+		*space = body
+	}
+	return string(body) == text
+}
+
+// appendBlocks appends the rendering of content.
+func appendBlocks(dst []byte, blocks []domarkx.Block) []byte {
 	size := 0
 	for _, b := range blocks {
 		size += 64 + len(b.Text)
 	}
-	out := make([]byte, 0, size)
+	dst = slices.Grow(dst, size)
 	for i, b := range blocks {
 		if i > 0 {
-			out = append(out, '\n')
+			dst = append(dst, '\n')
 		}
 		if b.Type == domarkx.TextBlock {
-			out = append(append(out, b.Text...), '\n')
+			dst = append(append(dst, b.Text...), '\n')
 		} else {
-			out = appendContent(out, b)
+			dst = appendContent(dst, b)
 		}
 	}
-	return string(bytes.TrimSuffix(out, []byte("\n")))
+	return bytes.TrimSuffix(dst, []byte("\n"))
 }

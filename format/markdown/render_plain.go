@@ -17,7 +17,7 @@ func isPlain(m domarkx.Message) bool {
 	}
 	text := false // the block before is text, with which another would become one
 	for i, b := range m.Content {
-		if len(b.Extra) > 0 || b.HasName || !utf8.ValidString(b.Text) || strings.ContainsAny(b.Text, "\r\x00") {
+		if len(b.Extra) > 0 || b.HasName || !utf8.ValidString(b.Text) || strings.IndexByte(b.Text, '\r') >= 0 || strings.IndexByte(b.Text, 0) >= 0 {
 			return false
 		}
 		switch b.Type {
