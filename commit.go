@@ -10,17 +10,17 @@ type Signature struct {
 
 // A Commit is a snapshot to be stored.
 type Commit struct {
-	Parents   []string // commit ids, in this order; the first is the one it continues
-	State     *State   // blobs without an id are stored, and get one
+	Parents []string // commit ids, in this order; the first is the one it continues
+	State   *State   // blobs without an id are stored, and get one
 	// Conversation is the live messages where they are stored already; the state has
 	// none then.
 	Conversation *StoredConversation
-	Operation string   // the command that made it: "import", "append", …
-	Subject   string   // one line for people who read git log
-	Preview   string   // see [Preview]; "" for an empty conversation
-	Bytes     int64    // size of the document as Markdown
-	Author    Signature
-	Committer Signature
+	Operation    string // the command that made it: "import", "append", …
+	Subject      string // one line for people who read git log
+	Preview      string // see [Preview]; "" for an empty conversation
+	Bytes        int64  // size of the document as Markdown
+	Author       Signature
+	Committer    Signature
 
 	// Attachments are new ones; those of the parents are carried on.
 	Attachments []Attachment
