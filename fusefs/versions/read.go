@@ -39,6 +39,8 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	if len(buf) == 0 {
 		return fuse.ReadResultData(nil), fuse.OK
 	}
+	// First, so that nobody else reads it too.
+	f.pusher.missed(n, off+int64(len(buf)) == n.meta.size)
 	var err error
 	if int64(len(buf)) == n.meta.size {
 		err = readWhole(context.Background(), f.config.Contents.Content, n.key, buf)
@@ -48,6 +50,5 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	if err != nil {
 		return nil, f.fail("reading a file of a version", n, "", err)
 	}
-	f.pusher.missed(n, off+int64(len(buf)) == n.meta.size)
 	return fuse.ReadResultData(buf), fuse.OK
 }
