@@ -36,9 +36,11 @@ to the version after its last call. Whatever comes of a call (a bad argument, a 
 that does not exist, a failure) has a result, and the next one is made. What was changed
 in the workspace between two calls becomes a version of its own first.
 
-The first call of a session makes its resources and runs its setup script, once; when
-that fails, nothing else runs, and nothing is recorded: the calls stay pending. A call may take as many seconds as "timeout" in the
-session-config says, 60 without it; then it is ended with all that it started.
+The resources are those of the document's workspace-config, or of its engine, else those of
+the repository's .domarkx.toml ("git domarkx help trust"). The first call of a session
+makes them and runs its setup script, once; when that fails, nothing else runs, and
+nothing is recorded: the calls stay pending. A call may take as many seconds as "timeout"
+in the session-config says, 60 without it; then it is ended with all that it started.
 
 A call during which the program is killed is recorded as interrupted by the next command
 that uses the workspace, and made again only with --retry. When a call is edited, its

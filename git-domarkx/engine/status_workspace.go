@@ -129,6 +129,8 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 	if list == nil {
 		return nil, listed
 	}
+	shared, err := project.Read(m.around.WorkTree)
+	lists := err == nil && shared.Resources != nil
 	var states []WorkspaceState
 	for _, info := range list {
 		headers, err := m.store.Header(ctx, info.ID)
@@ -139,14 +141,17 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 		if err != nil {
 			continue
 		}
-		d, asks, err := m.runsSomething(ctx, info, h)
+		asks := !digestHeader(h, nil).empty()
+		if !asks && lists {
+			asks, err = m.runsInShared(ctx, info, h)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if !asks {
 			continue
 		}
-		held, err := m.trusts(ctx, d)
+		held, err := m.IsTrusted(ctx, info)
 		if err != nil {
 			return nil, err
 		}
@@ -157,17 +162,16 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 	return states, nil
 }
 
-// runsSomething returns the digest of a session, and whether it asks for resources or
-// has something to run in those of .domarkx.toml. A conversation alone, which could be
-// given calls to run there, does not count.
-func (m *SessionManager) runsSomething(ctx context.Context, info domarkx.Info, h domarkx.Header) (trustDigest, bool, error) {
-	asks := !digestHeader(h, nil).empty()
+// runsInShared reports whether a session has something to run in the resources of
+// .domarkx.toml. A conversation alone, which could be given calls to run there, does not
+// count.
+func (m *SessionManager) runsInShared(ctx context.Context, info domarkx.Info, h domarkx.Header) (bool, error) {
 	added, err := m.addedTo(ctx, info.Name, h)
-	if err != nil || !asks && (added == nil || added.Where != project.File) {
-		return trustDigest{}, false, err
+	if err != nil || added == nil || added.Where != project.File {
+		return false, err
 	}
 	d, err := m.digest(ctx, info)
-	return d, asks || d != digestHeader(h, added), err
+	return d != digestHeader(h, added), err
 }
 
 // WorkspaceFindings tells what calls and instances need a hand, for doctor.
