@@ -2,51 +2,16 @@ package pi
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/schema"
 )
-
-// A place is where in the file something stands: a line, or one of the objects on it.
-type place struct {
-	start  int64  // of the line
-	size   uint32 // of the line
-	number int32  // of the line, from 1
-	broken bool   // it is no object, and stands for itself
-}
-
-// A node is an entry of the tree. There is one for each line of a file that may be far
-// larger than memory, so it holds nothing that the line can tell again.
-type node struct {
-	start   int64 // as in place
-	size    uint32
-	number  int32
-	above   int32  // the parent's index, -1 for none
-	calls   uint32 // where in lines.calls those of an assistant's message begin, or the one is that a result is of
-	broken  bool   // as in place
-	kind    kind
-	naming  bool // it gives the session a name
-	unnamed bool // it has no id of its own
-	parent  bool // another entry comes after it
-}
-
-func (n *node) place() place { return place{n.start, n.size, n.number, n.broken} }
-
-// A beside is a line without a place in the tree: behind a node, or before all.
-type beside struct {
-	place
-	node  int32 // -1 before all
-	piece int   // as in lines.pieces
-}
 
 // A lines is what is known of the lines of a transcript.
 type lines struct {
@@ -87,22 +52,6 @@ const keepLines = 1 << 20
 
 func newLines(f format.File, schema func() (*schema.Schema, error), keep int64) *lines {
 	return &lines{path: f.Path, schema: schema, window: format.NewWindow(f), seed: maphash.MakeSeed(), pieces: map[int32]int{}, room: keep}
-}
-
-// A key stands for an id: a short one, as all are that pi makes, is its own key.
-type key [16]byte
-
-func keyOf(id string) key {
-	var k key
-	if len(id) < len(k) {
-		copy(k[:], id)
-		k[len(k)-1] = byte(len(id))
-		return k
-	}
-	sum := sha256.Sum256([]byte(id))
-	copy(k[:], sum[:])
-	k[len(k)-1] = 0xff
-	return k
 }
 
 // maxReports bounds how many reports there are on one transcript.
@@ -395,102 +344,4 @@ func (l *lines) readHeader(v domarkx.Value, raw []byte) error {
 	l.header = v
 	l.say("")
 	return l.check(v, raw)
-}
-
-// migrate gives an entry of version 1 the ids that later versions have. before is the id of
-// the entry before it, and said are those of all that can be read before it.
-func migrate(v domarkx.Value, raw []byte, at place, before string, said []string) domarkx.Value {
-	if text(v, keyID) == "" {
-		v = withID(v, raw, at)
-	}
-	parent := domarkx.Value{}
-	if before != "" {
-		parent = str(before)
-	}
-	v = v.With(keyParentID, parent)
-	if index, ok := v.Get(keyFirstKeptIndex); ok && text(v, keyType) == typeCompaction && !has(v, keyFirstKept) {
-		if i, err := strconv.Atoi(index.Text()); err == nil && i > 0 && i < len(said) {
-			v = v.Without(keyFirstKeptIndex).With(keyFirstKept, str(said[i]))
-		}
-	}
-	return v
-}
-
-// withID gives an entry without an id the one that follows from where and what it is.
-func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "pi entry %d\n", at.number)
-	sum.Write(bytes.TrimSpace(raw))
-	return v.With(keyID, str(hex.EncodeToString(sum.Sum(nil)[:4])))
-}
-
-// errChanged says that a line is not what it was when it was read first.
-var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
-
-// callsOf returns the keys of the calls of a node.
-func (l *lines) callsOf(i int32) []uint64 {
-	end := len(l.calls)
-	if int(i)+1 < len(l.nodes) {
-		end = int(l.nodes[i+1].calls)
-	}
-	return l.calls[l.nodes[i].calls:end]
-}
-
-// at reads what stands in a place: an object, or as a string what is broken.
-func (l *lines) at(p place, piece int) (domarkx.Value, []byte, error) {
-	raw, err := l.window.Bytes(p.start, int64(p.size))
-	if err != nil {
-		return domarkx.Value{}, nil, l.failed(err)
-	}
-	if p.broken {
-		return asText(raw), raw, nil
-	}
-	if piece > 0 {
-		if pieces, ok := split(raw); ok && piece <= len(pieces) {
-			return pieces[piece-1], raw, nil
-		}
-		return domarkx.Value{}, nil, l.failed(errChanged)
-	}
-	v, err := domarkx.ParseValue(raw)
-	if err != nil || v.Kind() != domarkx.Object {
-		return domarkx.Value{}, nil, l.failed(errChanged)
-	}
-	return v, raw, nil
-}
-
-// entry returns the entry of a node, a string when that is broken.
-func (l *lines) entry(i int32) (domarkx.Value, error) {
-	if int(i) < len(l.kept) {
-		return l.kept[i], nil
-	}
-	n := &l.nodes[i]
-	v, raw, err := l.at(n.place(), l.pieces[i])
-	switch {
-	case err != nil || n.broken:
-		return v, err
-	case l.version == 1:
-		before := ""
-		if i > 0 {
-			before = l.said[l.nth[i-1]]
-		}
-		v = migrate(v, raw, n.place(), before, l.said[:l.nth[i]])
-	case n.unnamed:
-		v = withID(v, raw, n.place())
-	}
-	if kindOf(v) != n.kind {
-		return v, l.failed(errChanged)
-	}
-	return v, nil
-}
-
-// names returns the id of a node, and that of the one that it names as its parent.
-func (l *lines) names(i int32) (id, parent string, err error) {
-	v, err := l.entry(i)
-	if n := l.nodes[i]; err == nil && n.broken {
-		var raw []byte
-		if raw, err = l.window.Bytes(n.start, int64(n.size)); err == nil {
-			v, _ = domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
-		}
-	}
-	return text(v, keyID), text(v, keyParentID), err
 }
