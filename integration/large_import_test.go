@@ -91,16 +91,42 @@ func (w *documentWriter) transcript(size int64, forks int) {
 	}
 }
 
-// chatter writes a session of agent-chatter of so many messages, or bytes.
+// chatter writes a session of agent-chatter of so many messages, or bytes, indented as the
+// program does it.
 func (w *documentWriter) chatter(id string, size int64, messages int) {
-	w.printf(`{"schemaVersion":"1.0","teamId":"team","sessionId":%q,"createdAt":"2026-02-18T05:00:00.000Z","updatedAt":"2026-02-18T06:00:00.000Z","context":{"teamTask":null,"messages":[`, id)
+	w.printf("{\n  \"schemaVersion\": \"1.0\",\n  \"teamId\": \"team\",\n  \"sessionId\": %q,\n  \"createdAt\": \"2026-02-18T05:00:00.000Z\",\n  \"updatedAt\": \"2026-02-18T06:00:00.000Z\",\n  \"context\": {\n    \"messages\": [", id)
 	n := 0
 	for ; w.written < size || n < messages; n++ {
-		speaker := [...]string{`{"id":"u","name":"u","displayName":"User","type":"human"}`, `{"id":"dev","name":"dev","displayName":"Developer","type":"ai"}`}[n%2]
-		w.printf(`%s{"id":"m%d","timestamp":"2026-02-18T05:00:00.000Z","speaker":%s,"content":%s,"routing":{"rawNextMarkers":["u"],"resolvedAddressees":[{"identifier":"u","memberId":"u","memberName":"u"}]}}`,
-			[...]string{",", ""}[max(0, 1-n)], n, speaker, w.text(300, 2000))
+		speaker := [...]string{"u", "User", "human"}
+		if n%2 == 1 {
+			speaker = [...]string{"dev", "Developer", "ai"}
+		}
+		w.printf(`%s
+      {
+        "id": "m%d",
+        "timestamp": "2026-02-18T05:00:00.000Z",
+        "speaker": {
+          "id": %q,
+          "name": %[3]q,
+          "displayName": %q,
+          "type": %q
+        },
+        "content": %s,
+        "routing": {
+          "rawNextMarkers": [
+            "u"
+          ],
+          "resolvedAddressees": [
+            {
+              "identifier": "u",
+              "memberId": "u",
+              "memberName": "u"
+            }
+          ]
+        }
+      }`, [...]string{",", ""}[max(0, 1-n)], n, speaker[0], speaker[1], speaker[2], w.text(300, 2000))
 	}
-	w.printf(`],"timestamp":1739854801000,"version":1},"metadata":{"messageCount":%d}}`+"\n", n)
+	w.printf("\n    ],\n    \"teamTask\": null,\n    \"timestamp\": 1739854801000,\n    \"version\": 1\n  },\n  \"metadata\": {\n    \"messageCount\": %d\n  }\n}", n)
 }
 
 // fileSum returns the SHA-256 and the size of a file.
