@@ -145,4 +145,3 @@ func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (stri
 	}
 	return old.Link, nil
 }
-
