@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -33,8 +34,11 @@ func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error
 // storeSegments stores bytes behind the segments that are there.
 func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
 	b := folders.builder
-	input := bufio.NewReaderSize(content, segmentSize)
-	space := make([]byte, 0, 2*segmentSize) // of each segment: what is stored is a copy
+	memory := segmentMemory.Get().(*segmentSpace)
+	defer segmentMemory.Put(memory)
+	input, space := memory.input, memory.segment // of each segment: what is stored is a copy
+	input.Reset(content)
+	defer input.Reset(nil)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -59,9 +63,21 @@ func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) erro
 		if err != nil {
 			return err
 		}
-		space = segment[:0]
+		if space = segment[:0]; cap(space) <= 4*segmentSize {
+			memory.segment = space
+		}
 	}
 }
+
+// A segmentSpace is memory to read segments into. Most originals are no larger.
+type segmentSpace struct {
+	input   *bufio.Reader
+	segment []byte
+}
+
+var segmentMemory = sync.Pool{New: func() any {
+	return &segmentSpace{bufio.NewReaderSize(nil, segmentSize), make([]byte, 0, 2*segmentSize)}
+}}
 
 // nextSegment reads up to the first line end with which there are segmentSize bytes
 // or more, or to the end, into the space that segment has. When that is more than fits in an ordinary blob, whole is

@@ -21,7 +21,7 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && strings.IndexByte(text, '\r') < 0 {
 		return oneText(text), nil // there can be no code
 	}
-	s := source{text: []byte(text)}
+	s := source{text: []byte(text), said: text}
 	var blocks []domarkx.Block
 	err := split(s.text, plain, func(sec section) error {
 		for i := range sec.segments {

@@ -14,6 +14,16 @@ import (
 type source struct {
 	text []byte
 	runs []origin // in order; the first begins at 0
+	said string   // what text was made from, when that is known to be UTF-8; else ""
+}
+
+// valid returns a part of the text as a string, without a copy where that can be, in
+// which each byte that is not UTF-8 is U+FFFD.
+func (s *source) valid(part []byte) string {
+	if at := cap(s.text) - cap(part); s.said != "" && len(part) > 0 && at >= 0 && at < len(s.text) && &s.text[at] == &part[0] {
+		return s.said[at : at+len(part)]
+	}
+	return valid(part)
 }
 
 // An origin says where a run of lines came from.
@@ -68,7 +78,7 @@ func (s *source) errorIn(seg segment, what string, err error) error {
 // code returns the content of a code block: its lines joined by LF.
 func (s *source) code(seg segment) string {
 	body := unindent(chomp(s.text[seg.bodyStart:seg.bodyEnd]), seg.fence.indent)
-	return valid(unixLines(body))
+	return s.valid(unixLines(body))
 }
 
 // words returns the words of a code block's info string.

@@ -305,5 +305,12 @@ func readHead(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, format.HeadSize))
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var head bytes.Buffer
+	head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
+	_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
+	return head.Bytes(), err
 }

@@ -60,7 +60,7 @@ func (in *input) close() {
 
 // copyTo copies the document to w.
 func (in *input) copyTo(w io.Writer) error {
-	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.content, 0, in.size), make([]byte, 256<<10))
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.content, 0, in.size), make([]byte, min(in.size+1, 256<<10)))
 	if err == nil && n < in.size {
 		err = errChanged
 	}
@@ -84,7 +84,12 @@ func (in *input) data() ([]byte, error) {
 
 // head reads the beginning of the document.
 func (in *input) head() ([]byte, error) {
-	return io.ReadAll(io.NewSectionReader(in.content, 0, min(in.size, format.HeadSize)))
+	head := make([]byte, min(in.size, format.HeadSize))
+	n, err := in.content.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
 }
 
 // includes reports whether the document may include files.

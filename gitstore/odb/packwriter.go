@@ -163,11 +163,14 @@ func (w *packWriter) error() error {
 // into it: the kernel has to clear its pages.
 var rawSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize+groupSize/4) }}
 
+// packedSpace is for groups that are compressed.
+var packedSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize/2) }}
+
 // compress completes groups until there are no more.
 func compress(work <-chan *group) {
 	for g := range work {
 		raw := g.raw
-		g.packed = make([]byte, 0, len(raw)/2+1024)
+		g.packed = packedSpace.Get().([]byte)
 		for i := range g.objects {
 			o := &g.objects[i]
 			if o.isDense() {
@@ -242,6 +245,10 @@ func (w *packWriter) write() {
 			w.index.Add(plumbing.Hash(o.id), uint64(here), crc32.ChecksumIEEE(out[entry:]))
 			start = o.end
 		}
+		if cap(g.packed) <= 4*groupSize {
+			packedSpace.Put(g.packed[:0])
+		}
+		g.packed = nil
 		at += int64(len(out))
 		if _, err = w.pack.f.Write(out); err == nil {
 			for _, o := range g.objects {

@@ -120,27 +120,34 @@ func inflateHead(packed []byte, n int64) ([]byte, error) {
 // A deflater compresses into memory at level 1: objects of sessions are small and
 // written once; Git compresses them better when it collects.
 type deflater struct {
-	out  bytes.Buffer
+	out  []byte
 	zlib *zlib.Writer
 }
 
 var deflaters = sync.Pool{New: func() any {
 	f := new(deflater)
-	f.zlib, _ = zlib.NewWriterLevel(&f.out, zlib.BestSpeed) // errors only for an unknown level
+	f.zlib, _ = zlib.NewWriterLevel(f, zlib.BestSpeed) // errors only for an unknown level
 	return f
 }}
+
+// Write takes compressed bytes.
+func (f *deflater) Write(p []byte) (int, error) {
+	f.out = append(f.out, p...)
+	return len(p), nil
+}
 
 // deflate appends the parts, compressed as one stream, to out.
 func deflate(out []byte, parts ...[]byte) []byte {
 	f := deflaters.Get().(*deflater)
 	defer deflaters.Put(f)
-	f.out.Reset()
-	f.zlib.Reset(&f.out)
+	f.out = out
+	f.zlib.Reset(f)
 	for _, part := range parts {
-		f.zlib.Write(part) // a bytes.Buffer takes everything
+		f.zlib.Write(part) // appending takes everything
 	}
 	f.zlib.Close()
-	return append(out, f.out.Bytes()...)
+	out, f.out = f.out, nil
+	return out
 }
 
 // store appends data, at most 64 KiB less one byte of it, as a stream of which nothing
