@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -100,11 +99,12 @@ func (c *importCmd) Run(inv *invocation) error {
 	boundMemory(inv.getenv)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
 	if slices.Contains(c.Paths, "-") {
-		data, err := inv.readInput()
+		input, err := inv.spoolInput()
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
 		}
-		request.Stdin = bytes.NewReader(data)
+		defer input.close()
+		request.Stdin = input
 	}
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }

@@ -24,8 +24,8 @@ type collector struct {
 	as      string // the name that the user gave; "" when there are several documents
 	stdinAs string // the name that the user gave standard input
 	format  string
-	input   []byte // of stdin, once it was read
-	others  int    // files in folders that are no sessions
+	input   *io.SectionReader // of stdin, once it was read
+	others  int               // files in folders that are no sessions
 	homes   []*home
 }
 
@@ -178,18 +178,32 @@ func (c *collector) standardInput() (input, error) {
 		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
 	}
 	if c.input == nil {
-		data, err := io.ReadAll(c.stdin)
-		if err != nil {
+		var err error
+		if c.input, err = wholeInput(c.stdin); err != nil {
 			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
-		c.input = notNil(data)
 	}
-	codec, err := c.codec("-", c.input)
+	in := input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, content: c.input, size: c.input.Size()}
+	head, err := in.head()
 	if err != nil {
+		return input{}, fmt.Errorf("reading standard input: %w", err)
+	}
+	if in.codec, err = c.codec("-", head); err != nil {
 		return input{}, &unreadableError{err}
 	}
-	return input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, codec: codec,
-		content: bytes.NewReader(c.input), size: int64(len(c.input))}, nil
+	return in, nil
+}
+
+// wholeInput returns all of standard input. What can be read again is not held in memory.
+func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
+	if again, ok := stdin.(interface {
+		io.ReaderAt
+		Size() int64
+	}); ok {
+		return io.NewSectionReader(again, 0, again.Size()), nil
+	}
+	data, err := io.ReadAll(stdin)
+	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), err
 }
 
 // canonicalPath is the one path under which a file is remembered.

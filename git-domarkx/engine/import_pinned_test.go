@@ -2,10 +2,14 @@ package engine_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // pinnedTranscript has everything that makes a message depend on entries elsewhere: calls
@@ -85,4 +89,60 @@ func TestImportIsPinned(t *testing.T) {
 		t.Errorf("the sessions (-want +got):\n%s", diff)
 	}
 	c.fsck()
+}
+
+// TestImportPutsLargeSavesOff: a save that continues a long one of the same import waits until
+// that is stored.
+func TestImportPutsLargeSavesOff(t *testing.T) {
+	c := newClone(t)
+	for i, messages := range []int{9000, 9001, 9001, 9002} {
+		text := pinnedChatter(messages)
+		if i == 2 {
+			text = strings.Replace(text, "Message 7.", "Note 7.", 1)
+		}
+		c.write(fmt.Sprintf("in/170000000000%d-s.json", i), text)
+	}
+	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{filepath.Join(c.dir, "in")}})
+	if err != nil || len(result.Bad) > 0 || len(result.Warnings) > 0 {
+		t.Fatal(err, result.Bad, result.Warnings)
+	}
+	var messages []int
+	for info, err := range c.store.History(t.Context(), c.tip("team/s").ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages = append(messages, info.Messages)
+	}
+	if want := []int{9002, 9001, 9001, 9000}; !slices.Equal(messages, want) {
+		t.Errorf("snapshots of %d messages, want %d", messages, want)
+	}
+	c.fsck()
+}
+
+// TestImportOfFilesThatChange: what was read of a file at different times is not put together.
+func TestImportOfFilesThatChange(t *testing.T) {
+	c := newClone(t)
+	before := pinnedTranscript(10)
+	path := c.write("talk.jsonl", before)
+	c.reading = func() {
+		c.reading = nil
+		c.write("talk.jsonl", strings.Replace(before, "Question 5", "Querying 5", 1))
+	}
+	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{path}})
+	if err != nil || len(result.Sessions) > 0 || len(result.Bad) != 1 || !strings.Contains(result.Bad[0].Error(), "changed while it was read") {
+		t.Errorf("imported %v, bad %v, %v", result.Sessions, result.Bad, err)
+	}
+	if names := c.names(); len(names) > 0 {
+		t.Errorf("sessions %q", names)
+	}
+	grown := before + piEntry("more", "name", "user", "More")
+	c.write("talk.jsonl", before)
+	c.reading = func() { c.write("talk.jsonl", grown) }
+	if saved := c.importFile(path); saved.Messages != len(c.ids("talk")) || c.export("talk") != before {
+		t.Error("a file that grew while it was read is not what it was before")
+	}
+	c.reading = nil
+	if c.importFile(path); c.export("talk") != grown {
+		t.Error("what a file grew by while it was read is not imported")
+	}
 }

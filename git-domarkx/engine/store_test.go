@@ -46,7 +46,8 @@ type clone struct {
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
 	store      *gitstore.Store
-	decoded    int // documents that can grow, read as a whole
+	decoded    int    // documents that can grow, read as a whole
+	reading    func() // called before one is
 }
 
 // codecs are all, of which those of documents that can grow are counted.
@@ -58,6 +59,9 @@ func (c *clone) codecs() []format.Codec {
 		}
 		codecs[i].Open = func(f format.File) iter.Seq2[format.Stream, error] {
 			c.decoded++
+			if c.reading != nil {
+				c.reading()
+			}
 			return codec.Open(f)
 		}
 	}
