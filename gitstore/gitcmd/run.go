@@ -29,6 +29,11 @@ type Command struct {
 	// until it and all its children have ended. Not on Windows.
 	Inherit []*os.File
 
+	// Run runs git, as cmd.Run does, and ends it with ctx. nil: as a child of this
+	// program, which a git that is not told to end outlives. Its error says how git
+	// ended by the methods Exited and ExitCode of an [*exec.ExitError].
+	Run func(ctx context.Context, cmd *exec.Cmd) error
+
 	// Terminal lets git ask for passwords on the terminal: it then stays in the
 	// process group of this program. Else git gets a group of its own, which is
 	// ended as a whole when the context is.
@@ -48,7 +53,12 @@ func (g *Git) Do(ctx context.Context, c Command) ([]byte, error) {
 	if c.Stdout == nil {
 		cmd.Stdout = &limitedWriter{w: &out, left: maxOutput}
 	}
-	err := cmd.Run()
+	var err error
+	if c.Run != nil {
+		err = c.Run(ctx, cmd)
+	} else {
+		err = cmd.Run()
+	}
 	return out.Bytes(), wrap(ctx, c.Args, stderr, err)
 }
 
@@ -124,7 +134,11 @@ func wrap(ctx context.Context, args []string, stderr *tail, err error) error {
 		return nil
 	}
 	failed := &Error{Args: args, Code: -1, Stderr: stderr.text()}
-	var exit *exec.ExitError
+	var exit interface {
+		error
+		Exited() bool
+		ExitCode() int
+	}
 	switch {
 	case ctx.Err() != nil:
 		failed.Err = context.Cause(ctx)

@@ -25,5 +25,7 @@
 //     signing, credentials and submodules are off, external diffs and text conversions
 //     too; where the work tree is, the plugin says. No protocol is allowed but when the
 //     repository is cloned, then file, https and ssh.
+//   - A clone, which may wait for another machine for ever, is supervised: neither git nor
+//     ssh outlives this program.
 //   - The user's and the system's configuration are only asked for the user's name.
 package gitrepository

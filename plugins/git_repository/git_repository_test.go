@@ -11,8 +11,17 @@ import (
 
 	"github.com/domarkx/domarkx"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
+
+// TestMain supervises the clones of this package's tests.
+func TestMain(m *testing.M) {
+	if code, supervised := localshell.Supervise(); supervised {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 func value(t *testing.T, text string) domarkx.Value {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/tree"
 )
 
@@ -99,7 +100,8 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	return os.Remove(aside)
 }
 
-// fetch gets everything from a repository, and checks out what the config says.
+// fetch gets everything from a repository, and checks out what the config says. What
+// may wait for another machine is supervised.
 func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) error {
 	env := []string{"GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes"}
 	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
@@ -108,7 +110,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 		}
 	}
 	do := func(args ...string) (string, error) {
-		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env})
+		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: localshell.RunJob})
 		return strings.TrimSpace(string(out)), err
 	}
 	branch, ref := r.text("branch"), r.text("ref")

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/folder"
@@ -53,25 +51,8 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	}
 	defer p.Kill()
 	p.Stdin.Close() // empty, as a command's
-	copied := make(chan error, 2)
-	read := func(w io.Writer, r *os.File) {
-		_, err := io.Copy(w, r)
-		copied <- err
-	}
-	go read(stdout, p.Stdout)
-	go read(stderr, p.Stderr)
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		p.stop()
-	}
-	// What holds the pipes still is no child of the program's.
-	p.Stdout.SetReadDeadline(time.Now().Add(killGrace))
-	p.Stderr.SetReadDeadline(time.Now().Add(killGrace))
-	for range 2 {
-		if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return output.Status{}, fmt.Errorf("reading the output of %q: %w", program, err)
-		}
+	if err := p.relay(ctx, stdout, stderr); err != nil {
+		return output.Status{}, fmt.Errorf("reading the output of %q: %w", program, err)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return output.Status{TimedOut: true, ExitCode: -1}, nil
