@@ -194,3 +194,21 @@ func TestHostileRepository(t *testing.T) {
 		})
 	}
 }
+
+// TestEndlessIndex has an index of holes, which takes no space and would take all memory.
+func TestEndlessIndex(t *testing.T) {
+	isolate(t)
+	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
+	index := filepath.Join(pathOf(r), ".git/index")
+	if err := errors.Join(os.WriteFile(index, nil, 0o644), os.Truncate(index, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := plugintest.NewMemory().Begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context(), w); !errors.Is(err, domarkx.ErrInvalid) || !strings.Contains(err.Error(), ".git/index") {
+		t.Errorf("committed: %v", err)
+	}
+}

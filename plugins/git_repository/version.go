@@ -23,6 +23,10 @@ const (
 	asideName = ".git/domarkx-index.lock"
 )
 
+// maxIndex bounds an index, which is read as a whole: that of a million files has some
+// hundred MB. A small version can hold a file of any size, of holes.
+const maxIndex = 1 << 30
+
 // index is the canonical index, nil for none.
 func (r *repository) index() ([]byte, error) {
 	root, err := os.OpenRoot(r.Path())
@@ -34,8 +38,12 @@ func (r *repository) index() ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = domarkx.ErrInvalid
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("it is no regular file: %w", domarkx.ErrInvalid)
+	case info.Size() > maxIndex:
+		err = fmt.Errorf("it has %d bytes, expected at most %d: %w", info.Size(), maxIndex, domarkx.ErrInvalid)
 	}
 	var data []byte
 	if err == nil {
