@@ -1,0 +1,62 @@
+package integration_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestWorkspaceInCompany makes calls while others push, collect and rewind: each
+// result is linked to the version that its call left, and nothing gets stuck.
+func TestWorkspaceInCompany(t *testing.T) {
+	t.Parallel()
+	const callers, each = 2, 5
+	s, folder := newWorked(t)
+	hub := filepath.Join(t.TempDir(), "hub.git")
+	s.git("init", "-q", "--bare", hub)
+	s.git("remote", "add", "origin", hub)
+	s.domarkx("push", "origin", "s")
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for i := range each {
+				s.run(fmt.Sprintf("echo %d >file.%d.%d; cat file.*", i, caller, i))
+			}
+		})
+	}
+	for _, others := range [][]string{{"push", "origin", "s"}, {"gc"}, {"status"}, {"fsck"}} {
+		all.Go(func() {
+			for range each {
+				if o := s.try("", "git-domarkx", others...); o.code != 0 {
+					t.Errorf("%q: %s", others, o)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for range each {
+			lines := strings.Count(s.domarkx("log", "--messages", "s"), "\n")
+			if o := s.try("", "git-domarkx", "rewind", fmt.Sprintf("s#%d", lines-1)); o.code != 0 && !strings.Contains(o.err, "not found") { // another rewind was quicker
+				t.Errorf("rewind: %s", o)
+			}
+		}
+	})
+	all.Wait()
+	for line := range strings.Lines(s.domarkx("log", "--messages", "s")) {
+		version, call := strings.Split(line, "\t")[3], strings.Split(line, "\t")[4]
+		_, name, ok := strings.Cut(call, ">")
+		if !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(name, ";")
+		if o := s.try("", "git", "cat-file", "-e", version+":sh/"+name); o.code != 0 {
+			t.Errorf("the call that wrote %s is linked to %s, which has no such file", name, version)
+		}
+	}
+	s.settled(folder)
+	s.domarkx("push", "origin", "s")
+	s.sound()
+	noLocks(t, s.path(".git"), "at the end")
+}
