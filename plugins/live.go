@@ -16,7 +16,8 @@ import (
 type Options struct {
 	// Specs are the resources that the document asks for. They are made when the
 	// instance is not here yet and has no Tip; an instance that is here stays what it
-	// is until Reconfigure.
+	// is until Reconfigure. Load opens no others, and these as they stand here: what
+	// a version says of them may have come from anybody. Without Specs, a version's own.
 	Specs []domarkx.ResourceSpec
 	// Tip is the newest version of the workspace, with its resources; nil for none.
 	Tip *domarkx.Version
@@ -40,7 +41,8 @@ type Live struct {
 	m         *WorkspaceManager
 	timeout   time.Duration
 	temporary bool
-	forced    bool // resources are removed even where their plugins fail to
+	asked     []domarkx.ResourceSpec // see Options.Specs
+	forced    bool                   // resources are removed even where their plugins fail to
 
 	mu        sync.Mutex
 	lock      *lock
@@ -101,7 +103,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 	if timeout <= 0 {
 		timeout = m.home.Timeout
 	}
-	return &Live{m: m, timeout: timeout, temporary: o.Temporary, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: timeout, temporary: o.Temporary, asked: o.Specs, lock: lock, dir: dir, state: st}, nil
 }
 
 // start brings the resources up.

@@ -10,7 +10,8 @@ import (
 )
 
 // Load makes every resource what a version of the workspace holds, which becomes
-// the head: those that it has not are torn down, those that are missing are made.
+// the head: those that it has not are torn down, those that are missing are made. Of
+// resources that [Options].Specs ask for otherwise, Changed is true afterwards.
 // What was not committed before is lost. A load that is interrupted is finished by
 // the next Open; one that fails leaves a live state that Changed.
 func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
@@ -70,8 +71,9 @@ func (l *Live) load(ctx context.Context) error {
 }
 
 func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
-	specs := make([]domarkx.ResourceSpec, len(v.Resources))
-	for i, r := range v.Resources {
+	resources := l.askedOf(v.Resources)
+	specs := make([]domarkx.ResourceSpec, len(resources))
+	for i, r := range resources {
 		specs[i] = r.ResourceSpec
 	}
 	if err := l.m.Check(ctx, specs); err != nil {
@@ -80,7 +82,7 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 	if _, err := l.removeOthers(ctx, specs); err != nil {
 		return err
 	}
-	for _, r := range v.Resources {
+	for _, r := range resources {
 		i := l.index(r.ID)
 		if i < 0 {
 			i = l.add(r.ResourceSpec, false)
@@ -102,6 +104,22 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 	}
 	l.order(specs)
 	return nil
+}
+
+// askedOf returns those of a version's resources that are asked for, with the configs
+// with which they are.
+func (l *Live) askedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion {
+	if len(l.asked) == 0 {
+		return all
+	}
+	var resources []domarkx.ResourceVersion
+	for _, r := range all {
+		i := slices.IndexFunc(l.asked, func(s domarkx.ResourceSpec) bool { return s.ID == r.ID && s.Type == r.Type })
+		if i >= 0 {
+			resources = append(resources, domarkx.ResourceVersion{ResourceSpec: l.asked[i], Version: r.Version})
+		}
+	}
+	return resources
 }
 
 // openFor opens a resource that is to be what a version holds, and reports whether

@@ -23,6 +23,7 @@ type notes struct {
 	waiting chan struct{} // closed when "wait" waits; nil when nobody wants to know
 	during  func()        // done during each call
 	stamp   int           // what "stamp" writes; counts up
+	titles  []string      // of all that were opened
 }
 
 func (*notes) Type() string { return "notes" }
@@ -47,6 +48,9 @@ func (*notes) Describe(context.Context) (domarkx.Description, error) {
 }
 
 func (n *notes) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	n.mu.Lock()
+	n.titles = append(n.titles, text(site.Config, "title"))
+	n.mu.Unlock()
 	dir := filepath.Join(site.Dir, "notes")
 	return &notebook{n, dir}, os.MkdirAll(dir, 0o700)
 }

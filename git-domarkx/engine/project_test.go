@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,61 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	}
 	attach("host")
 	held("not live", false)
+}
+
+// TestForgedManifestIsNotOpened holds that a trusted session opens its resources as it
+// says, whatever a version that came from elsewhere says of them.
+func TestForgedManifestIsNotOpened(t *testing.T) {
+	forge := func(c *clone) {
+		t.Helper()
+		tip, err := c.store.WorkspaceTip(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := tip.Resources[0]
+		forged.Config = forged.Config.With("title", domarkx.StringValue("forged"))
+		more := forged
+		more.ID = "more"
+		err = store{c.store, nil}.Update(t.Context(), "pull", func(tx engine.Tx) error {
+			v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Parents: []string{tip.ID}, Operation: "call",
+				Resources: []domarkx.ResourceVersion{more, forged}})
+			if err != nil {
+				return err
+			}
+			return tx.SetWorkspace(t.Context(), "s", v.ID)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, live := range []bool{true, false} {
+		c := newClone(t)
+		c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+		c.runs("s", "0.0 notes write ok")
+		if !live {
+			if err := c.workspaces.TearDown(t.Context(), "s"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forge(c)
+		report, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}})
+		if err != nil || report.Result.Text() != "1" {
+			t.Fatalf("live %v: %v, %v", live, report, err)
+		}
+		if slices.Contains(c.notes.titles, "forged") {
+			t.Errorf("live %v: opened as the version says: %q", live, c.notes.titles)
+		}
+		tip, err := c.store.WorkspaceTip(t.Context(), "s")
+		if err != nil || len(tip.Resources) != 1 || tip.Operation != "configure" {
+			t.Errorf("live %v: the newest version is %+v, %v", live, tip, err)
+		}
+		before := tip.ID
+		c.write1("s", "1")
+		if tip, err = c.store.WorkspaceTip(t.Context(), "s"); err != nil || tip.ID != before {
+			t.Errorf("live %v: a call that changed nothing left a version: %v", live, err)
+		}
+		c.fsck()
+	}
 }
 
 func must[T any](v T, err error) T {

@@ -154,7 +154,10 @@ func (b *bench) catchUp(ctx context.Context) error {
 		return err
 	}
 	if sameSpecs(b.live.Specs(), b.specs) {
-		return nil
+		if b.tip.ID == "" || sameSpecs(specsOf(b.tip.Resources), b.specs) {
+			return nil
+		}
+		return b.commitAs(ctx, "configure", "change the resources", true) // loaded from one that had others
 	}
 	if b.tip.ID == "" { // the document was changed, since what it asked for could not be made
 		_, err := b.live.Reconfigure(ctx, b.specs)
@@ -238,17 +241,6 @@ func (b *bench) commitAs(ctx context.Context, operation, subject string, always 
 		return nil
 	}
 	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
-}
-
-// load makes the live state that of a version, as a new one on top. What is live is
-// expected to be committed.
-func (b *bench) load(ctx context.Context, v domarkx.Version, operation, subject string, also func(tx Tx, v domarkx.Version) error) error {
-	made, err := b.store(ctx, v.Resources, versionRequest{operation: operation, subject: subject, changed: true}, also)
-	if err != nil {
-		return err
-	}
-	b.tip = made
-	return b.live.Load(ctx, made)
 }
 
 // A versionRequest says what a version of a workspace is made for.
