@@ -45,6 +45,7 @@ var owners = []struct {
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx"}},
 	{"go.yaml.in/yaml", []string{"format"}},
+	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/agents"}},
 }
 
 type goPackage struct {
