@@ -91,7 +91,7 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 // Errors are as those of ParseMessage.
 func Conversation(v Value) ([]Value, error) {
 	conversation, err := required(v, "", "conversation", Array)
-	return conversation.items, err
+	return conversation.Items(), err
 }
 
 func (h *Header) parseMetadata(v Value, stored bool) error {

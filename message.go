@@ -78,8 +78,8 @@ func ParseMessage(v Value, at string) (Message, error) {
 		m.Metadata = &metadata
 	}
 	m.Extra = extra(v, "role", "content", "message_metadata")
-	m.Content = make([]Block, 0, len(content.items))
-	for i, item := range content.items {
+	m.Content = make([]Block, 0, len(content.Items()))
+	for i, item := range content.Items() {
 		b, err := parseBlock(item, fmt.Sprintf("%s/content/%d", at, i))
 		if err != nil {
 			return m, err
@@ -180,11 +180,11 @@ func (m Message) Glue() []string {
 		return nil
 	}
 	v, _ := m.Metadata.Get(MetadataGlue)
-	if len(v.items) != len(m.Content)+1 {
+	if len(v.Items()) != len(m.Content)+1 {
 		return nil
 	}
-	glue := make([]string, len(v.items))
-	for i, item := range v.items {
+	glue := make([]string, len(v.Items()))
+	for i, item := range v.Items() {
 		if item.kind != String {
 			return nil
 		}

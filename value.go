@@ -25,11 +25,16 @@ func (k Kind) String() string {
 // WTF-8, so that a lone surrogate survives. The zero Value is null. Values are
 // immutable once shared.
 type Value struct {
-	kind    Kind
-	text    string // string content, number spelling, "true" or "false"
+	text   string  // string content, number spelling, "true" or "false"
+	nested *nested // of an array or object that is not empty
+	offset int
+	kind   Kind
+}
+
+// nested is what most values have nothing of.
+type nested struct {
 	items   []Value
 	members []Member
-	offset  int
 }
 
 // A Member is a name and its value in an object.
@@ -54,10 +59,22 @@ func BoolValue(b bool) Value {
 }
 
 // ArrayValue returns an array of the items, which it then owns.
-func ArrayValue(items ...Value) Value { return Value{kind: Array, items: items} }
+func ArrayValue(items ...Value) Value {
+	v := Value{kind: Array}
+	if len(items) > 0 {
+		v.nested = &nested{items: items}
+	}
+	return v
+}
 
 // ObjectValue returns an object of the members in that order; it then owns them.
-func ObjectValue(members ...Member) Value { return Value{kind: Object, members: members} }
+func ObjectValue(members ...Member) Value {
+	v := Value{kind: Object}
+	if len(members) > 0 {
+		v.nested = &nested{members: members}
+	}
+	return v
+}
 
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
@@ -70,10 +87,20 @@ func (v Value) Text() string { return v.text }
 func (v Value) IsTrue() bool { return v.kind == Bool && v.text == "true" }
 
 // Items returns the items of an array. The caller must not change them.
-func (v Value) Items() []Value { return v.items }
+func (v Value) Items() []Value {
+	if v.nested == nil {
+		return nil
+	}
+	return v.nested.items
+}
 
 // Members returns the members of an object. The caller must not change them.
-func (v Value) Members() []Member { return v.members }
+func (v Value) Members() []Member {
+	if v.nested == nil {
+		return nil
+	}
+	return v.nested.members
+}
 
 // Offset returns where in the parsed text the value began, in bytes; 0 for a
 // value that was not parsed.
@@ -83,10 +110,10 @@ func (v Value) Offset() int { return v.offset }
 // a value that is neither, or empty.
 func (v Value) Depth() int {
 	depth := 0
-	for _, item := range v.items {
+	for _, item := range v.Items() {
 		depth = max(depth, 1+item.Depth())
 	}
-	for _, m := range v.members {
+	for _, m := range v.Members() {
 		depth = max(depth, 1+m.Value.Depth())
 	}
 	return depth
@@ -94,7 +121,7 @@ func (v Value) Depth() int {
 
 // Get returns the last member of that name, as readers of JSON commonly do.
 func (v Value) Get(name string) (Value, bool) {
-	for _, m := range slices.Backward(v.members) {
+	for _, m := range slices.Backward(v.Members()) {
 		if m.Name == name {
 			return m.Value, true
 		}
@@ -106,9 +133,9 @@ func (v Value) Get(name string) (Value, bool) {
 // there already (once), else at the end. On a value of another kind it returns
 // an object of that member alone.
 func (v Value) With(name string, value Value) Value {
-	members := make([]Member, 0, len(v.members)+1)
+	members := make([]Member, 0, len(v.Members())+1)
 	set := false
-	for _, m := range v.members {
+	for _, m := range v.Members() {
 		if m.Name == name {
 			if set {
 				continue
@@ -120,18 +147,18 @@ func (v Value) With(name string, value Value) Value {
 	if !set {
 		members = append(members, Member{name, value})
 	}
-	return Value{kind: Object, members: members}
+	return ObjectValue(members...)
 }
 
 // Without returns the object without any member of that name.
 func (v Value) Without(name string) Value {
-	members := make([]Member, 0, len(v.members))
-	for _, m := range v.members {
+	members := make([]Member, 0, len(v.Members()))
+	for _, m := range v.Members() {
 		if m.Name != name {
 			members = append(members, m)
 		}
 	}
-	return Value{kind: Object, members: members}
+	return ObjectValue(members...)
 }
 
 // Equal reports whether both are the same value with the same spelling of
@@ -140,8 +167,11 @@ func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind || v.text != w.text {
 		return false
 	}
-	return slices.EqualFunc(v.items, w.items, Value.Equal) &&
-		slices.EqualFunc(v.members, w.members, func(a, b Member) bool {
+	if v.nested == nil || w.nested == nil {
+		return v.nested == w.nested
+	}
+	return slices.EqualFunc(v.nested.items, w.nested.items, Value.Equal) &&
+		slices.EqualFunc(v.nested.members, w.nested.members, func(a, b Member) bool {
 			return a.Name == b.Name && a.Value.Equal(b.Value)
 		})
 }

@@ -78,13 +78,13 @@ func optional(v Value, at, name string, kind Kind) (Value, error) {
 // member of its name replaces says nothing at all.
 func extra(v Value, known ...string) []Member {
 	null := make([]bool, len(known)) // whether the last member of that name is null
-	for _, m := range v.members {
+	for _, m := range v.Members() {
 		if i := slices.Index(known, m.Name); i >= 0 {
 			null[i] = m.Value.kind == Null
 		}
 	}
 	var rest []Member
-	for _, m := range v.members {
+	for _, m := range v.Members() {
 		if i := slices.Index(known, m.Name); i < 0 || null[i] && m.Value.kind == Null {
 			rest = append(rest, m)
 		}

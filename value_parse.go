@@ -53,8 +53,9 @@ func ParsePartial(data []byte) (Value, error) {
 func isOpen(v Value) bool { return v.kind == Array || v.kind == Object }
 
 type parser struct {
-	data []byte
-	pos  int
+	data  []byte
+	pos   int
+	names [64]string // of members, which repeat
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -123,75 +124,92 @@ func (p *parser) value(depth int) (Value, error) {
 
 func (p *parser) object(depth int) (Value, error) {
 	v := Value{kind: Object, offset: p.pos}
+	members, err := p.members(depth)
+	if len(members) > 0 {
+		v.nested = &nested{members: members}
+	}
+	return v, err
+}
+
+// members parses an object; with an error come those before the damage.
+func (p *parser) members(depth int) ([]Member, error) {
 	p.pos++
 	p.space()
 	if p.eat('}') {
-		return v, nil
+		return nil, nil
 	}
+	members := make([]Member, 0, 4)
 	for {
 		p.space()
 		if p.pos >= len(p.data) || p.data[p.pos] != '"' {
-			return v, p.fail("unexpected %s, expected a member name in double quotes", p.found())
+			return members, p.fail("unexpected %s, expected a member name in double quotes", p.found())
 		}
-		name, err := p.str()
+		name, err := p.name()
 		if err != nil {
-			return v, err
+			return members, err
 		}
 		p.space()
 		if !p.eat(':') {
-			return v, p.fail("unexpected %s, expected ':' after a member name", p.found())
+			return members, p.fail("unexpected %s, expected ':' after a member name", p.found())
 		}
 		p.space()
 		value, err := p.value(depth + 1)
 		if err != nil {
 			if isOpen(value) {
-				v.members = append(v.members, Member{name, value})
+				members = append(members, Member{name, value})
 			}
-			return v, err
+			return members, err
 		}
-		if v.members == nil {
-			v.members = make([]Member, 0, 4)
-		}
-		v.members = append(v.members, Member{name, value})
+		members = append(members, Member{name, value})
 		p.space()
 		if p.eat('}') {
-			return v, nil
+			return members, nil
 		}
 		if !p.eat(',') {
 			if value.kind == Number && p.pos == len(p.data) { // it may have gone on
-				v.members = v.members[:len(v.members)-1]
+				members = members[:len(members)-1]
 			}
-			return v, p.fail("unexpected %s, expected ',' or '}'", p.found())
+			return members, p.fail("unexpected %s, expected ',' or '}'", p.found())
 		}
 	}
 }
 
 func (p *parser) array(depth int) (Value, error) {
 	v := Value{kind: Array, offset: p.pos}
+	items, err := p.items(depth)
+	if len(items) > 0 {
+		v.nested = &nested{items: items}
+	}
+	return v, err
+}
+
+// items parses an array; with an error come those before the damage.
+func (p *parser) items(depth int) ([]Value, error) {
 	p.pos++
 	p.space()
 	if p.eat(']') {
-		return v, nil
+		return nil, nil
 	}
+	var items []Value
 	for {
 		p.space()
 		item, err := p.value(depth + 1)
 		if err != nil {
 			if isOpen(item) {
-				v.items = append(v.items, item)
+				items = append(items, item)
 			}
-			return v, err
+			return items, err
 		}
-		v.items = append(v.items, item)
+		items = append(items, item)
 		p.space()
 		if p.eat(']') {
-			return v, nil
+			return items, nil
 		}
 		if !p.eat(',') {
 			if item.kind == Number && p.pos == len(p.data) {
-				v.items = v.items[:len(v.items)-1]
+				items = items[:len(items)-1]
 			}
-			return v, p.fail("unexpected %s, expected ',' or ']'", p.found())
+			return items, p.fail("unexpected %s, expected ',' or ']'", p.found())
 		}
 	}
 }
@@ -266,6 +284,22 @@ func (p *parser) str() (string, error) {
 		}
 	}
 	return "", p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+// name reads the name of a member. Those that come again share their memory.
+func (p *parser) name() (string, error) {
+	start := p.pos + 1
+	n, ascii := plainRun(p.data[start:])
+	if end := start + n; n == 0 || n > 32 || !ascii || end == len(p.data) || p.data[end] != '"' {
+		return p.str()
+	}
+	name := p.data[start : start+n]
+	slot := &p.names[(n*7+int(name[0])*3+int(name[n-1])+int(name[n/2])*5)%len(p.names)]
+	if *slot != string(name) {
+		*slot = string(name)
+	}
+	p.pos = start + n + 1
+	return *slot, nil
 }
 
 // plain reads up to the next quote, escape or control character.

@@ -56,20 +56,20 @@ func (w *jsonWriter) value(v Value, depth int) {
 		w.buf = appendJSONString(w.buf, v.text)
 	case Array:
 		w.buf = append(w.buf, '[')
-		for i, item := range v.items {
+		for i, item := range v.Items() {
 			if i > 0 {
 				w.buf = append(w.buf, ',')
 			}
 			w.line(depth + 1)
 			w.value(item, depth+1)
 		}
-		if len(v.items) > 0 {
+		if len(v.Items()) > 0 {
 			w.line(depth)
 		}
 		w.buf = append(w.buf, ']')
 	case Object:
 		w.buf = append(w.buf, '{')
-		for i, m := range v.members {
+		for i, m := range v.Members() {
 			if i > 0 {
 				w.buf = append(w.buf, ',')
 			}
@@ -80,7 +80,7 @@ func (w *jsonWriter) value(v Value, depth int) {
 			}
 			w.value(m.Value, depth+1)
 		}
-		if len(v.members) > 0 {
+		if len(v.Members()) > 0 {
 			w.line(depth)
 		}
 		w.buf = append(w.buf, '}')

@@ -23,12 +23,12 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 		return nil, badValue(v, at, `the key "resources" is missing, expected a list of resources`)
 	case resources.kind != Array:
 		return nil, badValue(resources, at, "is no list, expected a list of resources")
-	case len(resources.items) == 0:
+	case len(resources.Items()) == 0:
 		return nil, badValue(resources, at, "is empty, expected at least one resource")
 	}
-	specs := make([]ResourceSpec, len(resources.items))
+	specs := make([]ResourceSpec, len(resources.Items()))
 	taken := map[string]bool{}
-	for i, r := range resources.items {
+	for i, r := range resources.Items() {
 		var err error
 		if specs[i], err = parseResource(r, fmt.Sprintf("%s/%d", at, i)); err != nil {
 			return nil, err
