@@ -456,6 +456,8 @@ func TestNothingIsReadTwice(t *testing.T) {
 	for _, name := range []string{"a", "b", "c/d", "c/e"} {
 		p.write(name, name)
 	}
+	future := time.Now().AddDate(10, 0, 0)
+	must(t, os.Chtimes(filepath.Join(p.path, "a"), future, future))
 	p.commit()
 	p.settle()
 	stored := m.Stored()

@@ -30,11 +30,16 @@ const (
 	coarseStep = 2100 * time.Millisecond
 )
 
-// racy reports whether a change right after now might leave the stat as it is.
+// racy reports whether a change right after now might leave the stat as it is. A change
+// shows in the ctime, which nobody sets; a file may say that it is from the future.
 func (s stat) racy(now time.Time) bool {
+	changed := s.ctime
+	if changed == 0 { // there is none
+		changed = s.mtime
+	}
 	step := fineStep
 	if s.mtime%int64(time.Second) == 0 && s.ctime%int64(time.Second) == 0 {
 		step = coarseStep
 	}
-	return max(s.mtime, s.ctime) > now.Add(-step).UnixNano()
+	return changed > now.Add(-step).UnixNano()
 }
