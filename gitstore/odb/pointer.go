@@ -16,12 +16,15 @@ type Pointer struct {
 	Chunks ID // the chunk tree
 }
 
+// pointerHead is the first line of a pointer.
+const pointerHead = "domarkx-large 1\n"
+
 // maxPointer is the length of the longest pointer.
 const maxPointer = 256
 
 // Encode returns the one encoding of a pointer, four lines of text.
 func (p Pointer) Encode() []byte {
-	return fmt.Appendf(nil, "domarkx-large 1\nsize %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
+	return fmt.Appendf(nil, pointerHead+"size %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
 }
 
 // DecodePointer reads a pointer; what [Pointer.Encode] would not write is
@@ -54,6 +57,9 @@ func DecodePointer(data []byte) (Pointer, error) {
 // IsPointer reports whether a blob is the pointer to large content: no other blob
 // of the store is, since content that reads as one is stored as large content too.
 func IsPointer(data []byte) bool {
+	if len(data) > maxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
+		return false // as nearly all are
+	}
 	_, err := DecodePointer(data)
 	return err == nil
 }
