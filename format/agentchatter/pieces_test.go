@@ -134,3 +134,14 @@ func TestManyReports(t *testing.T) {
 	_, behind, _ = strings.Cut(behind, `]}}`)
 	comparePieces(t, []byte(before+strings.TrimSuffix(strings.Repeat("1,\n", 1000), ",\n")+behind))
 }
+
+func FuzzPieces(f *testing.F) {
+	f.Add([]byte(several))
+	f.Add([]byte(small))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if diff := cmp.Diff(told(agentchatter.Codec(), data), told(inPieces, data)); diff != "" {
+			t.Fatalf("at once (-) and in pieces (+):\n%s", diff)
+		}
+		told(unmended, data)
+	})
+}

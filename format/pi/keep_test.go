@@ -54,3 +54,14 @@ func TestReadAgain(t *testing.T) {
 		}
 	})
 }
+
+func FuzzReadAgain(f *testing.F) {
+	for _, name := range []string{"v1", "v2", "v3", "branches"} {
+		f.Add(read(f, "testdata/"+name+".jsonl"))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if diff := cmp.Diff(told(pi.Codec(), text), told(pi.Keeping(0), text)); diff != "" {
+			t.Fatalf("(-kept +read again):\n%s", diff)
+		}
+	})
+}
