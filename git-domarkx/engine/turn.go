@@ -89,8 +89,11 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 	var at place
 	changes, err := b.live.Commit(ctx)
 	if err != nil {
-		err = fmt.Errorf("the call was made, but what it left cannot be kept: %w", err)
-		outcome = failed(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: err.Error()})
+		if outcome.OK {
+			outcome = Outcome{Code: domarkx.CodeFailed, Message: fmt.Sprintf("the call was made, but what it left cannot be kept: %v", err)}
+		} else { // that it failed, or was interrupted, stays what the record says first
+			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
+		}
 		report.Outcome = outcome
 		stored := b.m.update(ctx, t.operation+" "+t.Session, func(tx Tx) error {
 			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
