@@ -14,7 +14,7 @@ import (
 // to be known valid. It reads the values as they are; the validator wants a copy of
 // them in maps, and takes ten times as long.
 type rule struct {
-	kinds    []string // of which the value must be one; nil for any
+	kinds    uint8 // of which the value must be one, see kindBit; 0 for any
 	members  []memberRule
 	closed   bool // an object has no other members
 	items    *rule
@@ -37,7 +37,20 @@ type memberRule struct {
 	value    *rule // nil for any
 }
 
-var kinds = []string{"null", "boolean", "integer", "number", "string", "array", "object"}
+// kindBit returns the bit for a type of JSON Schema; 0 when there is none of that name.
+func kindBit(name string) uint8 {
+	if name == "integer" {
+		return integerBit
+	}
+	for kind := domarkx.Null; kind <= domarkx.Object; kind++ {
+		if kind.String() == name {
+			return 1 << kind
+		}
+	}
+	return 0
+}
+
+const integerBit = 0x80 // there are six kinds
 
 // A verdict says whether a value is as a rule wants it.
 type verdict uint8
@@ -97,12 +110,15 @@ func (r *ruleReader) keyword(s *rule, name string, v domarkx.Value) {
 	switch name {
 	case "$schema", "$id", "title", "description", "$defs":
 	case "type":
-		if s.kinds = []string{v.Text()}; v.Kind() == domarkx.Array {
-			s.kinds = r.names(v)
+		names := []string{v.Text()}
+		if v.Kind() == domarkx.Array {
+			names = r.names(v)
 		}
-		for _, kind := range s.kinds {
-			r.known = r.known && slices.Contains(kinds, kind)
+		for _, name := range names {
+			s.kinds |= kindBit(name)
+			r.known = r.known && kindBit(name) != 0
 		}
+		r.known = r.known && s.kinds != 0
 	case "required":
 		for _, name := range r.names(v) {
 			s.member(name).required = true
@@ -250,22 +266,16 @@ func (s *rule) check(v domarkx.Value, depth int) verdict {
 }
 
 func (s *rule) checkKind(v domarkx.Value) verdict {
-	if s.kinds == nil {
+	switch {
+	case s.kinds == 0 || s.kinds&(1<<v.Kind()) != 0:
+		return holds
+	case s.kinds&integerBit == 0 || v.Kind() != domarkx.Number:
+		return fails
+	}
+	if _, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
 		return holds
 	}
-	known := fails
-	for _, kind := range s.kinds {
-		switch {
-		case kind == v.Kind().String():
-			return holds
-		case kind == "integer" && v.Kind() == domarkx.Number:
-			if _, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
-				return holds
-			}
-			known = unsure // 1.0 and 1e3 are integers
-		}
-	}
-	return known
+	return unsure // 1.0 and 1e3 are integers
 }
 
 func (s *rule) checkValue(v domarkx.Value) verdict {
@@ -288,8 +298,10 @@ func (s *rule) checkValue(v domarkx.Value) verdict {
 func (s *rule) checkMembers(v domarkx.Value, depth int) verdict {
 	known := holds
 	var seen uint64
+	next := 0 // most documents have their members in the order of the schema
 	for _, m := range v.Members() {
-		i := slices.IndexFunc(s.members, func(r memberRule) bool { return r.name == m.Name })
+		i := s.find(m.Name, next)
+		next = i + 1
 		switch {
 		case i < 0:
 			if s.closed {
@@ -312,6 +324,22 @@ func (s *rule) checkMembers(v domarkx.Value, depth int) verdict {
 		}
 	}
 	return known
+}
+
+// find returns which of the members has that name, looking from the first on and then at
+// those before it; -1 for none.
+func (s *rule) find(name string, first int) int {
+	for i := first; i < len(s.members); i++ {
+		if s.members[i].name == name {
+			return i
+		}
+	}
+	for i := range min(first, len(s.members)) {
+		if s.members[i].name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // checkOne says whether a value is as exactly one of several rules wants it.
