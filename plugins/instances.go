@@ -135,16 +135,16 @@ func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (str
 	return "", fmt.Errorf("workspace %q: no folder of this machine: %w", name, domarkx.ErrNotFound)
 }
 
-// Fork makes a private instance that holds a version. domarkx.ErrExists when there
-// is an instance of that name.
-func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Version) error {
+// Fork makes a private instance that holds what a version has of these resources (see
+// [Options].Specs). domarkx.ErrExists when there is an instance of that name.
+func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Version, specs []domarkx.ResourceSpec) error {
 	if _, err := m.Instance(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
 		if err == nil {
 			err = fmt.Errorf("workspace %q: %w", name, domarkx.ErrExists)
 		}
 		return err
 	}
-	l, err := m.Open(ctx, name, Options{Tip: &v, Private: true})
+	l, err := m.Open(ctx, name, Options{Specs: specs, Tip: &v, Private: true})
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,14 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	return l.load(ctx)
 }
 
+// Ask lets Load open only these resources from now on, as they stand here (see
+// [Options].Specs).
+func (l *Live) Ask(specs []domarkx.ResourceSpec) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = specs
+}
+
 // resume finishes the load that a killed process began.
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()

@@ -385,10 +385,10 @@ func TestInstances(t *testing.T) {
 	if err := w.m.Rename(t.Context(), "team/s", "S"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.m.Fork(t.Context(), "S", v); !errors.Is(err, domarkx.ErrExists) {
+	if err := w.m.Fork(t.Context(), "S", v, nil); !errors.Is(err, domarkx.ErrExists) {
 		t.Error(err)
 	}
-	if err := w.m.Fork(t.Context(), "f", v); err != nil {
+	if err := w.m.Fork(t.Context(), "f", v, nil); err != nil {
 		t.Fatal(err)
 	}
 	instances, err := w.m.Instances(t.Context())

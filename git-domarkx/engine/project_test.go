@@ -168,6 +168,72 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 	}
 }
 
+// TestForgedLinkIsNotOpened is the same for versions that a remote linked a message to.
+func TestForgedLinkIsNotOpened(t *testing.T) {
+	forged := func(c *clone) {
+		t.Helper()
+		ctx := t.Context()
+		tip, err := c.store.WorkspaceTip(ctx, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resource := tip.Resources[0]
+		resource.Config = resource.Config.With("title", domarkx.StringValue("forged"))
+		session := c.tip("s")
+		state, err := c.store.Load(ctx, session.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store{c.store, nil}.Update(ctx, "pull", func(tx engine.Tx) error {
+			v, err := tx.CommitVersion(ctx, "s", domarkx.VersionCommit{Operation: "change", Resources: []domarkx.ResourceVersion{resource}})
+			if err != nil {
+				return err
+			}
+			state.Thread.Live[0].Link = v.ID
+			info, err := tx.Commit(ctx, domarkx.Commit{Parents: []string{session.ID, v.ID}, State: state, Operation: "pull"})
+			if err != nil {
+				return err
+			}
+			return tx.Set(ctx, "s", info.ID)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := engine.Revision{Name: "s", Message: 0}
+	for name, open := range map[string]func(c *clone) error{
+		"rewind": func(c *clone) error {
+			_, err := c.Rewind(t.Context(), to)
+			return err
+		},
+		"fork": func(c *clone) error {
+			fork, err := c.Fork(t.Context(), to, "f")
+			return errors.Join(err, fork.Asleep)
+		},
+		"replay": func(c *clone) error {
+			_, err := c.Replay(t.Context(), engine.ReplayRequest{Name: "s"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)+"\n## user\n\nThank you.\n")
+			c.runs("s", "0.0 notes write ok")
+			forged(c)
+			opened := len(c.notes.titles)
+			if err := open(c); err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(c.notes.titles, "forged") {
+				t.Errorf("opened as the version says: %q", c.notes.titles)
+			}
+			if len(c.notes.titles) == opened {
+				t.Error("nothing was opened")
+			}
+		})
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

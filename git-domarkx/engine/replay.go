@@ -39,14 +39,27 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 		return 0, err
 	}
 	info.Name = r.Name
-	if err := m.newGate(r.Approve).check(ctx, info); err != nil {
+	passed := m.newGate(r.Approve)
+	if err := passed.check(ctx, info); err != nil {
 		return 0, err
 	}
 	p, err := m.plan(ctx, info)
 	if err != nil || len(p.calls) == 0 {
 		return 0, err
 	}
-	live, err := m.around.Workspaces.Open(ctx, r.Name, plugins.Options{Tip: &p.start, Temporary: true, Timeout: p.timeout})
+	workspace, err := m.workspaceOf(ctx, r.Name)
+	if err != nil {
+		return 0, err
+	}
+	tip, err := m.tipOrNone(ctx, workspace)
+	if err != nil {
+		return 0, err
+	}
+	_, specs, err := m.permitted(ctx, info, workspace, tip, passed)
+	if err != nil {
+		return 0, err
+	}
+	live, err := m.around.Workspaces.Open(ctx, r.Name, plugins.Options{Specs: specs, Tip: &p.start, Temporary: true, Timeout: p.timeout})
 	if err != nil {
 		return 0, err
 	}

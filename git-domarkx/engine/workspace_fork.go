@@ -87,14 +87,10 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 
 // wake makes the workspace of a fork live, where the user trusts what it holds.
 func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err error) {
-	trusted, err := m.IsTrusted(ctx, fork.Info)
-	if err != nil {
-		return nil, err
+	specs, err := m.trustedSpecs(ctx, fork.Info, fork.Workspace)
+	if err == nil {
+		err = m.around.Workspaces.Fork(ctx, fork.Name, fork.Workspace, specs)
 	}
-	if !trusted {
-		return &UntrustedError{Session: fork.Name}, nil
-	}
-	err = m.around.Workspaces.Fork(ctx, fork.Name, fork.Workspace)
 	return err, ctx.Err()
 }
 

@@ -34,31 +34,19 @@ func errNoWorkspace(session string) error {
 // now come and go. It makes no version of a workspace that has none; that is for
 // bench.prepare. passed is the gate that let the session run.
 func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info, passed *gate) (*bench, error) {
-	headers, err := m.store.Header(ctx, session.ID)
+	workspace, err := m.workspaceOf(ctx, session.Name)
 	if err != nil {
 		return nil, err
 	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	b := &bench{m: m, workspace: workspace}
+	tip, err := m.tipOrNone(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{m: m, header: h}
-	if b.workspace, err = m.workspaceOf(ctx, session.Name); err != nil {
+	if b.header, b.specs, err = m.permitted(ctx, session, workspace, tip, passed); err != nil {
 		return nil, err
 	}
-	tip, err := m.tipOrNone(ctx, b.workspace)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := m.wanted(ctx, session.Name, b.workspace, h, tip)
-	if err != nil {
-		return nil, err
-	}
-	if err := passed.covers(asked.added); err != nil {
-		return nil, err
-	}
-	b.specs = asked.specs
-	timeout, err := callTimeout(h)
+	timeout, err := callTimeout(b.header)
 	if err != nil {
 		return nil, inSession(session.Name, err)
 	}
@@ -96,6 +84,25 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 		return domarkx.Version{}, nil
 	}
 	return tip, err
+}
+
+// permitted returns a session's header and the resources that its calls need, as the
+// gate let them through. What versions say of their resources may have come from
+// anybody.
+func (m *SessionManager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
+	headers, err := m.store.Header(ctx, session.ID)
+	if err != nil {
+		return domarkx.Header{}, nil, err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return h, nil, err
+	}
+	asked, err := m.wanted(ctx, session.Name, workspace, h, tip)
+	if err != nil {
+		return h, nil, err
+	}
+	return h, asked.specs, passed.covers(asked.added)
 }
 
 // wanted returns the resources that a session's calls need. In a workspace of

@@ -66,12 +66,16 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 	if b == nil || done.Workspace.ID == "" {
 		return done, nil
 	}
-	trusted, err := m.IsTrusted(ctx, done.Now)
-	if err != nil || !trusted {
-		done.Asleep = err == nil
-		return done, err
+	specs, err := m.trustedSpecs(ctx, done.Now, done.Workspace)
+	var untrusted *UntrustedError
+	if done.Asleep = errors.As(err, &untrusted); done.Asleep {
+		return done, nil
 	}
-	if err := b.live.Load(ctx, done.Workspace); err != nil {
+	if err == nil {
+		b.live.Ask(specs)
+		err = b.live.Load(ctx, done.Workspace)
+	}
+	if err != nil {
 		return done, fmt.Errorf("the session and its workspace %q are taken back, but the live workspace is not: %w; the next call tries it again", workspace, err)
 	}
 	return done, nil
@@ -120,6 +124,18 @@ func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspac
 		return Rewound{}, err
 	}
 	return done, tx.Set(ctx, r.Name, done.Now.ID)
+}
+
+// trustedSpecs returns the resources that a session's calls need in a workspace of
+// which that is the newest version. Unless the user trusts the session the error is an
+// *UntrustedError.
+func (m *SessionManager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
+	passed := m.newGate(nil)
+	if err := passed.check(ctx, info); err != nil {
+		return nil, err
+	}
+	_, specs, err := m.permitted(ctx, info, tip.Workspace, tip, passed)
+	return specs, err
 }
 
 // A rewinding is where a rewind begins and where it leads.

@@ -279,7 +279,7 @@ func (s Suite) elsewhere(t *testing.T) {
 	there := two.open(t, &v)
 	two.holds(t, there, v)
 	there.Close(t.Context())
-	if err := two.m.Fork(t.Context(), "fork", v); err != nil {
+	if err := two.m.Fork(t.Context(), "fork", v, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer two.m.TearDown(context.Background(), "fork")
