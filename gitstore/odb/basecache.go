@@ -6,7 +6,7 @@ import (
 )
 
 // maxBases bounds the memory of a baseCache, in bytes.
-const maxBases = 64 << 20
+const maxBases = 24 << 20
 
 // A baseCache holds the objects that deltas were applied to most recently: the
 // next object read is likely to be a delta of the same ones.
