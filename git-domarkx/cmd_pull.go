@@ -27,8 +27,9 @@ Workspaces come with their sessions. They are not merged: when both sides ran ca
 next version follows both and holds what the last linked message of the session left.
 What is live on this machine stays as it is until the next call, which commits first. A
 session whose last calls were made elsewhere in a workspace that does not have its name
-("git domarkx workspace attach") works in that one here too, once a pull brought those
-calls; where it cannot be told which one that is, attach it.
+("git domarkx workspace attach") works in that one here too, when the same pull brought
+it. A workspace that was here before is yours to share, and what you attached stays: then,
+or where it cannot be told which workspace it is, attach the session yourself.
 
 A session that was removed there and not changed here goes to the trash, with its
 workspace.

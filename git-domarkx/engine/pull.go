@@ -22,6 +22,10 @@ type pull struct {
 // both sides are merged. A session that was removed there and not changed here
 // goes to the trash. Workspaces go along with their sessions.
 func (m *SessionManager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
+	here, err := m.workspaceTips(ctx)
+	if err != nil {
+		return nil, err
+	}
 	before, after, err := m.store.Fetch(ctx, remote, progress)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 		was.Name = name
 		tips = append(tips, was)
 	}
-	if err := m.followPulled(ctx, tips); err != nil {
+	if err := m.followPulled(ctx, tips, here); err != nil {
 		return told, err
 	}
 	if len(names) > 0 { // what was removed of the others is for the next pull

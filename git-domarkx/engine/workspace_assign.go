@@ -44,18 +44,23 @@ func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info
 }
 
 // followPulled is followWorkspace for sessions that were pulled, given what they were
-// before; one that is not here now, or as it was, stays where it works.
-func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info) error {
+// before; one that is not here now, or as it was, stays where it works. here are the
+// workspaces that were here before.
+func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info, here map[string]string) error {
+	chosen, err := m.around.Assignments.List(ctx)
+	if err != nil {
+		return err
+	}
 	for _, was := range before {
 		now, err := m.store.Tip(ctx, was.Name)
-		if errors.Is(err, domarkx.ErrNotFound) || err == nil && now.ID == was.ID {
+		if errors.Is(err, domarkx.ErrNotFound) || err == nil && (now.ID == was.ID || chosen[was.Name] != "") {
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		now.Name = was.Name
-		if err := m.followWorkspace(ctx, was, now); err != nil {
+		if err := m.followWorkspace(ctx, was, now, here); err != nil {
 			return err
 		}
 	}
@@ -63,10 +68,11 @@ func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info
 }
 
 // followWorkspace lets a session that was pulled work in the workspace that its last
-// calls were made in elsewhere, when the pull brought those: which workspace that is no
-// snapshot says, but only one holds their version. Where several do, or the one that
-// it works in here, nothing changes.
-func (m *SessionManager) followWorkspace(ctx context.Context, before, now domarkx.Info) error {
+// calls were made in elsewhere, when the pull brought those, and that: which workspace it
+// is no snapshot says, but only one holds their version. A workspace that was here
+// before is for its user to share: a remote that could lead a session there would have it
+// call and push what is there.
+func (m *SessionManager) followWorkspace(ctx context.Context, before, now domarkx.Info, here map[string]string) error {
 	link, err := m.linkAt(ctx, now.ID, now.Messages-1)
 	if err != nil || link == "" {
 		return err
@@ -84,33 +90,20 @@ func (m *SessionManager) followWorkspace(ctx context.Context, before, now domark
 	if err != nil {
 		return err
 	}
-	workspace, err := m.workspaceOf(ctx, now.Name)
-	if err != nil {
-		return err
-	}
-	for _, mine := range []string{workspace, now.Name} {
-		holds, err := m.holdsVersion(ctx, all[mine], link)
-		if err != nil {
-			return err
-		}
-		if holds {
-			return m.assign(ctx, now.Name, mine)
-		}
-	}
 	found := ""
 	for name, tip := range all {
 		holds, err := m.holdsVersion(ctx, tip, link)
 		if err != nil {
 			return err
 		}
-		if holds && found != "" {
+		if holds && (found != "" || name == now.Name) {
 			return nil
 		}
 		if holds {
 			found = name
 		}
 	}
-	if found == "" {
+	if _, was := here[found]; found == "" || was {
 		return nil
 	}
 	return m.assign(ctx, now.Name, found)
