@@ -175,9 +175,10 @@ type importer struct {
 	lastID  string
 	later   []found // documents for the next update
 	homes   *keptHomes
-	forks   []Saved // what the branches of the document that is being imported became
-	stored  string  // the tree of its original, when that is stored
-	beside  beside  // of the last document that names files
+	forks   []Saved  // what the branches of the document that is being imported became
+	learned []func() // notes what became of it, for when all of it is stored
+	stored  string   // the tree of its original, when that is stored
+	beside  beside   // of the last document that names files
 	result  Import
 }
 
@@ -190,7 +191,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	imp.forks, imp.stored = nil, ""
+	imp.forks, imp.stored, imp.learned = nil, "", nil
 	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
 		return err
 	} else if ok {
@@ -214,15 +215,23 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		imp.later = append(imp.later, f)
 	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)
+		if saved.Name != "" { // a branch of it is bad, and looked at again the next time
+			imp.tell(saved)
+		}
 	case err != nil:
 		return err
 	default:
-		for _, s := range append([]Saved{saved}, imp.forks...) {
-			s.state = nil
-			imp.result.Sessions = append(imp.result.Sessions, s)
-		}
+		imp.tell(saved)
 	}
 	return nil
+}
+
+// tell notes which sessions a document became.
+func (imp *importer) tell(saved Saved) {
+	for _, s := range append([]Saved{saved}, imp.forks...) {
+		s.state = nil
+		imp.result.Sessions = append(imp.result.Sessions, s)
+	}
 }
 
 func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
@@ -249,12 +258,12 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	isFirst := true
 	for conv, err := range in.conversations(include) {
 		if err != nil {
-			return Saved{}, err
+			return saved, err
 		}
 		if !isFirst {
 			fork, err := imp.fork(ctx, in, saved.Name, conv, files.sum())
 			if err != nil {
-				return Saved{}, err
+				return saved, err
 			}
 			imp.forks = append(imp.forks, fork)
 			continue
@@ -266,10 +275,21 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		}
 		imp.nameSource(conv.doc, in)
 		var done bool
-		if saved, done, err = imp.conversation(ctx, in, conv, known, files.sum()); err != nil || done {
+		if saved, done, err = imp.conversation(ctx, in, conv, known, files.sum()); err != nil {
 			return saved, err
 		}
+		if done {
+			break
+		}
 		isFirst = false
+	}
+	if !saved.Changed { // else that was verified before the session moved
+		if err := in.verify(); err != nil {
+			return Saved{}, inputError(in, err)
+		}
+	}
+	for _, learn := range imp.learned {
+		learn()
 	}
 	return saved, nil
 }
@@ -306,7 +326,8 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 		imp.before[c.name] = imp.here[c.name].ID
 	}
 	imp.here[c.name] = saved.Info
-	imp.remember(in, save, source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)})
+	now := source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
+	imp.learned = append(imp.learned, func() { imp.remember(in, save, now) })
 	return saved, false, nil
 }
 

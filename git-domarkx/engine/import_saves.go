@@ -63,7 +63,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 			return false, err
 		}
 		if same {
-			imp.remember(in, s, now)
+			imp.learned = append(imp.learned, func() { imp.remember(in, s, now) })
 			return true, nil
 		}
 	}
@@ -90,7 +90,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 		imp.result.Warnings = append(imp.result.Warnings,
 			fmt.Errorf("%s: was saved before what session %q was last imported from; nothing was changed", in.path, c.name))
 	}
-	imp.sources.set(s.pathKey, now, s.path)
+	imp.learned = append(imp.learned, func() { imp.sources.set(s.pathKey, now, s.path) })
 	return true, nil
 }
 
