@@ -12,21 +12,21 @@ import (
 // at again. Content is not read: it cannot keep a version from being loaded halfway,
 // and its objects name it.
 func (r reader) CheckVersion(ctx context.Context, base, version string) error {
-	c := versionCheck{reader: r, seen: map[string]bool{}}
+	c := versionCheck{reader: r, seen: map[string]int{}}
 	return c.folder(ctx, "", base, version, 0)
 }
 
 type versionCheck struct {
 	reader
-	seen map[string]bool // folders, by id: a hostile version has the same ones again and again
+	seen map[string]int // how deep folders were, by id: a hostile version has the same ones again and again
 }
 
 // folder checks a folder; base is the one that the base has at the path, "" for none.
 func (c *versionCheck) folder(ctx context.Context, path, base, id string, depth int) error {
-	if id == base || c.seen[id] {
+	if was, ok := c.seen[id]; id == base || ok && was >= depth {
 		return nil
 	}
-	c.seen[id] = true
+	c.seen[id] = depth
 	if depth > maxVersionDepth {
 		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
 	}

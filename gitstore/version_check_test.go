@@ -33,12 +33,21 @@ func TestCheckVersion(t *testing.T) {
 	for range 40 { // two to the power of 40 folders, were each looked at
 		wide = h.tree(folder("l", wide), folder("r", wide))
 	}
+	shallow := h.tree(file)
+	for range 990 {
+		shallow = h.tree(folder("d", shallow))
+	}
+	far := shallow
+	for range 50 {
+		far = h.tree(folder("d", far))
+	}
 	versions := map[string]struct {
 		id   odb.ID
 		want error
 	}{
 		"good": {parse(next), nil}, "broken": {h.tree(folder("a", h.tree(folder("b", broken)))), domarkx.ErrCorrupt},
 		"deep": {deep, domarkx.ErrCorrupt}, "wide": {wide, nil},
+		"deep where it is seen last": {h.tree(folder("a", shallow), folder("b", far)), domarkx.ErrCorrupt},
 	}
 	if err := h.batch.Sync(); err != nil {
 		t.Fatal(err)
