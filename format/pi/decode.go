@@ -61,9 +61,10 @@ func (l *lines) fork(i int32, names map[string]int) (format.Stream, error) {
 	if err != nil {
 		return format.Stream{}, err
 	}
-	if names[name]++; names[name] > 1 {
-		name += "-" + strconv.Itoa(names[name])
+	for plain := name; names[name] > 0; name = plain + "-" + strconv.Itoa(names[plain]) {
+		names[plain]++
 	}
+	names[name]++
 	path, _ := l.trace(i)
 	s, err := l.stream(path, name)
 	s.Suffix, s.State, s.Read = ".fork-"+name, "", 0
