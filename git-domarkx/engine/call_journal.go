@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // A callJournal keeps what runs right now, so that a call during which the program
@@ -47,7 +48,7 @@ func (j callJournal) path(c journalled) string {
 
 // begin makes an entry durable.
 func (j callJournal) begin(c journalled) error {
-	err := writeDurably(j.path(c), prettyJSON(c.value()))
+	err := replaceFile(j.path(c), prettyJSON(c.value()))
 	if err != nil {
 		return fmt.Errorf("noting a call before it is made: %w", err)
 	}
@@ -96,7 +97,7 @@ func (j callJournal) list() ([]journalled, error) {
 
 // sweep removes what a process was writing that was killed long ago.
 func (j callJournal) sweep(f fs.DirEntry) {
-	if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
+	if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.Aside) && time.Since(info.ModTime()) > time.Hour {
 		os.Remove(filepath.Join(j.dir, f.Name()))
 	}
 }
@@ -139,19 +140,4 @@ func parseJournalled(data []byte) (journalled, error) {
 		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
 	return c, nil
-}
-
-// writeDurably is replaceFile for what must be found after a power cut, too: the
-// folders know of it when it returns.
-func writeDurably(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	_, err := os.Stat(dir)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	if err := replaceFile(path, data); err != nil {
-		return err
-	}
-	if err := syncFolder(dir); err != nil || !isNew {
-		return err
-	}
-	return syncFolder(filepath.Dir(dir))
 }

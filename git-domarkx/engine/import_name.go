@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -130,4 +131,39 @@ func (imp *importer) numbered(name string, n int) string {
 		_, last := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-last]
 	}
+}
+
+// nameSource records where a Markdown document came from.
+func (imp *importer) nameSource(doc *domarkx.Document, in input) {
+	if in.codec.Name != string(Markdown) || in.path == "-" || doc.Header.HasSourceFile {
+		return
+	}
+	complete(doc)
+	keepPreamble(doc)
+	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
+}
+
+// sourceFile is a document's path below the work tree, the same in every clone,
+// else as the user gave it.
+func (m *SessionManager) sourceFile(in input) string {
+	if file, ok := m.inWorkTree(in); ok {
+		return file
+	}
+	return filepath.ToSlash(in.path)
+}
+
+// inWorkTree returns a document's path below the work tree, and whether it is there.
+func (m *SessionManager) inWorkTree(in input) (string, bool) {
+	if m.around.WorkTree == "" || in.path == "-" {
+		return "", false
+	}
+	top, err := filepath.EvalSymlinks(m.around.WorkTree)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(top, in.key)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
 }

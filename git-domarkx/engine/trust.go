@@ -58,8 +58,7 @@ func trustedDigest(value string) string {
 func trustValue(d trustDigest, session string) string { return d.String() + " " + session }
 
 // Trust records that the user trusts all that a snapshot of a session can run, of
-// which the user was shown the listing.
-// Nothing is trusted while .domarkx.toml is wrong.
+// which the user was shown the listing. Nothing is trusted while .domarkx.toml is wrong.
 func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	if err := m.checkAdded(ctx, info); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	}
 	if b.tip.ID == "" {
 		if b.header.Setup != nil {
-			if err := writeDurably(file, []byte("new\n")); err != nil {
+			if err := replaceFile(file, []byte("new\n")); err != nil {
 				return err
 			}
 			begun = true
@@ -67,7 +67,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	if string(state) != "new\n" && !retry {
 		return &SetupError{Session: session, Reason: "did not end well when it was run"}
 	}
-	if err := writeDurably(file, []byte("run\n")); err != nil {
+	if err := replaceFile(file, []byte("run\n")); err != nil {
 		return err
 	}
 	if err := b.commitChanges(ctx); err != nil {

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+)
+
+// infos returns the newest snapshots of the sessions by name, and why others cannot
+// be read.
+func (m *SessionManager) infos(ctx context.Context) (byName map[string]domarkx.Info, hidden []error, err error) {
+	list, err := m.store.List(ctx)
+	if list == nil && err != nil || ctx.Err() != nil {
+		return nil, nil, errors.Join(err, ctx.Err())
+	}
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		hidden = several.Unwrap()
+	} else if err != nil {
+		hidden = []error{err}
+	}
+	byName = make(map[string]domarkx.Info, len(list))
+	for _, info := range list {
+		byName[info.Name] = info
+	}
+	return byName, hidden, nil
+}
+
+// A hiddenError says that a document belongs to a session that cannot be read, or
+// may do so.
+type hiddenError struct{ error }
+
+func (e *hiddenError) Unwrap() error { return e.error }
+
+// hidden returns a *hiddenError when there is a session of that name and it cannot
+// be read.
+func (imp *importer) hidden(ctx context.Context, name string) error {
+	if _, ok := imp.here[name]; ok {
+		return nil
+	}
+	_, err := imp.tx.Tip(ctx, name)
+	if err == nil || errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	return &hiddenError{err}
+}
+
+// key is under what a document is remembered. One file can be several sessions,
+// under names that the user gave.
+func (imp *importer) key(in input) string {
+	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.byPath[in.key].Session != in.as {
+		return in.key + "\n" + in.as
+	}
+	return in.key
+}
+
+// known returns what is remembered of a document whose session is still there and
+// has the snapshot that is remembered. Without the snapshot, the session may be
+// another one by now. It is a *hiddenError when the session cannot be read.
+func (imp *importer) known(ctx context.Context, in input) (source, bool, error) {
+	entry, ok := imp.sources.byPath[imp.key(in)]
+	if !ok {
+		return source{}, false, nil
+	}
+	for src := &entry; src != nil; src = src.Before {
+		if err := imp.hidden(ctx, src.Session); err != nil {
+			return source{}, false, err
+		}
+		if imp.inHistory(ctx, *src) {
+			return src.withBeside(in.codec.Companions), true, nil
+		}
+	}
+	return source{}, false, nil
+}
+
+// inHistory reports whether a session has the snapshot that is remembered of it.
+func (imp *importer) inHistory(ctx context.Context, src source) bool {
+	tip, ok := imp.here[src.Session]
+	if !ok || tip.ID == src.Snapshot || imp.fresh[src.Snapshot] {
+		return ok
+	}
+	if imp.fresh[tip.ID] { // its history is that of what it continues
+		if tip.ID = imp.before[src.Session]; tip.ID == "" {
+			return false
+		}
+	}
+	found, err := imp.manager.store.IsAncestor(ctx, src.Snapshot, tip.ID)
+	return err == nil && found
+}
