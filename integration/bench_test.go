@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -219,21 +218,6 @@ func BenchmarkMount(b *testing.B) {
 	cat := race(15, func() { r.must("", "cat", m.path("sessions/s.md")) }, func() { r.must("", "cat", "s.md") })
 	score(b, "cat of 10,000 messages in the mount, again: time, against cat of a plain file", ratio(cat[0], cat[1]), 1.5, "x")
 	m.end()
-}
-
-// used runs a program and returns the CPU time and the peak of memory in bytes
-// that it took, its children's included in the time.
-func (s *site) used(name string, args ...string) (time.Duration, int64) {
-	s.tb.Helper()
-	cmd := s.command(s.tb.Context(), name, args...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.tb.Fatalf("%s: %v: %s", name, err, out)
-	}
-	peak := int64(0)
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		peak = int64(usage.Maxrss) << 10
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak
 }
 
 func BenchmarkStart(b *testing.B) {
