@@ -92,7 +92,11 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		return s, nil
 	}
 	if err := s.mountWorkspaces(); err != nil {
-		return nil, errors.Join(fmt.Errorf("mounting on %q: %w", s.workspacesDir(), err), Unmount(ctx, dir), s.ended())
+		gone := Unmount(ctx, dir)
+		if errors.Is(gone, domarkx.ErrNotFound) { // somebody unmounted it already
+			return s, nil
+		}
+		return nil, errors.Join(fmt.Errorf("mounting on %q: %w", s.workspacesDir(), err), gone, s.ended())
 	}
 	return s, nil
 }
