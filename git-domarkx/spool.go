@@ -15,7 +15,8 @@ const spoolSize = 1 << 20
 // it in a temporary file.
 type spool struct {
 	*io.SectionReader
-	file *os.File // nil for none
+	file  *os.File // nil for none
+	named bool     // whether the file is still in its folder
 }
 
 // close removes the temporary file.
@@ -23,7 +24,11 @@ func (s *spool) close() error {
 	if s == nil || s.file == nil {
 		return nil
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
+	return err
 }
 
 // spoolInput reads standard input to its end, or until the command is ended.
@@ -58,8 +63,9 @@ func newSpool(in io.Reader) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
+	named := os.Remove(f.Name()) != nil // a kill leaves nothing, but where open files cannot be removed
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(head), in))
-	s := &spool{io.NewSectionReader(f, 0, n), f}
+	s := &spool{io.NewSectionReader(f, 0, n), f, named}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}

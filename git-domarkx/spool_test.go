@@ -23,9 +23,11 @@ func TestSpool(t *testing.T) {
 				t.Errorf("%d bytes: read %d, %v", size, len(got), err)
 			}
 		}
-		files, _ := os.ReadDir(os.Getenv("TMPDIR"))
-		if want := min(1, size/(spoolSize+1)); len(files) != want {
-			t.Errorf("%d bytes: %d temporary files, want %d", size, len(files), want)
+		if want := size > spoolSize; (s.file != nil) != want {
+			t.Errorf("%d bytes: in a temporary file: %t, want %t", size, s.file != nil, want)
+		}
+		if files, _ := os.ReadDir(os.Getenv("TMPDIR")); len(files) != 0 && !s.named {
+			t.Errorf("%d bytes: %d temporary files that a kill would leave", size, len(files))
 		}
 		if err := s.close(); err != nil {
 			t.Error(err)
