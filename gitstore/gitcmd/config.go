@@ -144,12 +144,6 @@ func (g *Git) UnsetLocalValue(ctx context.Context, key, value string) error {
 	return err
 }
 
-func (g *Git) changeConfig(ctx context.Context, args ...string) error {
-	_, err := g.Run(ctx, nil, append([]string{"config", "--local"}, args...)...)
-	g.config.forget()
-	return err
-}
-
 // ExpiryDate asks git for a setting that is a date in the past, like
 // gc.reflogExpireUnreachable; fallback is in git's words ("30.days.ago"). What is
 // to be kept for ever ("never") expires at the zero time.
