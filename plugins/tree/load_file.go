@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -93,33 +92,9 @@ func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF 
 
 // writeFiles writes regular files, several at once.
 func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
-	if len(tasks) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan task)
-	var writers sync.WaitGroup
-	for range min(max(2, runtime.GOMAXPROCS(0)), len(tasks)) {
-		writers.Go(func() {
-			for t := range next {
-				if err := l.writeFile(ctx, d, t); err != nil {
-					cancel(explain(join(path, t.want.Name), err))
-				}
-			}
-		})
-	}
-feed:
-	for _, t := range tasks {
-		select {
-		case next <- t:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	writers.Wait()
-	return context.Cause(ctx)
+	return parallel(ctx, max(2, runtime.GOMAXPROCS(0)), tasks, func(ctx context.Context, t task) error {
+		return explain(join(path, t.want.Name), l.writeFile(ctx, d, t))
+	})
 }
 
 // writeFile writes a regular file: in its place when nothing is there, else aside.

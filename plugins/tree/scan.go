@@ -203,36 +203,11 @@ func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
 
 // readContents reads the files of a folder whose content is not known.
 func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []int) error {
-	if len(unread) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var readers sync.WaitGroup
-	for range min(cap(s.hash), len(unread)) {
-		readers.Go(func() {
-			for i := range next {
-				s.hash <- struct{}{}
-				err := s.content(ctx, d, l.path, &l.files[i])
-				<-s.hash
-				if err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-feed:
-	for _, i := range unread {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	readers.Wait()
-	return context.Cause(ctx)
+	return parallel(ctx, cap(s.hash), unread, func(ctx context.Context, i int) error {
+		s.hash <- struct{}{}
+		defer func() { <-s.hash }()
+		return s.content(ctx, d, l.path, &l.files[i])
+	})
 }
 
 // A changing file is read so often, with pauses in between.
