@@ -26,13 +26,22 @@ func TestCheckVersion(t *testing.T) {
 		return parsed
 	}
 	broken := h.tree(odb.TreeEntry{Mode: odb.ModeSubmodule, Name: "sub", ID: file.ID})
-	deep, wide := h.tree(file), h.tree(file)
+	deep, wide, many := h.tree(file), h.tree(file), h.tree(file)
 	for range 1100 {
 		deep = h.tree(folder("d", deep))
 	}
 	for range 40 { // two to the power of 40 folders, were each looked at
 		wide = h.tree(folder("l", wide), folder("r", wide))
 	}
+	for range 20 {
+		many = h.tree(folder("l", many), folder("r", many))
+	}
+	huge := func(size string) odb.ID {
+		chunks := h.tree()
+		pointer := fmt.Sprintf("domarkx-large 1\nsize %s\nsha256 %064d\nchunks %s\n", size, 0, chunks)
+		return h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx+f", ID: chunks}, odb.TreeEntry{Mode: odb.ModeFile, Name: "f", ID: h.blob(pointer)})
+	}
+	half := huge("40000000000000")
 	shallow := h.tree(file)
 	for range 990 {
 		shallow = h.tree(folder("d", shallow))
@@ -46,7 +55,10 @@ func TestCheckVersion(t *testing.T) {
 		want error
 	}{
 		"good": {parse(next), nil}, "broken": {h.tree(folder("a", h.tree(folder("b", broken)))), domarkx.ErrCorrupt},
-		"deep": {deep, domarkx.ErrCorrupt}, "wide": {wide, nil},
+		"deep": {deep, domarkx.ErrCorrupt}, "wide": {wide, domarkx.ErrCorrupt}, "many": {many, nil},
+		"wide below another folder": {h.tree(folder("a", h.tree(folder("l", many))), folder("b", wide)), domarkx.ErrCorrupt},
+		"large":                     {half, nil}, "large twice": {h.tree(folder("l", half), folder("r", half)), domarkx.ErrCorrupt},
+		"beyond any number":          {huge("9223372036854775807"), domarkx.ErrCorrupt},
 		"deep where it is seen last": {h.tree(folder("a", shallow), folder("b", far)), domarkx.ErrCorrupt},
 	}
 	if err := h.batch.Sync(); err != nil {

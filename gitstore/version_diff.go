@@ -13,7 +13,8 @@ import (
 // the order of a walk by name; old or new is nil where there is none. "" is no
 // version at all: everything of the other one differs. A folder is told when its own
 // attributes differ or one side has none there; what is below it is told by itself. What is
-// equal in both is not read. An error of fn ends the walk and is returned.
+// equal in both is not read. An error of fn ends the walk and is returned. Versions in
+// which too much differs, as [Store.CheckVersion] says, are refused before the walk.
 func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	var tops [2]*domarkx.File
 	for i, version := range []string{a, b} {
@@ -22,6 +23,9 @@ func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path stri
 		}
 		top, err := r.Top(ctx, version)
 		if err != nil {
+			return err
+		}
+		if err := r.CheckVersion(ctx, [2]string{b, a}[i], version); err != nil {
 			return err
 		}
 		tops[i] = &top

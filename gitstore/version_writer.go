@@ -34,6 +34,7 @@ type VersionBatch struct {
 	base  odb.ID
 	stack []*openFolder // the top first
 	free  [][]child     // of folders that were closed
+	added int           // files, without those of folders that were kept
 	root  odb.ID        // of the top, once that is written
 	err   error         // of an Add; nothing works after it
 }
@@ -110,6 +111,9 @@ var errOrder = fmt.Errorf("%w: it does not come in the order of a walk", domarkx
 func (b *VersionBatch) add(path string, f domarkx.File) error {
 	if !b.root.IsZero() {
 		return errors.New("the version is written already")
+	}
+	if b.added++; b.added > maxVersionFiles+1 { // with the top folder
+		return fmt.Errorf("%w: more than %d files come before it", domarkx.ErrInvalid, maxVersionFiles)
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {

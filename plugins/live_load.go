@@ -87,6 +87,9 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 	if err := l.m.Check(ctx, specs); err != nil {
 		return err
 	}
+	if err := l.checkVersions(ctx, resources); err != nil {
+		return err
+	}
 	if _, err := l.removeOthers(ctx, specs); err != nil {
 		return err
 	}
@@ -111,6 +114,21 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 		}
 	}
 	l.order(specs)
+	return nil
+}
+
+// checkVersions refuses versions that may have come from anybody and cannot be loaded,
+// before anything is removed for them.
+func (l *Live) checkVersions(ctx context.Context, resources []domarkx.ResourceVersion) error {
+	for _, r := range resources {
+		base := ""
+		if i := slices.IndexFunc(l.state.Committed, func(c domarkx.ResourceVersion) bool { return c.ID == r.ID }); i >= 0 {
+			base = l.state.Committed[i].Version
+		}
+		if err := l.m.versions.CheckVersion(ctx, base, r.Version); err != nil {
+			return &ResourceError{"loading", r.ID, err}
+		}
+	}
 	return nil
 }
 

@@ -20,6 +20,9 @@ type Versions interface {
 	// Begin starts a version of a resource. base is an earlier one, "" for none: what
 	// it holds is known to be stored.
 	Begin(ctx context.Context, base string) (Pending, error)
+	// CheckVersion reports, as domarkx.ErrCorrupt, a version of a resource that no reader
+	// gets through. Of base, another version or "" for none, it is known already.
+	CheckVersion(ctx context.Context, base, version string) error
 }
 
 // Pending is a version of a resource that is being written.

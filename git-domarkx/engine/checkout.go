@@ -40,6 +40,11 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	if err := vacantFolder(r.Dir); err != nil {
 		return nil, err
 	}
+	for _, resource := range r.Version.Resources {
+		if err := m.store.CheckVersion(ctx, "", resource.Version); err != nil {
+			return nil, fmt.Errorf("workspace version %.12s: resource %q: %w", r.Version.ID, resource.ID, err)
+		}
+	}
 	if !r.Yes {
 		if err := m.checkHazards(ctx, r); err != nil {
 			return nil, err

@@ -42,7 +42,8 @@ type VersionDiffer interface {
 	// with the file that either has there, nil for none.
 	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
 	// CheckVersion reports, as domarkx.ErrCorrupt, folders of a version of a resource
-	// that cannot be read. Of base, another version or "" for none, it is known already.
+	// that cannot be read, and a version that stands for more than any reader gets through.
+	// Of base, another version or "" for none, it is known already.
 	CheckVersion(ctx context.Context, base, version string) error
 }
 

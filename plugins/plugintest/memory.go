@@ -39,6 +39,9 @@ func (m *Memory) Begin(_ context.Context, base string) (plugins.Pending, error) 
 	return &MemoryVersion{m: m, base: base, files: map[string]domarkx.File{}}, nil
 }
 
+// CheckVersion refuses nothing: versions in memory are what was written.
+func (m *Memory) CheckVersion(context.Context, string, string) error { return nil }
+
 // Forget drops all contents of files, as if they had been pruned.
 func (m *Memory) Forget() {
 	m.mu.Lock()
