@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -32,7 +32,9 @@ TIME-NAME. The transcript of each agent is kept with the session; "git domarkx s
 --attachment" prints one, by the session_sha256 of its message.
 
 All agents are saved or none: when it is not known of one which transcript it goes on
-with, nothing is, and its line says so.
+with, nothing is, and its line says so. When one of the two places cannot be written,
+nothing is in the other one either; a snapshot of Zeus's that has the name already is left
+alone, and TIME-NAME gets a number.
 
 With --close the agents are closed after all is stored. One that could not be closed is
 told on standard error.
@@ -134,40 +136,57 @@ func slug(name string) string {
 const maxSameName = 1000
 
 // store makes a session of a snapshot, and a file in Zeus's folder. It returns the
-// name of both.
+// name of both. The file comes first: it can be removed without a trace, and what a
+// kill leaves is a snapshot like one that Zeus saved itself.
 func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now time.Time) (string, error) {
 	name := c.Name
 	if name == "" {
 		name = "snapshot-" + now.Format("20060102-150405")
 	}
 	base := source.store.MapName(now.Format("20060102T150405Z") + "-" + slug(name))
-	dir := filepath.Join(inv.zeusStateDir(), "snapshots")
-	if err := os.MkdirAll(dir, 0o700); err != nil { // rather now than when there is a session already
-		return "", fmt.Errorf("writing the snapshot for Zeus: %w", err)
-	}
 	for n := range maxSameName {
 		name := numberedSnapshot(base, n)
-		_, statErr := os.Lstat(filepath.Join(dir, name+".json"))
-		_, err := source.sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
-		if statErr == nil || err == nil {
+		if there, err := isSession(inv.ctx, source.sessions, name); there || err != nil {
+			if err != nil {
+				return "", err
+			}
 			continue
 		}
-		if !errors.Is(err, domarkx.ErrNotFound) {
-			return "", err
-		}
-		if err := importSnapshot(inv, source.sessions, name, snapshot); err != nil {
-			return "", err
-		}
-		err = fs.ErrExist
-		for ; errors.Is(err, fs.ErrExist) && n < maxSameName; n++ { // Zeus may have been faster
-			err = agents.WriteNew(filepath.Join(dir, numberedSnapshot(base, n)+".json"), bytes.NewReader(snapshot))
+		path := inv.zeusFile(name)
+		err := agents.WriteNew(path, bytes.NewReader(snapshot))
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("writing the snapshot for Zeus: %w; the session %s has it", err, name)
+			return "", fmt.Errorf("nothing was saved: writing the snapshot for Zeus: %w", err)
 		}
-		return name, nil
+		taken, err := importSnapshot(inv, source.sessions, name, snapshot)
+		if err == nil && !taken {
+			return name, nil
+		}
+		if err != nil {
+			// What went wrong may have done so when the session was stored already.
+			if there, _ := isSession(context.WithoutCancel(inv.ctx), source.sessions, name); there {
+				inv.warn(fmt.Errorf("warning: %w", err))
+				return name, nil
+			}
+		}
+		if undone := agents.Remove(path); undone != nil {
+			return "", errors.Join(err, fmt.Errorf("no session was saved, but %w", undone))
+		}
+		if err != nil {
+			return "", fmt.Errorf("nothing was saved: %w", err)
+		}
 	}
 	return "", fmt.Errorf("the name %s: %w, %d times", base, domarkx.ErrExists, maxSameName)
+}
+
+func isSession(ctx context.Context, sessions *engine.SessionManager, name string) (bool, error) {
+	_, err := sessions.Resolve(ctx, engine.Revision{Name: name, Message: -1})
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // numberedSnapshot returns the n-th name to try, as Zeus numbers them.
@@ -178,18 +197,22 @@ func numberedSnapshot(base string, n int) string {
 	return fmt.Sprintf("%s-%d", base, n)
 }
 
-func importSnapshot(inv *invocation, sessions *engine.SessionManager, name string, snapshot []byte) error {
+// importSnapshot makes a session of a snapshot, unless the name is taken.
+func importSnapshot(inv *invocation, sessions *engine.SessionManager, name string, snapshot []byte) (taken bool, err error) {
 	result, err := sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
-	if err == nil {
-		err = errors.Join(result.Bad...)
-	}
 	if err != nil {
-		return err
+		return false, err
+	}
+	if err := errors.Join(result.Bad...); err != nil {
+		if errors.Is(err, domarkx.ErrExists) {
+			return true, nil
+		}
+		return false, err
 	}
 	if !inv.opts.Quiet {
 		for _, warning := range result.Warnings {
 			printWarning(inv.err, warning)
 		}
 	}
-	return nil
+	return false, nil
 }

@@ -43,28 +43,6 @@ func writeSession(path string, content io.Reader) error {
 	return WriteNew(path, buffered)
 }
 
-// WriteNew writes a file that must not be there yet, which is [fs.ErrExist], with the
-// folders around it, and makes it durable. Readers see all of it or nothing.
-func WriteNew(path string, content io.Reader) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".git-domarkx-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = io.Copy(f, content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil { // unlike a rename it replaces nothing
-		return err
-	}
-	return syncFolder(dir)
-}
-
 // writeInto writes a session into a folder, under its own name or, where another one
 // has that, one that its digest follows. One that is there already, and may have gone
 // on since, is taken.
