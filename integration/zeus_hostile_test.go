@@ -49,7 +49,7 @@ func TestZeusHostile(t *testing.T) {
 		t.Error("a command in the document was run")
 	}
 
-	// Names of sessions that would mean others, and paths that are no place for a transcript.
+	// Names of sessions that mean others to tmux, or that none can have, and paths that are no place for a transcript.
 	entry := func(id, session, path string) string {
 		return fmt.Sprintf(`{"kind":"stygian","agent_id":"%s","cwd":%s,"tmux_session":%s,"session_path":%s}`, id, quote(f.work), quote(session), quote(path))
 	}
@@ -59,9 +59,13 @@ func TestZeusHostile(t *testing.T) {
 		entry("b-0", "$0", good), entry("b-1", "a:b", good), entry("b-2", "=bystander", good), entry("b-3", "", good), entry("b-4", "ok", "relative.jsonl"),
 	}, ",")+`]}`)
 	f.domarkx("import", "bad.json")
-	f.expect(1, []string{"restore", "bad"}, "b-0 | stygian | failed | *", "b-1 | stygian | failed | *", "b-2 | stygian | failed | *", "b-3 | stygian | failed | *", "b-4 | stygian | failed | *")
+	f.expect(1, []string{"restore", "bad"}, "b-0 | stygian | restored | *", "b-1 | stygian | failed | *", "b-2 | stygian | restored | *", "b-3 | stygian | failed | *", "b-4 | stygian | failed | *")
 	if got := f.must("", "tmux", "show-options", "-t", "=bystander:"); strings.Contains(got, "zeus") {
 		t.Errorf("the bystander: %s", got)
+	}
+
+	if all := f.try("", "tmux", "list-sessions", "-F", "#{session_name}").out; !strings.Contains(all, "$0\n") || !strings.Contains(all, "\n=bystander\n") {
+		t.Errorf("sessions are\n%s", all)
 	}
 
 	// Only transcripts are taken out of this machine, and only they are written to one.

@@ -2,9 +2,11 @@ package integration_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -297,6 +299,46 @@ func TestZeusRestore(t *testing.T) {
 		t.Errorf("a session came back: %s", now)
 	}
 	f.sound()
+}
+
+// TestZeusNames saves, closes and restores sessions of tmux with names that mean
+// something else where tmux looks for one.
+func TestZeusNames(t *testing.T) {
+	f := newFleet(t)
+	f.tmux("x")
+	names := []string{"=x", "==x", "=", "@0", "%1", "+1", "-", "-x", "!", "^", "~x", "{last}", "{", "*", "?", "[x", "x*", "x ", " x", "x;", ";",
+		"x#y", "x=y", "x'y\"z", "\u00fc", "$0", "$x", `x\y`, `\$x`}
+	f.tmux("made")
+	for i, name := range names {
+		id := fmt.Sprintf("n-%d", i)
+		argument := name
+		if rest, ok := strings.CutSuffix(name, ";"); ok {
+			argument = rest + `\;`
+		}
+		tmux := f.must("", "tmux", "new-session", "-d", "-P", "-F", "#{session_id}", "-c", f.work, "-s", strings.ReplaceAll(argument, "#", "##"), "sleep 1000")
+		path := f.transcript(id + ".jsonl")
+		for option, value := range map[string]string{"@zeus_agent": id, "@zeus_backend": "stygian-hippeus", "@zeus_session_path": path} {
+			f.must("", "tmux", "set-option", "-t", strings.TrimSpace(tmux)+":", option, value)
+		}
+	}
+	list := func() string {
+		lines := strings.Split(f.must("", "tmux", "list-sessions", "-F", "#{session_name}|#{@zeus_agent}|#{@zeus_session_path}"), "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	}
+	before := list()
+	f.domarkx("zeus", "save", "--close", "--name", "names")
+	if left := f.sessions(); left != "made x" {
+		t.Fatalf("left are %s", left)
+	}
+	f.domarkx("zeus", "restore", f.only("-names"))
+	if after := list(); after != before {
+		t.Errorf("sessions were\n%s\nand are\n%s", before, after)
+	}
+	o := f.try("", "git-domarkx", "zeus", "restore", f.only("-names"))
+	if o.code != 1 || strings.Count(o.out, "runs already") != len(names) {
+		t.Errorf("%s", o)
+	}
 }
 
 // TestZeusElsewhere restores on another machine what came with a pull.

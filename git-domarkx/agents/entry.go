@@ -52,7 +52,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		}
 		v := entryReader{*m.Metadata}
 		e := Entry{Kind: zeus.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
-			Folder: v.text("cwd"), Path: v.text("session_path"), Session: v.text("tmux_session"), Workspace: v.text("workspace"),
+			Folder: v.text("cwd"), Path: v.text("session_path"), Session: zeus.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
 			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeus.SessionDigest(m.Message)}
 		switch e.Kind {
 		case "":
@@ -90,7 +90,7 @@ func (e *Entry) check() error {
 		return nil
 	}
 	if !isSessionName(e.Session) {
-		return fmt.Errorf("tmux session %q: no session of tmux can have this name", e.Session)
+		return fmt.Errorf("tmux session %q: a session of tmux cannot be given this name", e.Session)
 	}
 	e.Name = cmp.Or(e.Name, e.Session)
 	return nil

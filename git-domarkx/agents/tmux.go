@@ -216,24 +216,27 @@ func plainArgument(s string) string {
 	return s
 }
 
-// isSessionName reports whether tmux takes a name as it is, and finds that session by
-// it. It replaces colons, periods and what is no text, and reads a name that begins
-// with one of those signs as something else, such as the id of another session.
+// isSessionName reports whether a session of tmux can have a name. tmux replaces
+// colons, periods and what is no text, and takes some signs for the beginning of a style.
 func isSessionName(name string) bool {
-	return name != "" && isText(name) && !strings.ContainsAny(name, ":.") && !strings.Contains(name, "#[") &&
-		!strings.ContainsAny(name[:1], "$@%=!+-^~{*[?")
+	return name != "" && isText(name) && !strings.ContainsAny(name, ":.") && !strings.Contains(name, "#[")
 }
+
+// unescapeName undoes what tmux does to the name that a session is given: it escapes
+// backslashes, and dollars before a letter.
+var unescapeName = strings.NewReplacer(`\\`, `\`, `\$`, `$`)
 
 // startInTmux starts an agent in a session of its own. The options are set before
 // tmux looks at what became of the agent, so that they are there also if it ends
-// at once.
+// at once. The session gets its name last: one such as $1 would mean another
+// session to the commands before.
 func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	env := []string{"env", "-u", "ZEUS_PARENT_ID", "-u", "ZEUS_PHALANX_ID"}
 	for _, variable := range e.environment(path) {
 		env = append(env, plainArgument(variable))
 	}
-	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}",
-		"-s", plainArgument(strings.ReplaceAll(e.Session, "#", "##")), "--"}, env...)
+	first := "git-domarkx-" + rand.Text()
+	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}", "-s", first, "--"}, env...)
 	for _, word := range d.shell() {
 		args = append(args, plainArgument(word))
 	}
@@ -244,18 +247,25 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 		options = append(options, [][2]string{{"@zeus_backend", ""}, {"@zeus_owner", e.Owner}, {"@zeus_phalanx", e.Phalanx}}...)
 	}
 	for _, o := range options {
-		args = append(args, ";", "set-option", "-t", plainArgument("="+e.Session+":"), o[0], plainArgument(o[1]))
+		args = append(args, ";", "set-option", "-t", "="+first+":", o[0], plainArgument(o[1]))
 	}
+	name := strings.ReplaceAll(unescapeName.Replace(e.Session), "#", "##")
+	args = append(args, ";", "rename-session", "-t", "="+first+":", "--", plainArgument(name))
 	var out string
 	var err error
 	eventually(ctx, maxWait, func() bool {
 		out, err = d.tmuxIn(ctx, e.Folder, args...)
 		return !isEndingServer(err)
 	})
+	id := strings.TrimSpace(out)
 	if err == nil {
-		return nil
+		got, gone := d.tmux(ctx, "display-message", "-p", "-t", id+":", "#{session_name}")
+		if got = strings.TrimSuffix(got, "\n"); gone != nil || got == e.Session {
+			return nil
+		}
+		err = fmt.Errorf("tmux calls a session %q that is to be called %q", got, e.Session)
 	}
-	if id := strings.TrimSpace(out); id != "" {
+	if id != "" {
 		d.tmux(ctx, "kill-session", "-t", id) // what is not noted as the agent's would be lost to Zeus
 	}
 	return err
