@@ -58,6 +58,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	if err != nil {
 		return nil, err
 	}
+	defer s.close()
 	var left []string
 	if !whole {
 		if left, err = m.restoreTo(ctx, r, s.path); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -12,104 +13,178 @@ import (
 )
 
 // stagePrefix begins the name of a folder in which a checkout is made until it is whole.
-// Behind it are what is written, and the process that writes.
+// Behind it are what is written, the process that writes, and what no other stage has.
 const stagePrefix = ".domarkx-checkout-"
 
 // A stage is where a checkout is made: beside a folder that is not there yet, which it
 // becomes at once, or in one that is there and stays what it is to those who stand in
-// it.
+// it. It is locked, so that a killed process's is told from one that is written to, also
+// by processes that see each other's files only, such as those of two containers.
 type stage struct {
 	dir    string // in which it ends
 	path   string
 	inside bool
+	lock   *os.File // nil where folders cannot be locked
 }
+
+// errLocked says that another process has a stage.
+var errLocked = errors.New("another process is writing a workspace to it")
 
 // newStage makes a stage for a folder, which is empty or not there but for what a killed
 // process left. That goes, unless it was whole and of the same version: then done is
-// true and the folder is what that process wanted.
+// true and the folder is what that process wanted. The stage has to be closed.
 func newStage(dir, version string, resources []string, remove func(dir string) error) (s *stage, done bool, err error) {
 	dir = filepath.Clean(dir)
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return stageBeside(dir, remove)
+		s, err = stageBeside(dir, remove)
+		return s, false, err
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	s = &stage{dir: dir, inside: true}
-	var left string
-	var moved []string
+	var left, moved []string
+	whole := "" // the one of this version
 	for _, name := range names {
-		switch of, process, ok := parseStage(name); {
-		case ok && inUse(process):
-			return nil, false, &RefusedError{fmt.Sprintf("folder %q: another process, %d, is writing a workspace to it", dir, process)}
-		case ok && (left == "" || of == stageKey(version)):
-			left = name
+		switch of, _, ok := parseStage(name); {
 		case !ok:
 			moved = append(moved, name)
+		case of == stageKey(version):
+			whole = name
+			fallthrough
+		default:
+			left = append(left, name)
 		}
 	}
-	if left != "" && len(moved) > 0 { // it was whole, and on its way out
-		if of, _, _ := parseStage(left); of != stageKey(version) || !s.completes(left, moved, resources) {
-			return nil, false, &RefusedError{fmt.Sprintf("folder %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left)}
-		}
-		s.path = filepath.Join(dir, left)
-		return s, true, nil
-	}
-	if len(moved) > 0 {
+	switch {
+	case len(moved) > 0 && len(left) == 0:
 		return nil, false, errNotEmpty(dir)
+	case len(moved) > 0: // it was whole, and on its way out
+		if whole == "" || !completes(filepath.Join(dir, whole), moved, resources) {
+			return nil, false, &RefusedError{fmt.Sprintf("folder %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left[0])}
+		}
+		s = &stage{dir: dir, path: filepath.Join(dir, whole), inside: true}
+		s.lock, err = lockStage(s.path)
+		return s, true, refuseLocked(dir, err)
 	}
-	for _, name := range names {
-		if err := removeStage(dir, name, remove); err != nil {
-			return nil, false, err
+	for _, name := range left {
+		if err := removeStage(filepath.Join(dir, name), remove); err != nil {
+			return nil, false, refuseLocked(dir, err)
 		}
 	}
-	s.path = filepath.Join(dir, stageName(stageKey(version)))
-	return s, false, os.Mkdir(s.path, 0o700)
+	s = &stage{dir: dir, inside: true}
+	return s, false, s.make(dir, stageKey(version), 0o700)
+}
+
+func refuseLocked(dir string, err error) error {
+	if errors.Is(err, errLocked) {
+		return &RefusedError{fmt.Sprintf("folder %q: %v", dir, err)}
+	}
+	return err
 }
 
 // stageBeside makes a stage beside a folder that is not there.
-func stageBeside(dir string, remove func(dir string) error) (*stage, bool, error) {
+func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	if info, err := os.Lstat(dir); err == nil {
-		return nil, false, &RefusedError{fmt.Sprintf("%q is a %s that leads nowhere, expected a folder or nothing", dir, kindOf(info.Mode()))}
+		return nil, &RefusedError{fmt.Sprintf("%q is a %s that leads nowhere, expected a folder or nothing", dir, kindOf(info.Mode()))}
 	}
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(dir)))
 	key := fmt.Sprintf("%x", sum[:6])
 	names, err := namesIn(parent)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for _, name := range names {
-		if of, process, ok := parseStage(name); ok && of == key && !inUse(process) {
-			if err := removeStage(parent, name, remove); err != nil {
-				return nil, false, err
+		if of, _, ok := parseStage(name); ok && of == key {
+			if err := removeStage(filepath.Join(parent, name), remove); err != nil && !errors.Is(err, errLocked) {
+				return nil, err
 			}
 		}
 	}
-	s := &stage{dir: dir, path: filepath.Join(parent, stageName(key))}
-	return s, false, os.Mkdir(s.path, 0o777)
+	s := &stage{dir: dir}
+	return s, s.make(parent, key, 0o777)
 }
 
-// inUse reports whether another process writes to its stage.
-func inUse(process int) bool { return process != os.Getpid() && isAlive(process) }
+// make makes the stage's folder, which is that of this process once it is locked.
+func (s *stage) make(parent, key string, mode fs.FileMode) error {
+	for {
+		s.path = filepath.Join(parent, fmt.Sprintf("%s%s-%d-%s", stagePrefix, key, os.Getpid(), strings.ToLower(rand.Text())))
+		if err := os.Mkdir(s.path, mode); err != nil {
+			return err
+		}
+		var err error
+		if s.lock, err = lockFolder(s.path); errors.Is(err, errors.ErrUnsupported) {
+			return nil
+		}
+		if err == nil && isStill(s.lock, s.path) {
+			return nil
+		}
+		if s.lock != nil {
+			s.lock.Close()
+		}
+		if err != nil && !errors.Is(err, errLocked) && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, os.Remove(s.path))
+		}
+		// Another process took it, not locked yet, for one that was left.
+	}
+}
+
+func isStill(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// close gives the stage up; where it ended it stays.
+func (s *stage) close() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Close()
+}
+
+// lockStage locks what a killed process left; errLocked when its process lives. Where
+// folders cannot be locked, that is told by the number of the process.
+func lockStage(path string) (*os.File, error) {
+	f, err := lockFolder(path)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return f, err
+	}
+	if _, process, _ := parseStage(filepath.Base(path)); process != os.Getpid() && isAlive(process) {
+		return nil, errLocked
+	}
+	return nil, nil
+}
 
 // removeStage removes what a killed process left. What only has the name of a stage, such
 // as a symbolic link that somebody put there, is no stage.
-func removeStage(dir, name string, remove func(dir string) error) error {
-	path := filepath.Join(dir, name)
+func removeStage(path string, remove func(dir string) error) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		return &RefusedError{fmt.Sprintf("%q has the name of what a killed checkout leaves, and is a %s; remove it", path, kindOf(info.Mode()))}
 	}
+	var lock *os.File
+	if err == nil {
+		lock, err = lockStage(path)
+	}
 	if err == nil {
 		err = remove(path)
 	}
+	if lock != nil {
+		lock.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) { // another process was faster
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("removing what a killed checkout left in %q: %w", dir, err)
+		return fmt.Errorf("removing what a killed checkout left in %q: %w", filepath.Dir(path), err)
 	}
 	return nil
 }
@@ -123,8 +198,8 @@ func kindOf(mode fs.FileMode) string {
 
 // completes reports whether what is in a stage and what is beside it are together the
 // resources of the version.
-func (s *stage) completes(left string, moved, resources []string) bool {
-	staged, err := namesIn(filepath.Join(s.dir, left))
+func completes(stage string, moved, resources []string) bool {
+	staged, err := namesIn(stage)
 	if err != nil || len(staged)+len(moved) != len(resources) {
 		return false
 	}
@@ -180,12 +255,11 @@ func moveFolder(from, to string) error {
 
 func stageKey(version string) string { return version[:min(12, len(version))] }
 
-func stageName(key string) string { return stagePrefix + key + "-" + strconv.Itoa(os.Getpid()) }
-
 // parseStage reads the name of a stage.
 func parseStage(name string) (key string, process int, ok bool) {
 	rest, ok := strings.CutPrefix(name, stagePrefix)
 	key, number, dash := strings.Cut(rest, "-")
+	number, _, _ = strings.Cut(number, "-")
 	process, err := strconv.Atoi(number)
 	return key, process, ok && dash && err == nil && process > 0
 }
