@@ -29,7 +29,7 @@ func folder(t *testing.T) (*files.Folder, string) {
 		os.Symlink("loop", filepath.Join(top, "loop"))); err != nil {
 		t.Fatal(err)
 	}
-	root, err := files.Open(top, []string{filepath.Join(top, "sub/own"), filepath.Join(top, ".git"), filepath.Join(top, "mnt"), filepath.Dir(outside)})
+	root, err := files.Open(top, []string{filepath.Join(top, "sub/own"), filepath.Join(top, ".git"), filepath.Join(top, "mnt"), filepath.Dir(outside)}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

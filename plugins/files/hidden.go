@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,16 +15,18 @@ import (
 type Folder struct {
 	*os.Root
 	hidden map[string]fs.FileInfo // by path from the top, without symbolic links; nil where nothing is
+	note   string                 // file that says what is being written aside; "" for none
 }
 
 // Open opens a folder. What is hidden, by absolute paths, is no part of it: the tools
-// do not reach it where it lies in the folder.
-func Open(path string, hidden []string) (*Folder, error) {
+// do not reach it where it lies in the folder. note is the path of a file, which needs not be
+// there, for what a killed process leaves in the folder; with "" that stays.
+func Open(path string, hidden []string, note string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Root: root, hidden: map[string]fs.FileInfo{}}
+	f := &Folder{Root: root, hidden: map[string]fs.FileInfo{}, note: note}
 	top, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		root.Close()
@@ -40,6 +43,10 @@ func Open(path string, hidden []string) (*Folder, error) {
 			continue
 		}
 		f.hidden[at], _ = root.Lstat(at)
+	}
+	if err := f.sweep(); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("removing what a killed process left: %w", err)
 	}
 	return f, nil
 }

@@ -27,7 +27,7 @@ func TestHidden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := files.Open(top, []string{filepath.Join(top, ".git"), filepath.Join(top, "sub/mnt"), filepath.Join(top, "linked/.git"), filepath.Join(top, "none")})
+	f, err := files.Open(top, []string{filepath.Join(top, ".git"), filepath.Join(top, "sub/mnt"), filepath.Join(top, "linked/.git"), filepath.Join(top, "none")}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

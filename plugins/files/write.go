@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -98,15 +97,7 @@ func replace(root *Folder, path string, content []byte) error {
 	if keepsInode(info) {
 		return write(root, path, content, os.O_TRUNC, 0)
 	}
-	aside := filepath.Join(filepath.Dir(path), ".domarkx-"+strings.ToLower(rand.Text()))
-	err = write(root, aside, content, os.O_EXCL, info.Mode())
-	if err == nil {
-		err = root.Rename(aside, path)
-	}
-	if err != nil {
-		root.Remove(aside)
-	}
-	return err
+	return root.writeAside(path, content, info.Mode())
 }
 
 func write(root *Folder, path string, content []byte, flag int, mode fs.FileMode) error {

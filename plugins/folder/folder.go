@@ -34,6 +34,8 @@ type Folder struct {
 const (
 	privateName = "files"
 	cacheName   = "stat"
+	// NoteName is the file of a site that package files notes in what it writes aside.
+	NoteName = "aside"
 )
 
 // Open opens the folder of a site: the one that its config's path names, unless the
@@ -67,7 +69,7 @@ func Open(site domarkx.Site) (*Folder, error) {
 		return nil, err
 	}
 	f.hidden = forbidden
-	if f.files, err = files.Open(f.path, forbidden); err != nil {
+	if f.files, err = files.Open(f.path, forbidden, filepath.Join(site.Dir, NoteName)); err != nil {
 		f.tree.Close()
 		return nil, err
 	}

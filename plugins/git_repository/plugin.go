@@ -64,7 +64,7 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 		f.Close(context.Background())
 		return nil, err
 	}
-	if r.files, err = files.Open(f.Path(), append(f.Hidden(), r.gitDir)); err != nil {
+	if r.files, err = files.Open(f.Path(), append(f.Hidden(), r.gitDir), filepath.Join(site.Dir, folder.NoteName)); err != nil {
 		f.Close(context.Background())
 		return nil, err
 	}
