@@ -1,11 +1,8 @@
 package tree
 
 import (
-	"encoding/binary"
 	"errors"
-	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,35 +81,6 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// A file is an open regular file. It is not known to the runtime's poller, which
-// takes no regular files anyway.
-type file struct{ fd int }
-
-func (f *file) Read(p []byte) (int, error) {
-	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
-	if err != nil {
-		return 0, err
-	}
-	if n == 0 && len(p) > 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-// WriteAt writes all of p, or returns an error.
-func (f *file) WriteAt(p []byte, at int64) (int, error) {
-	for done := 0; ; {
-		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
-		if done += max(n, 0); err != nil || done == len(p) {
-			return done, err
-		}
-	}
-}
-
-func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
-
-func (f *file) Close() error { return unix.Close(f.fd) }
-
 const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 func (d *dir) lookup(at int, path string) (int, error) {
@@ -167,124 +135,6 @@ func retry[T any](f func() (T, error)) (T, error) {
 	}
 }
 
-// names returns the names in the folder, sorted by bytes.
-func (d *dir) names() ([]string, error) {
-	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	buf := d.shared.buffers.Get().(*[]byte)
-	defer d.shared.buffers.Put(buf)
-	var names []string
-	for {
-		n, err := retry(func() (int, error) { return unix.ReadDirent(d.fd, *buf) })
-		if err != nil {
-			return nil, err
-		}
-		if n <= 0 {
-			slices.Sort(names)
-			return names, nil
-		}
-		names = appendNames(names, string((*buf)[:n]))
-	}
-}
-
-// Where the length and the name are in a linux_dirent64 (getdents(2)).
-const (
-	direntLength = 8 + 8
-	direntName   = 8 + 8 + 2 + 1
-)
-
-// appendNames appends the names of folder entries, which share their memory.
-func appendNames(names []string, entries string) []string {
-	for len(entries) > direntName {
-		size := int(binary.NativeEndian.Uint16([]byte(entries[direntLength : direntLength+2])))
-		if size <= direntName || size > len(entries) {
-			break
-		}
-		name := entries[direntName:size]
-		if i := strings.IndexByte(name, 0); i >= 0 {
-			name = name[:i]
-		}
-		entries = entries[size:]
-		if name != "." && name != ".." {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// stat tells about the file of a name, or the folder itself, without following links.
-func (d *dir) stat(name string) (stat, error) {
-	var st unix.Stat_t
-	var err error
-	if name == "" {
-		err = unix.Fstat(d.fd, &st)
-	} else {
-		err = unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	}
-	if err != nil {
-		return stat{}, err
-	}
-	s := statOf(&st)
-	if d.dev != 0 && s.dev != d.dev {
-		return s, errMount
-	}
-	return s, nil
-}
-
-func statOf(st *unix.Stat_t) stat {
-	s := stat{
-		mode: st.Mode & 0o7777, identity: identity{st.Dev, st.Ino}, nlink: uint64(st.Nlink), size: st.Size,
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		s.kind = domarkx.Regular
-	case unix.S_IFDIR:
-		s.kind, s.size = domarkx.Directory, 0
-	case unix.S_IFLNK:
-		s.kind = domarkx.Symlink
-	case unix.S_IFIFO:
-		s.kind = domarkx.Fifo
-	case unix.S_IFCHR:
-		s.kind, s.major, s.minor = domarkx.CharDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
-	case unix.S_IFBLK:
-		s.kind, s.major, s.minor = domarkx.BlockDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
-	}
-	return s
-}
-
-// statFile tells about an open file.
-func statFile(f *file) (stat, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(f.fd, &st); err != nil {
-		return stat{}, err
-	}
-	return statOf(&st), nil
-}
-
-// openFile opens a regular file for reading. What is none does not block.
-func (d *dir) openFile(name string) (*file, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &file{fd}, nil
-}
-
-// create makes a regular file that was not there, for writing.
-func (d *dir) create(name string) (*file, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &file{fd}, nil
-}
-
 func (d *dir) readlink(name string) (string, error) {
 	buf := make([]byte, 256)
 	for {
@@ -330,8 +180,6 @@ func (d *dir) chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
 func (d *dir) chmodSpecial(name string, mode uint32) error {
 	return unix.Fchmodat(d.fd, name, mode, 0)
 }
-
-func chmodFile(f *file, mode uint32) error { return unix.Fchmod(f.fd, mode) }
 
 // sync makes all that was written to the file system durable.
 func (d *dir) sync() error { return unix.Syncfs(d.fd) }

@@ -1,0 +1,133 @@
+package plugintest
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// home is where a workspace of the plugin lives.
+type home struct {
+	s     Suite
+	m     *plugins.WorkspaceManager
+	store *Memory
+	dir   string
+	tree  string // work tree
+}
+
+const (
+	workspace = "test/workspace"
+	resource  = "the-resource"
+)
+
+func (s Suite) home(t *testing.T, store *Memory) *home {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "workspaces")
+	h := &home{s: s, store: store, dir: dir, tree: t.TempDir()}
+	h.m = h.manager(t, store)
+	t.Cleanup(func() {
+		if err := h.m.TearDown(context.Background(), workspace); err != nil {
+			t.Errorf("tearing down: %v", err)
+		}
+	})
+	return h
+}
+
+// manager returns a manager of the instances there, with another store.
+func (h *home) manager(t *testing.T, store plugins.Versions) *plugins.WorkspaceManager {
+	return plugins.New([]domarkx.Plugin{h.s.Plugin}, store, plugins.Home{Dir: h.dir, WorkTree: h.tree, Warn: func(m string) { t.Log(m) }})
+}
+
+func (s Suite) spec(config domarkx.Value) []domarkx.ResourceSpec {
+	whole := domarkx.ObjectValue(append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(s.Plugin.Type())}}, config.Members()...)...)
+	return []domarkx.ResourceSpec{{ID: resource, Type: s.Plugin.Type(), Config: whole}}
+}
+
+// open opens the workspace, which is closed when the test ends.
+func (h *home) open(t *testing.T, tip *domarkx.Version) *plugins.Live {
+	t.Helper()
+	l, err := h.m.Open(t.Context(), workspace, plugins.Options{Specs: h.s.spec(h.s.Config), Tip: tip})
+	if err != nil {
+		t.Fatalf("opening: %v", err)
+	}
+	t.Cleanup(func() { h.close(t, l) })
+	return l
+}
+
+func (h *home) close(t *testing.T, l *plugins.Live) {
+	t.Helper()
+	if err := l.Close(context.Background()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if h.s.Alive != nil && h.s.Alive(h.dir) {
+		t.Error("something runs after closing")
+	}
+	if n := h.store.Open(); n != 0 {
+		t.Errorf("%d contents are not closed", n)
+	}
+}
+
+// call makes a call that must work.
+func (h *home) call(t *testing.T, l *plugins.Live, c domarkx.Call) {
+	t.Helper()
+	c, err := l.Defaults(t.Context(), resource, c)
+	if err != nil {
+		t.Fatalf("completing %s: %v", c.Tool, err)
+	}
+	r, err := l.Call(t.Context(), resource, c)
+	if err != nil {
+		t.Fatalf("calling %s: %v", c.Tool, err)
+	}
+	if r.Attachment != nil {
+		r.Attachment.Close()
+	}
+}
+
+// commit commits the state under an id, and returns the version.
+func (h *home) commit(t *testing.T, l *plugins.Live, id string) domarkx.Version {
+	t.Helper()
+	c, err := l.Commit(t.Context())
+	if err != nil {
+		t.Fatalf("committing: %v", err)
+	}
+	v := domarkx.Version{Workspace: workspace, ID: id, Resources: c.Resources}
+	if err := errors.Join(l.Committed(t.Context(), v), c.Settle()); err != nil {
+		t.Fatalf("committing: %v", err)
+	}
+	return v
+}
+
+func (h *home) load(t *testing.T, l *plugins.Live, v domarkx.Version) {
+	t.Helper()
+	if err := l.Load(t.Context(), v); err != nil {
+		t.Fatalf("loading: %v", err)
+	}
+}
+
+// holds checks that the state is that of a version.
+func (h *home) holds(t *testing.T, l *plugins.Live, v domarkx.Version) {
+	t.Helper()
+	c, err := l.Commit(t.Context())
+	if err != nil {
+		t.Fatalf("committing: %v", err)
+	}
+	defer c.Abort()
+	if c.Resources[0].Version != v.Resources[0].Version {
+		t.Errorf("the state is %s, expected %s of %s", c.Resources[0].Version, v.Resources[0].Version, v.ID)
+	}
+}
+
+// expect checks the code of an error.
+func expect(t *testing.T, what string, err error, code string) {
+	t.Helper()
+	var tool *domarkx.ToolError
+	if !errors.As(err, &tool) || tool.Code != code {
+		t.Errorf("%s: %v, expected the code %q", what, err, code)
+	} else if tool.Message == "" {
+		t.Errorf("%s: no message", what)
+	}
+}

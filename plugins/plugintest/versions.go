@@ -1,0 +1,171 @@
+package plugintest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+func (s Suite) versions(t *testing.T) {
+	h := s.home(t, NewMemory())
+	l := h.open(t, nil)
+	versions := []domarkx.Version{h.commit(t, l, "0")}
+	for i, c := range s.Changes {
+		h.call(t, l, c)
+		if changed, err := l.Changed(t.Context()); !changed || err != nil {
+			t.Errorf("after change %d: changed %v, %v", i, changed, err)
+		}
+		v := h.commit(t, l, string(rune('1'+i)))
+		if v.Resources[0].Version == versions[i].Resources[0].Version {
+			t.Errorf("change %d: the same version", i)
+		}
+		versions = append(versions, v)
+	}
+	for _, i := range append(order(len(versions)), 0, len(versions)-1) {
+		h.load(t, l, versions[i])
+		if l.Head() != versions[i].ID {
+			t.Errorf("the head is %q, expected %q", l.Head(), versions[i].ID)
+		}
+		h.holds(t, l, versions[i])
+		h.call(t, l, s.Read)
+	}
+}
+
+// order counts down from n-1 to 0.
+func order(n int) []int {
+	var down []int
+	for i := n - 1; i >= 0; i-- {
+		down = append(down, i)
+	}
+	return down
+}
+
+func (s Suite) elsewhere(t *testing.T) {
+	store := NewMemory()
+	one := s.home(t, store)
+	l := one.open(t, nil)
+	for _, c := range s.Changes {
+		one.call(t, l, c)
+	}
+	v := one.commit(t, l, "1")
+	two := s.home(t, store)
+	there := two.open(t, &v)
+	two.holds(t, there, v)
+	there.Close(t.Context())
+	if err := two.m.Fork(t.Context(), "fork", v, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer two.m.TearDown(context.Background(), "fork")
+	fork, err := two.m.Open(t.Context(), "fork", plugins.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fork.Close(context.Background())
+	two.holds(t, fork, v)
+	// The same calls give the same version anywhere.
+	again := s.home(t, NewMemory())
+	l = again.open(t, nil)
+	for _, c := range s.Changes {
+		again.call(t, l, c)
+	}
+	again.holds(t, l, v)
+}
+
+func (s Suite) takenUp(t *testing.T) {
+	h := s.home(t, NewMemory())
+	l := h.open(t, nil)
+	h.commit(t, l, "1")
+	h.call(t, l, s.Changes[0])
+	h.close(t, l)
+	l = h.open(t, nil)
+	if changed, err := l.Changed(t.Context()); !changed || err != nil {
+		t.Errorf("changed %v, %v after a change and taking it up", changed, err)
+	}
+	v := h.commit(t, l, "2")
+	h.close(t, l)
+	l = h.open(t, nil)
+	h.holds(t, l, v)
+	if l.Head() != "2" {
+		t.Errorf("the head is %q", l.Head())
+	}
+}
+
+// errInterrupted is what an interrupted store says.
+var errInterrupted = errors.New("interrupted")
+
+// failing is a store that fails after some reads.
+type failing struct {
+	*Memory
+	left int
+}
+
+func (f *failing) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	if f.left--; f.left < 0 {
+		return nil, errInterrupted
+	}
+	return f.Memory.Folder(ctx, id)
+}
+
+func (f *failing) Content(ctx context.Context, id string) (domarkx.Content, error) {
+	if f.left--; f.left < 0 {
+		return nil, errInterrupted
+	}
+	return f.Memory.Content(ctx, id)
+}
+
+func (s Suite) interruptedLoad(t *testing.T) {
+	h := s.home(t, NewMemory())
+	l := h.open(t, nil)
+	first := h.commit(t, l, "0")
+	for _, c := range s.Changes {
+		h.call(t, l, c)
+	}
+	last := h.commit(t, l, "1")
+	h.load(t, l, first)
+	h.close(t, l)
+	for reads := range 4 {
+		store := &failing{h.store, reads}
+		l, err := h.manager(t, store).Open(t.Context(), workspace, plugins.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = l.Load(t.Context(), last)
+		if err == nil {
+			h.close(t, l)
+			break // it takes fewer reads
+		}
+		if !errors.Is(err, errInterrupted) {
+			t.Errorf("after %d reads: %v", reads, err)
+		}
+		if changed, err := l.Changed(t.Context()); !changed || err != nil {
+			t.Errorf("after %d reads: changed %v, %v, expected true", reads, changed, err)
+		}
+		h.close(t, l)
+	}
+	l = h.open(t, nil)
+	h.load(t, l, last)
+	h.holds(t, l, last)
+	h.load(t, l, first)
+	h.holds(t, l, first)
+}
+
+func (s Suite) pruned(t *testing.T) {
+	h := s.home(t, NewMemory())
+	l := h.open(t, nil)
+	h.call(t, l, s.Changes[0])
+	c, err := l.Commit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Abort()
+	h.store.Forget() // a version that was given up is pruned some day
+	v := h.commit(t, l, "1")
+	if v.Resources[0].Version != c.Resources[0].Version {
+		t.Error("another version of the same state")
+	}
+	h.load(t, l, v)
+	h.holds(t, l, v)
+}
