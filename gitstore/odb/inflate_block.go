@@ -4,8 +4,11 @@ import "encoding/binary"
 
 const (
 	maxMatch = 258
-	// slack is how much further than it should the fast loop may write.
-	slack = maxMatch + 8
+	// matchRoom is what copying the longest match in steps of eight bytes writes.
+	matchRoom = (maxMatch + 7) / 8 * 8
+	// slack is how much further than it should the fast loop may write: two literals and a
+	// match.
+	slack = 2 + matchRoom
 )
 
 // block unpacks a block that has these codes.
@@ -79,30 +82,41 @@ func (u *unpacker) value(e uint32) int {
 // fast unpacks a block as long as neither what it reads nor what it writes is near
 // its end, so that it need not look at each byte whether it is. It reports whether
 // the block goes on.
+//
+// What it waits for is the way from the bits to an entry and on to the next bits. So
+// the entry of what comes next is loaded before more bits are read, and entries are
+// subtracted from the count as they are: only its lower six bits count.
 func (u *unpacker) fast(c *codes) (more bool, err error) {
-	src, dst, at, end, bits, count := u.src, u.dst[:cap(u.dst)], u.at, u.end, u.bits, u.count
+	src, dst, end, bits, count := u.src[u.at:], u.dst[:cap(u.dst)], u.end, u.bits, uint32(u.count)
 	lit, dist := &c.lit, &c.dist
+	if len(src) < 8 {
+		return true, nil
+	}
+	bits |= binary.LittleEndian.Uint64(src) << (count & 63)
+	src = src[^count>>3&7:]
+	count |= 56
 	more = true
-	for at+16 <= len(src) && end+slack <= len(dst) {
-		bits |= binary.LittleEndian.Uint64(src[at:]) << count
-		at += int((63 - count) >> 3)
-		count |= 56
-		e := lit[bits&(1<<litBits-1)]
+	e := lit[bits&(1<<litBits-1)]
+	for len(src) >= 16 && end+slack <= len(dst) {
 		if e&isLiteral != 0 {
 			bits >>= e & 63
-			count -= uint(e & 63)
+			count -= e
 			dst[end] = byte(e >> 16)
 			end++
 			if e = lit[bits&(1<<litBits-1)]; e&isLiteral != 0 {
 				bits >>= e & 63
-				count -= uint(e & 63)
+				count -= e
 				dst[end] = byte(e >> 16)
 				end++
 				if e = lit[bits&(1<<litBits-1)]; e&isLiteral != 0 {
 					bits >>= e & 63
-					count -= uint(e & 63)
+					count -= e
 					dst[end] = byte(e >> 16)
 					end++
+					e = lit[bits&(1<<litBits-1)]
+					bits |= binary.LittleEndian.Uint64(src) << (count & 63)
+					src = src[^count>>3&7:]
+					count |= 56
 					continue
 				}
 			}
@@ -118,24 +132,28 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 			}
 			if e&(isEnd|isLiteral) != 0 {
 				bits >>= e & 63
-				count -= uint(e & 63)
+				count -= e
 				if e&isEnd != 0 {
 					more = false
 					break
 				}
 				dst[end] = byte(e >> 16)
 				end++
+				e = lit[bits&(1<<litBits-1)]
+				bits |= binary.LittleEndian.Uint64(src) << (count & 63)
+				src = src[^count>>3&7:]
+				count |= 56
 				continue
 			}
 		}
 		length := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
 		bits >>= e & 63
-		count -= uint(e & 63)
+		count -= e
 
-		bits |= binary.LittleEndian.Uint64(src[at:]) << count
-		at += int((63 - count) >> 3)
-		count |= 56
 		e = dist[bits&(1<<distBits-1)]
+		bits |= binary.LittleEndian.Uint64(src) << (count & 63)
+		src = src[^count>>3&7:]
+		count |= 56
 		if e&isOther != 0 {
 			if e&isTable != 0 {
 				bits >>= distBits
@@ -148,25 +166,34 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 		}
 		distance := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
 		bits >>= e & 63
-		count -= uint(e & 63)
+		count -= e
+		e = lit[bits&(1<<litBits-1)]
+		bits |= binary.LittleEndian.Uint64(src) << (count & 63)
+		src = src[^count>>3&7:]
+		count |= 56
+
 		from := end - distance
 		if from < 0 {
 			return false, errNotDeflated
 		}
-		to := end + length
 		if distance >= 8 {
-			for ; end < to; end, from = end+8, from+8 {
-				binary.LittleEndian.PutUint64(dst[end:], binary.LittleEndian.Uint64(dst[from:]))
+			// Most are shorter than 16: to ask costs more than to copy.
+			in, out := dst[from:][:matchRoom], dst[end:][:matchRoom]
+			binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(in))
+			binary.LittleEndian.PutUint64(out[8:], binary.LittleEndian.Uint64(in[8:]))
+			for n := 16; n < length; n += 8 {
+				binary.LittleEndian.PutUint64(out[n:], binary.LittleEndian.Uint64(in[n:]))
 			}
-			end = to
+			end += length
+			continue
 		}
-		for ; end < to; end, from = end+1, from+1 {
+		for to := end + length; end < to; end, from = end+1, from+1 {
 			dst[end] = dst[from]
 		}
 	}
 	if end > len(u.dst) {
 		return false, errLonger
 	}
-	u.at, u.end, u.bits, u.count = at, end, bits, count
+	u.at, u.end, u.bits, u.count = len(u.src)-len(src), end, bits, uint(count&63)
 	return more, nil
 }
