@@ -38,6 +38,13 @@ type Messages interface {
 	At(k int) (domarkx.WrittenMessage, error)
 }
 
+// Placed are messages of which it is known where in the document they are.
+type Placed interface {
+	Messages
+	// End returns how many bytes the document has up to the end of message k, or about so many.
+	End(k int) int64
+}
+
 // Document reads all messages.
 func (s Stream) Document() (*domarkx.Document, error) {
 	doc := &domarkx.Document{Header: s.Header, Damage: s.Damage, Conversation: make([]domarkx.WrittenMessage, s.Messages.Len())}

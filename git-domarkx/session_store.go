@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
@@ -29,6 +30,11 @@ type sessionTx struct{ *gitstore.Tx }
 // Origin returns the foreign document of a tree.
 func (tx sessionTx) Origin(ctx context.Context, tree string) (engine.Origin, error) {
 	return origin(tx.Tx.Origin(ctx, tree))
+}
+
+// BeginOrigin begins to store a foreign document.
+func (tx sessionTx) BeginOrigin(format string, content io.Reader) (engine.OriginWriter, error) {
+	return tx.Tx.BeginOrigin(format, content)
 }
 
 func origin(o *gitstore.Origin, err error) (engine.Origin, error) {

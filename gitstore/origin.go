@@ -27,14 +27,11 @@ type Origin struct {
 // [domarkx.HeaderEntry]. What it was made into is noted by the [Tx.Commit] that
 // is given the tree. A document that grew shares all but its end with the old one.
 func (tx *Tx) StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error) {
-	if !isFormatName(format) {
-		return "", fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
+	w, err := tx.BeginOrigin(format, content)
+	if err != nil {
+		return "", err
 	}
-	o := Origin{Format: format}
-	if err := o.store(ctx, &tx.builder, content); err != nil {
-		return "", fmt.Errorf("original document: %w", err)
-	}
-	return tx.originTree(&o)
+	return w.Finish(ctx)
 }
 
 // originTree stores what is known of an original whose segments are stored, and

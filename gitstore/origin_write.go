@@ -6,7 +6,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"hash"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/domarkx/domarkx"
@@ -17,56 +20,111 @@ import (
 // ends with the line.
 const segmentSize = 64 << 10
 
-// store stores the bytes of an original in segments and fills in all but the format.
-func (o *Origin) store(ctx context.Context, b *builder, content io.Reader) error {
-	digest := sha256.New()
-	size := &counter{w: digest}
-	folders := fanOut{builder: b}
-	if err := storeSegments(ctx, &folders, io.TeeReader(content, size)); err != nil {
-		return err
+// An OriginWriter stores a foreign document as far as it is told to, and to the end when
+// it is finished. A message costs least right behind the part of the document that says the
+// same. It is for the goroutine of its transaction.
+type OriginWriter struct {
+	tx       *Tx
+	origin   Origin
+	digest   hash.Hash
+	size     counter
+	segments *segmentReader
+	folders  fanOut
+}
+
+// BeginOrigin begins to store a foreign document, as [Tx.StoreOrigin] does it at once.
+func (tx *Tx) BeginOrigin(format string, content io.Reader) (*OriginWriter, error) {
+	if !isFormatName(format) {
+		return nil, fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
+	}
+	w := &OriginWriter{tx: tx, origin: Origin{Format: format}, digest: sha256.New(), folders: fanOut{builder: &tx.builder}}
+	w.size.w = w.digest
+	w.segments = readSegments(io.TeeReader(content, &w.size))
+	return w, nil
+}
+
+// Through stores the first n bytes of the document, and what else is in the segment that
+// they end in. What is stored already is not stored again.
+func (w *OriginWriter) Through(ctx context.Context, n int64) error {
+	for w.segments.size < n && !w.segments.ended {
+		if err := w.folders.segment(ctx, w.segments); err != nil {
+			return fmt.Errorf("original document: %w", err)
+		}
+	}
+	return nil
+}
+
+// Finish stores the rest of the document and returns its tree. The writer cannot be used
+// any more then.
+func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
+	defer w.segments.release()
+	if err := w.Through(ctx, math.MaxInt64); err != nil {
+		return "", err
 	}
 	var err error
-	o.segments, err = folders.finish()
-	o.count, o.Size, o.SHA256 = folders.count, size.n, [32]byte(digest.Sum(nil))
-	return err
+	if w.origin.segments, err = w.folders.finish(); err != nil {
+		return "", fmt.Errorf("original document: %w", err)
+	}
+	w.origin.count, w.origin.Size, w.origin.SHA256 = w.folders.count, w.size.n, [32]byte(w.digest.Sum(nil))
+	return w.tx.originTree(&w.origin)
 }
 
 // storeSegments stores bytes behind the segments that are there.
 func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
-	b := folders.builder
-	memory := segmentMemory.Get().(*segmentSpace)
-	defer segmentMemory.Put(memory)
-	input, space := memory.input, memory.segment // of each segment: what is stored is a copy
-	input.Reset(content)
-	defer input.Reset(nil)
-	for {
-		if err := ctx.Err(); err != nil {
+	r := readSegments(content)
+	defer r.release()
+	for !r.ended {
+		if err := folders.segment(ctx, r); err != nil {
 			return err
-		}
-		segment, whole, err := nextSegment(input, space)
-		if err != nil {
-			return err
-		}
-		if len(segment) == 0 {
-			return nil
-		}
-		var blob domarkx.Blob
-		if whole {
-			blob.Data = segment
-			err = b.storeBlob(ctx, &blob)
-		} else {
-			blob, err = b.large(io.MultiReader(bytes.NewReader(segment), &lineReader{input: input}))
-		}
-		if err == nil {
-			err = folders.add(blob)
-		}
-		if err != nil {
-			return err
-		}
-		if space = segment[:0]; cap(space) <= 4*segmentSize {
-			memory.segment = space
 		}
 	}
+	return nil
+}
+
+// segment stores the next segment, if there is one.
+func (f *fanOut) segment(ctx context.Context, r *segmentReader) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	segment, whole, err := r.next()
+	if err != nil || len(segment) == 0 {
+		return err
+	}
+	var blob domarkx.Blob
+	if whole {
+		blob.Data = segment
+		err = f.storeBlob(ctx, &blob)
+	} else {
+		rest := &lineReader{input: r.memory.input}
+		blob, err = f.large(io.MultiReader(bytes.NewReader(segment), rest))
+		r.size += rest.size
+	}
+	if err != nil {
+		return err
+	}
+	return f.add(blob)
+}
+
+// A segmentReader divides a document into segments.
+type segmentReader struct {
+	memory *segmentSpace
+	size   int64 // of the segments that were read
+	ended  bool  // there are no more
+}
+
+// readSegments returns a reader to be released.
+func readSegments(content io.Reader) *segmentReader {
+	r := &segmentReader{memory: segmentMemory.Get().(*segmentSpace)}
+	r.memory.input.Reset(content)
+	return r
+}
+
+func (r *segmentReader) release() {
+	r.memory.input.Reset(nil)
+	if cap(r.memory.segment) > 4*segmentSize {
+		r.memory.segment = make([]byte, 0, 2*segmentSize)
+	}
+	segmentMemory.Put(r.memory)
 }
 
 // A segmentSpace is memory to read segments into. Most originals are no larger.
@@ -79,15 +137,23 @@ var segmentMemory = sync.Pool{New: func() any {
 	return &segmentSpace{bufio.NewReaderSize(nil, segmentSize), make([]byte, 0, 2*segmentSize)}
 }}
 
-// nextSegment reads up to the first line end with which there are segmentSize bytes
-// or more, or to the end, into the space that segment has. When that is more than fits in an ordinary blob, whole is
-// false, and the rest of the line is still to be read.
-func nextSegment(input *bufio.Reader, segment []byte) (_ []byte, whole bool, err error) {
+// next reads up to the first line end with which there are segmentSize bytes or more, or to the
+// end: then the segment may be empty. It stands until the next one is read. When it is more
+// than fits in an ordinary blob, whole is false, and the rest of the line is still to be read.
+func (r *segmentReader) next() (segment []byte, whole bool, err error) {
+	segment = r.memory.segment[:0]
+	defer func() {
+		r.memory.segment = segment
+		r.size += int64(len(segment))
+	}()
 	for {
-		part, err := input.ReadSlice('\n')
+		part, err := r.memory.input.ReadSlice('\n')
 		segment = append(segment, part...)
 		switch {
-		case err == io.EOF, err == nil && len(segment) >= segmentSize:
+		case err == io.EOF:
+			r.ended = true
+			return segment, true, nil
+		case err == nil && len(segment) >= segmentSize:
 			return segment, true, nil
 		case err == nil:
 			continue
@@ -104,6 +170,7 @@ type lineReader struct {
 	input *bufio.Reader
 	part  []byte
 	done  bool
+	size  int64 // that were read of the line
 }
 
 func (r *lineReader) Read(p []byte) (int, error) {
@@ -122,6 +189,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, r.part)
 	r.part = r.part[n:]
+	r.size += int64(n)
 	return n, nil
 }
 

@@ -44,6 +44,9 @@ func (p *pieces) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: message(v)}, nil
 }
 
+// End returns where message k ends in the file.
+func (p *pieces) End(k int) int64 { return p.items[k].to }
+
 func (p *pieces) bytes(e extent) ([]byte, error) {
 	raw, err := p.window.Bytes(e.from, e.to-e.from)
 	if err != nil {

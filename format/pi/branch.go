@@ -62,6 +62,17 @@ func (b *branch) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: d.finish(), Origin: "pi " + d.id}, nil
 }
 
+// End returns where the line ends before the next message's, and so most often the results of
+// message k.
+func (b *branch) End(k int) int64 {
+	last := len(b.path) - 1
+	if k+1 < len(b.heads) {
+		last = int(b.heads[k+1]) - 1
+	}
+	n := &b.nodes[b.path[last]]
+	return n.start + int64(n.size) + 1
+}
+
 // draft makes the message at a place on the path, with the results of its calls.
 func (b *branch) draft(at int) (*draft, error) {
 	v, err := b.entry(b.path[at])

@@ -26,8 +26,9 @@ type edition struct {
 	keys []domarkx.Key // of the base's pieces
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
-	origin string
-	linker *linker // of messages that name what an import keeps; nil links none
+	origin   string
+	original *original // to be stored along with the messages of a new session; nil for none
+	linker   *linker   // of messages that name what an import keeps; nil links none
 
 	attachments []domarkx.Attachment // that the base has not
 
@@ -154,7 +155,7 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 	next := domarkx.HeaderEntry{Origin: e.origin}
 	header := e.doc.Header
 	var old []domarkx.HeaderEntry
-	if hasOwn(header) && e.origin == "" {
+	if hasOwn(header) && e.origin == "" && e.original == nil {
 		keepPreamble(e.doc) // later snapshots have its bytes, but not its snapshot_id
 	}
 	if e.base != nil {

@@ -64,9 +64,21 @@ func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition,
 	if wanted {
 		t.room = -1
 	}
+	live := next.live
+	if e.original != nil {
+		live = e.original.along(ctx, live)
+	}
 	var err error
-	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, t.through(next.live)); err != nil {
+	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, t.through(live)); err != nil {
 		return domarkx.Info{}, nil, err
+	}
+	if e.original != nil {
+		if e.origin, err = e.original.writer.Finish(ctx); err != nil {
+			return domarkx.Info{}, nil, err
+		}
+		if commit.State.Headers, _, err = e.headers(ctx, tx); err != nil { // its revision follows from the original
+			return domarkx.Info{}, nil, err
+		}
 	}
 	if commit.Bytes, err = t.size(); err != nil {
 		return domarkx.Info{}, nil, err

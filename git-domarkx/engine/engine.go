@@ -99,12 +99,22 @@ type Objects interface {
 	// a cost that does not grow with the session. c.State holds only the new entries,
 	// and headers only when the header changes too.
 	Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error)
-	// StoreIncludes and StoreOrigin return the trees of a document's companions.
+	// StoreIncludes returns the tree of a document's companions.
 	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
-	StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error)
-	// GrowOrigin is StoreOrigin for what a document grew by, at a cost that does not grow
-	// with the document. The digest is that of all of it.
+	// BeginOrigin begins to store a foreign document.
+	BeginOrigin(format string, content io.Reader) (OriginWriter, error)
+	// GrowOrigin stores what a foreign document grew by, at a cost that does not grow
+	// with the document, and returns its tree. The digest is that of all of it.
 	GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error)
+}
+
+// An OriginWriter stores a foreign document.
+type OriginWriter interface {
+	// Through stores at least the first n bytes. Messages that are stored right behind what
+	// says the same cost least.
+	Through(ctx context.Context, n int64) error
+	// Finish stores the rest, and returns the document's tree.
+	Finish(ctx context.Context) (string, error)
 }
 
 // Names changes which sessions there are.

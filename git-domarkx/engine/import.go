@@ -320,10 +320,11 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	e := m.edition(base, doc, c.committer)
 	e.derived, e.attachments, e.messages, e.verify = true, attachments, conv.messages, in.verify
 	e.linker = imp.homes.linkerOf(in, doc)
-	if e.origin, err = imp.origin(ctx, in, base); err != nil {
+	if err := imp.origin(ctx, in, e); err != nil {
 		return Saved{}, err
 	}
 	saved, err := m.commitEdition(ctx, imp.tx, e, c)
+	imp.stored = e.origin
 	if err == nil && saved.Changed {
 		imp.fresh[saved.ID], imp.fresh[saved.Document] = true, true
 		imp.last, imp.lastID = saved.state, saved.Document

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 )
 
 // fork makes a session of a branch beside a document's own conversation, which became
@@ -24,25 +26,54 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 	return saved, err
 }
 
-// origin returns the tree of the original that a document is, which all its
-// conversations share. A fork keeps the one that it has.
-func (imp *importer) origin(ctx context.Context, in input, base *view) (string, error) {
+// origin says of an edition which original it is made from, which all conversations of a
+// document share. A fork keeps the one that it has. That of a new session is stored along
+// with the messages.
+func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if in.codec.Name == string(Markdown) {
-		return "", nil
+		return nil
 	}
-	if in.isFork && base != nil {
-		if kept := base.state.Headers[0].Origin; kept != "" {
-			return kept, nil
+	if in.isFork && e.base != nil {
+		if e.origin = e.base.state.Headers[0].Origin; e.origin != "" {
+			return nil
 		}
 	}
-	if imp.stored != "" {
-		return imp.stored, nil
+	if e.origin = imp.stored; e.origin != "" {
+		return nil
 	}
-	tree, err := imp.tx.StoreOrigin(ctx, in.codec.Name, io.NewSectionReader(in.content, 0, in.size))
-	if err == nil {
-		imp.stored = tree
+	w, err := imp.tx.BeginOrigin(in.codec.Name, io.NewSectionReader(in.content, 0, in.size))
+	if err != nil {
+		return err
 	}
-	return tree, err
+	if placed, ok := e.messages.(format.Placed); ok && e.base == nil {
+		e.original = &original{w, placed}
+		return nil
+	}
+	e.origin, err = w.Finish(ctx)
+	imp.stored = e.origin
+	return err
+}
+
+// An original is a document that is stored along with the messages that it says.
+type original struct {
+	writer OriginWriter
+	placed format.Placed
+}
+
+// along returns the messages, each when what says it is stored.
+func (o *original) along(ctx context.Context, live iter.Seq2[domarkx.Entry, error]) iter.Seq2[domarkx.Entry, error] {
+	return func(yield func(domarkx.Entry, error) bool) {
+		k := 0
+		for entry, err := range live {
+			if err == nil {
+				err = o.writer.Through(ctx, o.placed.End(k))
+			}
+			if !yield(entry, err) || err != nil {
+				return
+			}
+			k++
+		}
+	}
 }
 
 // A growth tells how to read what a document grows by.

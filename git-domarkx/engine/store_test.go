@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -196,6 +197,10 @@ func (s store) Origin(ctx context.Context, tree string) (engine.Origin, error) {
 }
 
 type transaction struct{ *gitstore.Tx }
+
+func (tx transaction) BeginOrigin(format string, content io.Reader) (engine.OriginWriter, error) {
+	return tx.Tx.BeginOrigin(format, content)
+}
 
 func (tx transaction) Origin(context.Context, string) (engine.Origin, error) {
 	return engine.Origin{}, fmt.Errorf("reading an original within a change: %w", domarkx.ErrUnsupported)
