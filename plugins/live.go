@@ -29,6 +29,9 @@ type Options struct {
 	Temporary bool
 	// Existing fails with domarkx.ErrNotFound when the instance is not here yet.
 	Existing bool
+	// Folders opens only those that are folders of this machine: to take up anything
+	// else can start programs. The others count as they were left.
+	Folders bool
 	// NoWait fails with domarkx.ErrConflict while another process has the instance.
 	NoWait bool
 	// Timeout of calls; 0 is that of Home.
@@ -123,7 +126,7 @@ func (l *Live) start(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := l.takeUp(ctx, o.Specs); err != nil {
+	if err := l.takeUp(ctx, o); err != nil {
 		return err
 	}
 	if l.state.Loading != nil {
@@ -141,15 +144,18 @@ func (l *Live) anyMade() bool {
 
 // takeUp opens the resources of the state. One that does not open and that the
 // document wants otherwise is left to Reconfigure, unless it was never made.
-func (l *Live) takeUp(ctx context.Context, specs []domarkx.ResourceSpec) error {
+func (l *Live) takeUp(ctx context.Context, o Options) error {
 	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
+		if o.Folders && e.Path == "" {
+			continue
+		}
 		err := l.open(ctx, i)
 		if err == nil {
 			continue
 		}
-		wanted := slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })
-		if ctx.Err() != nil || len(specs) == 0 || wanted {
+		wanted := slices.ContainsFunc(o.Specs, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })
+		if ctx.Err() != nil || len(o.Specs) == 0 || wanted {
 			return err
 		}
 		l.resources[i].err = err

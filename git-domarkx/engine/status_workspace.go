@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
@@ -87,20 +86,19 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 	return states, nil
 }
 
-// instanceState says what an instance is like. Only folders are looked into: to take
-// up anything else can start programs.
+// instanceState says what an instance is like, as far as its folders tell.
 func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
 	if i.Interrupted {
 		return StateDirty, nil
 	}
-	if i.Head == "" || slices.ContainsFunc(i.Resources, func(r plugins.InstanceResource) bool { return r.Path == "" }) {
+	if i.Head == "" {
 		return StateLive, nil
 	}
 	tip, err := m.tipOrNone(ctx, i.Name)
 	if err != nil {
 		return "", err
 	}
-	live, err := m.around.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true})
+	live, err := m.around.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, Folders: true})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return StateBusy, nil
