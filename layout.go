@@ -68,25 +68,25 @@ type Placed struct {
 	Form      Form
 }
 
-// Arrange says how the pieces of a document follow each other; the first is the
+// Arrange says how the n pieces of a document follow each other; the first is the
 // preamble. Author's bytes are used where they still mean what they meant: with
 // the same includes, and all the messages of a span behind it in order.
 //
 // At the very beginning of the document no separator is written: the preamble
 // may turn out to be empty only when it is rendered.
-func Arrange(includes string, pieces []Layout) []Placed {
-	placed := make([]Placed, len(pieces))
-	before := Layout{Tail: TailBlank}
-	for i := 0; i < len(pieces); i++ {
-		piece, span := pieces[i], 0
+func Arrange(includes string, n int, layout func(i int) *Layout) []Placed {
+	placed := make([]Placed, n)
+	anew, before := &Layout{Tail: TailLine, Size: -1}, &Layout{Tail: TailBlank}
+	for i := 0; i < n; i++ {
+		piece, span := layout(i), 0
 		switch {
-		case piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(pieces[i:]):
+		case piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(i, n, layout):
 			placed[i].Form, span = AsWritten, piece.Span
 		case piece.Verbatim || piece.Within > 0:
-			piece = Layout{Tail: TailLine, Size: -1} // rendered anew
+			piece = anew // rendered
 		}
 		if i > 0 || piece.Size != 0 {
-			placed[i].Separator = Separator(before, piece)
+			placed[i].Separator = Separator(*before, *piece)
 			before = piece
 		}
 		for range span {
@@ -97,17 +97,18 @@ func Arrange(includes string, pieces []Layout) []Placed {
 	return placed
 }
 
-func spanIntact(pieces []Layout) bool {
-	span := pieces[0].Span
-	if span >= len(pieces) {
+// spanIntact reports whether the messages of the span of piece i stand behind it.
+func spanIntact(i, n int, layout func(i int) *Layout) bool {
+	first := layout(i)
+	if first.Span >= n-i {
 		return false
 	}
-	if span == 0 {
+	if first.Span == 0 {
 		return true
 	}
-	id := pieces[0].SpanID()
-	for i := 1; i <= span; i++ {
-		if pieces[i].Within != i || pieces[i].Includes != id {
+	id := first.SpanID()
+	for k := 1; k <= first.Span; k++ {
+		if l := layout(i + k); l.Within != k || l.Includes != id {
 			return false
 		}
 	}
@@ -117,6 +118,9 @@ func spanIntact(pieces []Layout) bool {
 // Separator returns what stands between two pieces: the rest of an open fence,
 // the missing line end, and a blank line unless the next piece is tight.
 func Separator(before, next Layout) string {
+	if before.Fence == "" && before.Tail == TailLine && !next.Tight { // as most are
+		return "\n"
+	}
 	var b strings.Builder
 	tail := before.Tail
 	if before.Fence != "" {

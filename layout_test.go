@@ -67,7 +67,7 @@ func TestArrange(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			forms, separators := []domarkx.Form{}, []string{}
-			for _, p := range domarkx.Arrange(test.includes, test.pieces) {
+			for _, p := range domarkx.Arrange(test.includes, len(test.pieces), func(i int) *domarkx.Layout { return &test.pieces[i] }) {
 				forms, separators = append(forms, p.Form), append(separators, p.Separator)
 			}
 			if !slices.Equal(forms, test.forms) || !slices.Equal(separators, test.separators) {

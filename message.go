@@ -13,8 +13,11 @@ const (
 
 // ParseRole returns the role of that name, or an error that is [ErrInvalid].
 func ParseRole(s string) (Role, error) {
-	if r := Role(s); r == User || r == Assistant {
-		return r, nil
+	switch s { // the constants, which keep no memory of what s is a part of
+	case string(User):
+		return User, nil
+	case string(Assistant):
+		return Assistant, nil
 	}
 	return "", fmt.Errorf("role %q: %w, expected \"user\" or \"assistant\"", s, ErrInvalid)
 }

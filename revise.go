@@ -99,6 +99,9 @@ type Revision struct {
 // touchedConflicts are the messages in conflict of which an edit changed or
 // removed a text, or put something between two texts.
 func (r *Revision) touchedConflicts() map[ID]bool {
+	if !r.thread.hasConflict() {
+		return nil
+	}
 	place := map[int]int{} // of unchanged live entries in the new list
 	for j, i := range r.edit.Match {
 		if i >= 0 && r.edit.Same[j] {

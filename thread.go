@@ -46,6 +46,16 @@ func (t *Thread) InConflict(k int) bool {
 	return k > 0 && t.Live[k-1].ID == id || k+1 < len(t.Live) && t.Live[k+1].ID == id
 }
 
+// hasConflict reports whether any entry is.
+func (t *Thread) hasConflict() bool {
+	for k := 1; k < len(t.Live); k++ {
+		if t.Live[k].ID == t.Live[k-1].ID {
+			return true
+		}
+	}
+	return false
+}
+
 // A HeaderEntry is a header as it is kept, with what belongs to the document as a
 // whole.
 type HeaderEntry struct {

@@ -11,8 +11,11 @@ import (
 )
 
 // maxReserve bounds how many messages memory is set aside for on the word of a
-// commit message alone.
-const maxReserve = 1 << 14
+// commit message alone, and maxGrown where there is a last one.
+const (
+	maxReserve = 1 << 14
+	maxGrown   = 1 << 20
+)
 
 // snapshot reads a commit and what its message says.
 func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
@@ -91,7 +94,14 @@ func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (
 	if err != nil {
 		return nil, err
 	}
-	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, maxReserve))
+	reserve := min(messages, maxReserve)
+	if messages > reserve { // growing would take twice the memory, but the commit's message alone is no reason for so much
+		if _, err := r.entry(root, messages-1); err != nil {
+			return nil, err
+		}
+		reserve = min(messages, maxGrown)
+	}
+	state.Thread.Live = make([]domarkx.Entry, 0, reserve)
 	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
 		entries, err := r.leaf(number, leaf)
 		state.Thread.Live = append(state.Thread.Live, entries...)

@@ -12,17 +12,18 @@ import (
 // what they meant ([domarkx.Arrange]), the canonical rendering elsewhere, also for
 // what has no layout yet. The error is always nil.
 func Encode(doc *domarkx.Document) ([]byte, error) {
-	layouts := make([]domarkx.Layout, 0, 1+len(doc.Conversation))
 	preamble := doc.Preamble
 	if preamble.Layout == (domarkx.Layout{}) {
 		preamble = WriteHeader(doc.Header)
 	}
-	layouts = append(layouts, preamble.Layout)
-	for _, m := range doc.Conversation {
-		layouts = append(layouts, m.Layout)
+	layout := func(i int) *domarkx.Layout {
+		if i == 0 {
+			return &preamble.Layout
+		}
+		return &doc.Conversation[i-1].Layout
 	}
 	var out []byte
-	for i, placed := range domarkx.Arrange(IncludesID(doc.Includes), layouts) {
+	for i, placed := range domarkx.Arrange(IncludesID(doc.Includes), 1+len(doc.Conversation), layout) {
 		if len(out) > 0 {
 			out = append(out, placed.Separator...)
 		}

@@ -115,7 +115,7 @@ func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) (
 		return []Finding{damage(info, err)}, ctx.Err()
 	}
 	var found []Finding
-	for i := range v.pieces {
+	for i := range v.placed {
 		if _, err := v.bytes(ctx, i); err != nil {
 			found = append(found, damage(info, err))
 		}

@@ -20,18 +20,18 @@ import (
 type view struct {
 	blobs  Blobs
 	state  *domarkx.State
-	pieces []domarkx.Layout // as shown
 	placed []domarkx.Placed
-	made   map[int][]byte // bytes of pieces whose shown form is not stored
+	made   map[int]made // the pieces whose shown form is not stored
+}
+
+// made is a piece in a form that is not stored.
+type made struct {
+	layout domarkx.Layout
+	bytes  []byte
 }
 
 func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, error) {
-	v := &view{blobs: blobs, state: state, made: map[int][]byte{}}
-	v.pieces = make([]domarkx.Layout, 0, len(state.Thread.Live)+1)
-	v.pieces = append(v.pieces, state.Headers[0].Layout)
-	for _, e := range state.Thread.Live {
-		v.pieces = append(v.pieces, e.Layout)
-	}
+	v := &view{blobs: blobs, state: state, made: map[int]made{}}
 	if len(state.Headers) > 1 {
 		if err := v.render(ctx, 0); err != nil {
 			return nil, err
@@ -48,9 +48,9 @@ func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, err
 	if err != nil {
 		return nil, err
 	}
-	v.placed = domarkx.Arrange(markdown.IncludesID(includes), v.pieces)
+	v.placed = domarkx.Arrange(markdown.IncludesID(includes), len(state.Thread.Live)+1, v.layout)
 	for i, p := range v.placed {
-		if p.Form == domarkx.Canonical && (v.pieces[i].Verbatim || v.pieces[i].Within > 0) {
+		if l := v.layout(i); p.Form == domarkx.Canonical && (l.Verbatim || l.Within > 0) {
 			if err := v.render(ctx, i); err != nil {
 				return nil, err
 			}
@@ -59,26 +59,33 @@ func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, err
 	return v, nil
 }
 
+// layout returns the layout of a piece as shown. It must not be changed.
+func (v *view) layout(i int) *domarkx.Layout {
+	if made, ok := v.made[i]; ok {
+		return &made.layout
+	}
+	if i == 0 {
+		return &v.state.Headers[0].Layout
+	}
+	return &v.state.Thread.Live[i-1].Layout
+}
+
 // render makes the canonical bytes of a piece whose stored layout is not that of
 // the canonical rendering.
 func (v *view) render(ctx context.Context, i int) error {
-	var w domarkx.WrittenMessage
 	if i == 0 {
 		h, err := v.header(ctx)
 		if err != nil {
 			return err
 		}
-		w.Written = markdown.WriteHeader(h)
-		v.made[0] = markdown.RenderHeader(h)
-	} else {
-		msg, err := v.message(ctx, i-1)
-		if err != nil {
-			return err
-		}
-		w = markdown.WriteMessage(msg)
-		v.made[i] = markdown.RenderMessage(msg)
+		v.made[0] = made{markdown.WriteHeader(h).Layout, markdown.RenderHeader(h)}
+		return nil
 	}
-	v.pieces[i] = w.Layout
+	msg, err := v.message(ctx, i-1)
+	if err != nil {
+		return err
+	}
+	v.made[i] = made{markdown.WriteMessage(msg).Layout, markdown.RenderMessage(msg)}
 	return nil
 }
 
@@ -88,7 +95,7 @@ func (v *view) size() int64 {
 	for i, p := range v.placed {
 		n += int64(len(p.Separator))
 		if p.Form != domarkx.Nothing {
-			n += v.pieces[i].Size
+			n += v.layout(i).Size
 		}
 	}
 	return n
@@ -170,7 +177,7 @@ func decodeMessage(data []byte, id domarkx.ID) (domarkx.Message, error) {
 func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
 	form := v.placed[i].Form
 	if made, ok := v.made[i]; ok && form != domarkx.Nothing {
-		return made, nil
+		return made.bytes, nil
 	}
 	switch {
 	case form == domarkx.Nothing:
@@ -190,7 +197,7 @@ func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, ok := markdown.RenderRecorded(msg, v.pieces[i].Digest)
+	data, ok := markdown.RenderRecorded(msg, v.layout(i).Digest)
 	if !ok {
 		return nil, v.damaged(i)
 	}
@@ -206,7 +213,7 @@ func (v *view) checked(ctx context.Context, i int, source domarkx.Blob) ([]byte,
 }
 
 func (v *view) verify(i int, data []byte) ([]byte, error) {
-	if sha256.Sum256(data) != v.pieces[i].Digest {
+	if sha256.Sum256(data) != v.layout(i).Digest {
 		return nil, v.damaged(i)
 	}
 	return data, nil
@@ -271,14 +278,15 @@ func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
 // keys, equal bytes and meaning. A piece that had no end when it was written
 // has one as soon as another follows.
 func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
-	keys := make([]domarkx.Key, len(v.pieces))
+	keys := make([]domarkx.Key, len(v.placed))
 	span := "" // identifies the last piece that is written, for those within it
-	for i, piece := range v.pieces {
+	for i := range keys {
+		piece := *v.layout(i)
 		if v.placed[i].Form == domarkx.Nothing {
 			piece.Includes = span
 		}
 		ended := piece.Tail == domarkx.TailOpen || piece.Fence != ""
-		if v.placed[i].Form == domarkx.AsWritten && ended && i+1+piece.Span < len(v.pieces) {
+		if v.placed[i].Form == domarkx.AsWritten && ended && i+1+piece.Span < len(keys) {
 			read, err := v.reread(ctx, i)
 			if err != nil {
 				return nil, err
@@ -303,7 +311,7 @@ func (v *view) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 	if err != nil {
 		return domarkx.Layout{}, err
 	}
-	layout := v.pieces[i]
+	layout := *v.layout(i)
 	data = append(slices.Clip(data), domarkx.Separator(layout, domarkx.Layout{Tight: true})...)
 	doc, err := markdown.Decode(format.Source{Data: data, Include: storedInclude(files)})
 	messages := layout.Span

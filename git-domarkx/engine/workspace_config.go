@@ -40,7 +40,7 @@ func (m *SessionManager) keepWorkspace(ctx context.Context, tx Blobs, state *dom
 	}
 	block := domarkx.NewHeader()
 	block.ExecutionConfig = block.ExecutionConfig.With("workspace", workspace)
-	written := slices.Concat(preamble, []byte(domarkx.Separator(v.pieces[0], domarkx.Layout{})), markdown.RenderHeader(block))
+	written := slices.Concat(preamble, []byte(domarkx.Separator(*v.layout(0), domarkx.Layout{})), markdown.RenderHeader(block))
 	if len(preamble) == 0 {
 		written = markdown.RenderHeader(block)
 	}
