@@ -18,12 +18,14 @@ Writes the workspace as message K left it to a folder, each resource to DIR/RESO
 the version that the message is linked to, or else the last one before it; without K,
 that of the last linked message. Content, modes, symbolic links, empty folders and names
 that Git refuses come back as they were, extended attributes where the file system takes
-them; times do not. Of a database its schema and rows are written.
+them; times do not. Of a database its schema and rows are written, of an SQLite database
+the file, too.
 
 Some files can do harm just by being there: set-id files, programs with capabilities,
 devices, and nested repositories, whose configuration Git would follow. Those of a session
 that is not trusted ("git domarkx trust NAME") are written only with --yes. Owners and
-devices are written with --yes, by root.
+devices are written with --yes, by root. Where a file's owner is not kept, its set-id bits
+are not either.
 
 The live workspace is not touched; "git domarkx rewind" takes that back.
 

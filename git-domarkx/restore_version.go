@@ -35,6 +35,9 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 	if n := reader.owned.Load(); n > 0 {
 		warn(fmt.Sprintf("%d files are yours, not their owners': only root gives files away, with --yes", n))
 	}
+	if n := reader.lent.Load(); n > 0 {
+		warn(fmt.Sprintf("%d files lose their set-id bits: they would lend your rights, not those of the files' owners", n))
+	}
 	if reader.devices.Load() == 0 {
 		return left, nil
 	}
@@ -62,25 +65,42 @@ func (restorer) Remove(dir string) error {
 // unprivileged reads a version as far as a user without privileges can have it.
 type unprivileged struct {
 	domarkx.VersionReader
-	devices, owned atomic.Int64
+	devices, owned, lent atomic.Int64
 }
 
-// Folder returns the files of a folder without devices.
+// Folder returns the files of a folder without devices, and without set-id bits that are
+// of another owner or group than the files get.
 func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	files, err := u.VersionReader.Folder(ctx, id)
-	for _, f := range files {
-		if f.HasOwner && !isDevice(f) && (f.UID != uint32(os.Geteuid()) || f.GID != uint32(os.Getegid())) {
-			u.owned.Add(1)
-		}
-	}
-	if !slices.ContainsFunc(files, isDevice) {
-		return files, err
-	}
 	all := len(files)
 	files = slices.DeleteFunc(slices.Clone(files), isDevice)
 	u.devices.Add(int64(all - len(files)))
+	for i := range files {
+		f := &files[i]
+		var lent uint32
+		if f.HasOwner && f.UID != uint32(os.Geteuid()) {
+			lent |= setUID
+		}
+		if f.HasOwner && f.GID != uint32(os.Getegid()) {
+			lent |= setGID
+		}
+		if lent != 0 {
+			u.owned.Add(1)
+		}
+		if f.Mode&lent != 0 {
+			u.lent.Add(1)
+			f.Mode &^= lent
+		}
+	}
 	return files, err
 }
+
+// The bits of a mode by which a program runs with the rights of its file's owner or group
+// (inode(7)).
+const (
+	setUID = 0o4000
+	setGID = 0o2000
+)
 
 func isDevice(f domarkx.File) bool {
 	return f.Type == domarkx.CharDevice || f.Type == domarkx.BlockDevice

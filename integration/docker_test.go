@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -55,6 +56,14 @@ echo "hello $NAME" > /data/hello; chown 7:8 /data/hello; rm -r /data/gone
 		if out := s.domarkx("exec", "--yes", name, "box", "run_command", "command=stat -c %u:%g /data/hello 2>/dev/null | tr '\\n' ' '; ls /data/gone 2>/dev/null | wc -l"); !strings.Contains(out, `"`+want+`\n"`) {
 			t.Errorf("%s: %s, want %s", name, out, want)
 		}
+	}
+	s.domarkx("exec", "--yes", "other", "box", "run_command", "command=touch /data/lent; chown 7:8 /data/lent; chmod 6755 /data/lent")
+	s.domarkx("trust", "other")
+	if o := s.try("", "git-domarkx", "checkout", "other", "out"); o.code != 0 || !strings.Contains(o.err, "1 files lose their set-id bits") {
+		t.Error(o)
+	}
+	if info, err := os.Stat(s.path("out/box/rootfs/data/lent")); err != nil || info.Mode() != 0o755 {
+		t.Errorf("a set-id program of another user: %v, %v", info, err)
 	}
 	s.domarkx("workspace", "rm", "other")
 	if n := len(strings.Fields(containers())); n != 1 {
