@@ -165,35 +165,6 @@ func (d *Database) typed(want Type, id ID) ([]byte, error) {
 // type is [domarkx.ErrCorrupt].
 func (d *Database) Blob(id ID) ([]byte, error) { return d.typed(Blob, id) }
 
-// blobInto reads a blob of the size of dst. Like unpack, it may write behind that.
-func (d *Database) blobInto(id ID, dst []byte) error {
-	fill := func(t Type, data []byte, err error) error {
-		if err = verified(err, id, t, data); err != nil {
-			return err
-		}
-		if t != Blob || len(data) != len(dst) {
-			return fmt.Errorf("%w: it is a %s of %d bytes, expected a blob of %d", domarkx.ErrCorrupt, t, len(data), len(dst))
-		}
-		copy(dst, data)
-		return nil
-	}
-	err := d.lookupOrBring(id, func(p *pack, i int) error {
-		e, err := p.entry(p.offset(i))
-		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
-			return verified(unpack(dst, e.packed), id, Blob, dst)
-		}
-		t, data, err := d.unpack(p, p.offset(i))
-		return fill(t, data, err)
-	}, func(path string) error {
-		t, data, err := readLoose(path)
-		return fill(t, data, err)
-	})
-	if err != nil {
-		return fmt.Errorf("read object %s: %w", id, err)
-	}
-	return nil
-}
-
 // Commit returns a commit as it is stored: headers, an empty line and the message.
 func (d *Database) Commit(id ID) ([]byte, error) { return d.typed(Commit, id) }
 

@@ -17,6 +17,7 @@ type index struct {
 	n       int
 	entries []byte // first id
 	stride  int    // from one id to the next
+	sums    []byte // first checksum of a packed object; nil in version 1
 	offsets []byte // first 4-byte offset
 	large   []byte // 8-byte offsets, version 2
 }
@@ -70,6 +71,7 @@ func parseIndex(raw []byte) (*index, error) {
 	}
 	x.n, x.stride = int(count), 20
 	x.entries = raw[body:]
+	x.sums = raw[body+20*x.n:]
 	x.offsets = raw[body+24*x.n:]
 	x.large = raw[body+28*x.n : len(raw)-idxTrailer]
 	return x, nil
@@ -96,6 +98,14 @@ func (x *index) offset(i int) int64 {
 		return -1
 	}
 	return int64(binary.BigEndian.Uint64(x.large[8*i:]))
+}
+
+// sum returns the CRC-32 of the i-th object as it is packed, with its header.
+func (x *index) sum(i int) (sum uint32, ok bool) {
+	if x.sums == nil {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(x.sums[4*i:]), true
 }
 
 // find returns the offset of an object in the pack.

@@ -17,7 +17,8 @@ var (
 // An unpacker unpacks a zlib stream (RFC 1950 and 1951) from memory to memory whose
 // length is known. Without the window and the calls that a stream needs it is twice
 // as fast as the library that reads streams, and content that did not compress is
-// copied once. The stream's checksum is not looked at: objects have their ids.
+// copied once. The stream's checksum is not looked at: objects have their ids, and what
+// is packed has a better one in the index.
 type unpacker struct {
 	src, dst []byte
 	at, end  int    // of src what was read, of dst what was written
@@ -36,16 +37,25 @@ var unpackers = sync.Pool{New: func() any { return new(unpacker) }}
 // to its capacity, it writes whatever it likes; it is fastest with slack bytes there.
 // Neither is kept.
 func unpack(dst, src []byte) error {
+	_, err := unpackStream(dst, src)
+	return err
+}
+
+// unpackStream is unpack, and returns how many bytes of src that took.
+func unpackStream(dst, src []byte) (int, error) {
 	u := unpackers.Get().(*unpacker)
 	u.src, u.dst, u.at, u.end, u.bits, u.count = src, dst, 2, 0, 0, 0
 	err := u.stream()
+	taken := u.at - int(u.count/8) + checksumSize
 	u.src, u.dst = nil, nil
 	unpackers.Put(u)
 	if err != nil {
-		return errInflate(err)
+		return 0, errInflate(err)
 	}
-	return nil
+	return taken, nil
 }
+
+const checksumSize = 4 // of a stream, at its end
 
 func (u *unpacker) stream() error {
 	if len(u.src) < 2 {
@@ -81,7 +91,7 @@ func (u *unpacker) stream() error {
 	if u.end < len(u.dst) {
 		return errShorter
 	}
-	if u.at-int(u.count/8)+4 > len(u.src) {
+	if u.at-int(u.count/8)+checksumSize > len(u.src) {
 		return errCutShort
 	}
 	return nil

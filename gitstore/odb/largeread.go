@@ -18,9 +18,9 @@ import (
 const maxChunkTree = 48
 
 // A Large is large content opened for reading. [Large.ReadAt] may be called from
-// several goroutines at once and checks each chunk against the id that the pointer
-// leads to; [Large.Read] reads it in order and checks the whole against its SHA-256
-// too.
+// several goroutines at once and checks each chunk against its id, or against the
+// checksum that a pack's index has of it; [Large.Read] reads it in order and checks the
+// whole against its SHA-256 too.
 type Large struct {
 	d       *Database
 	pointer Pointer
@@ -131,10 +131,10 @@ func (l *Large) copyAt(p []byte, offset int64) (int, error) {
 	}
 	if offset == at && int64(len(p)) >= c.size {
 		// What is written behind the chunk will be written over.
-		return int(c.size), l.d.blobInto(c.id, p[:c.size:len(p)])
+		return int(c.size), l.d.chunkInto(c.id, p[:c.size:len(p)])
 	}
 	chunk := make([]byte, c.size, c.size+slack)
-	if err := l.d.blobInto(c.id, chunk); err != nil {
+	if err := l.d.chunkInto(c.id, chunk); err != nil {
 		return 0, err
 	}
 	l.keep(partial{at, chunk})

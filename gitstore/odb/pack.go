@@ -144,6 +144,7 @@ type entry struct {
 	kind   byte   // a Type, ofsDelta or refDelta
 	size   int64  // of what is compressed: the content, or the delta
 	base   int64  // where a delta's base begins
+	raw    []byte // all of it, and what follows it
 	packed []byte // the compressed bytes, and what follows them
 }
 
@@ -162,7 +163,7 @@ func (p *pack) entry(at int64) (entry, error) {
 		return entry{}, p.errEntry(at, "no object begins there")
 	}
 	rest := b[at:end]
-	e := entry{at: at, kind: rest[0] >> 4 & 7, size: int64(rest[0] & 15)}
+	e := entry{at: at, raw: rest, kind: rest[0] >> 4 & 7, size: int64(rest[0] & 15)}
 	n := 1
 	for shift := 4; rest[n-1]&0x80 != 0; shift += 7 {
 		if n == len(rest) || shift > 56 {
