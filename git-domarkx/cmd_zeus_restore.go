@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,12 +86,8 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	}
 	request := agents.RestoreRequest{Entries: entries, Workspace: c.WorkspaceMode, IfRunning: c.IfRunning, SessionDir: c.SessionDir}
 	if info.ID != "" {
-		request.Kept = func(ctx context.Context, digest string) (io.ReadCloser, error) {
-			content, err := sessions.Attachment(ctx, info.ID, digest)
-			if err != nil {
-				return nil, err
-			}
-			return keptSession{io.NewSectionReader(content, 0, content.Size()), content}, nil
+		request.Kept = func(ctx context.Context, digest string) (domarkx.Content, error) {
+			return sessions.Attachment(ctx, info.ID, digest)
 		}
 	}
 	rows, warnings, err := desk.Restore(inv.ctx, request)
@@ -133,12 +128,6 @@ func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []str
 		return errNo
 	}
 	return nil
-}
-
-// keptSession is a transcript out of a session.
-type keptSession struct {
-	io.Reader
-	io.Closer
 }
 
 // find returns the snapshot: a session, else a file of Zeus, which has no id.

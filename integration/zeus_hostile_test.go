@@ -91,6 +91,14 @@ func TestZeusHostile(t *testing.T) {
 	if all := f.git("cat-file", "--batch-all-objects", "--batch", "--buffer"); strings.Contains(all, "root:x") {
 		t.Error("another file than a transcript was kept")
 	}
+	// proc(5) has files that are read without end.
+	f.write("take.json", `{"schema_version":1,"entries":[`+entry("x", "x", "/proc/kmsg")+`]}`)
+	for range 2 {
+		if o := f.try("", "git-domarkx", "import", "take.json"); o.code != 0 || !strings.Contains(o.err, "is not kept") && !strings.Contains(o.err, "ermission") {
+			t.Errorf("%s", o)
+		}
+		f.domarkx("rm", "take")
+	}
 	shell := f.transcript("rc.jsonl")
 	f.write("drop.json", `{"schema_version":1,"entries":[`+entry("d-0", "d0", shell)+`]}`)
 	f.domarkx("import", "drop.json")
@@ -116,4 +124,33 @@ func TestZeusHostile(t *testing.T) {
 		t.Errorf("%s", o)
 	}
 	f.sound()
+}
+
+// TestZeusLargeTranscript keeps a transcript that is larger than what may be held in
+// memory, and writes it back to either place.
+func TestZeusLargeTranscript(t *testing.T) {
+	f := newFleet(t)
+	path := f.transcript("large.jsonl")
+	const size, most = 300 << 20, 200 << 20
+	if err := os.Truncate(path, size); err != nil { // a sparse file
+		t.Fatal(err)
+	}
+	f.write("large.json", `{"schema_version":1,"entries":[{"kind":"stygian","agent_id":"l-1","cwd":"`+f.work+`","tmux_session":"large","session_path":"`+path+`"}]}`)
+	want := f.must("", "sha256sum", path)
+	for _, args := range [][]string{{"import", "large.json"}, {"zeus", "restore", "large"}, {"zeus", "restore", "--session-dir", "elsewhere", "large"}} {
+		if _, peak := f.used("git-domarkx", args...); peak > most {
+			t.Errorf("%q takes %d MiB of memory", args, peak>>20)
+		}
+		written := path
+		if len(args) > 3 {
+			written = f.path("elsewhere/large.jsonl")
+		}
+		if got := f.must("", "sha256sum", written); got[:64] != want[:64] {
+			t.Errorf("%q: another transcript than was kept", args)
+		}
+		if args[0] == "zeus" {
+			f.killServer()
+		}
+		os.Remove(path)
+	}
 }

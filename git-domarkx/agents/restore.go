@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -33,7 +33,7 @@ type RestoreRequest struct {
 	IfRunning  string // IfRunningError, IfRunningSkip or IfRunningReplace
 	SessionDir string // where sessions that are missing are written; "" for their own place
 	// Kept opens a session that was kept with the snapshot, by its SHA-256; nil when none was.
-	Kept func(ctx context.Context, digest string) (io.ReadCloser, error)
+	Kept func(ctx context.Context, digest string) (domarkx.Content, error)
 }
 
 // A ConflictError says that nothing was restored, because agents run already.
@@ -270,7 +270,7 @@ func (r *restoring) session(ctx context.Context, e Entry) (string, error) {
 	if r.SessionDir != "" {
 		return writeInto(r.SessionDir, path, e.Digest, content)
 	}
-	if err := writeSession(path, content); err != nil {
+	if err := writeSession(path, reader(content)); err != nil {
 		return "", fmt.Errorf("%w; it cannot be written there: %w; write it elsewhere with --session-dir", missing, err)
 	}
 	return path, nil

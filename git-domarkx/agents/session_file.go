@@ -2,7 +2,6 @@ package agents
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,7 +45,7 @@ func writeSession(path string, content io.Reader) error {
 // writeInto writes a session into a folder, under its own name or, where another one
 // has that, one that its digest follows. One that is there already, and may have gone
 // on since, is taken.
-func writeInto(dir, path, digest string, content io.Reader) (string, error) {
+func writeInto(dir, path, digest string, content domarkx.Content) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -55,14 +54,10 @@ func writeInto(dir, path, digest string, content io.Reader) (string, error) {
 	if name == "" || strings.HasPrefix(name, ".") {
 		name = "session"
 	}
-	data, err := io.ReadAll(content)
-	if err != nil {
-		return "", err
-	}
 	for _, name := range []string{name, name + "-" + digest[:12]} {
 		target := filepath.Join(dir, name+sessionExtension)
-		err := writeSession(target, bytes.NewReader(data))
-		if err == nil || errors.Is(err, fs.ErrExist) && continues(target, int64(len(data)), digest) {
+		err := writeSession(target, reader(content))
+		if err == nil || errors.Is(err, fs.ErrExist) && continues(target, content.Size(), digest) {
 			return target, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -71,6 +66,8 @@ func writeInto(dir, path, digest string, content io.Reader) (string, error) {
 	}
 	return "", fmt.Errorf("writing its session: %s has other files of its name", dir)
 }
+
+func reader(c domarkx.Content) io.Reader { return io.NewSectionReader(c, 0, c.Size()) }
 
 // continues reports whether a file begins with the bytes that have a digest.
 func continues(path string, size int64, digest string) bool {

@@ -110,6 +110,8 @@ func openCompanion(files *format.Companions, path string) (companion, error) {
 		return refuse(pathError(err))
 	} else if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
 		return refuse(fmt.Errorf("%w: it is no regular file", domarkx.ErrInvalid))
+	} else if info.Size() == 0 { // as such are in proc(5), some of which are read without end
+		return refuse(fmt.Errorf("%w: it is empty", domarkx.ErrInvalid))
 	}
 	f, err := os.Open(path)
 	if err != nil {
