@@ -92,10 +92,12 @@ func (c *importCmd) Run(inv *invocation) error {
 	if err := c.checkAs(); err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
+	sessions := opened.sessions
+	opened.store.BoundMemory(32 << 20)
 	boundMemory(inv.getenv)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
 	if slices.Contains(c.Paths, "-") {

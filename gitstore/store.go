@@ -57,6 +57,9 @@ func (s *Store) mend(ctx context.Context) error {
 // Close gives back memory and files. The store must not be used any more.
 func (s *Store) Close() error { return s.db.Close() }
 
+// BoundMemory is [odb.Database.BoundMemory].
+func (s *Store) BoundMemory(n int64) { s.db.BoundMemory(n) }
+
 // Git returns how to run git on the repository.
 func (s *Store) Git() *gitcmd.Git { return s.git }
 

@@ -29,6 +29,7 @@ func (d *Database) chunkInto(id ID, dst []byte) error {
 	err := d.lookupOrBring(id, func(p *pack, i int) error {
 		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
+			d.touch(p, e.at, e.size)
 			return p.unpackSound(i, e, id, dst)
 		}
 		t, data, err := d.unpack(p, p.offset(i))

@@ -28,6 +28,7 @@ type Database struct {
 	promisor bool   // some pack is that of a partial clone
 	recent   atomic.Pointer[pack]
 	bases    baseCache
+	resident resident
 
 	promised func(ID) error
 

@@ -5,14 +5,19 @@ package odb
 import "os"
 
 // A mapping is the content of a file in memory, read only.
-type mapping struct{ bytes []byte }
+type mapping struct {
+	bytes []byte
+	read  pieces
+}
 
 func mapFile(name string) (*mapping, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return &mapping{b}, nil
+	return &mapping{b, newPieces(len(b))}, nil
 }
+
+func (m *mapping) release() {}
 
 func (m *mapping) close() error { return nil }

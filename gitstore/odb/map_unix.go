@@ -12,7 +12,10 @@ import (
 )
 
 // A mapping is the content of a file in memory, read only.
-type mapping struct{ bytes []byte }
+type mapping struct {
+	bytes []byte
+	read  pieces
+}
 
 // mapFile maps a whole file. Like Git, it relies on nobody truncating the files
 // of a pack.
@@ -33,8 +36,11 @@ func mapFile(name string) (*mapping, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: name, Err: err}
 	}
-	return &mapping{b}, nil
+	return &mapping{b, newPieces(len(b))}, nil
 }
+
+// release gives back the memory. What is read afterwards is read again.
+func (m *mapping) release() { _ = unix.Madvise(m.bytes, unix.MADV_DONTNEED) }
 
 func (m *mapping) close() error {
 	if err := unix.Munmap(m.bytes); err != nil {

@@ -230,6 +230,7 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 		if err != nil {
 			return 0, nil, err
 		}
+		d.touch(p, at, e.size)
 		if e.kind <= byte(Tag) {
 			if data, err = inflate(e.packed, e.size); err != nil {
 				return 0, nil, fmt.Errorf("%q at %d: %w", p.path, at, err)

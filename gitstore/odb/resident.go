@@ -1,0 +1,54 @@
+package odb
+
+import "sync/atomic"
+
+// BoundMemory keeps no more than about n bytes of packs in memory at once, where the system
+// lets a mapping be given back. It is for who reads much of a large pack once: what was read
+// of it counts as memory of the process. It must be called before the first reading.
+func (d *Database) BoundMemory(n int64) { d.resident.most = n }
+
+// A resident counts what of packs was read, in pieces of 64 KiB, as Linux maps them.
+type resident struct {
+	most int64 // bytes; 0 for any number
+	now  atomic.Int64
+}
+
+const pieceBits = 16
+
+// pieces tells which pieces of a mapping were read.
+type pieces []atomic.Uint64
+
+func newPieces(size int) pieces { return make(pieces, size>>(pieceBits+6)+1) }
+
+// add notes that bytes are read, and returns how many bytes of pieces are new.
+func (p pieces) add(from, to int64) int64 {
+	n := int64(0)
+	for k := from >> pieceBits; k <= (to-1)>>pieceBits; k++ {
+		if bit := uint64(1) << (k & 63); p[k>>6].Or(bit)&bit == 0 {
+			n += 1 << pieceBits
+		}
+	}
+	return n
+}
+
+// touch notes that bytes of a pack, whose content is mapped, are about to be read. d.mu is
+// held, perhaps shared.
+func (d *Database) touch(p *pack, from, size int64) {
+	m := p.data.Load()
+	if d.resident.most == 0 || m == nil {
+		return
+	}
+	to := min(from+max(size, 1), int64(len(m.bytes)))
+	if d.resident.now.Add(m.read.add(from, to)) <= d.resident.most {
+		return
+	}
+	d.resident.now.Store(0)
+	for _, p := range d.packs {
+		if m := p.data.Load(); m != nil {
+			m.release()
+			for i := range m.read {
+				m.read[i].Store(0)
+			}
+		}
+	}
+}
