@@ -23,10 +23,9 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 	}
 	id := domarkx.NewID(0, committer.When) // one id, however often it must be tried
 	c := change{name: name, operation: "append", author: author, committer: committer}
-	var info, before domarkx.Info
+	var info domarkx.Info
 	err = m.update(ctx, "append "+name, func(tx Tx) error {
 		tip, err := tx.Tip(ctx, name)
-		before = tip
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound):
 			if err := tx.CheckName(ctx, name); err != nil {
@@ -40,12 +39,12 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 			return err
 		}
 		info.Name = name
+		if err := m.trustAppended(ctx, tip, info, msg); err != nil {
+			return err
+		}
 		return tx.Set(ctx, name, info.ID)
 	})
-	if err != nil {
-		return info, err
-	}
-	return info, m.trustAppended(ctx, before, info, msg)
+	return info, err
 }
 
 // begin commits a session of one message.

@@ -92,26 +92,14 @@ func (m *SessionManager) trustCompleted(ctx context.Context, tip domarkx.Info, n
 	if held, err := m.trusts(ctx, was); err != nil || !held {
 		return err
 	}
-	h, err := loadHeader(ctx, m.store, next.Headers)
+	now, err := m.digestState(ctx, tip.Name, next, func(i int, e domarkx.Entry) (domarkx.Message, error) {
+		if i == k {
+			return completed, nil
+		}
+		return loadMessage(ctx, m.store, e)
+	})
 	if err != nil {
 		return err
-	}
-	added, err := m.addedTo(ctx, tip.Name, h)
-	if err != nil {
-		return err
-	}
-	now := digestHeader(h, added)
-	for i, e := range next.Thread.Live {
-		if e.Role != domarkx.Assistant {
-			continue
-		}
-		msg := completed
-		if i != k {
-			if msg, err = loadMessage(ctx, m.store, e); err != nil {
-				return err
-			}
-		}
-		now = now.message(msg)
 	}
 	return m.growTrust(ctx, now, tip.Name)
 }

@@ -68,12 +68,15 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 	err = m.update(ctx, r.Operation+" "+r.Name, func(tx Tx) error {
 		e := m.edition(base, doc, committer)
 		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
+		if err == nil && !saved.Merged {
+			err = m.trustSaved(ctx, saved, r.Base, doc)
+		}
 		return err
 	})
-	if err != nil {
+	if err != nil || !saved.Merged {
 		return saved, err
 	}
-	return saved, m.trustSaved(ctx, saved, r.Base, doc)
+	return saved, unextended(saved.Name, m.trustSaved(ctx, saved, r.Base, doc))
 }
 
 // parse reads a saved document; its includes are those stored with the base.

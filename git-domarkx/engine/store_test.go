@@ -110,6 +110,7 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 type settings struct {
 	mu     sync.Mutex
 	values map[string][]string
+	adding func() // called before one is added
 }
 
 func (s *settings) All(_ context.Context, key string) ([]string, error) {
@@ -119,6 +120,9 @@ func (s *settings) All(_ context.Context, key string) ([]string, error) {
 }
 
 func (s *settings) Add(_ context.Context, key, value string) error {
+	if s.adding != nil {
+		s.adding()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.values[key] = append(s.values[key], value)

@@ -119,11 +119,7 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
 	for _, info := range before {
-		d, err := m.digest(ctx, info)
-		if err != nil {
-			return err
-		}
-		if held, err := m.trusts(ctx, d); err != nil || !held {
+		if held, err := m.IsTrusted(ctx, info); err != nil || !held {
 			return err
 		}
 	}
@@ -167,18 +163,16 @@ func (m *SessionManager) forgetOldTrust(ctx context.Context, session string) err
 	return nil
 }
 
-// keepTrust lets a session be trusted that has nothing to run but the beginning of
-// what a trusted snapshot runs: after a rewind, or as a fork. Trust in the snapshot
-// stays, so that the rewind can be undone.
-func (m *SessionManager) keepTrust(ctx context.Context, after, before domarkx.Info) error {
-	if after.ID == before.ID && after.Name == before.Name {
-		return nil
-	}
+// keepTrust lets a session be trusted that is to have this state, which has nothing to
+// run but the beginning of what a trusted snapshot runs: after a rewind, or as a fork.
+// Trust in the snapshot stays, so that the rewind can be undone. The session moves
+// afterwards: no kill in between leaves one that is not trusted.
+func (m *SessionManager) keepTrust(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
 	held, err := m.IsTrusted(ctx, before)
 	if err != nil || !held {
 		return err
 	}
-	now, err := m.digest(ctx, after)
+	now, err := m.digestState(ctx, name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return loadMessage(ctx, m.store, e) })
 	if err != nil || now.empty() {
 		return err
 	}
@@ -186,10 +180,5 @@ func (m *SessionManager) keepTrust(ctx context.Context, after, before domarkx.In
 	if err != nil || !slices.Contains(all, now) {
 		return err
 	}
-	value := trustValue(now, after.Name)
-	values, err := m.around.Settings.All(ctx, trustKey)
-	if err != nil || slices.Contains(values, value) {
-		return err
-	}
-	return m.around.Settings.Add(ctx, trustKey, value)
+	return m.recordTrust(ctx, now, name)
 }

@@ -84,20 +84,26 @@ func (m *SessionManager) digests(ctx context.Context, info domarkx.Info) ([]trus
 	if err != nil {
 		return nil, err
 	}
+	return m.digestsOf(ctx, info.Name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return loadMessage(ctx, m.store, e) })
+}
+
+// digestsOf returns the digests of a state of a session, also of one that is not stored
+// yet. The messages of the assistant are asked for by number.
+func (m *SessionManager) digestsOf(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) ([]trustDigest, error) {
 	h, err := loadHeader(ctx, m.store, state.Headers)
 	if err != nil {
 		return nil, err
 	}
-	added, err := m.addedTo(ctx, info.Name, h)
+	added, err := m.addedTo(ctx, session, h)
 	if err != nil {
 		return nil, err
 	}
 	all := []trustDigest{digestHeader(h, added)}
-	for _, e := range state.Thread.Live {
+	for k, e := range state.Thread.Live {
 		if e.Role != domarkx.Assistant {
 			continue
 		}
-		msg, err := loadMessage(ctx, m.store, e)
+		msg, err := message(k, e)
 		if err != nil {
 			return nil, err
 		}
@@ -106,6 +112,15 @@ func (m *SessionManager) digests(ctx context.Context, info domarkx.Info) ([]trus
 		}
 	}
 	return all, nil
+}
+
+// digestState is the last of digestsOf.
+func (m *SessionManager) digestState(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) (trustDigest, error) {
+	all, err := m.digestsOf(ctx, session, state, message)
+	if err != nil {
+		return trustDigest{}, err
+	}
+	return all[len(all)-1], nil
 }
 
 // digest returns the digest of a session's snapshot.

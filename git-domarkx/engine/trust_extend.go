@@ -8,9 +8,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// trustAppended extends the trust in a session over a message that the user
-// appended; before has no id for a session that was not there. Its cost does not
-// grow with the session where the trust was looked at last at its end.
+// trustAppended extends the trust in a session over a message that the user appends;
+// before has no id for a session that is not there. Where the session has not moved yet, no
+// kill leaves one that is not trusted; trust in what does not come does no harm. Its cost
+// does not grow with the session where the trust was looked at last at its end.
 func (m *SessionManager) trustAppended(ctx context.Context, before, after domarkx.Info, msg domarkx.Message) error {
 	before.Name = after.Name
 	runs := msg.Role == domarkx.Assistant && len(runnable(msg)) > 0
@@ -18,7 +19,7 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 		if !runs {
 			return nil
 		}
-		return unextended(after.Name, m.trustNew(ctx, after))
+		return m.trustNew(ctx, after.Name, msg)
 	}
 	if !runs {
 		m.digestGoesOn(before, after)
@@ -26,28 +27,30 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 	}
 	d, besides, err := m.digestWith(ctx, before)
 	if err != nil {
-		return unextended(after.Name, err)
+		return err
 	}
 	held, err := m.trusts(ctx, d)
 	now := d.message(msg)
 	m.rememberDigest(after, knownDigest{now, besides})
 	if err != nil || !held {
-		return unextended(after.Name, err)
+		return err
 	}
-	return unextended(after.Name, m.growTrust(ctx, now, after.Name))
+	return m.growTrust(ctx, now, after.Name)
 }
 
-// trustNew trusts a session that the user began with a message that can run, unless it
+// trustNew trusts a session that the user begins with a message that can run, unless it
 // works in what others share and the user has not seen.
-func (m *SessionManager) trustNew(ctx context.Context, after domarkx.Info) error {
-	all, err := m.digests(ctx, after)
+func (m *SessionManager) trustNew(ctx context.Context, name string, msg domarkx.Message) error {
+	h := domarkx.NewHeader()
+	added, err := m.addedTo(ctx, name, h)
 	if err != nil {
 		return err
 	}
-	if held, err := m.trusts(ctx, all[0]); err != nil || !held {
+	d := digestHeader(h, added)
+	if held, err := m.trusts(ctx, d); err != nil || !held {
 		return err
 	}
-	return m.growTrust(ctx, all[len(all)-1], after.Name)
+	return m.growTrust(ctx, d.message(msg), name)
 }
 
 // finishTrust extends the trust in a session whose digest is d over a call that the
@@ -84,21 +87,13 @@ func (m *SessionManager) finishTrust(ctx context.Context, info domarkx.Info, d t
 	return true, m.growTrust(ctx, d, info.Name)
 }
 
-// trustSaved extends the trust in a session over a document that the user saved,
-// when what the document was made from was trusted, and so was what the session
-// held before. A session that a save makes has nothing that was trusted before.
+// trustSaved extends the trust in a session over a document that the user saves, when
+// what the document was made from is trusted, and so is what the session held before. A
+// session that a save makes has nothing that was trusted before. A save that is merged is
+// stored by then; else the session has not moved yet.
 func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base string, doc *domarkx.Document) error {
 	if !saved.Changed || base == "" || saved.before.ID == "" {
 		return nil
-	}
-	added, err := m.addedTo(ctx, saved.Name, doc.Header)
-	if err != nil {
-		return unextended(saved.Name, err)
-	}
-	if d := digestDocument(doc, added); d.empty() && !saved.Merged {
-		return nil
-	} else if held, err := m.trusts(ctx, d); held && !saved.Merged || err != nil {
-		return unextended(saved.Name, err)
 	}
 	before := saved.before
 	before.Name = saved.Name
@@ -106,12 +101,28 @@ func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base strin
 	if before.ID != base {
 		info, err := m.store.Info(ctx, base)
 		if err != nil {
-			return unextended(saved.Name, err)
+			return err
 		}
 		info.Name = saved.Name
 		all = append(all, info)
 	}
-	return unextended(saved.Name, m.extendTrust(ctx, saved.Info, all...))
+	if saved.Merged {
+		return m.extendTrust(ctx, saved.Info, all...)
+	}
+	added, err := m.addedTo(ctx, saved.Name, doc.Header)
+	if err != nil {
+		return err
+	}
+	now := digestDocument(doc, added)
+	if held, err := m.trusts(ctx, now); err != nil || held {
+		return err
+	}
+	for _, info := range all {
+		if held, err := m.IsTrusted(ctx, info); err != nil || !held {
+			return err
+		}
+	}
+	return m.growTrust(ctx, now, saved.Name)
 }
 
 // unextended is the error that a change is stored, but not the trust in it.

@@ -131,7 +131,7 @@ func (b *bench) recorded(ctx context.Context, report CallReport, at place, err e
 	if err != nil || at.after.ID == "" {
 		return report, err
 	}
-	return report, b.m.trustAppended(ctx, at.before, at.after, at.added)
+	return report, unextended(at.after.Name, b.m.trustAppended(ctx, at.before, at.after, at.added))
 }
 
 func attach(ctx context.Context, tx Tx, output *os.File) (domarkx.Attachment, error) {

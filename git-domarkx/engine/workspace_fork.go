@@ -50,12 +50,18 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 		if err := m.vacant(ctx, r.Name, name); err != nil {
 			return err
 		}
-		if r.Message >= 0 && r.Message < from.Messages-1 {
-			state, err := m.store.Load(ctx, from.ID)
-			if err != nil {
-				return err
-			}
+		state, err := m.store.Load(ctx, from.ID)
+		if err != nil {
+			return err
+		}
+		truncated := r.Message >= 0 && r.Message < from.Messages-1
+		if truncated {
 			state.Thread = *state.Thread.Truncate(r.Message + 1)
+		}
+		if err := m.keepTrust(ctx, name, state, from); err != nil {
+			return err
+		}
+		if truncated {
 			if fork.Info, err = m.continueWith(ctx, tx, from, state, c, fmt.Sprintf("fork %s from %s", name, r)); err != nil {
 				return err
 			}
@@ -69,9 +75,6 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	})
 	fork.Name = name
 	if err != nil {
-		return fork, err
-	}
-	if err := m.keepTrust(ctx, fork.Info, from); err != nil {
 		return fork, err
 	}
 	if err := m.forkPrivate(ctx, fork.Info); err != nil || link == "" {

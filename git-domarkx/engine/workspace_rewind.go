@@ -51,9 +51,6 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 		return done, err
 	}
 	done.Now.Name, done.Before.Name = r.Name, r.Name
-	if err := m.keepTrust(ctx, done.Now, done.Before); err != nil {
-		return done, err
-	}
 	if b != nil && done.Workspace.ID == "" { // a kill may have left the live workspace behind
 		tip, err := m.tipOrNone(ctx, workspace)
 		if err != nil {
@@ -86,6 +83,7 @@ func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspac
 	if err != nil {
 		return Rewound{}, err
 	}
+	before.Name = r.Name
 	target, err := m.Resolve(ctx, r)
 	if err != nil {
 		return Rewound{}, err
@@ -118,6 +116,9 @@ func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspac
 		return done, nil
 	}
 	if err := m.revert(ctx, state, wanted, r.Message); err != nil {
+		return Rewound{}, err
+	}
+	if err := m.keepTrust(ctx, r.Name, state, before); err != nil {
 		return Rewound{}, err
 	}
 	if done.Now, err = m.continueWith(ctx, tx, before, state, c, "rewind to "+r.String(), linked...); err != nil {

@@ -1,0 +1,92 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// TestTrustGrowsFirst has changes of the user that extend the trust in a session: by the
+// time at which a session moves, it is trusted, so that no kill leaves one that is not.
+func TestTrustGrowsFirst(t *testing.T) {
+	c := newClone(t)
+	ctx := t.Context()
+	call := func(text string) string {
+		return "```tool-call\n{\"resource\": \"notes\", \"tool\": \"" + text + "\", \"arguments\": {}}\n```\n"
+	}
+	var moved []string // sessions that were another when trust was added
+	watch := func(name string) func() {
+		before, err := c.Resolve(ctx, revision(t, name))
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return func() {
+			if now, _ := c.Resolve(ctx, revision(t, name)); now.ID != before.ID {
+				moved = append(moved, name)
+			}
+		}
+	}
+	check := func(what, name string) {
+		t.Helper()
+		c.settings.adding = nil
+		info, err := c.Resolve(ctx, revision(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Name = name
+		if held, err := c.IsTrusted(ctx, info); !held || err != nil {
+			t.Errorf("%s: trusted %v, %v", what, held, err)
+		}
+		if len(moved) > 0 {
+			t.Errorf("%s: the session moved before it was trusted", what)
+		}
+		moved = nil
+	}
+	for i, text := range []string{"one", "two", "three"} {
+		c.settings.adding = watch("s")
+		if _, err := c.Append(ctx, "s", domarkx.Assistant, call(text)); err != nil {
+			t.Fatal(err)
+		}
+		if check("append", "s"); len(c.settings.values["domarkx.trust"]) != i+1 {
+			t.Errorf("trust: %q", c.settings.values)
+		}
+	}
+	tip, err := c.Resolve(ctx, revision(t, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.TextOf(ctx, tip.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.settings.adding = watch("s")
+	if _, err := c.Save(ctx, engine.SaveRequest{Name: "s", Base: tip.ID, Data: append(text, "\n## assistant\n\n"+call("four")...), Operation: "edit"}); err != nil {
+		t.Fatal(err)
+	}
+	check("save", "s")
+
+	// Trust in what the session was is forgotten some day.
+	values := c.settings.values["domarkx.trust"]
+	c.settings.values["domarkx.trust"] = values[len(values)-1:]
+	c.settings.adding = watch("s")
+	if _, err := c.Rewind(ctx, revision(t, "s#1")); err != nil {
+		t.Fatal(err)
+	}
+	check("rewind", "s")
+	c.settings.adding = watch("f")
+	if _, err := c.Fork(ctx, revision(t, "s#0"), "f"); err != nil {
+		t.Fatal(err)
+	}
+	check("fork", "f")
+}
+
+func revision(t *testing.T, s string) engine.Revision {
+	t.Helper()
+	r, err := engine.ParseRevision(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
