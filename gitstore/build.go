@@ -47,8 +47,18 @@ func writeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeE
 	return write(odb.Tree, data)
 }
 
-// storeBlob stores content that is not stored yet, and gives it its ids.
+// storeBlob stores content that is not stored yet, and gives it its ids. Most often it says
+// what that said which was stored by storeBase shortly before.
 func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
+	return b.storeWith(ctx, blob, b.batch.AddRepeating)
+}
+
+// storeBase is storeBlob for what the blobs that follow say again.
+func (b *builder) storeBase(ctx context.Context, blob *domarkx.Blob) error {
+	return b.storeWith(ctx, blob, b.batch.AddBase)
+}
+
+func (b *builder) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]byte) (odb.ID, error)) error {
 	if blob.ID != "" {
 		return nil
 	}
@@ -62,7 +72,7 @@ func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
 		}
 		return err
 	}
-	id, err := b.batch.AddRepeated(blob.Data) // of an original, and then of its messages
+	id, err := add(blob.Data)
 	if err == nil {
 		blob.ID = id.String()
 	}

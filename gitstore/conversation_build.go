@@ -182,7 +182,10 @@ func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) 
 	if e.Layout.Verbatim != !e.Source.IsZero() || e.JSON.IsZero() {
 		return fmt.Errorf("%w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)
 	}
-	if err := c.storeBlob(ctx, &e.JSON); err != nil || !e.Layout.Verbatim {
+	if !e.Layout.Verbatim {
+		return c.storeBlob(ctx, &e.JSON)
+	}
+	if err := c.storeBase(ctx, &e.JSON); err != nil {
 		return err
 	}
 	return c.storeBlob(ctx, &e.Source)

@@ -93,7 +93,7 @@ func (f *fanOut) segment(ctx context.Context, r *segmentReader) error {
 	var blob domarkx.Blob
 	if whole {
 		blob.Data = segment
-		err = f.storeBlob(ctx, &blob)
+		err = f.storeBase(ctx, &blob)
 	} else {
 		rest := &lineReader{input: r.memory.input}
 		blob, err = f.large(io.MultiReader(bytes.NewReader(segment), rest))

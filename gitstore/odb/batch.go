@@ -45,8 +45,17 @@ type object struct {
 	id      ID
 	t       Type
 	data    []byte
-	repeats bool // content that was added before, for the most part, or others repeat it
+	repeats repetition
 }
+
+// A repetition says what an object has to do with those that are added before and after it.
+type repetition uint8
+
+const (
+	alone    repetition = iota
+	repeated            // others repeat it
+	repeats             // it repeats another one for the most part
+)
 
 type state int
 
@@ -71,11 +80,16 @@ func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
 // the Database after [Batch.Sync].
 func (b *Batch) Add(t Type, data []byte) (ID, error) { return b.add(object{t: t, data: data}) }
 
-// AddRepeated is [Batch.Add] of a blob that for the most part says again what another
-// one said that was added so shortly before, or the other way round: a document, and
-// then its parts. In a pack the latter become deltas of the former.
-func (b *Batch) AddRepeated(data []byte) (ID, error) {
-	return b.add(object{t: Blob, data: data, repeats: true})
+// AddBase is [Batch.Add] of a blob of which parts are said again by those that follow: of a
+// document, before its messages.
+func (b *Batch) AddBase(data []byte) (ID, error) {
+	return b.add(object{t: Blob, data: data, repeats: repeated})
+}
+
+// AddRepeating is [Batch.Add] of a blob that for the most part says again what one said that
+// was given to [Batch.AddBase] shortly before. In a pack it becomes a delta of that.
+func (b *Batch) AddRepeating(data []byte) (ID, error) {
+	return b.add(object{t: Blob, data: data, repeats: repeats})
 }
 
 func (b *Batch) add(o object) (ID, error) {

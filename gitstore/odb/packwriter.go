@@ -27,6 +27,7 @@ type packWriter struct {
 	index   *idxfile.Writer
 	objects uint32
 	window  window
+	samples samples
 
 	failed sync.Mutex // guards err
 	err    error
@@ -114,10 +115,12 @@ func (w *packWriter) add(o object) error {
 	packed := groupObject{id: o.id, t: o.t}
 	start := len(g.raw)
 	switch {
-	case o.repeats && isBase(o.data):
+	case o.repeats == repeated:
 		packed.own = w.window.put(o.data)
-	case o.repeats:
-		g.raw, packed.base = w.window.delta(g.raw, o.data)
+	case o.repeats == repeats:
+		if g.raw, packed.base = w.window.delta(g.raw, o.data); packed.base == nil {
+			g.raw, packed.base, packed.own = w.samples.delta(g.raw, o.data)
+		}
 	}
 	if packed.base == nil {
 		g.raw = append(g.raw, o.data...)

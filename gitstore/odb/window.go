@@ -7,14 +7,15 @@ import (
 )
 
 // A window is the content that was put into a pack, as far as other content is likely
-// to repeat it: a blob that does becomes a delta of it. Documents come before their
-// parts, and both in order, so that what a blob repeats is looked for near what the one
-// before it repeated.
+// to repeat it: a blob that does becomes a delta of it. Pieces of documents come before
+// their messages, and both in order, so that what a blob repeats is looked for near what
+// the one before it repeated.
 type window struct {
 	bases  []*windowBase
 	near   int           // which of them was repeated last
 	looked bool          // for a base, since the last was put
-	failed int           // how often, since one was found or put
+	failed int           // how often none was found, since one was, or was put
+	tries  int           // how often it may fail
 	held   []*windowBase // those that are in memory, the one that came first first
 	size   int           // of these, in bytes
 	read   func(*windowBase) []byte
@@ -34,32 +35,37 @@ type windowBase struct {
 type windowSpace struct {
 	content []byte
 	blocks  []uint16 // by the hash of a block: its number from 1, the last of several
+	stride  int      // from one block to the next
 	indexed bool     // blocks are those of the content
 }
 
 const (
 	windowSize   = 16 << 20 // bytes in memory
-	windowBlock  = 8        // bytes that are looked for; a repetition of twice as many is always found
-	minBase      = 16 << 10
-	maxBase      = 1 << 19 // so that there are fewer blocks than 1<<16
+	windowBlock  = 8        // bytes that are looked for; a repetition of as many and a stride is always found
+	maxBlocks    = 1<<16 - 1
+	minBase      = 4 << 10
+	maxBase      = 4 << 20
 	minDelta     = 64      // bytes of content below which it is not worth it
-	maxFailed    = 64      // after which it is looked for no more
+	maxFailed    = 64      // tries after which it is looked for no more
+	minTries     = 8       // of them where those before were in vain
+	maxEscaped   = 128     // bytes in which escapes are looked for
 	maxCopy      = 1 << 16 // bytes of one instruction, as Git writes them
 	maxInsertion = 127
 )
 
-// isBase reports whether content is so large that it is kept whole, and that others
-// may be deltas of it.
-func isBase(content []byte) bool { return len(content) >= minBase }
-
-// put adds an object, unless it is too large.
+// put adds an object, unless it is too small or too large.
 func (w *window) put(content []byte) *windowBase {
-	if len(content) >= maxBase {
+	if len(content) < minBase || len(content) > maxBase {
 		return nil
 	}
 	b := &windowBase{size: len(content)}
 	w.hold(b, content)
-	if w.looked { // a new document begins
+	if w.looked || w.tries == 0 { // a new document begins, or its next part
+		if w.failed < w.tries || w.tries == 0 {
+			w.tries = maxFailed
+		} else {
+			w.tries = max(w.tries/2, minTries)
+		}
 		w.near, w.looked, w.failed = len(w.bases), false, 0
 	}
 	w.bases = append(w.bases, b)
@@ -105,13 +111,17 @@ func (w *window) base(i int) *windowBase {
 
 // index notes where the blocks of the content are.
 func (s *windowSpace) index() {
-	if n := 1 << bits.Len(uint(len(s.content)/windowBlock)); n == len(s.blocks) {
+	s.stride = windowBlock
+	for len(s.content)/s.stride > maxBlocks {
+		s.stride *= 2
+	}
+	if n := 1 << bits.Len(uint(len(s.content)/s.stride)); n == len(s.blocks) {
 		clear(s.blocks)
 	} else {
 		s.blocks = make([]uint16, n)
 	}
-	for at := 0; at+windowBlock <= len(s.content); at += windowBlock {
-		s.blocks[s.hash(s.content[at:])] = uint16(at/windowBlock + 1)
+	for at, n := 0, 1; at+windowBlock <= len(s.content); at, n = at+s.stride, n+1 {
+		s.blocks[s.hash(s.content[at:])] = uint16(n)
 	}
 	s.indexed = true
 }
@@ -124,7 +134,7 @@ func (s *windowSpace) hash(b []byte) int {
 // find returns where the block that rest begins with is in the content; -1 when it is
 // not noted.
 func (s *windowSpace) find(rest []byte) int {
-	at := (int(s.blocks[s.hash(rest)]) - 1) * windowBlock
+	at := (int(s.blocks[s.hash(rest)]) - 1) * s.stride
 	if at < 0 || string(s.content[at:at+windowBlock]) != string(rest[:windowBlock]) {
 		return -1
 	}
@@ -134,7 +144,7 @@ func (s *windowSpace) find(rest []byte) int {
 // delta appends to dst what makes content of a base, if one is at hand that it
 // repeats for more than half; else the base is nil.
 func (w *window) delta(dst, content []byte) ([]byte, *windowBase) {
-	if len(w.bases) == 0 || len(content) < minDelta || w.failed > maxFailed {
+	if len(w.bases) == 0 || len(content) < minDelta || w.failed >= w.tries {
 		return dst, nil
 	}
 	w.looked = true
@@ -175,9 +185,16 @@ func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 	copied, next := 0, 0    // so far; where in s the last copy ended
 	for at := 0; at+windowBlock <= len(content); {
 		from := -1
-		if gap := at - literal; gap > 0 && gap <= 2 && literal > 0 && s.goesOn(next, content[at:]) {
-			from = next // something was escaped
-		} else if from = s.find(content[at:]); from < 0 {
+		if at == literal && literal > 0 {
+			var gap int
+			if gap, from = s.resume(next, content[at:]); from >= 0 {
+				at += gap
+			}
+		}
+		if from < 0 {
+			from = s.find(content[at:])
+		}
+		if from < 0 {
 			misses++
 			at += 1 + misses>>6 // what goes on without a copy is looked at less closely
 			if len(dst)+at-literal > limit {
@@ -205,9 +222,25 @@ func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 	return dst, most
 }
 
-// goesOn reports whether rest begins with the block that is there.
-func (s *windowSpace) goesOn(there int, rest []byte) bool {
-	return there+windowBlock <= len(s.content) && string(s.content[there:there+windowBlock]) == string(rest[:windowBlock])
+// resume returns where rest goes on with what stands there, and where that is; -1 when it
+// does not. What may stand in rest besides are backslashes, for there is JSON in JSON.
+func (s *windowSpace) resume(there int, rest []byte) (gap, from int) {
+	from = there
+	same := 0
+	for gap < len(rest) && from < len(s.content) && gap < maxEscaped {
+		switch {
+		case rest[gap] == s.content[from]:
+			gap, from, same = gap+1, from+1, same+1
+			if same == windowBlock {
+				return gap - same, from - same
+			}
+		case rest[gap] == '\\':
+			gap, same = gap+1, 0
+		default:
+			return 0, -1
+		}
+	}
+	return 0, -1
 }
 
 // common returns how many bytes a and b begin with in common.
