@@ -141,6 +141,7 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		MaxWrite:             1 << 20,
 		MaxReadAhead:         1 << 20,
 		MaxBackground:        64,
+		DisableSplice:        true, // it is tried in vain for each answer that is in memory
 		Options:              []string{"ro"},
 	})
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -22,7 +24,8 @@ type opener func(ctx context.Context, id string) (domarkx.Content, error)
 
 // contents keeps those contents open that are read in parts.
 type contents struct {
-	open opener
+	open  opener
+	spare sync.Pool // memory for blocks
 
 	mu    sync.Mutex
 	kept  map[string]*list.Element // of *opened, the last used first
@@ -47,26 +50,40 @@ func newContents(open opener) *contents {
 
 // read fills dst with what a content, of which that size was told, has from an offset
 // on.
-func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) (err error) {
+func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) error {
+	r, err := c.reply(ctx, id, size, dst, off)
+	if err != nil {
+		return err
+	}
+	defer r.Done()
+	r.Bytes(dst)
+	return nil
+}
+
+// reply is read, for the kernel: dst is only used when there is no better place.
+func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte, off int64) (r fuse.ReadResult, err error) {
 	o := c.use(id)
 	defer func() { err = errors.Join(err, c.done(o)) }()
 	o.opening.Do(func() {
 		if o.Content, o.err = c.open(ctx, id); o.err == nil {
 			if o.Size() >= largeFrom {
-				o.Content = &blocks{of: o.Content, last: -1}
+				o.Content = newBlocks(o.Content, &c.spare)
 			}
 			c.count(o)
 		}
 	})
 	if o.err != nil {
 		c.drop(o)
-		return o.err
+		return nil, o.err
 	}
 	if o.Size() != size {
-		return otherSize(o.Size(), size)
+		return nil, otherSize(o.Size(), size)
+	}
+	if large, ok := o.Content.(*blocks); ok {
+		return large.lend(off, len(dst))
 	}
 	n, err := o.ReadAt(dst, off)
-	return full(n, len(dst), err)
+	return fuse.ReadResultData(dst), full(n, len(dst), err)
 }
 
 // readWhole fills dst with a content, of which that size was told.

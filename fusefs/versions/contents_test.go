@@ -86,6 +86,53 @@ func TestBlocksReadWhatIsThere(t *testing.T) {
 	}
 }
 
+// What was lent stays what it is until it is given back, whatever else is read.
+func TestBlocksStayWhileTheyAreLent(t *testing.T) {
+	data := bytesOf(3, 20*versions.BlockSize)
+	b := versions.NewBlocks(&content{Reader: bytes.NewReader(data), open: &atomic.Int64{}})
+	var readers sync.WaitGroup
+	for i := range 4 {
+		readers.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 4))
+			for range 100 {
+				off := r.Int64N(int64(len(data) - versions.BlockSize))
+				lent, err := versions.Lend(b, off, versions.BlockSize)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want := data[off : off+versions.BlockSize]
+				for range 2 {
+					if got, _ := lent.Bytes(make([]byte, versions.BlockSize)); !bytes.Equal(got, want) {
+						t.Errorf("what was lent at %d is something else", off)
+					}
+					if _, err := b.ReadAt(make([]byte, 10), r.Int64N(int64(len(data)))); err != nil && err != io.EOF {
+						t.Error(err)
+					}
+				}
+				lent.Done()
+			}
+		})
+	}
+	readers.Wait()
+	last, err := versions.Lend(b, 5, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := last.Bytes(make([]byte, 10)); !bytes.Equal(got, data[5:15]) || last.Size() != 10 {
+		t.Error("what was lent is gone with the content")
+	}
+	last.Done()
+	for _, span := range [][2]int64{{-1, 1}, {int64(len(data)), 1}, {int64(len(data)) - 1, 2}} {
+		if _, err := versions.Lend(b, span[0], int(span[1])); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d bytes at %d: %v", span[1], span[0], err)
+		}
+	}
+}
+
 func TestBlocksTellOfErrors(t *testing.T) {
 	c := &content{Reader: bytes.NewReader(bytesOf(1, 2*versions.BlockSize)), open: &atomic.Int64{}, fail: domarkx.ErrCorrupt}
 	b := versions.NewBlocks(c)

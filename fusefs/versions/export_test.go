@@ -3,7 +3,10 @@
 package versions
 
 import (
+	"sync"
 	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
 )
@@ -24,7 +27,12 @@ var Read = (*contents).read
 var Close = (*contents).close
 
 // NewBlocks returns a content that is read in blocks.
-func NewBlocks(of domarkx.Content) domarkx.Content { return &blocks{of: of, last: -1} }
+func NewBlocks(of domarkx.Content) domarkx.Content { return newBlocks(of, new(sync.Pool)) }
+
+// Lend returns bytes of a content that NewBlocks returned, where they are.
+func Lend(of domarkx.Content, off int64, size int) (fuse.ReadResult, error) {
+	return of.(*blocks).lend(off, size)
+}
 
 // Inode returns an inode number.
 var Inode = inode

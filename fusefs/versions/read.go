@@ -41,14 +41,14 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	}
 	// First, so that nobody else reads it too.
 	f.pusher.missed(n, off+int64(len(buf)) == n.meta.size)
-	var err error
-	if int64(len(buf)) == n.meta.size {
+	r, err := fuse.ReadResultData(buf), error(nil)
+	if int64(len(buf)) == n.meta.size && n.meta.size < largeFrom {
 		err = readWhole(context.Background(), f.config.Contents.Content, n.key, buf)
 	} else {
-		err = f.contents.read(context.Background(), n.key, n.meta.size, buf, off)
+		r, err = f.contents.reply(context.Background(), n.key, n.meta.size, buf, off)
 	}
 	if err != nil {
 		return nil, f.fail("reading a file of a version", n, "", err)
 	}
-	return fuse.ReadResultData(buf), fuse.OK
+	return r, fuse.OK
 }
