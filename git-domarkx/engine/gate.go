@@ -32,9 +32,6 @@ func (g *gate) check(ctx context.Context, info domarkx.Info) error {
 		return err
 	}
 	held, err := g.m.trusts(ctx, d)
-	if err == nil && !held {
-		held, err = g.m.finishTrust(ctx, info, d)
-	}
 	if err != nil || held {
 		return err
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 )
@@ -51,40 +50,6 @@ func (m *SessionManager) trustNew(ctx context.Context, name string, msg domarkx.
 		return err
 	}
 	return m.growTrust(ctx, d.message(msg), name)
-}
-
-// finishTrust extends the trust in a session whose digest is d over a call that the
-// user made, and that is its last message, where the program was killed before it
-// could do so. It reports whether the session is trusted now.
-func (m *SessionManager) finishTrust(ctx context.Context, info domarkx.Info, d trustDigest) (bool, error) {
-	begun, err := m.journal().list()
-	if err != nil || len(begun) == 0 {
-		return false, err
-	}
-	state, err := m.store.Load(ctx, info.ID)
-	if err != nil || len(state.Thread.Live) == 0 {
-		return false, err
-	}
-	last := state.Thread.Live[len(state.Thread.Live)-1]
-	i := slices.IndexFunc(begun, func(c journalled) bool { return c.Session == info.Name && c.Appends && c.Message == last.ID })
-	if i < 0 {
-		return false, nil
-	}
-	msg, err := loadMessage(ctx, m.store, last)
-	if err != nil {
-		return false, err
-	}
-	all, err := m.digests(ctx, info)
-	if err != nil {
-		return false, err
-	}
-	if runs := runnable(msg); len(all) < 2 || len(runs) != 1 || !sameCode(runs[0], begun[i].Block) {
-		return false, nil // somebody changed it
-	}
-	if held, err := m.trusts(ctx, all[len(all)-2]); err != nil || !held {
-		return false, err
-	}
-	return true, m.growTrust(ctx, d, info.Name)
 }
 
 // trustSaved extends the trust in a session over a document that the user saves, when

@@ -80,6 +80,13 @@ func TestTrustGrowsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("fork", "f")
+
+	c.trusted("n", notesConfig)
+	c.settings.adding = watch("n")
+	if _, err := c.Exec(ctx, engine.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
+		t.Fatal(err)
+	}
+	check("exec", "n")
 }
 
 func revision(t *testing.T, s string) engine.Revision {

@@ -22,6 +22,15 @@ type CallReport struct {
 	WorkspaceVersion string
 }
 
+// at completes the report of a call that was recorded there, unless there was an error.
+func (r CallReport) at(p place, err error) (CallReport, error) {
+	r.Message, r.Index = p.message, p.index
+	if err == nil {
+		err = p.untrusted
+	}
+	return r, err
+}
+
 // A target is a call that is to be made, and where its outcome is recorded.
 type target struct {
 	journalled
@@ -31,10 +40,9 @@ type target struct {
 
 // A place is where an outcome was recorded.
 type place struct {
-	message       int          // of the session
-	index         int          // of the call among those of the message
-	before, after domarkx.Info // of the session, when it has a message more; else zero
-	added         domarkx.Message
+	message   int   // of the session
+	index     int   // of the call among those of the message
+	untrusted error // why trust in the session did not grow over a message that the call became
 }
 
 // A making is a call that was made, before it is recorded.
@@ -99,7 +107,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
 			return err
 		})
-		return b.recorded(ctx, report, at, stored)
+		return report.at(at, stored)
 	}
 	if outcome.OK {
 		outcome.Version = resourceVersion(changes.Resources, t.Resource)
@@ -121,17 +129,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 			at, err = b.recordIn(ctx, tx, t, o, v, attachments)
 			return err
 		})
-	return b.recorded(ctx, report, at, err)
-}
-
-// recorded completes a report, and extends the trust in the session over a message
-// that a call of the user became.
-func (b *bench) recorded(ctx context.Context, report CallReport, at place, err error) (CallReport, error) {
-	report.Message, report.Index = at.message, at.index
-	if err != nil || at.after.ID == "" {
-		return report, err
-	}
-	return report, unextended(at.after.Name, b.m.trustAppended(ctx, at.before, at.after, at.added))
+	return report.at(at, err)
 }
 
 func attach(ctx context.Context, tx Tx, output *os.File) (domarkx.Attachment, error) {

@@ -50,7 +50,8 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 		return place{}, err
 	}
 	info.Name = t.Session
-	return place{message: info.Messages - 1, before: tip, after: info, added: added.message}, tx.Set(ctx, t.Session, info.ID)
+	at := place{message: info.Messages - 1, untrusted: unextended(t.Session, m.trustAppended(ctx, tip, info, added.message))}
+	return at, tx.Set(ctx, t.Session, info.ID)
 }
 
 // recordBehind puts the outcome of a call behind it. When the call is not there the
