@@ -178,8 +178,8 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 		}
 		if distance >= 8 {
 			// Most are shorter than 16: to ask costs more than to copy.
-			in, out := dst[from:][:matchRoom], dst[end:][:matchRoom]
-			binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(in))
+			in, out := (*[matchRoom]byte)(dst[from:]), (*[matchRoom]byte)(dst[end:])
+			binary.LittleEndian.PutUint64(out[:], binary.LittleEndian.Uint64(in[:]))
 			binary.LittleEndian.PutUint64(out[8:], binary.LittleEndian.Uint64(in[8:]))
 			for n := 16; n < length; n += 8 {
 				binary.LittleEndian.PutUint64(out[n:], binary.LittleEndian.Uint64(in[n:]))
