@@ -43,9 +43,9 @@ type Codec struct {
 	// beginning, or its file's name tell. Saves of one session are imported in that
 	// order.
 	SavedAt func(data []byte, name string) (Saving, bool)
-	// Place returns where the program that the format belongs to keeps a document with
-	// that content. Attempts count from 0; each gives another path.
-	Place func(data []byte, attempt int) (Place, error)
+	// Place returns where the program that the format belongs to keeps a document. Attempts
+	// count from 0; each gives another path.
+	Place func(f File, attempt int) (Place, error)
 	// Open reads a document that may be larger than memory or hold several conversations,
 	// first the one that Decode returns. It is done with when the loop over it ends. What
 	// makes it unreadable is as for Decode, and nothing comes behind it.

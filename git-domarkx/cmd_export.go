@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -70,41 +67,13 @@ func (c *exportCmd) Run(inv *invocation) error {
 	}
 	info, err := os.Stat(c.Output)
 	if isFolder := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isFolder {
-		return replaceFile(c.Output, export.Write)
+		return export.WriteFile(c.Output)
 	}
-	path, err := export.PathIn(c.Output)
+	path, err := export.WriteIn(c.Output)
 	if err != nil {
-		return fmt.Errorf("writing below %q: %w", c.Output, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
-	}
-	if err := replaceFile(path, export.Write); err != nil {
 		return err
 	}
 	t := newTable()
 	t.add(text(path))
 	return t.write(inv)
-}
-
-// replaceFile writes a file that has either its old content or all of the new.
-func replaceFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".git-domarkx-*")
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	mode := os.FileMode(0o644)
-	if old, err := os.Stat(path); err == nil {
-		mode = old.Mode().Perm()
-	}
-	err = write(f)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
-	}
-	return nil
 }

@@ -97,7 +97,7 @@ func (c *importCmd) Run(inv *invocation) error {
 		return err
 	}
 	sessions := opened.sessions
-	opened.store.BoundMemory(32 << 20)
+	opened.store.BoundMemory(packMemory)
 	boundMemory(inv.getenv)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
 	if slices.Contains(c.Paths, "-") {
@@ -125,6 +125,9 @@ func (c *importCmd) Run(inv *invocation) error {
 	}
 	return badInput(inv, result.Bad)
 }
+
+// packMemory is how many bytes of packs stay in memory where a whole session goes by.
+const packMemory = 32 << 20
 
 // boundMemory lets garbage collect up to what an import may take, and not far beyond. An
 // import holds little, some hundred bytes for a message, and makes several times as much

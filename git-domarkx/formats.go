@@ -35,6 +35,7 @@ func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManage
 	if err != nil {
 		return nil, engine.Revision{}, err
 	}
+	inv.opened.store.BoundMemory(packMemory)
 	inv.mentionDrafts(revision.Name)
 	return sessions, revision, nil
 }

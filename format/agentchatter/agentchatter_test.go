@@ -267,7 +267,8 @@ func TestDetect(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	place, err := agentchatter.Place(read(t, "testdata/nasty.json"), 2)
+	nasty := read(t, "testdata/nasty.json")
+	place, err := agentchatter.Place(format.File{Content: bytes.NewReader(nasty), Size: int64(len(nasty))}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

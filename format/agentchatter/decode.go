@@ -79,7 +79,7 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 	if err != nil {
 		return format.Stream{}, false, err
 	}
-	p := &pieces{file: f, window: format.NewWindow(f)}
+	p := newPieces(f)
 	err = p.read(whole, item)
 	var broken *damagedError
 	if errors.As(err, &broken) {

@@ -1,6 +1,7 @@
 package agentchatter
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -70,10 +71,20 @@ func updatedAt(data []byte) (format.Saving, bool) {
 // Place returns the path that the program gives a document with this content:
 // TEAM/TIME-SESSION.json, the time in milliseconds since 1970. Each further attempt
 // is a millisecond later: two teams can have the same folder.
-func Place(data []byte, attempt int) (format.Place, error) {
-	v, err := domarkx.ParseValue(data)
-	if err != nil {
+func Place(f format.File, attempt int) (format.Place, error) {
+	p := newPieces(f)
+	err := p.divide(func(extent) error { return nil })
+	var broken *damagedError
+	if err != nil && !errors.As(err, &broken) {
 		return format.Place{}, err
+	}
+	v := p.frame
+	if broken != nil && f.Size <= maxMended { // it is read as far as it goes
+		data, err := p.bytes(extent{p.start, f.Size})
+		if err != nil {
+			return format.Place{}, err
+		}
+		v, _ = domarkx.ParsePartial(data)
 	}
 	id := identify(v)
 	if id.ID == "" {

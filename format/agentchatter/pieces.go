@@ -25,6 +25,15 @@ type pieces struct {
 	damage reports
 }
 
+func newPieces(f format.File) *pieces {
+	p := &pieces{file: f, window: format.NewWindow(f)}
+	if head, err := p.window.Bytes(0, min(f.Size, int64(len(bom)))); err == nil && string(head) == bom {
+		p.start = int64(len(bom))
+	}
+	p.damage.place = place{window: format.NewWindow(f), at: p.start, line: 1, column: 1}
+	return p
+}
+
 // An extent is a range of bytes of a file.
 type extent struct{ from, to int64 }
 
@@ -67,12 +76,16 @@ func (e *damagedError) Error() string { return e.msg }
 // *damagedError: of the document there are then the messages before it and, if that could
 // be read, the frame.
 func (p *pieces) read(whole, item *schema.Schema) error {
-	if head, err := p.window.Bytes(0, min(p.file.Size, int64(len(bom)))); err == nil && string(head) == bom {
-		p.start = int64(len(bom))
+	if err := p.divide(func(e extent) error { return p.item(e, item) }); err != nil {
+		return err
 	}
-	p.damage.place = place{window: format.NewWindow(p.file), at: p.start, line: 1, column: 1}
+	return p.checkFrame(whole)
+}
+
+// divide finds the messages, which it gives to item, and reads the frame.
+func (p *pieces) divide(item func(extent) error) error {
 	s := scanner{window: format.NewWindow(p.file), size: p.file.Size, at: p.start}
-	damaged := s.document(func(e extent) error { return p.item(e, item) }, &p.inside)
+	damaged := s.document(item, &p.inside)
 	var broken *damagedError
 	if damaged != nil && !errors.As(damaged, &broken) {
 		return damaged
@@ -95,10 +108,7 @@ func (p *pieces) read(whole, item *schema.Schema) error {
 		}
 		return &damagedError{at: p.place(at.Line, at.Column), msg: at.Msg}
 	}
-	if damaged != nil {
-		return damaged
-	}
-	return p.checkFrame(whole)
+	return damaged
 }
 
 // cutOff reports that a document is read as far as its damage.

@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -11,8 +10,11 @@ import (
 
 // Place returns the path that pi gives a transcript below the folder of its sessions:
 // --CWD--/TIME_ID.jsonl. Further attempts have a number behind the id.
-func Place(data []byte, attempt int) (format.Place, error) {
-	line, _, _ := bytes.Cut(data, []byte("\n"))
+func Place(f format.File, attempt int) (format.Place, error) {
+	line, _, err := format.NewWindow(f).Line(0)
+	if err != nil {
+		return format.Place{}, err
+	}
 	header := firstObject(line)
 	if !isHeader(header) {
 		return format.Place{}, fmt.Errorf("a transcript of pi: %w: its first line is no header", domarkx.ErrInvalid)

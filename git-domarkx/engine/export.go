@@ -1,14 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -125,11 +121,13 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	if r.Team == "" {
 		return nil
 	}
-	var data bytes.Buffer
-	if err := e.write(&data); err != nil {
-		return err
+	f, err := e.aside("")
+	if err != nil {
+		return fmt.Errorf("looking which team session %q is of: %w", e.name, err)
 	}
-	place, err := e.placeOf(data.Bytes(), 0)
+	defer os.Remove(f.Name())
+	defer f.Close()
+	place, err := e.placeOf(f, 0)
 	if err == nil && place.Team != r.Team {
 		err = &RefusedError{fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
 	}
@@ -159,45 +157,6 @@ func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*doma
 		doc.Conversation[k] = domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}
 	}
 	return doc, nil
-}
-
-// PathIn returns where in the folder of the format's program the document belongs: a
-// path that is free, or has this document already. For a format without such a
-// program it is the session's name.
-func (e *Export) PathIn(dir string) (string, error) {
-	if e.codec.Place == nil {
-		extension := ""
-		if len(e.codec.Extensions) > 0 {
-			extension = e.codec.Extensions[0]
-		}
-		return filepath.Join(dir, filepath.FromSlash(e.name+extension)), nil
-	}
-	var data bytes.Buffer
-	if err := e.write(&data); err != nil {
-		return "", err
-	}
-	for attempt := 0; ; attempt++ {
-		place, err := e.placeOf(data.Bytes(), attempt)
-		if err != nil {
-			return "", err
-		}
-		path := filepath.Join(dir, filepath.FromSlash(place.Path))
-		there, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(there, data.Bytes()) {
-			return path, nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-}
-
-func (e *Export) placeOf(data []byte, attempt int) (format.Place, error) {
-	place, err := e.codec.Place(data, attempt)
-	if err != nil {
-		err = fmt.Errorf("session %q: %w", e.name, err)
-	}
-	return place, err
 }
 
 // original opens the document that an unchanged session was imported from; nil when

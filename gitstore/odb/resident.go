@@ -4,7 +4,8 @@ import "sync/atomic"
 
 // BoundMemory keeps no more than about n bytes of packs in memory at once, where the system
 // lets a mapping be given back. It is for who reads much of a large pack once: what was read
-// of it counts as memory of the process. It must be called before the first reading.
+// of it counts as memory of the process. No other method may be
+// running.
 func (d *Database) BoundMemory(n int64) { d.resident.most = n }
 
 // A resident counts what of packs was read, in pieces of 64 KiB, as Linux maps them.

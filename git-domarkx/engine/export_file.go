@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx/format"
+)
+
+// WriteFile writes the document to a file, which has either its old content or all of the
+// new.
+func (e *Export) WriteFile(path string) error {
+	f, err := e.aside(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", path, err)
+	}
+	defer os.Remove(f.Name())
+	mode := os.FileMode(0o644)
+	if old, err := os.Stat(path); err == nil {
+		mode = old.Mode().Perm()
+	}
+	if err = errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", path, err)
+	}
+	return nil
+}
+
+// WriteIn writes the document to where it belongs in the folder of the format's program,
+// and returns that path: one that was free, or has this document already. For a format
+// without such a program it is the session's name, and what is there is replaced.
+func (e *Export) WriteIn(dir string) (string, error) {
+	path, err := e.writeIn(dir)
+	if err != nil {
+		err = fmt.Errorf("writing below %q: %w", dir, err)
+	}
+	return path, err
+}
+
+func (e *Export) writeIn(dir string) (string, error) {
+	if e.codec.Place == nil {
+		extension := ""
+		if len(e.codec.Extensions) > 0 {
+			extension = e.codec.Extensions[0]
+		}
+		path := filepath.Join(dir, filepath.FromSlash(e.name+extension))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		return path, e.WriteFile(path)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	f, err := e.aside(dir)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := errors.Join(f.Chmod(0o644), f.Sync()); err != nil {
+		return "", err
+	}
+	for attempt := 0; ; attempt++ {
+		place, err := e.placeOf(f, attempt)
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, filepath.FromSlash(place.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if done, err := settleAt(path, f); done || err != nil {
+			return path, err
+		}
+	}
+}
+
+// settleAt gives a file that name, and reports whether the name stands for what it has:
+// something else that has the name keeps it.
+func settleAt(path string, f *os.File) (bool, error) {
+	err := os.Link(f.Name(), path) // a rename would replace what another process puts there now
+	if err == nil {
+		return true, nil
+	}
+	there, openErr := os.Open(path)
+	if errors.Is(openErr, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // a file system without links
+		return true, os.Rename(f.Name(), path)
+	}
+	if openErr != nil {
+		return false, openErr
+	}
+	defer there.Close()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	return sameContent(there, f)
+}
+
+// aside writes the document to a new file in a folder, "" for that of temporary files. The
+// caller removes it.
+func (e *Export) aside(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".git-domarkx-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := e.write(f); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+// placeOf returns where the document, which a file has, belongs.
+func (e *Export) placeOf(f *os.File, attempt int) (format.Place, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return format.Place{}, err
+	}
+	place, err := e.codec.Place(format.File{Path: e.name, Content: f, Size: info.Size()}, attempt)
+	if err != nil {
+		err = fmt.Errorf("session %q: %w", e.name, err)
+	}
+	return place, err
+}
