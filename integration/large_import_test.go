@@ -174,6 +174,9 @@ func TestSoakLargeImport(t *testing.T) {
 		if after, _ := fileSum(t, r.path("exported")); after != before {
 			t.Errorf("%s: exported as something else than was imported", test.name)
 		}
+		if _, peak := r.used("git-domarkx", "export", "--format", test.format, "-o", "out/", test.session); peak > most {
+			t.Errorf("exporting %s to a folder: peak memory %d MB", test.name, peak/1e6)
+		}
 		if forks := strings.Count(r.domarkx("list"), ".fork-"); (forks == 2) != (test.name == "f.jsonl") {
 			t.Errorf("%s: %d branches", test.name, forks)
 		}
