@@ -9,11 +9,12 @@ import (
 
 func FuzzParseValue(f *testing.F) {
 	for _, seed := range []string{
-		`{"a": [1, -0.5e+3, true, null, "\ud83d\u0041\n"], "a": {}}`, `[[[[]]]]`, `"\u0000` + "\xff\"", ` 01`, `{"a":1,}`, `"\ud800\udc00"`, "\ufeff1",
+		`{"a": [1, -0.5e+3, true, null, "\ud83d\u0041\n"], "a": {}}`, `[[[[]]]]`, `"\u0000` + "\xff\"", ` 01`, `{"a":1,}`, `{"p":{"a":["\n"]},"s":"\u00e9"}`, `"\ud800\udc00"`, "\ufeff1",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkOutline(t, data)
 		v, err := domarkx.ParseValue(data)
 		if ours, theirs := err == nil, json.Valid(data); ours != theirs && v.Depth() < domarkx.MaxDepth && !tooDeep(data) {
 			t.Fatalf("valid: %t, but to encoding/json %t", ours, theirs)

@@ -3,7 +3,9 @@ package domarkx
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -16,16 +18,22 @@ const MaxDepth = 1000
 // A lone surrogate escape becomes its three WTF-8 bytes; bytes that are not
 // UTF-8 become U+FFFD, one each. The error is a [*SyntaxError] with line and
 // column.
-func ParseValue(data []byte) (Value, error) {
-	p := parser{data: data}
-	p.space()
-	v, err := p.value(0)
+func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
+
+// ParseOutline parses as [ParseValue] does, with the same errors, but of the members for which
+// passed is true, by name and kind of their value, the value is empty: a string, array or object
+// of which it is known that it is one.
+func ParseOutline(data []byte, passed func(name string, kind Kind) bool) (Value, error) {
+	return parse(data, passed)
+}
+
+func parse(data []byte, passed func(name string, kind Kind) bool) (Value, error) {
+	p := newParser(data)
+	defer p.release()
+	p.passed = passed
+	v, err := p.whole()
 	if err != nil {
 		return Value{}, err
-	}
-	p.space()
-	if p.pos < len(data) {
-		return Value{}, p.fail("unexpected %s after the JSON value, expected the end", p.found())
 	}
 	return v, nil
 }
@@ -35,27 +43,59 @@ func ParseValue(data []byte) (Value, error) {
 // those items and members that are whole, or that are open themselves. The value is
 // null when there is nothing.
 func ParsePartial(data []byte) (Value, error) {
-	p := parser{data: data}
-	p.space()
-	v, err := p.value(0)
-	if err != nil {
-		return v, err
-	}
-	p.space()
-	if p.pos < len(data) {
-		return v, p.fail("unexpected %s after the JSON value, expected the end", p.found())
-	}
-	return v, nil
+	p := newParser(data)
+	defer p.release()
+	return p.whole()
 }
 
 // isOpen reports whether a value that came with an error is an array or object that
 // the damage left open.
 func isOpen(v Value) bool { return v.kind == Array || v.kind == Object }
 
+// A parser reads one JSON text. What it needs besides is used again by the next one.
 type parser struct {
-	data  []byte
-	pos   int
-	names [64]string // of members, which repeat
+	data    []byte
+	pos     int
+	passed  func(name string, kind Kind) bool // see [ParseOutline]
+	passing int                               // values around this one that are passed
+	names   [128]string                       // of members, which repeat
+	members []Member                          // of the objects that are open
+	items   []Value                           // of the arrays that are open
+}
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+func newParser(data []byte) *parser {
+	p := parsers.Get().(*parser)
+	p.data, p.pos = data, 0
+	return p
+}
+
+// release ends the use of a parser.
+func (p *parser) release() {
+	const most = 1 << 10
+	p.data, p.passed, p.passing = nil, nil, 0
+	if p.members = p.members[:0]; cap(p.members) > most {
+		p.members = nil
+	}
+	if p.items = p.items[:0]; cap(p.items) > most {
+		p.items = nil
+	}
+	parsers.Put(p)
+}
+
+// whole reads the text, and when it is broken what stands before the damage.
+func (p *parser) whole() (Value, error) {
+	p.space()
+	v, err := p.value(0)
+	if err != nil {
+		return v, err
+	}
+	p.space()
+	if p.pos < len(p.data) {
+		return v, p.fail("unexpected %s after the JSON value, expected the end", p.found())
+	}
+	return v, nil
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -124,92 +164,124 @@ func (p *parser) value(depth int) (Value, error) {
 
 func (p *parser) object(depth int) (Value, error) {
 	v := Value{kind: Object, offset: p.pos}
-	members, err := p.members(depth)
-	if len(members) > 0 {
-		v.nested = &nested{members: members}
+	first := len(p.members)
+	err := p.readMembers(depth)
+	if members := p.members[first:]; len(members) > 0 {
+		v.nested = &nested{members: slices.Clone(members)}
+		clear(members)
+		p.members = p.members[:first]
 	}
 	return v, err
 }
 
-// members parses an object; with an error come those before the damage.
-func (p *parser) members(depth int) ([]Member, error) {
+// readMembers reads an object; with an error come those members before the damage.
+func (p *parser) readMembers(depth int) error {
 	p.pos++
 	p.space()
 	if p.eat('}') {
-		return nil, nil
+		return nil
 	}
-	members := make([]Member, 0, 4)
 	for {
 		p.space()
 		if p.pos >= len(p.data) || p.data[p.pos] != '"' {
-			return members, p.fail("unexpected %s, expected a member name in double quotes", p.found())
+			return p.fail("unexpected %s, expected a member name in double quotes", p.found())
 		}
 		name, err := p.name()
 		if err != nil {
-			return members, err
+			return err
 		}
 		p.space()
 		if !p.eat(':') {
-			return members, p.fail("unexpected %s, expected ':' after a member name", p.found())
+			return p.fail("unexpected %s, expected ':' after a member name", p.found())
 		}
 		p.space()
-		value, err := p.value(depth + 1)
+		value, err := p.member(name, depth+1)
 		if err != nil {
 			if isOpen(value) {
-				members = append(members, Member{name, value})
+				p.add(name, value)
 			}
-			return members, err
+			return err
 		}
-		members = append(members, Member{name, value})
+		p.add(name, value)
 		p.space()
 		if p.eat('}') {
-			return members, nil
+			return nil
 		}
 		if !p.eat(',') {
-			if value.kind == Number && p.pos == len(p.data) { // it may have gone on
-				members = members[:len(members)-1]
+			if value.kind == Number && p.pos == len(p.data) && p.passing == 0 { // it may have gone on
+				p.members = p.members[:len(p.members)-1]
 			}
-			return members, p.fail("unexpected %s, expected ',' or '}'", p.found())
+			return p.fail("unexpected %s, expected ',' or '}'", p.found())
 		}
 	}
+}
+
+func (p *parser) add(name string, value Value) {
+	if p.passing == 0 {
+		p.members = append(p.members, Member{name, value})
+	}
+}
+
+// member reads the value of a member.
+func (p *parser) member(name string, depth int) (Value, error) {
+	if p.passed == nil || p.passing > 0 || p.pos >= len(p.data) {
+		return p.value(depth)
+	}
+	kind := Null
+	switch p.data[p.pos] {
+	case '"':
+		kind = String
+	case '{':
+		kind = Object
+	case '[':
+		kind = Array
+	}
+	if kind == Null || !p.passed(name, kind) {
+		return p.value(depth)
+	}
+	p.passing++
+	v, err := p.value(depth)
+	p.passing--
+	return v, err
 }
 
 func (p *parser) array(depth int) (Value, error) {
 	v := Value{kind: Array, offset: p.pos}
-	items, err := p.items(depth)
-	if len(items) > 0 {
-		v.nested = &nested{items: items}
+	first := len(p.items)
+	err := p.readItems(depth)
+	if items := p.items[first:]; len(items) > 0 {
+		v.nested = &nested{items: slices.Clone(items)}
+		clear(items)
+		p.items = p.items[:first]
 	}
 	return v, err
 }
 
-// items parses an array; with an error come those before the damage.
-func (p *parser) items(depth int) ([]Value, error) {
+// readItems reads an array; with an error come those items before the damage.
+func (p *parser) readItems(depth int) error {
 	p.pos++
 	p.space()
 	if p.eat(']') {
-		return nil, nil
+		return nil
 	}
-	var items []Value
 	for {
 		p.space()
 		item, err := p.value(depth + 1)
-		if err != nil {
-			if isOpen(item) {
-				items = append(items, item)
-			}
-			return items, err
+		if p.passing == 0 && (err == nil || isOpen(item)) {
+			p.items = append(p.items, item)
 		}
-		items = append(items, item)
+		if err != nil {
+			return err
+		}
 		p.space()
 		if p.eat(']') {
-			return items, nil
+			return nil
 		}
 		if !p.eat(',') {
-			if item.kind == Number && p.pos == len(p.data) {
-				items = items[:len(items)-1]
+			if item.kind == Number && p.pos == len(p.data) && p.passing == 0 {
+				p.items = p.items[:len(p.items)-1]
 			}
-			return items, p.fail("unexpected %s, expected ',' or ']'", p.found())
+			return p.fail("unexpected %s, expected ',' or ']'", p.found())
 		}
 	}
 }
@@ -255,17 +327,24 @@ func (p *parser) number() (string, error) {
 			return "", p.fail("unexpected %s, expected a digit in the exponent", p.found())
 		}
 	}
+	if p.passing > 0 {
+		return "", nil
+	}
 	return string(p.data[start:p.pos]), nil
 }
 
 func (p *parser) str() (string, error) {
 	p.pos++
+	if p.passing > 0 {
+		return "", p.pass()
+	}
 	plain := p.plain()
 	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings need no work
 		p.pos++
 		return string(plain), nil
 	}
 	var buf strings.Builder
+	var space [2 * utf8.UTFMax]byte
 	buf.Grow(len(plain) + p.rest())
 	for buf.Write(plain); p.pos < len(p.data); buf.Write(p.plain()) {
 		switch c := p.data[p.pos]; c {
@@ -276,14 +355,43 @@ func (p *parser) str() (string, error) {
 			}
 			return buf.String(), nil
 		case '\\':
-			if err := p.escape(&buf); err != nil {
+			escaped, err := p.escape(space[:0])
+			if err != nil {
 				return "", err
 			}
+			buf.Write(escaped)
 		default:
-			return "", p.fail("control character 0x%02x in a string, expected an escape", c)
+			return "", p.control(c)
 		}
 	}
 	return "", p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+func (p *parser) control(c byte) error {
+	return p.fail("control character 0x%02x in a string, expected an escape", c)
+}
+
+// pass goes to the end of a string.
+func (p *parser) pass() error {
+	var space [2 * utf8.UTFMax]byte
+	for p.pos < len(p.data) {
+		n, _ := plainRun(p.data[p.pos:])
+		if p.pos += n; p.pos == len(p.data) {
+			break
+		}
+		switch c := p.data[p.pos]; c {
+		case '"':
+			p.pos++
+			return nil
+		case '\\':
+			if _, err := p.escape(space[:0]); err != nil {
+				return err
+			}
+		default:
+			return p.control(c)
+		}
+	}
+	return p.fail("unexpected end of input in a string, expected '\"'")
 }
 
 // name reads the name of a member. Those that come again share their memory.
@@ -331,39 +439,52 @@ func (p *parser) rest() int {
 	}
 }
 
-func (p *parser) escape(buf *strings.Builder) error {
+// escape reads an escape and appends what it stands for.
+func (p *parser) escape(buf []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.data) {
 		p.pos = len(p.data)
-		return p.fail("unexpected end of input in a string, expected '\"'")
+		return buf, p.fail("unexpected end of input in a string, expected '\"'")
 	}
-	c := p.data[p.pos+1]
-	if c == 'u' {
-		unit, ok := p.hex4(p.pos + 2)
-		if !ok {
-			return p.fail("bad \\u escape, expected four hexadecimal digits")
-		}
-		p.pos += 6
-		r := rune(unit)
-		if utf16.IsSurrogate(r) && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
-			if low, ok := p.hex4(p.pos + 2); ok {
-				if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
-					p.pos += 6
-					buf.WriteRune(full)
-					return nil
-				}
-			}
-		}
-		var space [utf8.UTFMax]byte
-		buf.Write(appendWTF8(space[:0], r))
-		return nil
-	}
-	i := strings.IndexByte(`"\/bfnrt`, c)
-	if i < 0 {
-		return p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+	var c byte
+	switch p.data[p.pos+1] {
+	case 'n':
+		c = '\n'
+	case '"', '\\', '/':
+		c = p.data[p.pos+1]
+	case 't':
+		c = '\t'
+	case 'r':
+		c = '\r'
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'u':
+		return p.unicode(buf)
+	default:
+		return buf, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
 	}
 	p.pos += 2
-	buf.WriteByte("\"\\/\b\f\n\r\t"[i])
-	return nil
+	return append(buf, c), nil
+}
+
+// unicode reads the escape of a character, which may be two.
+func (p *parser) unicode(buf []byte) ([]byte, error) {
+	unit, ok := p.hex4(p.pos + 2)
+	if !ok {
+		return buf, p.fail("bad \\u escape, expected four hexadecimal digits")
+	}
+	p.pos += 6
+	r := rune(unit)
+	if utf16.IsSurrogate(r) && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
+		if low, ok := p.hex4(p.pos + 2); ok {
+			if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
+				p.pos += 6
+				return utf8.AppendRune(buf, full), nil
+			}
+		}
+	}
+	return appendWTF8(buf, r), nil
 }
 
 func (p *parser) hex4(at int) (uint16, bool) {

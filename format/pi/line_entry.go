@@ -85,6 +85,11 @@ func (l *lines) check(v domarkx.Value, raw []byte) error {
 	if err != nil {
 		return err
 	}
+	if l.outlined {
+		if v, err = domarkx.ParseValue(raw); err != nil {
+			return l.failed(err)
+		}
+	}
 	for _, e := range schema.Check(v, raw) {
 		e.Line = l.number
 		l.add(e)

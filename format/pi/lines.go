@@ -24,16 +24,17 @@ type lines struct {
 	version int
 	number  int // lines read
 
-	nodes   []node
-	ids     []key // of the nodes, until they are linked
-	parents []key // of the nodes: the ids of those before them; the zero key for none
-	beside  []beside
-	pieces  map[int32]int   // of nodes that share a line: which of its objects they are, from 1
-	piece   int             // which of the objects on its line is read; 0 when it is the only one
-	calls   []uint64        // keys of the calls in messages
-	seed    maphash.Seed    // of these keys
-	kept    []domarkx.Value // the entries of the first nodes, which need not be read again
-	room    int64           // bytes of lines whose entries may be kept
+	nodes    []node
+	ids      []key // of the nodes, until they are linked
+	parents  []key // of the nodes: the ids of those before them; the zero key for none
+	beside   []beside
+	pieces   map[int32]int   // of nodes that share a line: which of its objects they are, from 1
+	piece    int             // which of the objects on its line is read; 0 when it is the only one
+	outlined bool            // of the line that is read there is only an outline
+	calls    []uint64        // keys of the calls in messages
+	seed     maphash.Seed    // of these keys
+	kept     []domarkx.Value // the entries of the first nodes, which need not be read again
+	room     int64           // bytes of lines whose entries may be kept
 
 	said []string // of version 1: ids by the number of what can be read, the header first
 	nth  []int32  // of version 1: which of said the nodes have
@@ -138,7 +139,7 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 	if wrong := format.NoUTF8("", raw); wrong != nil {
 		l.report(wrong.Column, "", wrong.Msg)
 	}
-	v, err := domarkx.ParseValue(raw)
+	v, err := l.parse(raw)
 	if err == nil && v.Kind() == domarkx.Object {
 		return false, l.object(v, raw, at)
 	}
@@ -157,7 +158,7 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 		l.report(column, "", fmt.Sprintf("%v; the line of %d bytes is kept as it is, but not read", err, len(raw)))
 		return true, l.unread(raw, at, whole)
 	}
-	at.broken = false
+	at.broken, l.outlined = false, false
 	msg := "has NUL bytes, which are passed over"
 	if len(pieces) > 1 {
 		msg = fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(pieces))
@@ -171,6 +172,24 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// parse reads a line, of which only what the tree is made of when it is not going to be kept.
+func (l *lines) parse(raw []byte) (domarkx.Value, error) {
+	if l.outlined = l.version > 1 && l.room < int64(len(raw)); l.outlined {
+		return domarkx.ParseOutline(raw, isSaid)
+	}
+	return domarkx.ParseValue(raw)
+}
+
+// isSaid reports whether a member of an entry says something that makes no difference to the
+// tree, as long as it is of that kind.
+func isSaid(name string, kind domarkx.Kind) bool {
+	switch name {
+	case keyText, keyThinking, keySignature, keyData, keyArguments, keyCommand, keyOutput, keySummary, "usage", "details":
+		return true
+	}
+	return name == keyContent && kind == domarkx.String
 }
 
 // split divides a line that is no JSON into the objects on it, and reports whether it
