@@ -18,7 +18,10 @@ var (
 type Mounted = mounted
 
 // NewMounted returns one.
-func NewMounted(dir, kind, source string) Mounted { return mounted{dir, kind, source} }
+func NewMounted(dir, kind, source, device string) Mounted { return mounted{dir, kind, source, device} }
 
 // MountedOn returns where it is.
 func MountedOn(m Mounted) string { return m.dir }
+
+// MountedDevice returns its device.
+func MountedDevice(m Mounted) string { return m.device }

@@ -84,9 +84,9 @@ short
 101 28 0:57 / /y\999 rw shared:1 master:2 - ext4 none rw
 `
 	want := []fusefs.Mounted{
-		fusefs.NewMounted("/proc", "proc", "proc"),
-		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x"),
-		fusefs.NewMounted(`/y\999`, "ext4", "none"),
+		fusefs.NewMounted("/proc", "proc", "proc", "0:22"),
+		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x", "0:55"),
+		fusefs.NewMounted(`/y\999`, "ext4", "none", "0:57"),
 	}
 	if got := fusefs.ParseMountinfo([]byte(table)); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -12,6 +12,7 @@ type mounted struct {
 	dir    string
 	kind   string // the type, with subtype: "fuse.domarkx"
 	source string
+	device string // "major:minor"
 }
 
 // mounts reads the mount table.
@@ -33,7 +34,7 @@ func parseMountinfo(data []byte) []mounted {
 		if !ok || len(fields) < 6 || len(rest) < 2 {
 			continue
 		}
-		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1])})
+		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2]})
 	}
 	return all
 }

@@ -148,5 +148,9 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		return nil, err
 	}
 	v.versions.Store(tree)
-	return server, begin(server, dir)
+	if err := begin(server, dir); err != nil {
+		return server, err
+	}
+	readAhead(dir, 512<<10)
+	return server, nil
 }

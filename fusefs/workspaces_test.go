@@ -305,20 +305,41 @@ func TestNothingInAVersionRuns(t *testing.T) {
 	}
 }
 
-// inner is how many mounts are at workspaces/.
-func (m *mount) inner() int {
+// inner returns the devices of the mounts at workspaces/.
+func (m *mount) inner() []string {
 	m.Helper()
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		m.Fatal(err)
 	}
-	n := 0
+	var devices []string
 	for _, line := range fusefs.ParseMountinfo(data) {
 		if on := fusefs.MountedOn(line); on == m.path("workspaces") || on == filepath.Join(m.dir, "beside") {
-			n++
+			devices = append(devices, fusefs.MountedDevice(line))
 		}
 	}
-	return n
+	return devices
+}
+
+// The kernel reads further ahead where the administrator has mounted.
+func TestVersionsAreReadAhead(t *testing.T) {
+	m := mounted(t)
+	devices := m.inner()
+	if len(devices) != 1 {
+		t.Fatalf("mounted are %q", devices)
+	}
+	name := filepath.Join("/sys/class/bdi", devices[0], "read_ahead_kb")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "128\n"
+	if info.Mode()&0o200 != 0 && unix.Access(name, unix.W_OK) == nil {
+		want = "512\n"
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
 }
 
 func TestABusyVersionKeepsAllMounted(t *testing.T) {
@@ -342,8 +363,8 @@ func busyVersions(m *mount) {
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
-		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			m.Errorf("after that: %q, %d mounts", got, m.inner())
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || len(m.inner()) != 1 {
+			m.Errorf("after that: %q, %d mounts", got, len(m.inner()))
 		}
 	}
 	// One that is not seen: the kernel itself.
@@ -359,16 +380,16 @@ func busyVersions(m *mount) {
 		if err := fusefs.Unmount(m.Context(), m.mnt); err == nil {
 			m.Errorf("unmounted while this process has %s open", dir)
 		}
-		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			m.Errorf("after that: %q, %d mounts", got, m.inner())
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || len(m.inner()) != 1 {
+			m.Errorf("after that: %q, %d mounts", got, len(m.inner()))
 		}
 		unix.Close(fd)
 	}
 	if err := fusefs.Unmount(m.Context(), m.mnt); err != nil {
 		m.Error(err)
 	}
-	if m.inner() != 0 {
-		m.Errorf("%d mounts stay", m.inner())
+	if len(m.inner()) != 0 {
+		m.Errorf("%d mounts stay", len(m.inner()))
 	}
 }
 
@@ -388,15 +409,15 @@ func deadVersions(m *mount, environ ...string) {
 		}
 		m.kill()
 		m.start(environ...)
-		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || m.inner() != 1 {
-			m.Errorf("after a kill: %q, %d mounts", got, m.inner())
+		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || len(m.inner()) != 1 {
+			m.Errorf("after a kill: %q, %d mounts", got, len(m.inner()))
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
 	}
 	m.stop()
-	if m.inner() != 0 {
-		m.Errorf("%d mounts stay", m.inner())
+	if len(m.inner()) != 0 {
+		m.Errorf("%d mounts stay", len(m.inner()))
 	}
 }
 
@@ -406,7 +427,7 @@ func TestVersionsComeBackWhenSomebodyUnmountsThem(t *testing.T) {
 	if err := syscall.Unmount(m.path("workspaces"), unix.MNT_DETACH); err != nil {
 		t.Fatal(err)
 	}
-	m.eventually("the versions are mounted again", func() bool { return m.inner() == 1 })
+	m.eventually("the versions are mounted again", func() bool { return len(m.inner()) == 1 })
 	if got := m.read("workspaces/w/latest/fs/n"); got != "1" {
 		t.Errorf("reads %q", got)
 	}
@@ -423,7 +444,7 @@ func TestVersionsAreBesideTheMountOfAUser(t *testing.T) {
 		t.Errorf("beside: %q", got)
 	}
 	m.stop()
-	if _, err := os.Stat(filepath.Join(m.dir, "beside")); !os.IsNotExist(err) || m.inner() != 0 {
-		t.Errorf("stays: %v, %d mounts", err, m.inner())
+	if _, err := os.Stat(filepath.Join(m.dir, "beside")); !os.IsNotExist(err) || len(m.inner()) != 0 {
+		t.Errorf("stays: %v, %d mounts", err, len(m.inner()))
 	}
 }

@@ -1,0 +1,4 @@
+package fusefs
+
+// readAhead does nothing: on macOS the kernel decides.
+func readAhead(string, int) {}
