@@ -1,5 +1,7 @@
 package odb
 
+import "io"
+
 // What fuzz tests reach for: the decoders without the files around them.
 var (
 	DecodeLoose = decodeLoose
@@ -72,3 +74,12 @@ const Slack = slack
 
 // Unpack unpacks a stream whose length is known.
 var Unpack = unpack
+
+// WritePackIndex writes an index of objects, each with its checksum and offset.
+func WritePackIndex(dst io.Writer, ids []ID, crcs []uint32, offsets []uint64, pack [20]byte) error {
+	entries := make([]indexEntry, len(ids))
+	for i := range entries {
+		entries[i] = indexEntry{ids[i], crcs[i], offsets[i]}
+	}
+	return writePackIndex(dst, entries, pack)
+}

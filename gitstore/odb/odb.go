@@ -10,8 +10,8 @@
 //
 // Packs are read through an own memory-mapped reader, which was 2.4 times as fast as
 // go-git's and may be shared by goroutines. It unpacks objects itself: text twice as
-// fast as klauspost/compress, what did not compress four times. go-git writes the
-// index of a pack, and is what the tests compare with beside Git.
+// fast as klauspost/compress, what did not compress four times. go-git is what the tests
+// compare with beside Git.
 //
 // The formats are those of gitformat-pack(5), gitformat-loose(5) and
 // gitrepository-layout(5), with SHA-1 names. Whoever opens a Database has made

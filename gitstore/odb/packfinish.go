@@ -1,7 +1,6 @@
 package odb
 
 import (
-	"bufio"
 	"crypto/rand"
 	"crypto/sha1"
 	"encoding/binary"
@@ -10,9 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
 // finish makes the pack durable and gives it its name, with a .keep file that was
@@ -46,7 +42,7 @@ func (w *packWriter) finish() error {
 }
 
 // seal writes the number of objects and the checksum.
-func (w *packWriter) seal() (sum plumbing.Hash, err error) {
+func (w *packWriter) seal() (sum [20]byte, err error) {
 	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.objects)
 	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
 		return sum, err
@@ -61,22 +57,11 @@ func (w *packWriter) seal() (sum plumbing.Hash, err error) {
 	return sum, err
 }
 
-func (w *packWriter) writeIndex(sum plumbing.Hash) (err error) {
-	if err := w.index.OnFooter(sum); err != nil {
-		return fmt.Errorf("index pack: %w", err)
-	}
-	x, err := w.index.Index()
-	if err != nil {
-		return fmt.Errorf("index pack: %w", err)
-	}
+func (w *packWriter) writeIndex(sum [20]byte) (err error) {
 	if w.idx, err = w.d.createInPack("tmp_idx_"); err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w.idx.f, 64<<10)
-	if _, err := idxfile.NewEncoder(out).Encode(x); err != nil {
-		return writeError("write pack index", err)
-	}
-	return writeError("write pack index", out.Flush())
+	return writeError("write pack index", writePackIndex(w.idx.f, w.index, sum))
 }
 
 // place gives the pack and then its index, which makes it visible, their names. A

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
 // A packWriter streams objects into one pack. Groups of objects are compressed in
@@ -24,7 +21,7 @@ type packWriter struct {
 	order   chan *group // to the writer
 	work    chan *group // to the compressors
 	written sync.WaitGroup
-	index   *idxfile.Writer
+	index   []indexEntry
 	objects uint32
 	window  window
 	samples samples
@@ -73,7 +70,7 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups), index: new(idxfile.Writer)}
+	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups)}
 	w.window.read = w.readBase
 	for range min(4, runtime.GOMAXPROCS(0)) {
 		go compress(w.work)
@@ -239,7 +236,7 @@ func (w *packWriter) write() {
 				o.own.packed = [2]int64{at + int64(len(out)), at + int64(len(out)+o.end-start)}
 			}
 			out = append(out, g.packed[start:o.end]...)
-			w.index.Add(plumbing.Hash(o.id), uint64(here), crc32.ChecksumIEEE(out[entry:]))
+			w.index = append(w.index, indexEntry{id: o.id, crc: crc32.ChecksumIEEE(out[entry:]), offset: uint64(here)})
 			start = o.end
 		}
 		if cap(g.packed) <= 4*groupSize {
