@@ -5,6 +5,15 @@ import (
 	"time"
 )
 
+// ParseLocalTime reads what [ParseTime] reads, and a date and time without a zone, which
+// ISO 8601 has too: it is taken for UTC.
+func ParseLocalTime(s string) (time.Time, bool) {
+	if t, ok := ParseTime(s); ok {
+		return t, true
+	}
+	return ParseTime(s + "Z")
+}
+
 // ParseTime reads a date and time with a zone (RFC 3339, section 5.6), and reports
 // whether it is one. As other readers do, it takes a blank for the T, a zone without
 // minutes or colon, and a leap second at the end of a day in UTC, which it returns as

@@ -40,6 +40,26 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
+func TestParseLocalTime(t *testing.T) {
+	for text, want := range map[string]string{
+		"2025-11-27T10:30:00+02:00":  "2025-11-27T08:30:00Z",
+		"2025-11-27T10:30:00":        "2025-11-27T10:30:00Z",
+		"2025-11-27 10:30:00.250000": "2025-11-27T10:30:00.25Z",
+		"2025-11-27T10:30:00ZZ":      "",
+		"2025-11-27T10:30":           "",
+		"2025-11-27":                 "",
+		"":                           "",
+	} {
+		got := ""
+		if at, ok := format.ParseLocalTime(text); ok {
+			got = at.UTC().Format(time.RFC3339Nano)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzParseTime(f *testing.F) {
 	f.Add("2025-11-27T10:30:00.000Z")
 	f.Add("2016-12-31 23:59:60+0000")

@@ -27,9 +27,9 @@ written then.
 
 When the output is a folder, or ends with a slash, the document is written where the format's
 program keeps it below that folder, and its path is printed: for agent-chatter
-TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for md and json the session's
-name with the extension. A file that has something else is never overwritten there for
-agent-chatter and pi.
+TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for openpocket session-ID.md, for md
+and json the session's name with the extension. A file that has something else is never
+overwritten there for agent-chatter, openpocket and pi.
 
 A session that was a branch of a transcript of pi is written as a transcript of its own.
 

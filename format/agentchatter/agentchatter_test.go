@@ -124,7 +124,8 @@ func change(old, new string) string {
 func TestValidity(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{small, ""},
-		{"\ufeff" + small + "\n", ""},
+		{small + "\n", ""},
+		{"\ufeff" + small, `begins with a byte order mark, expected "{"; it is passed over`},
 		{change(`"teamId":"t"`, `"teamId":" "`), ""},
 		{change(`"name":"h",`, `"name":"h","roleId":"x",`), ""},
 		{change(`{"id":"h","name":"h","displayName":"H",`, `{"roleId":"h","roleName":"h","roleTitle":"H",`), ""},

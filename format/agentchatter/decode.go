@@ -107,7 +107,15 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 	} else {
 		s.Damage = p.damage.damage(f.Path)
 	}
+	if p.start > 0 {
+		s.Damage = append([]*domarkx.SyntaxError{marked(f.Path)}, s.Damage...)
+	}
 	return s, false, err
+}
+
+// marked reports a byte order mark, behind which the program finds no JSON.
+func marked(path string) *domarkx.SyntaxError {
+	return &domarkx.SyntaxError{Path: path, Line: 1, Column: 1, Msg: `begins with a byte order mark, expected "{"; it is passed over`}
 }
 
 // checkVersion refuses what is no session of the version that is known. fail makes an error
@@ -128,7 +136,7 @@ func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg strin
 
 // read reads a document in memory.
 func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
-	data = bytes.TrimPrefix(data, []byte(bom))
+	data, hasMark := bytes.CutPrefix(data, []byte(bom))
 	fail := func(v domarkx.Value, pointer, msg string, err error) error {
 		line, column := domarkx.Position(data, v.Offset())
 		return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
@@ -145,8 +153,11 @@ func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 		return nil, err
 	}
 	doc := document(v)
+	if hasMark {
+		doc.Damage = append(doc.Damage, marked(path))
+	}
 	if broken != nil {
-		doc.Damage = damage
+		doc.Damage = append(doc.Damage, damage...)
 		return doc, nil
 	}
 	if report := format.NoUTF8(path, data); report != nil {

@@ -172,13 +172,25 @@ func (e *encoder) times(messages []domarkx.Value) (created, updated string) {
 		}
 	}
 	created, updated = text(e.about, keyCreatedAt), text(e.about, keyUpdatedAt)
-	if _, ok := format.ParseTime(created); !ok {
+	if created = zoned(created); created == "" {
 		created = iso(first)
 	}
+	updated = zoned(updated)
 	if t, ok := format.ParseTime(updated); !ok || t.Before(last) {
 		updated = iso(last)
 	}
 	return created, updated
+}
+
+// zoned is a time as it is spelled, one without a zone in UTC; "" for what is none.
+func zoned(s string) string {
+	if _, ok := format.ParseTime(s); ok {
+		return s
+	}
+	if t, ok := format.ParseLocalTime(s); ok {
+		return iso(t)
+	}
+	return ""
 }
 
 // contextTime is the time of the context in milliseconds.
@@ -259,8 +271,7 @@ func messageID(i int, m domarkx.WrittenMessage, metadata domarkx.Value, taken ma
 }
 
 func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) string {
-	said := text(metadata, keyTimestamp)
-	if _, ok := format.ParseTime(said); ok {
+	if said := zoned(text(metadata, keyTimestamp)); said != "" {
 		return said
 	}
 	if m.Date != 0 {

@@ -33,7 +33,7 @@ func identify(v domarkx.Value) format.Identity {
 		CreatedAt: text(v, keyCreatedAt),
 		UpdatedAt: text(v, keyUpdatedAt),
 	}
-	if at, ok := format.ParseTime(id.UpdatedAt); ok {
+	if at, ok := format.ParseLocalTime(id.UpdatedAt); ok {
 		id.Saved = at.UnixMilli()
 	}
 	return id
@@ -64,7 +64,7 @@ func SavedAt(data []byte, name string) (format.Saving, bool) {
 // beginning of the document.
 func updatedAt(data []byte) (format.Saving, bool) {
 	v, _ := domarkx.ParsePartial(data)
-	at, ok := format.ParseTime(text(v, keyUpdatedAt))
+	at, ok := format.ParseLocalTime(text(v, keyUpdatedAt))
 	return format.Saving{At: at.UnixMilli()}, ok
 }
 

@@ -89,8 +89,8 @@ func (d *decoder) header(h header) {
 		d.report(len(title), fmt.Sprintf("id is %q, expected a date and time such as 20260218-130000", id))
 	}
 	if at := h.values[1]; !h.cut {
-		if _, ok := format.ParseTime(at); !ok {
-			d.report(strings.Index(d.s, "- started_at: "), fmt.Sprintf("started_at is %q, expected a date and time with a zone", at))
+		if !isTime(at) {
+			d.report(strings.Index(d.s, "- started_at: "), fmt.Sprintf("started_at is %q, expected a date and time", at))
 		}
 	}
 	if h.cut {
@@ -123,7 +123,7 @@ func (d *decoder) piece(p piece) {
 	case p.isStep:
 		d.step(p)
 	case p.isFinal:
-		if p.status != "SUCCESS" && p.status != "FAILED" {
+		if p.status != successStatus && p.status != failedStatus {
 			d.report(p.offset, fmt.Sprintf("status is %q, expected SUCCESS or FAILED", p.status))
 		}
 		d.time(p.offset, "ended_at", p.endedAt)
@@ -139,15 +139,24 @@ func (d *decoder) piece(p piece) {
 }
 
 func (d *decoder) time(offset int, name, value string) {
-	if _, ok := format.ParseTime(value); !ok {
-		d.report(offset, fmt.Sprintf("%s is %q, expected a date and time with a zone", name, value))
+	if !isTime(value) {
+		d.report(offset, fmt.Sprintf("%s is %q, expected a date and time", name, value))
 	}
 }
+
+// isTime reports whether a text is a date and time (ISO 8601); the program writes them in
+// UTC.
+func isTime(s string) bool {
+	_, ok := format.ParseLocalTime(s)
+	return ok
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // step adds the message of a step: thought, tool-call, tool-result and picture.
 func (d *decoder) step(p piece) {
 	d.time(p.offset, "at", p.at)
-	if strings.Trim(p.number, "0123456789") != "" || p.number == "" {
+	if !isNumber(p.number) {
 		d.report(p.offset, fmt.Sprintf("step %q, expected a number", p.number))
 	}
 	if p.ambiguous {

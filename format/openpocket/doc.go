@@ -5,6 +5,7 @@ package openpocket
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -21,8 +22,28 @@ func Codec() format.Codec {
 		Detect: Detect,
 		Decode: Decode,
 		Encode: Encode,
+		Place:  Place,
 		Homes:  &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome},
 	}
+}
+
+// Place returns the name that the program gives the file of a session, in the folder of
+// its sessions.
+func Place(f format.File, attempt int) (format.Place, error) {
+	head, err := format.NewWindow(f).Bytes(0, min(f.Size, format.HeadSize))
+	if err != nil {
+		return format.Place{}, err
+	}
+	h := readHeader(string(head))
+	id := h.values[0]
+	if !Detect(head, "") || !isID(id) {
+		return format.Place{}, fmt.Errorf("a session of OpenPocket: %w: its id is no date and time", domarkx.ErrInvalid)
+	}
+	name := "session-" + id
+	if attempt > 0 {
+		name += fmt.Sprintf("-%d", attempt+1)
+	}
+	return format.Place{Path: name + ".md", ID: id}, nil
 }
 
 // Detect reports whether a file is a session of OpenPocket: it begins with that
@@ -56,7 +77,12 @@ const (
 )
 
 // The lines of the header, which are the members of user_metadata.
-var headerKeys = []string{"id", "started_at", "model_profile", "model_name"}
+var headerKeys = []string{keyID, keyStartedAt, "model_profile", "model_name"}
+
+const (
+	keyID        = "id"
+	keyStartedAt = "started_at"
+)
 
 // The members of message_metadata.
 const (

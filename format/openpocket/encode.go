@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -14,10 +15,11 @@ import (
 )
 
 // Encode writes a session as the program does: the first message of the user is the
-// task, each tool call of the assistant a step, its last message without a call the
-// final one. Nothing depends on the clock or on chance. The program escapes nothing;
-// where a text would read as the boundary of a step, such lines get a blank before
-// them, which is told to to.Lost, as is what the format has no place for.
+// task, each tool call of the assistant a step, the text behind its last call the final
+// block. One without such a text gets a block of its own: a document without would be that
+// of a session that goes on. Nothing depends on the clock or on chance. The program escapes
+// nothing; where a text would read as the boundary of a step, such lines get a blank before
+// them. This is told to to.Lost, as is what the format has no place for.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	e := encoder{doc: doc}
 	out, sound := e.encode()
@@ -34,17 +36,23 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // encode writes the document, and reports whether it reads as what was written.
 func (e *encoder) encode() ([]byte, bool) {
 	h := e.header()
-	rest := e.doc.Conversation
-	if len(rest) > 0 && rest[0].Role == domarkx.User {
-		h.task = e.safe(0, glue.Join(rest[0].Content, rest[0].Glue()), "## Steps")
-		rest = rest[1:]
+	e.task = taskOf(e.doc.Conversation)
+	if e.task >= 0 {
+		m := e.doc.Conversation[e.task]
+		h.task = e.safe(e.task, glue.Join(m.Content, m.Glue()), "## Steps")
 	}
 	out := appendHeader(nil, h)
 	body := len(out)
-	first := len(e.doc.Conversation) - len(rest)
 	var written []piece
-	for i, m := range rest {
-		written = append(written, e.pieces(first+i, m)...)
+	for i, m := range e.doc.Conversation {
+		written = append(written, e.pieces(i, m)...)
+	}
+	if !slices.ContainsFunc(written, func(p piece) bool { return p.isFinal }) {
+		e.lose("that it has no end: a final block without a message, of the status %s, is made up", failedStatus)
+		if last := len(written) - 1; last >= 0 && written[last].raw != "" && !strings.HasSuffix(written[last].raw, "\n") {
+			written[last].raw += "\n" // what was cut off there
+		}
+		written = append(written, piece{isFinal: true, status: failedStatus, endedAt: e.last})
 	}
 	for _, p := range written {
 		out = appendPiece(out, p)
@@ -54,9 +62,25 @@ func (e *encoder) encode() ([]byte, bool) {
 		return out, false
 	}
 	return out, slices.EqualFunc(written, split(string(out[body:]), 0), func(a, b piece) bool {
-		b.offset, b.ambiguous = 0, false
+		if b.ambiguous && !a.ambiguous {
+			return false
+		}
+		b.offset, b.ambiguous = 0, a.ambiguous
 		return a == b
 	})
+}
+
+// taskOf returns which message is the task: the first of the user, rather than of the
+// system; -1 when there is none.
+func taskOf(conversation []domarkx.WrittenMessage) int {
+	is := func(m domarkx.WrittenMessage) bool { return m.Role == domarkx.User }
+	said := func(m domarkx.WrittenMessage) bool {
+		return is(m) && (m.Metadata == nil || text(*m.Metadata, "role") != "system")
+	}
+	if i := slices.IndexFunc(conversation, said); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(conversation, is)
 }
 
 // encoder writes one document.
@@ -64,7 +88,9 @@ type encoder struct {
 	doc    *domarkx.Document
 	escape bool
 	lost   []string
-	steps  int // the number of the last step
+	task   int    // the message that is the task; -1 for none
+	steps  int    // the number of the last step
+	last   string // when the last piece was
 }
 
 func (e *encoder) lose(form string, args ...any) {
@@ -87,11 +113,13 @@ func (e *encoder) header() header {
 	if h.UserMetadata != nil {
 		for _, m := range h.UserMetadata.Members() {
 			i := slices.Index(headerKeys, m.Name)
-			if i < 0 || m.Value.Kind() != domarkx.String || strings.Contains(m.Value.Text(), "\n") {
+			said := m.Value.Text()
+			if i < 0 || m.Value.Kind() != domarkx.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
+				m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
 				e.lose("user_metadata.%s", m.Name)
 				continue
 			}
-			made.values[i] = m.Value.Text()
+			made.values[i] = said
 		}
 	}
 	at := e.fallback()
@@ -101,6 +129,7 @@ func (e *encoder) header() header {
 	if made.values[1] == "" {
 		made.values[1] = at.Format(isoTime)
 	}
+	e.last = made.values[1]
 	return made
 }
 
@@ -115,15 +144,21 @@ func (e *encoder) fallback() time.Time {
 	return time.Unix(0, 0).UTC()
 }
 
-// at returns when a message says that it was.
-func (e *encoder) at(m domarkx.WrittenMessage, metadata domarkx.Value, key string) string {
-	switch at := text(metadata, key); {
-	case at != "" && !strings.Contains(at, "\n"):
-		return at
-	case m.Date != 0:
-		return time.Unix(m.Date, 0).UTC().Format(isoTime)
+// at returns when message i says that it was.
+func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, key string) string {
+	said, ok := metadata.Get(key)
+	switch {
+	case ok && said.Kind() == domarkx.String && isTime(said.Text()):
+		e.last = said.Text()
+		return e.last
+	case ok:
+		e.lose("message %d: message_metadata.%s", i, key)
 	}
-	return e.fallback().Format(isoTime)
+	e.last = e.fallback().Format(isoTime)
+	if m.Date != 0 {
+		e.last = time.Unix(m.Date, 0).UTC().Format(isoTime)
+	}
+	return e.last
 }
 
 // pieces returns the steps of a message, or the final block that it is.
@@ -141,7 +176,12 @@ func (e *encoder) pieces(i int, m domarkx.WrittenMessage) []piece {
 		e.lose("message %d: %s", i, extra.Name)
 	}
 	if m.Role == domarkx.User {
-		e.lose("message %d, of the user: a session has one task", i)
+		switch {
+		case i != e.task:
+			e.lose("message %d, of the user: a session has one task", i)
+		case slices.ContainsFunc(e.doc.Conversation[:i], func(m domarkx.WrittenMessage) bool { return m.Role == domarkx.Assistant }):
+			e.lose("message %d: that it comes behind others, for the task comes first", i)
+		}
 		return nil
 	}
 	if unread, ok := metadata.Get(keyUnread); ok && unread.IsTrue() && len(m.Content) == 1 {
@@ -149,44 +189,49 @@ func (e *encoder) pieces(i int, m domarkx.WrittenMessage) []piece {
 	}
 	calls := slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return isCode(b, "tool-call") })
 	_, ended := metadata.Get(keyStatus)
-	if !calls && (ended || i == len(e.doc.Conversation)-1) {
-		status := text(metadata, keyStatus)
-		if status == "" || strings.Contains(status, "\n") {
-			status = "SUCCESS"
-		}
-		return []piece{{isFinal: true, status: status, endedAt: e.at(m, metadata, keyEndedAt),
-			message: e.safe(i, glue.Join(m.Content, m.Glue()), "## Final", "### Step ")}}
+	isLast := i == len(e.doc.Conversation)-1
+	if !calls && (ended || isLast) {
+		return []piece{e.final(i, m, metadata, glue.Join(m.Content, m.Glue()))}
 	}
-	return e.stepsOf(i, m, metadata)
+	pieces, behind := e.stepsOf(i, m, metadata)
+	if len(behind) > 0 && isLast {
+		return append(pieces, e.final(i, m, metadata, markdown.RenderContent(behind)))
+	}
+	if len(behind) > 0 || len(pieces) == 0 {
+		e.lose("message %d: that nothing was done after its last text, which becomes a step with an empty action", i)
+		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, "{}", ""))
+	}
+	return pieces
+}
+
+// The statuses of a final block.
+const (
+	successStatus = "SUCCESS"
+	failedStatus  = "FAILED"
+)
+
+// final returns the final block of message i with that text.
+func (e *encoder) final(i int, m domarkx.WrittenMessage, metadata domarkx.Value, text string) piece {
+	status := successStatus
+	if said, ok := metadata.Get(keyStatus); ok {
+		if status = said.Text(); said.Kind() != domarkx.String || status != successStatus && status != failedStatus {
+			e.lose("message %d: message_metadata.%s", i, keyStatus)
+			status = failedStatus
+		}
+	}
+	return piece{isFinal: true, status: status, endedAt: e.at(i, m, metadata, keyEndedAt), message: e.safe(i, text, "## Final", "### Step ")}
 }
 
 func isCode(b domarkx.Block, language string) bool {
 	return b.Type == domarkx.CodeBlock && b.Language == language
 }
 
-// stepsOf returns a step for each call of a message, and one without an action where
-// it has none.
-func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Value) []piece {
-	var pieces []piece
-	var before []domarkx.Block // what was thought before the next call
-	add := func(action, result string) {
-		number := text(metadata, keyStep)
-		if number == "" || len(pieces) > 0 || strings.Contains(number, "\n") {
-			number = strconv.Itoa(e.steps + 1)
-		}
-		if n, err := strconv.Atoi(number); err == nil {
-			e.steps = n
-		}
-		pieces = append(pieces, piece{isStep: true, number: number, at: e.at(m, metadata, keyAt),
-			thought: e.safe(i, thoughtOf(before), "```", "### Step ", "## Final"),
-			action:  e.safe(i, action, "```", "### Step ", "## Final"),
-			result:  e.safe(i, result, "```", "### Step ", "## Final")})
-		before = nil
-	}
+// stepsOf returns a step for each call of message i, and what stands behind the last.
+func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Value) (pieces []piece, behind []domarkx.Block) {
 	for b := 0; b < len(m.Content); b++ {
 		block := m.Content[b]
 		if !isCode(block, "tool-call") {
-			before = append(before, block)
+			behind = append(behind, block)
 			continue
 		}
 		action := actionOf(block.Text, metadata)
@@ -205,15 +250,31 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 		if picture, ok := pictureOf(number, result); ok && b+1 < len(m.Content) && m.Content[b+1].Type == domarkx.TextBlock && m.Content[b+1].Text == picture.Text {
 			b++
 		}
-		add(action, result)
+		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, action, result))
+		behind = nil
 	}
-	if len(before) > 0 || len(pieces) == 0 {
-		if len(before) > 0 {
-			e.lose("message %d: that nothing was done after its last text, which becomes a step with an empty action", i)
-		}
-		add("{}", "")
+	return pieces, behind
+}
+
+// step returns a step of message i, behind so many others of it.
+func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, before int, thought []domarkx.Block, action, result string) piece {
+	said, own := metadata.Get(keyStep)
+	number := said.Text()
+	if own && (said.Kind() != domarkx.String || !isNumber(number)) {
+		e.lose("message %d: message_metadata.%s", i, keyStep)
+		own = false
 	}
-	return pieces
+	if !own || before > 0 {
+		number = strconv.Itoa(e.steps + 1)
+	}
+	if n, err := strconv.Atoi(number); err == nil {
+		e.steps = n
+	}
+	return piece{isStep: true, number: number, at: e.at(i, m, metadata, keyAt),
+		thought:   e.safe(i, thoughtOf(thought), "```", "### Step ", "## Final"),
+		action:    e.safe(i, action, "```", "### Step ", "## Final"),
+		result:    e.safe(i, result, "```", "### Step ", "## Final"),
+		ambiguous: own} // a step of the program's own stays as it is
 }
 
 // thoughtOf returns the text of what was thought.
@@ -230,6 +291,10 @@ func thoughtOf(blocks []domarkx.Block) string {
 // safe puts a blank before lines that would read as a boundary of the document, where
 // the document would otherwise read as another.
 func (e *encoder) safe(i int, s string, boundaries ...string) string {
+	if !utf8.ValidString(s) {
+		e.lose("message %d: half a surrogate pair, for which U+FFFD stands", i)
+		s = WellFormed(s)
+	}
 	for _, boundary := range boundaries {
 		if !e.escape {
 			break

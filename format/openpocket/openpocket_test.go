@@ -125,8 +125,12 @@ func TestDamage(t *testing.T) {
 		if len(doc.Conversation) != test.messages || (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%q:\ngot  %d messages, %q\nwant %d messages, %q", test.text, len(doc.Conversation), got, test.messages, test.want)
 		}
-		if out, _ := encode(t, doc); !strings.Contains(test.text, "\xff") && len(test.text) > len(head) && out != test.text {
+		out, lost := encode(t, doc)
+		if lost == nil && !strings.Contains(test.text, "\xff") && out != test.text {
 			t.Errorf("written again (-original +written):\n%s", cmp.Diff(test.text, out))
+		}
+		if again := decode(t, out); len(again.Conversation) < len(doc.Conversation) {
+			t.Errorf("of %d messages %d were written again:\n%s", len(doc.Conversation), len(again.Conversation), out)
 		}
 	}
 	// What others than the program do to its files changes nothing of what they say.
@@ -172,6 +176,65 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestWhole writes sessions that lack what a session of the program has, or have it in
+// another form: what is written is valid, and what was added or lost is told.
+func TestWhole(t *testing.T) {
+	const (
+		call   = "```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{}}\n```\n"
+		noEnd  = "that it has no end: a final block without a message, of the status FAILED, is made up"
+		failed = "## Final\n\n- status: FAILED\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\n\n"
+	)
+	for _, test := range []struct {
+		text string
+		want string // is in what is written
+		lost []string
+	}{
+		{"", failed, []string{noEnd}},
+		{"## user\n\nMow.\n", "## Task\n\nMow.\n\n## Steps\n\n" + failed, []string{noEnd}},
+		{"## user\n\nMow.\n\n## assistant\n\n" + call, "```\n" + failed, []string{noEnd}},
+		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n## user\n\nAnd?\n", "I see.\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\n\n```\n" + failed,
+			[]string{"message 1: that nothing was done after its last text, which becomes a step with an empty action", "message 2, of the user: a session has one task", noEnd}},
+		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n" + call + "\nDone.\n", "I see.\n```\n- action:\n```json\n{\n  \"type\": \"tap\"\n}\n```\n- execution_result:\n```text\n\n```\n" +
+			"## Final\n\n- status: SUCCESS\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\nDone.\n", nil},
+		{"---\nid: today\nstarted_at: noon\n---\n\n## assistant\n\n```json msg-metadata\n{\"status\": \"MAYBE\", \"ended_at\": 7}\n```\n\nDone.\n", "- id: 20260102-030405\n- started_at: 2026-01-02T03:04:05.000Z\n",
+			[]string{"user_metadata.id", "user_metadata.started_at", "message 0: message_metadata.status", "message 0: message_metadata.ended_at"}},
+		{"## user\n\n```json msg-metadata\n{\"speaker\": \"Ada\"}\n```\n\nMow.\n\n## assistant\n\nDone.\n", "Mow.", []string{"message 0: message_metadata.speaker"}},
+		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message 0: message_metadata.role", "message 0, of the user: a session has one task"}},
+		{"## assistant\n\nHello.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n",
+			[]string{"message 0: that nothing was done after its last text, which becomes a step with an empty action", "message 1: that it comes behind others, for the task comes first"}},
+		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"message 0: that a tool-call is no JSON object, which becomes text"}},
+		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":[1]}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments of a tool-call"}},
+		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{\"type\":\"x\"}}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments.type of a tool-call"}},
+	} {
+		doc, err := markdown.Decode(format.Source{Data: []byte(test.text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc.Header.ImportTimestamp = "2026-01-02T03:04:05Z"
+		out, lost := encode(t, doc)
+		if !strings.Contains(out, test.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.text, out, test.want)
+		}
+		if diff := cmp.Diff(test.lost, lost); diff != "" {
+			t.Errorf("%s: lost (-want +got):\n%s", test.text, diff)
+		}
+		if again := decode(t, out); again.Damage != nil {
+			t.Errorf("%s: %v in\n%s", test.text, again.Damage, out)
+		}
+	}
+}
+
+// TestHalfPair writes half a surrogate pair as the program does, and says so.
+func TestHalfPair(t *testing.T) {
+	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{
+		{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "a\xed\xa0\xbdb"}}}},
+		{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "Done."}}}}}}
+	out, lost := encode(t, doc)
+	if !strings.Contains(out, "a\ufffdb") || len(lost) != 1 {
+		t.Errorf("lost %q in\n%s", lost, out)
+	}
+}
+
 // TestAnyText writes steps of any text so that they read as those steps; what had to
 // be escaped is told.
 func TestAnyText(t *testing.T) {
@@ -202,6 +265,9 @@ func TestAnyText(t *testing.T) {
 		}
 		if len(again.Conversation) != 3 {
 			t.Fatalf("got %d messages of\n%s", len(again.Conversation), out)
+		}
+		if again.Damage != nil {
+			t.Fatalf("what was written is damaged: %v\n%s", again.Damage, out)
 		}
 		twice, err := openpocket.Encode(again, format.Target{})
 		if err != nil || !bytes.Equal(twice, out) {

@@ -20,7 +20,7 @@ func callOf(action string) (call, derived string) {
 	}
 	tool := text(v, "type")
 	if tool == "" {
-		tool = "action"
+		tool = untyped
 	}
 	return indented(domarkx.ObjectValue(
 		domarkx.Member{Name: "resource", Value: domarkx.StringValue(resource)},
@@ -29,6 +29,9 @@ func callOf(action string) (call, derived string) {
 }
 
 func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
+
+// untyped is the tool of an action that has no type.
+const untyped = "action"
 
 // actionOf returns the action of a tool-call block: as it was spelled, while the block
 // is still what that makes; else its arguments, with the tool as their type.
@@ -39,14 +42,14 @@ func actionOf(call string, metadata domarkx.Value) string {
 		}
 	}
 	v, err := domarkx.ParseValue([]byte(call))
-	if err != nil {
-		return call
+	if err != nil || v.Kind() != domarkx.Object {
+		return indented(object("type", untyped, "text", call))
 	}
 	arguments, _ := v.Get("arguments")
 	if arguments.Kind() != domarkx.Object {
 		arguments = domarkx.ObjectValue()
 	}
-	if tool := text(v, "tool"); text(arguments, "type") != tool && (tool != "action" || text(arguments, "type") != "") {
+	if tool := text(v, "tool"); tool != "" && text(arguments, "type") != tool && (tool != untyped || text(arguments, "type") != "") {
 		members := append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(tool)}}, arguments.Without("type").Members()...)
 		arguments = domarkx.ObjectValue(members...)
 	}
@@ -87,20 +90,24 @@ func textOf(block string) string {
 // lostOfCall returns what of a tool-call block a step has no place for.
 func lostOfCall(block string) []string {
 	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil {
-		return []string{"a tool-call that is no JSON"}
+	if err != nil || v.Kind() != domarkx.Object {
+		return []string{"that a tool-call is no JSON object, which becomes text"}
 	}
 	var lost []string
 	for _, m := range v.Members() {
-		switch m.Name {
-		case "tool", "arguments":
+		switch {
+		case m.Name == "tool" && m.Value.Kind() == domarkx.String,
+			m.Name == "arguments" && m.Value.Kind() == domarkx.Object,
+			m.Name == "resource" && m.Value.Text() == resource:
 			continue
-		case "resource":
-			if m.Value.Text() == resource {
-				continue
-			}
 		}
 		lost = append(lost, m.Name+" of a tool-call")
+	}
+	arguments, _ := v.Get("arguments")
+	if _, ok := arguments.Get("type"); ok {
+		if now, err := domarkx.ParseValue([]byte(actionOf(block, domarkx.Value{}))); err != nil || text(now, "type") != text(arguments, "type") {
+			lost = append(lost, "arguments.type of a tool-call")
+		}
 	}
 	return lost
 }
@@ -115,7 +122,11 @@ func lostOfResult(block string) []string {
 	var lost []string
 	for _, m := range v.Members() {
 		switch {
-		case m.Name == "ok", m.Name == "error":
+		case m.Name == "ok":
+			if !isError && !m.Value.IsTrue() {
+				lost = append(lost, "that a result is not ok")
+			}
+		case m.Name == "error":
 		case m.Name == "result" && !isError:
 			if m.Value.Kind() != domarkx.String {
 				lost = append(lost, "that a result is JSON, which becomes text")
@@ -125,7 +136,7 @@ func lostOfResult(block string) []string {
 		}
 	}
 	for _, m := range reason.Members() {
-		if m.Name != "message" && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
+		if (m.Name != "message" || m.Value.Kind() != domarkx.String) && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
 			lost = append(lost, "error."+m.Name+" of a tool-result")
 		}
 	}

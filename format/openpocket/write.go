@@ -2,6 +2,7 @@ package openpocket
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // A Session is the beginning of a session document.
@@ -127,4 +128,22 @@ func blanked(s string, boundaries ...string) (string, bool) {
 		out = strings.ReplaceAll(out, "\n"+b, "\n "+b)
 	}
 	return out[1:], out[1:] != s
+}
+
+// WellFormed returns a text as Node.js writes it: U+FFFD stands for each byte that is
+// no UTF-8, and for a surrogate without its other half.
+func WellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
+			size = 3
+		}
+		b.WriteRune(r)
+		s = s[size:]
+	}
+	return b.String()
 }

@@ -104,6 +104,9 @@ func (r *reporter) describe(k jsonschema.ErrorKind, v domarkx.Value) string {
 	case *kind.Minimum:
 		return fmt.Sprintf("is %s, expected %s or more", found, k.Want.RatString())
 	case *kind.Format:
+		if k.Want == localTime {
+			return fmt.Sprintf("is %s, expected a date and time, as in %q", found, "2006-01-02T15:04:05+00:00")
+		}
 		return fmt.Sprintf("is %s, expected a date and time with a zone, as in %q", found, "2006-01-02T15:04:05.000Z")
 	}
 	return fmt.Sprintf("is %s, which its schema forbids by %s", found, strings.Join(k.KeywordPath(), "/"))

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format"
 )
 
 // A rule is what a JSON Schema says of one value, as far as most documents need it
@@ -22,7 +22,7 @@ type rule struct {
 	length   int             // the least, in characters
 	minimum  int64           // the least number, when bounded
 	bounded  bool
-	time     bool
+	time     func(string) (time.Time, bool)
 	more     bool // the schema says more, for the validator to tell
 	all      []*rule
 	one      []*rule
@@ -147,8 +147,8 @@ func (r *ruleReader) keyword(s *rule, name string, v domarkx.Value) {
 			s.minimum, s.bounded = n, true
 		}
 	case "format":
-		s.time = v.Text() == "date-time"
-		r.known = r.known && s.time
+		s.time = times[v.Text()]
+		r.known = r.known && s.time != nil
 	case "pattern", "minItems", "not":
 		s.more = true
 	case "allOf":
@@ -230,8 +230,8 @@ func (s *rule) check(v domarkx.Value, depth int) verdict {
 		if utf8.RuneCountInString(v.Text()) < s.length {
 			return fails
 		}
-		if s.time {
-			if _, ok := format.ParseTime(v.Text()); !ok {
+		if s.time != nil {
+			if _, ok := s.time(v.Text()); !ok {
 				return fails
 			}
 		}

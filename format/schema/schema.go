@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -24,8 +25,9 @@ type Schema struct {
 	validator func() (*jsonschema.Schema, error)
 }
 
-// Compile reads a JSON Schema that refers to nothing outside. The format date-time
-// is checked, as [format.ParseTime] reads it.
+// Compile reads a JSON Schema that refers to nothing outside. The formats date-time, as
+// [format.ParseTime] reads it, and local-date-time, as [format.ParseLocalTime] does, are
+// checked.
 func Compile(text string) (*Schema, error) {
 	s := &Schema{readRule(text), sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(text) })}
 	if s.rule != nil { // else nothing is known of it yet
@@ -43,7 +45,9 @@ func compile(text string) (*jsonschema.Schema, error) {
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: checkTime})
+	for name := range times {
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error { return checkTime(name, v) }})
+	}
 	compiler.AssertFormat()
 	if err := compiler.AddResource("schema.json", parsed); err != nil {
 		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
@@ -55,11 +59,17 @@ func compile(text string) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-var errNoTime = errors.New("no date and time with a zone")
+// times read the formats of times. The second is of this package: JSON Schema knows none
+// without a zone.
+var times = map[string]func(string) (time.Time, bool){"date-time": format.ParseTime, localTime: format.ParseLocalTime}
 
-func checkTime(v any) error {
+const localTime = "local-date-time"
+
+var errNoTime = errors.New("no date and time")
+
+func checkTime(name string, v any) error {
 	if s, ok := v.(string); ok {
-		if _, ok := format.ParseTime(s); !ok {
+		if _, ok := times[name](s); !ok {
 			return errNoTime
 		}
 	}

@@ -20,6 +20,7 @@ const text = `{
 		"name": {"type": ["string", "null"], "minLength": 3},
 		"count": {"type": "integer", "minimum": 0},
 		"at": {"type": "string", "format": "date-time"},
+		"when": {"type": "string", "format": "local-date-time"},
 		"a/b~c": {"type": "array", "items": {"type": "boolean"}},
 		"form": {"type": "object", "oneOf": [{"required": ["x", "y"]}, {"required": ["z"]}]}
 	}
@@ -44,6 +45,9 @@ func TestCheck(t *testing.T) {
 		{`{"kind": "a", "count": -1e999999999}`, `1:24: /count: is -1e999999999, expected 0 or more`},
 		{`{"kind": "a", "count": 1e-999999999}`, `1:24: /count: is 1e-999999999, expected an integer`},
 		{`{"kind": "a", "at": "now"}`, `1:21: /at: is "now", expected a date and time with a zone, as in "2006-01-02T15:04:05.000Z"`},
+		{`{"kind": "a", "when": "2025-01-02T03:04:05.000001"}`, ""},
+		{`{"kind": "a", "when": "2025-01-02T03:04:05Z"}`, ""},
+		{`{"kind": "a", "when": "now"}`, `1:23: /when: is "now", expected a date and time, as in "2006-01-02T15:04:05+00:00"`},
 		{`{"kind": "a", "a/b~c": [true, 1]}`, `1:31: /a~1b~0c/1: is 1, expected a boolean`},
 		{`{"kind": "a", "x": 1, "b": 2}`, "1:20: /x: is a member that is not known here, expected none of that name\n1:28: /b: is a member that is not known here, expected none of that name"},
 		{`{"kind": "a", "form": {}}`, `1:23: /form: required member "z" is missing`},

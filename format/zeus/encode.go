@@ -114,7 +114,7 @@ var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionP
 
 // isoTime spells a time as Zeus does; one that is none as the beginning of 1970.
 func isoTime(timestamp string) string {
-	t, ok := format.ParseTime(timestamp)
+	t, ok := format.ParseLocalTime(timestamp)
 	if !ok {
 		t = time.Unix(0, 0)
 	}

@@ -89,6 +89,8 @@ func TestValidity(t *testing.T) {
 		{whole, "", false},
 		{"\ufeff" + whole, "", false},
 		{`{"schema_version":1.0,"entries":[]}`, "", false},
+		{`{"schema_version":1,"created_at":"2026-02-18T18:40:00.000001","entries":[]}`, "", false},
+		{`{"schema_version":1,"created_at":"today","entries":[]}`, `s.json:1:34: /created_at: is "today", expected a date and time, as in`, false},
 		{`{"schema_version":1,"entries":[],"novel":[1]}`, "", false},
 
 		{`{"schema_version":true,"entries":[]}`, "s.json:1:19: /schema_version: ", false},

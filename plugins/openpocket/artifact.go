@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
 // maxUpload is what the program takes of Base64, in characters.
@@ -57,7 +58,7 @@ func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value,
 		if err := checkPayload(payload); err != nil {
 			return domarkx.Value{}, err
 		}
-		data = []byte(wellFormed(payload.JSON()))
+		data = []byte(format.WellFormed(payload.JSON()))
 	case len(a.text("base64")) > maxUpload:
 		return domarkx.Value{}, invalid("base64 has %d characters, expected at most %d", len(a.text("base64")), maxUpload)
 	default:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
 const (
@@ -98,7 +99,7 @@ func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, e
 // record writes result.json.
 func (r *resource) record(u run) error {
 	name := u.dir() + "/result.json"
-	return r.taken(r.create(name, 0o644, []byte(wellFormed(string(u.value().AppendJSON(nil, "", "  ")))+"\n")), name)
+	return r.taken(r.create(name, 0o644, []byte(format.WellFormed(string(u.value().AppendJSON(nil, "", "  ")))+"\n")), name)
 }
 
 // taken says of a file that the script itself made it.
@@ -144,7 +145,7 @@ func (c *capture) Write(p []byte) (int, error) {
 
 // text is the output as it is kept.
 func (c *capture) text() string {
-	text, more := firstUnits(wellFormed(c.b.String()), maxOutput)
+	text, more := firstUnits(format.WellFormed(c.b.String()), maxOutput)
 	if more {
 		return text + "\n...[truncated]"
 	}

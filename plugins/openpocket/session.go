@@ -112,7 +112,7 @@ func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, er
 	}
 	action, _ := a.Get("action")
 	block, escaped := format.NextStep(document, format.Step{Number: strconv.Itoa(number), At: iso(a.when()), Thought: a.text("thought"),
-		Action: wellFormed(string(action.AppendJSON(nil, "", "  "))), Result: a.text("result")})
+		Action: format.WellFormed(string(action.AppendJSON(nil, "", "  "))), Result: a.text("result")})
 	if err := r.extend(sessionPath(id), block); err != nil {
 		return domarkx.Value{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
+	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
 // A tool is one of the tools, besides those of package files.
@@ -76,7 +77,7 @@ type arguments struct{ domarkx.Value }
 
 func (a arguments) text(name string) string {
 	v, _ := a.Get(name)
-	return wellFormed(v.Text())
+	return format.WellFormed(v.Text())
 }
 
 func (a arguments) has(name string) bool {
