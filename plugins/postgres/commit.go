@@ -17,17 +17,18 @@ const (
 	metaFile     = "database.json"
 	preFile      = "schema.sql"      // what the rows need
 	postFile     = "constraints.sql" // what needs the rows: indexes, constraints, triggers
+	accessFile   = "database.sql"    // privileges, and what is set for the database itself; not there for nothing
 	tablesFolder = "tables"
 	extension    = "copy" // of rows, as COPY writes them
 )
 
 // A meta is what a version says of the database besides its SQL.
 type meta struct {
-	Format       int        `json:"format"`
-	Public       string     `json:"public"` // see publicSQL
-	Tables       []table    `json:"tables"`
-	Sequences    []sequence `json:"sequences"`
-	Materialized []string   `json:"materialized"` // views that are filled, quoted, in the order they were made
+	Format    int        `json:"format"`
+	Public    string     `json:"public"` // see publicSQL
+	Tables    []table    `json:"tables"`
+	Sequences []sequence `json:"sequences"`
+	Roles     []string   `json:"roles,omitempty"` // that the version names
 }
 
 const formatNumber = 1
@@ -96,6 +97,11 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 	if err != nil {
 		return err
 	}
+	rights, roles, err := access(ctx, c)
+	if err != nil {
+		return fmt.Errorf("read the privileges: %w", err)
+	}
+	m.Roles = roles
 	v, err := database.Begin(ctx, w, r.in(knownName))
 	if err != nil {
 		return err
@@ -110,7 +116,15 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 	for _, f := range []struct {
 		path string
 		data []byte
-	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {preFile, sections[0]}} {
+	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {accessFile, rights}, {preFile, sections[0]}} {
+		switch {
+		case f.path == accessFile && len(f.data) == 0:
+			continue
+		case f.path == preFile: // whose name comes behind theirs
+			if err := giveObjects(ctx, c, v); err != nil {
+				return err
+			}
+		}
 		if err := v.File(ctx, f.path, f.data); err != nil {
 			return err
 		}
@@ -126,24 +140,16 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 	return r.clean(mark)
 }
 
-// refuse names what no version can hold.
-func refuse(ctx context.Context, c *connection) error {
-	n, err := c.value(ctx, "SELECT count(*) FROM pg_largeobject_metadata")
-	if err != nil {
-		return err
-	}
-	if n != "0" {
-		return fmt.Errorf("the database has %s large objects, which no version can hold: %w; use bytea, or remove them with lo_unlink", n, domarkx.ErrUnsupported)
-	}
-	return nil
-}
-
 // give adds the rows of a table to a version.
 func (t table) give(ctx context.Context, c *connection, v *database.Version) error {
-	lines := v.Lines(t.path(), extension)
+	return giveRows(ctx, c, v, t.path(), fmt.Sprintf("SELECT %s FROM ONLY %s.%s AS t%s", t.columns(), quote(t.Schema), quote(t.Name), t.order))
+}
+
+// giveRows adds the rows of a query to a version.
+func giveRows(ctx context.Context, c *connection, v *database.Version, path, query string) error {
+	lines := v.Lines(path, extension)
 	w := &lineWriter{ctx: ctx, lines: lines}
-	sql := fmt.Sprintf("COPY (SELECT %s FROM ONLY %s.%s AS t%s) TO STDOUT", t.columns(), quote(t.Schema), quote(t.Name), t.order)
-	if _, err := c.CopyTo(ctx, w, sql); err != nil {
+	if _, err := c.CopyTo(ctx, w, "COPY ("+query+") TO STDOUT"); err != nil {
 		return err
 	}
 	if len(w.rest) > 0 {

@@ -23,12 +23,9 @@ WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ` + userSchemas + `
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 
-const materializedSQL = `SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind = 'm' AND c.relispopulated AND ` + userSchemas + ` ORDER BY c.oid`
-
 // describe reads what there is besides SQL.
 func describe(ctx context.Context, c *connection) (meta, error) {
-	m := meta{Format: formatNumber, Tables: []table{}, Sequences: []sequence{}, Materialized: []string{}}
+	m := meta{Format: formatNumber, Tables: []table{}, Sequences: []sequence{}}
 	var err error
 	if m.Public, err = c.value(ctx, publicSQL); err != nil {
 		return m, err
@@ -58,13 +55,6 @@ func describe(ctx context.Context, c *connection) (meta, error) {
 			return nil
 		})
 	}
-	if err != nil {
-		return m, err
-	}
-	err = c.rows(ctx, materializedSQL, nil, func(row [][]byte) error {
-		m.Materialized = append(m.Materialized, string(row[0]))
-		return nil
-	})
 	return m, err
 }
 
@@ -87,8 +77,8 @@ func (t table) orderBy(key []byte) (string, error) {
 		by = append(by, e)
 	}
 	if key == nil {
-		for _, name := range t.Columns {
-			by = append(by, "t."+quote(name)+`::pg_catalog.text COLLATE "C"`)
+		for _, name := range t.Columns { // no casts, which may be functions of the database
+			by = append(by, fmt.Sprintf(`pg_catalog.num_nulls(t.%[1]s), pg_catalog.format('%%s', t.%[1]s) COLLATE "C"`, quote(name)))
 		}
 	}
 	if len(by) == 0 {

@@ -25,20 +25,23 @@
 // rows are the same version (with the same major version of PostgreSQL):
 //
 //	database.json          the format of this, 1; the tables with their columns; what sequences
-//	                       counted to; which materialized views are filled; of the schema
-//	                       public whether it is the "default", of the role's "own" or "" missing
+//	                       counted to; of the schema public whether it is the "default", of
+//	                       the role's "own" or "" missing; the roles that are named
 //	schema.sql             the statements before the rows, as pg_dump writes them
-//	constraints.sql        those after the rows: indexes, constraints, triggers, policies
+//	constraints.sql        those after the rows: indexes, constraints, triggers, policies, publications
+//	database.sql           privileges, and what is set for the database itself
 //	tables/SCHEMA/TABLE.copy  the rows of a table as COPY writes them in its text format, ordered by
 //	                       the primary key with COLLATE "C", else by all columns as text
 //	tables/SCHEMA/TABLE.rows/NNNN/NNN.copy  those of a table with more than 64 KiB of them
+//	large_objects.copy     the large objects in pieces: number, place, bytes; many like the rows of a table
 //
 // Names are escaped like database.FileName says. Files of rows are cut where a row's
 // digest says so; a change costs the files that it touches.
 //
 // Loading fills a new database that then takes the name of the old one; of a dsn it
-// replaces all schemas in one transaction. Owners, privileges, tablespaces,
-// publications, subscriptions, settings of roles and databases, and the rows of foreign tables and of
-// extensions are in no version; materialized views are filled anew; roles have to be there. A
-// database with large objects is refused. A commit reads every table.
+// empties the database and fills it in one transaction. All belongs to the role that loads; a version
+// names other roles, which a database of a dsn has to have and a server of the
+// resource's own gets. What could not be made again as it was is refused by name when
+// it is committed; README.md lists it, and what is the server's. A commit reads
+// every table.
 package postgres

@@ -23,9 +23,10 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 	var both sync.WaitGroup
 	for i, section := range []string{"pre-data", "post-data"} {
 		both.Go(func() {
-			// Owners, privileges and places are of the server, which may be another one later.
+			// Who owns what is the same role everywhere; see access for privileges. Places are of
+			// the server, which may be another one later.
 			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--no-password",
-				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-publications", "--no-subscriptions", "--no-security-labels")
+				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
 			cmd.Env = env
 			var out, problems bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &problems

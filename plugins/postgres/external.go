@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/jackc/pgx/v5"
@@ -68,15 +67,18 @@ func dumpEnvironment(c *pgx.ConnConfig) []string {
 // userSchemas are those that are not PostgreSQL's own.
 const userSchemas = `nspname !~ '^pg_' AND nspname <> 'information_schema'`
 
-// replace empties the schemas and fills them in one transaction.
-func (e *external) replace(ctx context.Context, fill func(*connection) error) error {
+// replace empties the database and fills it in one transaction.
+func (e *external) replace(ctx context.Context, roles []string, fill func(*connection) error) error {
 	c, err := e.connect(ctx, forVersions)
 	if err != nil {
 		return err
 	}
-	err = c.do(ctx, "BEGIN")
+	err = needRoles(ctx, c, roles)
 	if err == nil {
-		err = dropSchemas(ctx, c)
+		err = c.do(ctx, "BEGIN")
+	}
+	if err == nil {
+		err = empty(ctx, c)
 	}
 	if err == nil {
 		err = fill(c)
@@ -87,16 +89,50 @@ func (e *external) replace(ctx context.Context, fill func(*connection) error) er
 	return errors.Join(err, c.end(ctx)) // rolls back what was not committed
 }
 
-func dropSchemas(ctx context.Context, c *connection) error {
-	var names []string
-	err := c.rows(ctx, "SELECT quote_ident(nspname) FROM pg_namespace WHERE "+userSchemas+" ORDER BY nspname", nil, func(row [][]byte) error {
-		names = append(names, string(row[0]))
+// ownSQL writes the statements that remove what is in the database, but in
+// PostgreSQL's own schemas.
+const ownSQL = `SELECT 'DROP PUBLICATION ' || quote_ident(pubname) FROM pg_publication WHERE pg_get_userbyid(pubowner) = current_user
+UNION ALL SELECT 'SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata WHERE pg_get_userbyid(lomowner) = current_user'
+UNION ALL SELECT 'DROP SERVER ' || quote_ident(srvname) || ' CASCADE' FROM pg_foreign_server WHERE pg_get_userbyid(srvowner) = current_user
+UNION ALL SELECT 'DROP SCHEMA ' || string_agg(quote_ident(nspname), ', ' ORDER BY nspname) || ' CASCADE' FROM pg_namespace WHERE ` + userSchemas + ` HAVING count(*) > 0`
+
+// defaultsSQL makes the privileges and settings of the database, and the role's
+// default privileges, those that a new one has. What only superusers may set stays.
+const defaultsSQL = `DO $$
+DECLARE r record;
+BEGIN
+  EXECUTE format('ALTER DATABASE %I RESET ALL', current_database());
+  EXECUTE format('COMMENT ON DATABASE %I IS NULL', current_database());
+  FOR r IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
+      FROM pg_database, aclexplode(datacl) a WHERE datname = current_database() LOOP
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM %s', current_database(), r.grantee);
+  END LOOP;
+  EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO PUBLIC; GRANT ALL ON DATABASE %1$I TO CURRENT_USER', current_database());
+  FOR r IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee, o.objects
+      FROM pg_default_acl JOIN (VALUES ('r', 'TABLES'), ('S', 'SEQUENCES'), ('f', 'ROUTINES'), ('T', 'TYPES'), ('n', 'SCHEMAS')) o (kind, objects) ON o.kind = defaclobjtype::text,
+        aclexplode(defaclacl) a WHERE defaclnamespace = 0 AND pg_get_userbyid(defaclrole) = current_user LOOP
+    EXECUTE format('ALTER DEFAULT PRIVILEGES REVOKE ALL ON %s FROM %s', r.objects, r.grantee);
+  END LOOP;
+  FOR r IN SELECT unnest(ARRAY['TABLES', 'SEQUENCES', 'ROUTINES', 'TYPES', 'SCHEMAS']) AS objects LOOP
+    EXECUTE format('ALTER DEFAULT PRIVILEGES GRANT ALL ON %s TO CURRENT_USER', r.objects);
+  END LOOP;
+  ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON ROUTINES TO PUBLIC;
+  ALTER DEFAULT PRIVILEGES GRANT USAGE ON TYPES TO PUBLIC;
+END $$`
+
+// empty makes the database like a new one.
+func empty(ctx context.Context, c *connection) error {
+	var statements []string
+	err := c.rows(ctx, ownSQL, nil, func(row [][]byte) error {
+		statements = append(statements, string(row[0]))
 		return nil
 	})
-	if err != nil || len(names) == 0 {
-		return err
+	for _, sql := range append(statements, defaultsSQL) {
+		if err == nil {
+			err = c.do(ctx, sql)
+		}
 	}
-	return c.do(ctx, "DROP SCHEMA "+strings.Join(names, ", ")+" CASCADE")
+	return err
 }
 
 func (*external) close(context.Context) error  { return nil }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,7 +25,7 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	if err := r.dirty(); err != nil {
 		return err
 	}
-	if err := r.database.replace(ctx, func(c *connection) error { return v.fill(ctx, c) }); err != nil {
+	if err := r.database.replace(ctx, v.meta.Roles, func(c *connection) error { return v.fill(ctx, c) }); err != nil {
 		return err
 	}
 	mark := ""
@@ -48,6 +49,8 @@ type stored struct {
 	reader    domarkx.VersionReader
 	meta      meta
 	pre, post []byte
+	access    []byte
+	objects   rows   // the large ones
 	rows      []rows // of each table
 }
 
@@ -75,6 +78,14 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 		return nil, err
 	}
 	if v.post, err = database.Read(ctx, reader, files[postFile], maxSQL); err != nil {
+		return nil, err
+	}
+	if f, ok := files[accessFile]; ok {
+		if v.access, err = database.Read(ctx, reader, f, maxSQL); err != nil {
+			return nil, err
+		}
+	}
+	if v.objects, err = objectFiles(ctx, reader, files); err != nil {
 		return nil, err
 	}
 	found := map[string][]domarkx.File{}
@@ -110,23 +121,23 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 			return fmt.Errorf("the rows of table %q.%q: %w", t.Schema, t.Name, err)
 		}
 	}
+	if err := v.makeObjects(ctx, c); err != nil {
+		return err
+	}
 	for _, s := range v.meta.Sequences {
 		name := quote(s.Schema) + "." + quote(s.Name)
 		if _, err := c.value(ctx, "SELECT setval($1::regclass, $2::bigint, $3::boolean)", name, s.Last, fmt.Sprint(s.Called)); err != nil {
 			return fmt.Errorf("set sequence %s: %w", name, err)
 		}
 	}
-	if err := c.do(ctx, string(v.post)); err != nil {
+	// pg_dump's statements switch policies off, with which its owner filled a view.
+	post := bytes.Replace(v.post, []byte("\nSET row_security = off;\n"), []byte("\nSET row_security = on;\n"), 1)
+	if err := c.do(ctx, string(post)); err != nil {
 		return fmt.Errorf("make indexes, constraints and triggers: %w", err)
 	}
-	// pg_dump's statements switch policies off, with which its owner filled a view.
-	if err := c.do(ctx, "SET row_security = on"); err != nil {
-		return err
-	}
-	for _, name := range v.meta.Materialized {
-		if err := c.do(ctx, "REFRESH MATERIALIZED VIEW "+name); err != nil {
-			return fmt.Errorf("fill view %s: %w", name, err)
-		}
+	// Last, because they may keep the owner from the work before.
+	if err := c.do(ctx, string(v.access)); err != nil {
+		return fmt.Errorf("give privileges: %w", err)
 	}
 	return nil
 }
@@ -137,6 +148,11 @@ func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) er
 	if len(t.Columns) > 0 { // a table may have none
 		columns = "(" + t.columns() + ")"
 	}
+	return v.copyRows(ctx, c, rows, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
+}
+
+// copyRows gives rows to a COPY.
+func (v *stored) copyRows(ctx context.Context, c *connection, rows rows, sql string) error {
 	from, to := io.Pipe()
 	go func() {
 		var err error
@@ -147,7 +163,7 @@ func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) er
 		}
 		to.CloseWithError(err)
 	}()
-	_, err := c.CopyFrom(ctx, from, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
+	_, err := c.CopyFrom(ctx, from, sql)
 	from.CloseWithError(context.Canceled)
 	return err
 }

@@ -72,8 +72,8 @@ type store interface {
 	// dumper returns the program pg_dump and its environment.
 	dumper(ctx context.Context) (program string, env []string, err error)
 	// replace fills the database anew: fill gets a connection in a transaction in which
-	// it is empty.
-	replace(ctx context.Context, fill func(*connection) error) error
+	// it is empty. The roles have to be there.
+	replace(ctx context.Context, roles []string, fill func(*connection) error) error
 	// shared reports whether others than this program may change the database.
 	shared() bool
 	close(ctx context.Context) error

@@ -221,7 +221,7 @@ func (s *server) dumper(ctx context.Context) (string, []string, error) {
 
 // replace fills a new database, with the rights of a tool, which then takes the
 // place of the old one.
-func (s *server) replace(ctx context.Context, fill func(*connection) error) error {
+func (s *server) replace(ctx context.Context, roles []string, fill func(*connection) error) error {
 	if err := s.run(ctx); err != nil {
 		return err
 	}
@@ -230,6 +230,15 @@ func (s *server) replace(ctx context.Context, fill func(*connection) error) erro
 		return err
 	}
 	defer admin.end(ctx)
+	missing, err := missingRoles(ctx, admin, roles)
+	if err != nil {
+		return err
+	}
+	for _, name := range missing { // nobody can be one of them
+		if err := admin.do(ctx, "CREATE ROLE "+quote(name)); err != nil {
+			return fmt.Errorf("make the role %q that the version names: %w", name, err)
+		}
+	}
 	for _, sql := range []string{drop(loadingName), create(loadingName)} {
 		if err := admin.do(ctx, sql); err != nil {
 			return err

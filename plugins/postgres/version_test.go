@@ -152,16 +152,39 @@ func TestSchemaPublic(t *testing.T) {
 	}
 }
 
+// Large objects are in pieces, of which a change costs few.
 func TestLargeObjects(t *testing.T) {
-	db := open(t)
-	db.Execute("SELECT lo_from_bytea(0, 'x')")
+	dir := dir(t)
+	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
 	m := plugintest.NewMemory()
-	w, err := m.Begin(context.Background(), "")
-	if err != nil {
-		t.Fatal(err)
+	none := db.Commit(m)
+	db.Execute(`SELECT lo_from_bytea(5, ''), lo_from_bytea(4000000001, '\x00ff0a5c74'), lo_from_bytea(7, decode(repeat('00', 16384), 'hex')), lo_create(8);
+		SELECT lo_put(8, 1000000, 'behind a hole');
+		COMMENT ON LARGE OBJECT 7 IS 'zero''s'; GRANT SELECT ON LARGE OBJECT 5 TO PUBLIC; GRANT UPDATE ON LARGE OBJECT 5 TO pg_monitor`)
+	su := asSuperuser(t, dir)
+	before := su.dump()
+	version := db.Commit(m)
+	db.Load(m, none)
+	if got := db.Query("SELECT count(*) FROM pg_largeobject_metadata"); got != "[[0]]" {
+		t.Errorf("left in the empty version: %s", got)
 	}
-	if err := db.Live.Commit(context.Background(), w); err == nil || !strings.Contains(err.Error(), "1 large objects") {
-		t.Errorf("committed large objects: %v", err)
+	db.Load(m, version)
+	su.dumps(before)
+	if again := db.Commit(m); again != version {
+		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+	}
+	db.Execute(`SELECT lo_from_bytea(9, decode(repeat(md5(i::text), 100), 'hex')) FROM generate_series(1, 1) i; SELECT lo_put(9, 1600 * i, decode(repeat(md5(i::text), 100), 'hex')) FROM generate_series(1, 1000) i`)
+	version = db.Commit(m)
+	db.Execute("SELECT lo_put(9, 800000, 'changed')")
+	given := m.Stored()
+	changed := db.Commit(m)
+	if n := m.Stored() - given; n > 3 {
+		t.Errorf("a change of a few bytes cost %d contents", n)
+	}
+	db.Load(m, version)
+	db.Load(m, changed)
+	if got := db.Query("SELECT lo_get(9, 800000, 7)::text"); got != `[["\\x6368616e676564"]]` {
+		t.Errorf("loaded: %s", got)
 	}
 }
 

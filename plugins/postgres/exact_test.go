@@ -1,0 +1,276 @@
+//go:build linux
+
+package postgres_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/postgres"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A superuser works beside a resource, on its server.
+type superuser struct {
+	t   *testing.T
+	env []string
+	bin string
+}
+
+func asSuperuser(t *testing.T, dir string) superuser {
+	t.Helper()
+	state, err := os.ReadFile(filepath.Join(dir, "server.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := databasetest.Object(t, string(state))
+	socket, _ := v.Get("Socket")
+	password, _ := v.Get("Password")
+	bin, err := postgres.Programs([]string{"/usr/lib/postgresql/*/bin"}, "", "psql", "pg_dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return superuser{t, []string{"PGHOST=" + socket.Text(), "PGUSER=git_domarkx", "PGPASSWORD=" + password.Text(), "PGDATABASE=domarkx", "PGSSLMODE=disable"}, bin}
+}
+
+func (s superuser) run(program string, args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Env = s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s: %v: %s", program, err, out)
+	}
+	return string(out)
+}
+
+// does runs statements.
+func (s superuser) does(sql string) {
+	s.t.Helper()
+	s.run("psql", "-qXv", "ON_ERROR_STOP=1", "-c", sql)
+}
+
+// dump is all that PostgreSQL itself says of the database, but for the order of rows.
+func (s superuser) dump() string {
+	s.t.Helper()
+	lines := strings.Split(s.run("pg_dump", "--create", "--restrict-key=x"), "\n")
+	inRows, from := false, 0
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "COPY "):
+			inRows, from = true, i+1
+		case inRows && line == `\.`:
+			slices.Sort(lines[from:i])
+			inRows = false
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// dumps compares what PostgreSQL dumps.
+func (s superuser) dumps(want string) {
+	s.t.Helper()
+	got := s.dump()
+	if got == want {
+		return
+	}
+	dir := s.t.TempDir()
+	for name, text := range map[string]string{"want": want, "got": got} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	diff, _ := exec.Command("diff", "-U1", filepath.Join(dir, "want"), filepath.Join(dir, "got")).Output()
+	s.t.Errorf("what PostgreSQL dumps is not the same:\n%s", diff)
+}
+
+func TestExact(t *testing.T) {
+	dir := dir(t)
+	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db.Query("SELECT 1")
+	su := asSuperuser(t, dir)
+	m := plugintest.NewMemory()
+	db.Execute(everything)
+	db.Execute(unusual)
+	before := su.dump()
+	version := db.Commit(m)
+	db.Load(m, version)
+	su.dumps(before)
+	if again := db.Commit(m); again != version {
+		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+	}
+}
+
+// external opens the database of a server as one of the user's own.
+func (s superuser) external() *databasetest.DB {
+	s.t.Helper()
+	dsn := "host=" + s.getenv("PGHOST") + " user=domarkx dbname=domarkx password=" + s.getenv("PGPASSWORD")
+	return databasetest.Open(s.t, postgres.New(), domarkx.Site{Dir: s.t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
+		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
+}
+
+func (s superuser) getenv(name string) string {
+	for _, v := range s.env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// A database of the user's own comes back as it was, with what other roles may do in
+// it, where these are; a copy on a private server is the same version.
+func TestExactExternal(t *testing.T) {
+	own := dir(t)
+	databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own}).Query("SELECT 1")
+	su := asSuperuser(t, own)
+	su.does(`CREATE ROLE "o'reader"; CREATE ROLE "W %I"; ALTER DATABASE domarkx SET log_min_duration_statement = 5000; ALTER ROLE domarkx IN DATABASE domarkx SET lock_timeout = '1min'`)
+	db := su.external()
+	m := plugintest.NewMemory()
+	empty, emptyDump := db.Commit(m), su.dump()
+	db.Execute(everything)
+	db.Execute(unusual)
+	db.Execute(`ALTER TABLE a NO FORCE ROW LEVEL SECURITY; GRANT SELECT ON app.z TO "o'reader"; GRANT CONNECT, TEMPORARY ON DATABASE domarkx TO "W %I"; GRANT UPDATE (secret) ON app.z TO "W %I"; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "o'reader"; ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC;
+		CREATE POLICY theirs ON app.dup TO "W %I" USING (true); CREATE POLICY mine ON app.dup TO domarkx USING (v = 1); SELECT lo_from_bytea(5, 'x'); GRANT SELECT ON LARGE OBJECT 5 TO "o'reader"`)
+	full, fullDump := db.Commit(m), su.dump()
+	for range 2 {
+		db.Load(m, empty)
+		su.dumps(emptyDump)
+		db.Load(m, full)
+		su.dumps(fullDump)
+		if again := db.Commit(m); again != full {
+			t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
+		}
+	}
+	private := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir(t), Private: true,
+		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
+	private.Load(m, full)
+	if again := private.Commit(m); again != full {
+		t.Errorf("another version elsewhere:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
+	}
+	db.Load(m, empty)
+	su.does(`DROP ROLE "W %I"`)
+	if err := db.Live.Load(t.Context(), m, full); err == nil || !strings.Contains(err.Error(), "server does not have: W %I") {
+		t.Errorf("loaded without a role: %v", err)
+	}
+	su.dumps(emptyDump)
+}
+
+// Reading a database for a version runs none of its functions: it is a superuser who
+// reads.
+func TestCommitRunsNothing(t *testing.T) {
+	dir := dir(t)
+	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db.Execute(`CREATE TYPE pair AS (a int, b int); CREATE TYPE mood AS ENUM ('x');
+CREATE FUNCTION ran(pair) RETURNS text LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN current_user; END$$;
+CREATE FUNCTION ran(mood) RETURNS text LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN current_user; END$$;
+CREATE FUNCTION public.lo_get(oid, bigint, int) RETURNS bytea LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN ''; END$$;
+CREATE FUNCTION public.eq(text, name) RETURNS bool LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN true; END$$;
+CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = name, FUNCTION = public.eq);
+CREATE CAST (pair AS text) WITH FUNCTION ran(pair); CREATE CAST (mood AS text) WITH FUNCTION ran(mood) AS ASSIGNMENT;
+CREATE SEQUENCE s; CREATE TABLE t (p pair, m mood, d pair[]); INSERT INTO t SELECT (i % 3, NULL::int)::pair, 'x'::mood, ARRAY[(1, i)::pair] FROM generate_series(1, 9) i; INSERT INTO t VALUES (NULL, NULL, NULL), ((NULL, NULL)::pair, NULL, '{}');
+CREATE TABLE nulls (v text); INSERT INTO nulls VALUES (NULL), (''), (NULL), (''); SELECT lo_from_bytea(0, 'x');
+ALTER DATABASE domarkx SET search_path = public, pg_catalog`)
+	m := plugintest.NewMemory()
+	version := db.Commit(m)
+	if got := db.Query("SELECT is_called FROM s"); got != "[[false]]" {
+		t.Error("a function of the database was run")
+	}
+	db.Load(m, version)
+	if again := db.Commit(m); again != version {
+		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+	}
+	if got := databasetest.Files(t, m, version)["tables/public/nulls.copy"]; got != "\n\n\\N\n\\N\n" {
+		t.Errorf("rows: %q", got)
+	}
+}
+
+// What a version cannot hold is refused by name.
+func TestRefused(t *testing.T) {
+	own := dir(t)
+	private := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own})
+	private.Query("SELECT 1")
+	su := asSuperuser(t, own)
+	su.does("CREATE ROLE other; GRANT CREATE ON SCHEMA public TO other; CREATE EXTENSION postgres_fdw; REVOKE CREATE ON SCHEMA public FROM other")
+	db := su.external()
+	m := plugintest.NewMemory()
+	for _, tt := range []struct{ sql, want, undo string }{
+		{"CREATE TABLE t (v int); ALTER TABLE t OWNER TO other", "table public.t belongs to the role other", "DROP TABLE t"},
+		{"CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1'", "function public.g() belongs to the role git_domarkx", "DROP FUNCTION g"},
+		{"CREATE TYPE e AS ENUM ()", "type public.e belongs to the role git_domarkx", "DROP TYPE e"},
+		{"CREATE SCHEMA s AUTHORIZATION other", "schema s belongs to the role other", "DROP SCHEMA s"},
+		{"CREATE PUBLICATION p FOR ALL TABLES", "publication p belongs to the role git_domarkx", "DROP PUBLICATION p"},
+		{"CREATE FUNCTION g() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; ALTER FUNCTION g OWNER TO domarkx; CREATE EVENT TRIGGER e ON sql_drop EXECUTE FUNCTION g()", "event trigger e belongs to", "DROP FUNCTION g CASCADE"},
+		{"SELECT lo_create(12345)", "large object 12345 belongs to the role git_domarkx", "SELECT lo_unlink(12345)"},
+		{"CREATE TABLE t (v int); ALTER TABLE t OWNER TO domarkx; GRANT SELECT ON t TO other WITH GRANT OPTION; SET ROLE other; GRANT SELECT ON t TO PUBLIC", "table public.t has privileges from the role other", "DROP TABLE t"},
+		{"ALTER DEFAULT PRIVILEGES FOR ROLE other GRANT SELECT ON TABLES TO PUBLIC", "default privileges are of the role other", "ALTER DEFAULT PRIVILEGES FOR ROLE other REVOKE SELECT ON TABLES FROM PUBLIC"},
+		{"REVOKE EXECUTE ON FUNCTION postgres_fdw_handler FROM PUBLIC", "function public.postgres_fdw_handler() is part of an extension", "GRANT EXECUTE ON FUNCTION postgres_fdw_handler TO PUBLIC; DROP EXTENSION postgres_fdw; CREATE EXTENSION postgres_fdw"},
+		{"CREATE FUNCTION c(internal) RETURNS internal LANGUAGE internal AS 'int4in'; ALTER FUNCTION c OWNER TO domarkx", "function public.c(pg_catalog.internal) only superusers can make", "DROP FUNCTION c"},
+		{"CREATE ACCESS METHOD am TYPE INDEX HANDLER bthandler", "access method am only superusers", "DROP ACCESS METHOD am"},
+		{"CREATE TABLE t (v int); INSERT INTO t VALUES (1), (1); ALTER TABLE t OWNER TO domarkx; CREATE INDEX i ON t (v); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass", "index public.i is not valid", "DROP TABLE t"},
+		{"CREATE SERVER f FOREIGN DATA WRAPPER postgres_fdw; ALTER SERVER f OWNER TO domarkx; CREATE USER MAPPING FOR domarkx SERVER f OPTIONS (user 'u', password 'secret')", "the user mapping for server f has a password", "DROP SERVER f CASCADE"},
+		{"CREATE SUBSCRIPTION sub CONNECTION 'host=/nowhere' PUBLICATION p WITH (connect = false)", "subscription sub is to another server", "ALTER SUBSCRIPTION sub SET (slot_name = NONE); DROP SUBSCRIPTION sub"},
+	} {
+		su.does(tt.sql)
+		for what, live := range map[string]domarkx.Resource{"external": db.Live, "private": private.Live} {
+			w, err := m.Begin(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %s: %v", what, tt.sql, err)
+			}
+		}
+		su.does(tt.undo)
+	}
+	su.does("DROP EXTENSION postgres_fdw")
+	db.Commit(m)
+}
+
+const unusual = `
+CREATE SCHEMA app; COMMENT ON SCHEMA app IS 'it''s';
+CREATE TABLE app.z (id int PRIMARY KEY, secret text, b bytea, arr int[][], r int4range, ts timestamptz, f4 real, n numeric, j jsonb, iv interval, bt bit varying, big text);
+INSERT INTO app.z VALUES (1, E'\x01\x7fä€😀\\ \r\n', '\x00ff0a5c', '{{1,2},{NULL,4}}', '[1,5)', '2020-01-01 00:00:00.123456+05', 'NaN', 'NaN', '{"a": [1.0, null]}', '-1 mon 3 days 04:05:06.7', B'101', repeat(md5('x'), 100000)),
+ (2, '', '', '{}', 'empty', '-infinity', '-Infinity', 'Infinity', 'null', '0', B'', NULL), (3, NULL, NULL, NULL, '(,)', 'infinity', 1e-40, 1e100, NULL, NULL, NULL, 'NULL');
+CREATE TABLE app.dup (v int, w float8); INSERT INTO app.dup VALUES (1, '-0'), (1, 0), (1, 0), (NULL, NULL), (NULL, NULL);
+CREATE UNLOGGED TABLE app.unlogged (v int) WITH (fillfactor = 70, autovacuum_enabled = off, toast.autovacuum_enabled = off); INSERT INTO app.unlogged VALUES (7);
+CREATE TYPE app.pair AS (a int, b text); CREATE TYPE app.span AS RANGE (subtype = float8);
+CREATE TABLE app.typed OF app.pair; INSERT INTO app.typed VALUES (1, '(x)'); CREATE TABLE app.comp (p app.pair, ps app.pair[], s app.span); INSERT INTO app.comp VALUES ((1, 'a,"b'), ARRAY[(2, NULL)::app.pair], '[1,2]');
+CREATE DOMAIN app.word AS text COLLATE "C" DEFAULT 'w' NOT NULL; ALTER DOMAIN app.word ADD CONSTRAINT short CHECK (length(VALUE) < 9) NOT VALID; COMMENT ON CONSTRAINT short ON DOMAIN app.word IS 'c';
+CREATE COLLATION app.coll FROM "C";
+CREATE FUNCTION app.f(a int, VARIADIC b text[] DEFAULT '{}') RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5 SET work_mem = '1MB' RETURN $1 + 1;
+CREATE PROCEDURE app.proc(INOUT x int) LANGUAGE plpgsql SECURITY DEFINER AS $$BEGIN x := 1; END$$;
+CREATE AGGREGATE app.agg(int) (SFUNC = int4pl, STYPE = int, INITCOND = '0');
+CREATE OPERATOR app.<+> (LEFTARG = int, RIGHTARG = int, FUNCTION = int4pl);
+CREATE CAST (app.pair AS app.word) WITH INOUT;
+CREATE TEXT SEARCH CONFIGURATION app.tsc (COPY = simple); ALTER TEXT SEARCH CONFIGURATION app.tsc DROP MAPPING FOR email;
+CREATE TABLE app.ident (a int GENERATED BY DEFAULT AS IDENTITY (START 5 INCREMENT -2 MAXVALUE 100 MINVALUE -100 CYCLE CACHE 3), b serial, c smallserial);
+INSERT INTO app.ident DEFAULT VALUES; INSERT INTO app.ident DEFAULT VALUES; ALTER TABLE app.ident ALTER a RESTART; SELECT setval('app.ident_b_seq', 42, false);
+CREATE TABLE app.part (id int, k text, PRIMARY KEY (id, k)) PARTITION BY LIST (k); CREATE TABLE app.part_a PARTITION OF app.part FOR VALUES IN ('a') PARTITION BY HASH (id);
+CREATE TABLE app.part_a0 PARTITION OF app.part_a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE app.part_a1 PARTITION OF app.part_a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE TABLE app.part_d PARTITION OF app.part DEFAULT;
+INSERT INTO app.part SELECT i, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'z' || i END FROM generate_series(1, 20) i;
+CREATE INDEX on_part ON app.part (k); ALTER INDEX app.part_d_k_idx SET (fillfactor = 60); ALTER TABLE app.part_d CLUSTER ON part_d_pkey;
+ALTER TABLE app.z REPLICA IDENTITY FULL; ALTER TABLE app.z ALTER big SET STORAGE EXTERNAL, ALTER secret SET STATISTICS 77, ALTER id SET (n_distinct = 5); ALTER TABLE app.z ALTER secret SET COMPRESSION pglz;
+CREATE STATISTICS app.st (dependencies, mcv) ON id, secret FROM app.z; ALTER STATISTICS app.st SET STATISTICS 5; COMMENT ON STATISTICS app.st IS 's';
+CREATE TABLE app.log (v int); ALTER TABLE app.log ADD CONSTRAINT positive CHECK (v > 0) NOT VALID; ALTER TABLE app.log ADD CONSTRAINT ex EXCLUDE USING btree (v WITH =) DEFERRABLE INITIALLY DEFERRED;
+CREATE RULE r AS ON INSERT TO app.log WHERE NEW.v > 5 DO INSTEAD NOTHING; ALTER TABLE app.log DISABLE RULE r;
+CREATE TRIGGER off AFTER UPDATE ON app.log REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION f(); ALTER TABLE app.log DISABLE TRIGGER off; CREATE TRIGGER always BEFORE DELETE ON app.log FOR EACH ROW EXECUTE FUNCTION f(); ALTER TABLE app.log ENABLE ALWAYS TRIGGER always;
+COMMENT ON TRIGGER off ON app.log IS 't'; COMMENT ON COLUMN app.log.v IS 'c'; COMMENT ON FUNCTION app.f IS 'f';
+CREATE MATERIALIZED VIEW app.zz AS SELECT id FROM app.z; CREATE VIEW app.over_zz WITH (security_barrier) AS SELECT * FROM app.zz WHERE id > 1; CREATE VIEW app.checked AS SELECT id FROM app.z WHERE id > 1 WITH LOCAL CHECK OPTION; CREATE MATERIALIZED VIEW app.aa AS SELECT count(*) FROM app.over_zz; CREATE UNIQUE INDEX ON app.zz (id);
+CREATE MATERIALIZED VIEW app.bb AS SELECT 1 AS one; CREATE MATERIALIZED VIEW app.ab AS SELECT 2 AS two;
+CREATE PUBLICATION pub FOR TABLE app.z (id, secret) WHERE (id > 1), app.part WITH (publish = 'insert', publish_via_partition_root); COMMENT ON PUBLICATION pub IS 'p';
+GRANT SELECT, UPDATE (secret) ON app.z TO PUBLIC; GRANT INSERT ON app.z TO pg_monitor WITH GRANT OPTION; REVOKE DELETE, TRUNCATE ON app.z FROM domarkx; GRANT SELECT (id) ON app.z TO pg_read_all_data;
+REVOKE EXECUTE ON FUNCTION app.f FROM PUBLIC; GRANT EXECUTE ON FUNCTION app.f TO pg_monitor; REVOKE ALL ON PROCEDURE app.proc FROM PUBLIC; REVOKE ALL ON FUNCTION app.agg(int) FROM PUBLIC; GRANT USAGE ON SCHEMA app TO pg_monitor, PUBLIC; GRANT CREATE ON SCHEMA public TO PUBLIC;
+GRANT USAGE, SELECT ON SEQUENCE s TO PUBLIC; REVOKE USAGE ON TYPE mood, app.word FROM PUBLIC; GRANT USAGE ON TYPE app.pair TO pg_monitor;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES IN SCHEMA app GRANT SELECT ON TABLES TO PUBLIC, pg_monitor; ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pg_monitor;
+CREATE POLICY for_role ON app.z AS RESTRICTIVE FOR UPDATE TO pg_monitor, domarkx USING (id > 0) WITH CHECK (id < 9);
+REVOKE CONNECT ON DATABASE domarkx FROM PUBLIC; GRANT CREATE ON DATABASE domarkx TO pg_monitor;
+ALTER DATABASE domarkx SET search_path = app, "$user", public; ALTER DATABASE domarkx SET work_mem = '65536'; ALTER DATABASE domarkx SET application_name = 'a "quoted" ''value'' \'; COMMENT ON DATABASE domarkx IS 'the ''database''';
+`

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+)
+
+// objectsPath is where large objects are in a version, in pieces like the rows of a
+// table: the number of the object, where in it a piece is, and its bytes.
+const objectsPath = "large_objects"
+
+// piecesSQL reads the pieces. How large an object is, only a descriptor tells, which
+// lives as long as the transaction; 262144 is INV_READ, 2 is SEEK_END.
+const piecesSQL = `SELECT m.oid, p.at, lo_get(m.oid, p.at, 16384) FROM pg_largeobject_metadata m,
+LATERAL generate_series(0, greatest(lo_lseek64(lo_open(m.oid, 262144), 0, 2) - 1, 0), 16384) AS p (at) ORDER BY m.oid::bigint, p.at`
+
+// giveObjects adds the large objects to a version, if there are any.
+func giveObjects(ctx context.Context, c *connection, v *database.Version) error {
+	some, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_largeobject_metadata)")
+	if err != nil || some != "t" {
+		return err
+	}
+	if err := giveRows(ctx, c, v, objectsPath, piecesSQL); err != nil {
+		return fmt.Errorf("the large objects: %w", err)
+	}
+	return nil
+}
+
+// makeObjects makes the large objects of a version.
+func (v *stored) makeObjects(ctx context.Context, c *connection) error {
+	if len(v.objects.files) == 0 {
+		return nil
+	}
+	err := c.do(ctx, "CREATE TEMPORARY TABLE domarkx_pieces (object oid, at bigint, data bytea) ON COMMIT DROP")
+	if err == nil {
+		err = v.copyRows(ctx, c, v.objects, "COPY pg_temp.domarkx_pieces FROM STDIN")
+	}
+	for _, sql := range []string{
+		"SELECT count(lo_create(object)) FROM (SELECT DISTINCT object FROM pg_temp.domarkx_pieces) o",
+		"SELECT count(lo_put(object, at, data)::text) FROM pg_temp.domarkx_pieces",
+		"DROP TABLE pg_temp.domarkx_pieces",
+	} {
+		if err == nil {
+			err = c.do(ctx, sql)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make the large objects: %w", err)
+	}
+	return nil
+}
+
+// objectFiles finds the large objects of a version.
+func objectFiles(ctx context.Context, reader domarkx.VersionReader, top map[string]domarkx.File) (rows, error) {
+	if f, ok := top[objectsPath+"."+extension]; ok {
+		return rows{[]domarkx.File{f}}, nil
+	}
+	folder, ok := top[objectsPath+".rows"]
+	if !ok {
+		return rows{}, nil
+	}
+	var found rows
+	err := database.Walk(ctx, reader, objectsPath+".rows", folder, func(path string, f domarkx.File) error {
+		if strings.HasSuffix(path, "."+extension) {
+			found.files = append(found.files, f)
+		}
+		return nil
+	})
+	return found, err
+}
