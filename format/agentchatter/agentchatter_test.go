@@ -259,6 +259,7 @@ func TestDetect(t *testing.T) {
 		{`{"context":{},"x":{"messages":[`, "", false},
 		{`{"sessionId":"s"}`, "", false},
 		{`{"schema_version":1,"entries":[]}`, "", false},
+		{`{"entries":[],"schemaVersion":"1.0","schema_version":1,"sessionId":"s","teamId":"t"}`, "", false},
 		{"# Text", "", false},
 	} {
 		if got := agentchatter.Detect([]byte(test.head), test.name); got != test.want {

@@ -105,6 +105,8 @@ func Detect(head []byte, name string) bool {
 	last := ""
 	for depth, name := range format.Names(head) {
 		switch {
+		case depth == 1 && (name == "entries" || name == "schema_version"):
+			return false // a snapshot of Zeus, which may have members of any name besides
 		case depth == 1 && (name == keySchemaVersion || name == keyTeamID || name == keySessionID):
 			if seen[name] = true; len(seen) == 2 {
 				return true

@@ -56,8 +56,13 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // than Zeus's own are kept, as Zeus does.
 func fits(m domarkx.Member) bool {
 	switch m.Name {
-	case keyCreatedAt, keyHostname:
+	case keyCreatedAt:
+		_, ok := format.ParseLocalTime(m.Value.Text())
+		return ok && m.Value.Kind() == domarkx.String
+	case keyHostname:
 		return m.Value.Kind() == domarkx.String
+	case keyEntries:
+		return false
 	case keyWorking:
 		return m.Value.Kind() == domarkx.Array && !slices.ContainsFunc(m.Value.Items(), func(v domarkx.Value) bool { return v.Kind() != domarkx.String })
 	}

@@ -201,7 +201,7 @@ func TestDetect(t *testing.T) {
 
 // TestForeign writes a session that is none of Zeus's.
 func TestForeign(t *testing.T) {
-	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\nhostname: [1]\n---\n\n## user\n\nHello.\n")})
+	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\nhostname: [1]\ncreated_at: yesterday\nentries: []\n---\n\n## user\n\nHello.\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"message 0, which is no agent", "user_metadata.hostname"}, lost); diff != "" {
+	if diff := cmp.Diff([]string{"message 0, which is no agent", "user_metadata.hostname", "user_metadata.created_at", "user_metadata.entries"}, lost); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 	if again := decode(t, string(out)); again.Damage != nil {
