@@ -179,7 +179,11 @@ const maxRun = 3 * time.Minute
 // try runs a program to its end, which may be any.
 func (s *site) try(stdin, name string, args ...string) outcome {
 	s.tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), maxRun)
+	longest := maxRun
+	if soaking() { // with inputs that are ten times as large
+		longest *= 10
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	cmd := s.command(ctx, name, args...)
 	var out, err bytes.Buffer
@@ -190,7 +194,7 @@ func (s *site) try(stdin, name string, args ...string) outcome {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		s.tb.Errorf("%s did not end within %s\nstderr: %s", o.line, maxRun, o.err)
+		s.tb.Errorf("%s did not end within %s\nstderr: %s", o.line, longest, o.err)
 	case failed != nil && !errors.As(failed, &exit):
 		s.tb.Errorf("%s: %v", o.line, failed)
 	}
