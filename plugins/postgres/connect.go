@@ -29,6 +29,10 @@ var settings = map[string]string{
 	"xmlbinary":          "base64",
 }
 
+// patience undoes what a database may set to keep statements short. Versions take as
+// long as they take; whoever waits ends them.
+var patience = []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"}
+
 const (
 	connectTimeout = 10 * time.Second
 	// cancelGrace is how long a server may take to cancel a statement.
@@ -57,7 +61,12 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 	return c, nil
 }
 
-func connect(ctx context.Context, c *pgx.ConnConfig) (*connection, error) {
+func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, error) {
+	if c = c.Copy(); as == forVersions {
+		for _, name := range patience {
+			c.RuntimeParams[name] = "0"
+		}
+	}
 	p, err := pgconn.ConnectConfig(ctx, &c.Config)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // dump returns the statements that make the schema, as of a snapshot: those before
-// the rows, and those after.
+// the rows, and those after. They are in UTF-8, like the rows.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
 	program, env, err := r.database.dumper(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 		both.Go(func() {
 			// Who owns what is the same role everywhere; see access for privileges. Places are of
 			// the server, which may be another one later.
-			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--no-password",
+			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--encoding=UTF8", "--no-password",
 				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
 			cmd.Env = env
 			var out, problems bytes.Buffer

@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,18 +101,22 @@ func TestExact(t *testing.T) {
 	db.Execute(everything)
 	db.Execute(unusual)
 	before := su.dump()
+	views := db.Query("SELECT (SELECT json_agg(s) FROM app.secured s), (SELECT json_agg(z) FROM app.zz z), (SELECT count FROM app.aa), (SELECT count FROM mv)")
 	version := db.Commit(m)
 	db.Load(m, version)
 	su.dumps(before)
+	if got := db.Query("SELECT (SELECT json_agg(s) FROM app.secured s), (SELECT json_agg(z) FROM app.zz z), (SELECT count FROM app.aa), (SELECT count FROM mv)"); got != views {
+		t.Errorf("views had %s and have %s", views, got)
+	}
 	if again := db.Commit(m); again != version {
 		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 }
 
-// external opens the database of a server as one of the user's own.
-func (s superuser) external() *databasetest.DB {
+// external opens a database of a server as one of the user's own.
+func (s superuser) external(name string) *databasetest.DB {
 	s.t.Helper()
-	dsn := "host=" + s.getenv("PGHOST") + " user=domarkx dbname=domarkx password=" + s.getenv("PGPASSWORD")
+	dsn := "host=" + s.getenv("PGHOST") + " user=domarkx dbname=" + name + " password=" + s.getenv("PGPASSWORD")
 	return databasetest.Open(s.t, postgres.New(), domarkx.Site{Dir: s.t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
 		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
 }
@@ -132,12 +137,13 @@ func TestExactExternal(t *testing.T) {
 	databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own}).Query("SELECT 1")
 	su := asSuperuser(t, own)
 	su.does(`CREATE ROLE "o'reader"; CREATE ROLE "W %I"; ALTER DATABASE domarkx SET log_min_duration_statement = 5000; ALTER ROLE domarkx IN DATABASE domarkx SET lock_timeout = '1min'`)
-	db := su.external()
+	db := su.external("domarkx")
 	m := plugintest.NewMemory()
 	empty, emptyDump := db.Commit(m), su.dump()
 	db.Execute(everything)
 	db.Execute(unusual)
 	db.Execute(`ALTER TABLE a NO FORCE ROW LEVEL SECURITY; GRANT SELECT ON app.z TO "o'reader"; GRANT CONNECT, TEMPORARY ON DATABASE domarkx TO "W %I"; GRANT UPDATE (secret) ON app.z TO "W %I"; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "o'reader"; ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC;
+		ALTER DATABASE domarkx SET default_transaction_read_only = on; ALTER DATABASE domarkx SET statement_timeout = '2ms'; ALTER DATABASE domarkx SET idle_in_transaction_session_timeout = '2ms';
 		CREATE POLICY theirs ON app.dup TO "W %I" USING (true); CREATE POLICY mine ON app.dup TO domarkx USING (v = 1); SELECT lo_from_bytea(5, 'x'); GRANT SELECT ON LARGE OBJECT 5 TO "o'reader"`)
 	full, fullDump := db.Commit(m), su.dump()
 	for range 2 {
@@ -192,6 +198,49 @@ ALTER DATABASE domarkx SET search_path = public, pg_catalog`)
 	}
 }
 
+// Text stays what it is in databases of other encodings.
+func TestEncodings(t *testing.T) {
+	own := dir(t)
+	databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own}).Query("SELECT 1")
+	su := asSuperuser(t, own)
+	m := plugintest.NewMemory()
+	versions := map[string]string{}
+	const sql = "CREATE TABLE \"tä\" (\"ö\" text PRIMARY KEY DEFAULT 'ü'); INSERT INTO \"tä\" VALUES ('ß'), ('é'), (E'a\\\\\t'); COMMENT ON TABLE \"tä\" IS 'à'; ALTER DATABASE %s SET application_name = 'ñ'; COMMENT ON DATABASE %[1]s IS 'ø'"
+	for _, encoding := range []string{"UTF8", "LATIN1", "LATIN9", "EUC_JIS_2004", "SQL_ASCII"} {
+		name := "d_" + strings.ToLower(encoding)
+		su.does("CREATE DATABASE " + name + " OWNER domarkx TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING '" + encoding + "'")
+		db := su.external(name)
+		empty := db.Commit(m)
+		db.Execute(fmt.Sprintf(sql, name))
+		full := db.Commit(m)
+		versions[encoding] = full
+		rows := db.Query(`SELECT * FROM "tä" ORDER BY 1`)
+		db.Load(m, empty)
+		db.Load(m, full)
+		if got := db.Query(`SELECT * FROM "tä" ORDER BY 1`); got != rows {
+			t.Errorf("%s: %s, want %s", encoding, got, rows)
+		}
+		if again := db.Commit(m); again != full {
+			t.Errorf("%s: another version of the same:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
+		}
+	}
+	// Bytes that are text in no encoding can be in no version.
+	db := su.external("d_sql_ascii")
+	db.Execute(`INSERT INTO "tä" VALUES (decode('fffe', 'hex')::text), (convert_from('\xfffe', 'SQL_ASCII'))`)
+	w, err := m.Begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), `"tä"`) || !strings.Contains(err.Error(), "invalid byte sequence") {
+		t.Errorf("committed bytes that are no text: %v", err)
+	}
+	for _, encoding := range []string{"LATIN1", "LATIN9", "EUC_JIS_2004", "SQL_ASCII"} {
+		if versions[encoding] != versions["UTF8"] {
+			t.Errorf("%s: another version than of UTF8:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, versions["UTF8"]), databasetest.Files(t, m, versions[encoding])))
+		}
+	}
+}
+
 // What a version cannot hold is refused by name.
 func TestRefused(t *testing.T) {
 	own := dir(t)
@@ -199,7 +248,7 @@ func TestRefused(t *testing.T) {
 	private.Query("SELECT 1")
 	su := asSuperuser(t, own)
 	su.does("CREATE ROLE other; GRANT CREATE ON SCHEMA public TO other; CREATE EXTENSION postgres_fdw; REVOKE CREATE ON SCHEMA public FROM other")
-	db := su.external()
+	db := su.external("domarkx")
 	m := plugintest.NewMemory()
 	for _, tt := range []struct{ sql, want, undo string }{
 		{"CREATE TABLE t (v int); ALTER TABLE t OWNER TO other", "table public.t belongs to the role other", "DROP TABLE t"},
@@ -264,6 +313,7 @@ CREATE RULE r AS ON INSERT TO app.log WHERE NEW.v > 5 DO INSTEAD NOTHING; ALTER 
 CREATE TRIGGER off AFTER UPDATE ON app.log REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION f(); ALTER TABLE app.log DISABLE TRIGGER off; CREATE TRIGGER always BEFORE DELETE ON app.log FOR EACH ROW EXECUTE FUNCTION f(); ALTER TABLE app.log ENABLE ALWAYS TRIGGER always;
 COMMENT ON TRIGGER off ON app.log IS 't'; COMMENT ON COLUMN app.log.v IS 'c'; COMMENT ON FUNCTION app.f IS 'f';
 CREATE MATERIALIZED VIEW app.zz AS SELECT id FROM app.z; CREATE VIEW app.over_zz WITH (security_barrier) AS SELECT * FROM app.zz WHERE id > 1; CREATE VIEW app.checked AS SELECT id FROM app.z WHERE id > 1 WITH LOCAL CHECK OPTION; CREATE MATERIALIZED VIEW app.aa AS SELECT count(*) FROM app.over_zz; CREATE UNIQUE INDEX ON app.zz (id);
+CREATE MATERIALIZED VIEW app.secured AS SELECT id, v FROM a;
 CREATE MATERIALIZED VIEW app.bb AS SELECT 1 AS one; CREATE MATERIALIZED VIEW app.ab AS SELECT 2 AS two;
 CREATE PUBLICATION pub FOR TABLE app.z (id, secret) WHERE (id > 1), app.part WITH (publish = 'insert', publish_via_partition_root); COMMENT ON PUBLICATION pub IS 'p';
 GRANT SELECT, UPDATE (secret) ON app.z TO PUBLIC; GRANT INSERT ON app.z TO pg_monitor WITH GRANT OPTION; REVOKE DELETE, TRUNCATE ON app.z FROM domarkx; GRANT SELECT (id) ON app.z TO pg_read_all_data;

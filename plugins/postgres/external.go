@@ -25,8 +25,8 @@ func openExternal(dsn string) (*external, error) {
 func (*external) shared() bool { return true }
 
 // connect refuses roles with which SQL can leave the database.
-func (e *external) connect(ctx context.Context, _ purpose) (*connection, error) {
-	c, err := connect(ctx, e.config)
+func (e *external) connect(ctx context.Context, as purpose) (*connection, error) {
+	c, err := connect(ctx, e.config, as)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database of the dsn: %w", err)
 	}
@@ -75,7 +75,7 @@ func (e *external) replace(ctx context.Context, roles []string, fill func(*conne
 	}
 	err = needRoles(ctx, c, roles)
 	if err == nil {
-		err = c.do(ctx, "BEGIN")
+		err = c.do(ctx, "BEGIN READ WRITE")
 	}
 	if err == nil {
 		err = empty(ctx, c)

@@ -177,7 +177,11 @@ func (s *server) to(ctx context.Context, role, name string) (*connection, error)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, c)
+	as := forTools
+	if role == superuser {
+		as = forVersions
+	}
+	return connect(ctx, c, as)
 }
 
 func (s *server) config(role, name string) (*pgx.ConnConfig, error) {
