@@ -115,9 +115,10 @@ func newDraft(kind kind, v domarkx.Value) *draft {
 		message = d.said(message, name)
 	}
 	if inMessage {
-		message = v.With(keyMessage, message)
+		d.entry = withoutParent(v, message)
+	} else {
+		d.entry = message.Without(keyParentID)
 	}
-	d.entry = message.Without(keyParentID)
 	return d
 }
 

@@ -95,14 +95,20 @@ const mimeCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 func isBase64(s string) bool {
 	for i := range len(s) {
-		switch c := s[i]; {
-		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '+', c == '/', c == '=', c == '_', c == '-':
-		default:
+		if !base64Characters[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// base64Characters are those of all kinds of Base64.
+var base64Characters = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-") {
+		is[c] = true
+	}
+	return is
+}()
 
 // resultOf returns the entry of a result without what it says, and that as one piece:
 // the tool-result block and pictures.
@@ -110,8 +116,24 @@ func resultOf(v domarkx.Value) (domarkx.Value, []piece) {
 	message, _ := v.Get(keyMessage)
 	content, _ := message.Get(keyContent)
 	block, pictures, bare := shownResult(message, content)
-	entry := v.With(keyMessage, message.With(keyContent, bare)).Without(keyParentID)
+	entry := withoutParent(v, message.With(keyContent, bare))
 	return entry, []piece{{block: block, special: true, pictures: pictures}}
+}
+
+// withoutParent returns an entry with another message, and without its place in the tree.
+func withoutParent(v, message domarkx.Value) domarkx.Value {
+	members := make([]domarkx.Member, 0, len(v.Members()))
+	set := false
+	for _, m := range v.Members() {
+		switch {
+		case m.Name == keyParentID, m.Name == keyMessage && set:
+			continue
+		case m.Name == keyMessage:
+			m.Value, set = message, true
+		}
+		members = append(members, m)
+	}
+	return domarkx.ObjectValue(members...)
 }
 
 // shownResult returns the tool-result block of a result, its pictures, and its content
@@ -147,7 +169,14 @@ func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domar
 	if failed, _ := message.Get(keyIsError); failed.IsTrue() {
 		return failure(domarkx.CodeFailed, all), pictures, bare
 	}
-	return code("tool-result", indented(object("ok", domarkx.BoolValue(true), "result", str(all)))), pictures, bare
+	return code("tool-result", succeeded(all)), pictures, bare
+}
+
+// succeeded is the result of a call that says something.
+func succeeded(said string) string {
+	const head, tail = "{\n  \"ok\": true,\n  \"result\": ", "\n}"
+	text := make([]byte, 0, len(head)+len(said)+len(said)/16+len(tail)+2)
+	return string(append(str(said).AppendJSON(append(text, head...), "", ""), tail...))
 }
 
 func isText(item domarkx.Value) bool {

@@ -18,8 +18,8 @@ type smallDeflater struct {
 	code   deflateCode
 }
 
-// A token is a byte, or with isMatch how many bytes, less the shortest match, come again from how
-// far back.
+// A token is how many bytes are told as they are, or with isMatch how many, less the shortest
+// match, come again from how far back.
 type token uint32
 
 const (
@@ -74,8 +74,11 @@ func (d *smallDeflater) find(data []byte) {
 }
 
 func (d *smallDeflater) literals(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	d.tokens = append(d.tokens, token(len(data)))
 	for _, c := range data {
-		d.tokens = append(d.tokens, token(c))
 		d.code.literals[c].count++
 	}
 }
@@ -125,10 +128,11 @@ func (d *smallDeflater) append(out, data []byte) []byte {
 	start := len(out)
 	w := bitWriter{out: append(append(out, 0x78, 0x01), d.code.header...)}
 	w.put(d.code.rest, d.code.restBits)
+	at := 0
 	for _, t := range tokens {
 		if t&isMatch == 0 {
-			s := &d.code.literals[t]
-			w.put(uint64(s.code), int(s.bits))
+			w.putAll(data[at:at+int(t)], d.code.literals[:])
+			at += int(t)
 			continue
 		}
 		symbol, extra, n := t.length()
@@ -137,6 +141,7 @@ func (d *smallDeflater) append(out, data []byte) []byte {
 		symbol, extra, n = t.distance()
 		s = &d.code.distances[symbol]
 		w.put(uint64(s.code)|extra<<s.bits, int(s.bits)+n)
+		at += int(t&^isMatch>>matchBits) + shortestMatch
 	}
 	s := &d.code.literals[endOfBlock]
 	w.put(uint64(s.code), int(s.bits))
@@ -161,6 +166,25 @@ func (w *bitWriter) put(value uint64, n int) {
 		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.waiting))
 		w.waiting >>= 32
 		w.n -= 32
+	}
+}
+
+// putAll appends the codes of bytes.
+func (w *bitWriter) putAll(data []byte, symbols []deflateSymbol) {
+	symbols = symbols[:256]
+	out, waiting, n := w.out, w.waiting, uint(w.n)
+	for ; len(data) >= 2; data = data[2:] { // together at most 30 bits
+		a, b := symbols[data[0]], symbols[data[1]]
+		waiting |= (uint64(a.code) | uint64(b.code)<<a.bits) << n
+		if n += uint(a.bits) + uint(b.bits); n >= 32 {
+			out = binary.LittleEndian.AppendUint32(out, uint32(waiting))
+			waiting >>= 32
+			n -= 32
+		}
+	}
+	w.out, w.waiting, w.n = out, waiting, int(n)
+	if len(data) > 0 {
+		w.put(uint64(symbols[data[0]].code), int(symbols[data[0]].bits))
 	}
 }
 
