@@ -43,6 +43,9 @@ more here), up to date, or says what became of a removed session.
 `
 }
 
+// ExitOne says what exit status 1 means.
+func (pullCmd) ExitOne() string { return "A session was rejected; its line says why." }
+
 // Run exchanges sessions with the remote.
 func (c *pullCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()

@@ -15,6 +15,11 @@ Gives a session another name. Its history goes along, and so does its workspace.
 `
 }
 
+// ExitOne says what exit status 1 means.
+func (renameCmd) ExitOne() string {
+	return "What changed in the workspace cannot be committed; nothing was renamed."
+}
+
 // Run renames the session.
 func (c *renameCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
