@@ -42,7 +42,19 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 	if err != nil {
 		return parseFailure(err, inv)
 	}
-	return parsed.Run(inv)
+	err = parsed.Run(inv)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		usage.of(parsed.Selected())
+	}
+	return err
+}
+
+// of says which command's line it was; that of help leads to no other help.
+func (e *usageError) of(command *kong.Node) {
+	if command != nil && command.Name != "help" {
+		e.command, e.usage = verbOf(command), newPage(command).usage
+	}
 }
 
 // parseFailure turns what the parser says into a usage error, or into the help
@@ -55,10 +67,7 @@ func parseFailure(err error, inv *invocation) error {
 	failure := &usageError{msg: plainParseError(err)}
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
-		if node := parse.Context.Selected(); node != nil {
-			failure.command = verbOf(node)
-			failure.usage = newPage(node).usage
-		}
+		failure.of(parse.Context.Selected())
 	}
 	return failure
 }

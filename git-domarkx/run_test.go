@@ -30,6 +30,7 @@ func TestUsage(t *testing.T) {
 		"--help":           {[]string{"log", "--help"}, 0, "NAME\n    git domarkx log - ", ""},
 		"help":             {[]string{"help"}, 0, "NAME\n    git domarkx - ", ""},
 		"help command":     {[]string{"help", "rm"}, 0, "NAME\n    git domarkx rm - ", ""},
+		"words missing":    {[]string{"exec", "talk"}, 129, "", "git-domarkx: missing RESOURCE and TOOL, or -- and a command\nusage: git domarkx exec [--yes] [--exit-code] [--args JSON] NAME [RESOURCE] [TOOL] [KEY=VALUE...]\nSee 'git domarkx help exec'.\n"},
 		"help on nothing":  {[]string{"help", "fly"}, 129, "", "git-domarkx: \"fly\" is no command of git-domarkx\nSee 'git domarkx help'.\n"},
 		"unknown command":  {[]string{"improt"}, 129, "", "git-domarkx: unexpected argument \"improt\"; did you mean \"import\"?\nSee 'git domarkx help'.\n"},
 		"unknown option":   {[]string{"rm", "--quickly", "a"}, 129, "", "git-domarkx: unknown flag --quickly\nusage: git domarkx rm [--force] NAME\nSee 'git domarkx help rm'.\n"},
