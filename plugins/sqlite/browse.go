@@ -44,6 +44,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		return err
 	}
 	left := maxShown
+	c.Limit(sqlite3.LimitLength, maxTable) // larger values cannot be shown
 	for _, t := range tables {
 		rows, err := t.read(c, min(maxTable, left))
 		for _, row := range rows {
@@ -51,9 +52,9 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		}
 		path := "tables/" + database.FileName(t.name)
 		switch {
-		case errors.Is(err, errTooMany):
+		case errors.Is(err, errTooMany), sqlite3.Primary(err) == sqlite3.TooBig:
 			left -= min(maxTable, left)
-			err = v.File(ctx, path+".txt", []byte("The table has too many rows to be shown here. They are kept, and a query of the restored database finds them.\n"))
+			err = v.File(ctx, path+".txt", []byte("The table has too many rows to be shown here, or too large ones. They are kept, and a query of the restored database finds them.\n"))
 		case unbrowsable(ctx, err):
 			err = v.File(ctx, path+".txt", []byte("The rows cannot be read: the database is broken. Its bytes are in ../database.sqlite.\n"))
 		case err == nil:

@@ -84,7 +84,7 @@ const freezes = 5
 // freeze returns a connection with a transaction that keeps writers away, while all
 // that was written is in the main file.
 func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
-	c, err := sqlite3.Open(r.path)
+	c, err := r.connect()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if !ok {
 		return domarkx.Result{}, database.Errorf(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
 	}
-	c, err := sqlite3.Open(r.path)
+	c, err := r.connect()
 	if err != nil {
 		return domarkx.Result{}, r.explain(err)
 	}
@@ -50,6 +50,9 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 // explain turns an error of SQLite into that of a tool.
 func (r *resource) explain(err error) error {
 	var e *sqlite3.Error
+	if errors.Is(err, domarkx.ErrCorrupt) {
+		return database.Errorf(domarkx.CodeFailed, "%v", err)
+	}
 	if !errors.As(err, &e) {
 		return err
 	}

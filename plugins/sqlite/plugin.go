@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // Plugin has the resources of the type "sqlite".
@@ -107,6 +109,26 @@ func (r *resource) journals() []string {
 }
 
 func (r *resource) wal() string { return r.path + "-wal" }
+
+// connect opens a connection to the database. SQLite would throw away the log of what
+// it takes for no database.
+func (r *resource) connect() (*sqlite3.Conn, error) {
+	if size(r.wal()) > 0 {
+		f, err := r.open()
+		if err != nil {
+			return nil, err
+		}
+		begin := make([]byte, len(magic))
+		_, err = io.ReadFull(f, begin)
+		if err = errors.Join(err, f.Close()); err != nil || string(begin) != magic {
+			return nil, fmt.Errorf("%q is no SQLite database, or a broken one, and %q has changes of one: %w; restore the one or remove the other", r.path, r.wal(), domarkx.ErrCorrupt)
+		}
+	}
+	return sqlite3.Open(r.path)
+}
+
+// magic is how a database begins (https://www.sqlite.org/fileformat.html).
+const magic = "SQLite format 3\x00"
 
 // open opens the file of the database to read its bytes. It has to stay open until
 // no connection is: closing any descriptor of a file gives up the process's locks on
