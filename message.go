@@ -22,6 +22,10 @@ func ParseRole(s string) (Role, error) {
 	return "", fmt.Errorf("role %q: %w, expected \"user\" or \"assistant\"", s, ErrInvalid)
 }
 
+// MaxMessageDepth is how deep the object of a message may be nested ([Value.Depth]): it has
+// to be parsed also where it stands in the conversation of a snapshot.
+const MaxMessageDepth = MaxDepth - 2
+
 // A BlockType tells the two kinds of content apart.
 type BlockType string
 

@@ -220,7 +220,8 @@ func (s *salvage) item(at int) (domarkx.Value, int, bool) {
 	end := s.offset(at, err)
 	s.budget -= 2 * (end - at)
 	_, err = domarkx.ParseValue(s.data[at:end])
-	return v, end, err == nil
+	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // where it stands in the document
+	return v, end, err == nil && !tooDeep
 }
 
 // behind returns the objects around the array, which ends there, with the members

@@ -221,6 +221,7 @@ func TestReadOn(t *testing.T) {
 		{"a hole", document(message("1"), strings.Repeat("\x00", 100), message("3")), "13", true},
 		{"several", document(message("1")[:40], message("2"), `{"id":3`, `}`, message("4")+"x", message("5")), "245", true},
 		{"behind the content", document(message("1"), strings.Replace(message("2"), `"routing":`, `"routing"`, 1), message("3")), "123", true},
+		{"too deep", document(message("1"), strings.Replace(message("2"), `"content"`, `"x":`+strings.Repeat("[", 998)+strings.Repeat("]", 998)+`,"content"`, 1), message("3")), "13", true},
 		{"the last", document(message("1"), message("2")[:100]), "1", true},
 		{"the first", document("\x00", message("2")), "2", true},
 		{"before the messages", strings.Replace(document(message("1")), `"createdAt":`, `"createdAt"`, 1), "1", true},

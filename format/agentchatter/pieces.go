@@ -133,6 +133,9 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 	if err != nil {
 		return &damagedError{at: e.from, msg: "a message here is no JSON: " + err.Error()}
 	}
+	if v.Depth() > maxItemDepth {
+		return &damagedError{at: e.from, msg: fmt.Sprintf("a message here is nested deeper than %d levels", maxItemDepth)}
+	}
 	if len(p.items) == 0 {
 		p.first = text(v, keyContent)
 	}

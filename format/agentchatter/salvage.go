@@ -17,10 +17,14 @@ func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.V
 	return v, damage, nil
 }
 
+// maxItemDepth is how deep an item of the messages may be nested: in a document that is
+// parsed as a whole, three levels are around it.
+const maxItemDepth = domarkx.MaxDepth - 3
+
 // isMessage reports whether a value, of which perhaps only the beginning could be
 // read, is a message: it goes as far as its content.
 func isMessage(v domarkx.Value) bool {
 	speaker, _ := v.Get(keySpeaker)
 	content, _ := v.Get(keyContent)
-	return speaker.Kind() == domarkx.Object && content.Kind() == domarkx.String
+	return speaker.Kind() == domarkx.Object && content.Kind() == domarkx.String && v.Depth() <= maxItemDepth
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/domarkx/domarkx"
@@ -47,13 +48,32 @@ func (e *edition) len() int {
 // at returns message j of the document.
 func (e *edition) at(j int) (domarkx.WrittenMessage, error) {
 	if e.messages == nil {
-		return e.doc.Conversation[j], nil
+		return e.doc.Conversation[j], checkDepth(j, e.doc.Conversation[j].Message)
 	}
 	msg, err := e.messages.At(j)
+	if err == nil {
+		err = checkDepth(j, msg.Message)
+	}
 	if err == nil {
 		completeMessage(&msg)
 	}
 	return msg, err
+}
+
+// checkDepth refuses a message that could be stored and not be read again.
+func checkDepth(j int, m domarkx.Message) error {
+	if m.Metadata == nil && m.Extra == nil || m.Value().Depth() <= domarkx.MaxMessageDepth {
+		return nil
+	}
+	return fmt.Errorf("message %d: %w: what it holds is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
+}
+
+// checkHeaderDepth refuses a header like that.
+func checkHeaderDepth(h domarkx.Header) error {
+	if h.Value().Depth() <= domarkx.MaxDepth {
+		return nil
+	}
+	return fmt.Errorf("what stands around the messages: %w: it is nested deeper than %d levels", domarkx.ErrInvalid, domarkx.MaxDepth)
 }
 
 // A successor is the next state of a session. Its messages are made one after the other,
@@ -93,6 +113,9 @@ func (e *edition) next(ctx context.Context, objects Objects) (successor, error) 
 	}
 	next, err := e.thread(ctx)
 	if err != nil {
+		return successor{}, err
+	}
+	if err := checkHeaderDepth(e.doc.Header); err != nil {
 		return successor{}, err
 	}
 	headers, changed, err := e.headers(ctx, objects)

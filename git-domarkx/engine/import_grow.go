@@ -105,6 +105,9 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		return Saved{}, false, err
 	}
 	grown, ok, err := in.codec.Grow(format.Growth{Path: in.path, Data: more.unread, State: known.Growth.State, Header: h})
+	for k, msg := range grown.Messages {
+		ok = ok && checkDepth(tip.Messages+k, msg.Message) == nil
+	}
 	if err != nil || !ok {
 		return Saved{}, false, nil // reading all of it says what is wrong
 	}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -66,5 +67,24 @@ func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	c.write("notes/a.md", "## user\n\none\n\n## user\n\ntwo\n")
 	if saved := c.importFile(path); saved.Name != "a" || saved.Messages != 2 {
 		t.Errorf("imported as %+v", saved)
+	}
+}
+
+// What is nested so deep that it could be stored and not be read again is refused, and
+// keeps nothing else from being imported.
+func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
+	c := newClone(t)
+	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+	c.write("in/good.md", "## user\n\nhello\n")
+	c.write("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
+	c.write("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
+	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{filepath.Join(c.dir, "in")}})
+	if err != nil || len(result.Sessions) != 1 || result.Sessions[0].Name != "good" || len(result.Bad) != 2 {
+		t.Fatalf("imported %v, %v; %v", result.Sessions, result.Bad, err)
+	}
+	for _, bad := range result.Bad {
+		if !strings.Contains(bad.Error(), "nested deeper than") {
+			t.Error(bad)
+		}
 	}
 }
