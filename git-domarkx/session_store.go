@@ -33,8 +33,8 @@ func (tx sessionTx) Origin(ctx context.Context, tree string) (engine.Origin, err
 }
 
 // BeginOrigin begins to store a foreign document.
-func (tx sessionTx) BeginOrigin(format string, content io.Reader) (engine.OriginWriter, error) {
-	return tx.Tx.BeginOrigin(format, content)
+func (tx sessionTx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (engine.OriginWriter, error) {
+	return tx.Tx.BeginOrigin(format, content, sha256)
 }
 
 func origin(o *gitstore.Origin, err error) (engine.Origin, error) {

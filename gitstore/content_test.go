@@ -32,7 +32,7 @@ func TestOrigin(t *testing.T) {
 			state := conversation(3)
 			var info domarkx.Info
 			update(t, s, func(tx *gitstore.Tx) (err error) {
-				if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "zeus", bytes.NewReader(content)); err != nil {
+				if state.Headers[0].Origin, err = storeOrigin(ctx, tx, "zeus", content); err != nil {
 					return err
 				}
 				if info, err = tx.Commit(ctx, commitOf(state)); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -21,17 +20,6 @@ type Origin struct {
 	reader   reader
 	segments odb.ID
 	count    int
-}
-
-// StoreOrigin stores a foreign document and returns its tree, for
-// [domarkx.HeaderEntry]. What it was made into is noted by the [Tx.Commit] that
-// is given the tree. A document that grew shares all but its end with the old one.
-func (tx *Tx) StoreOrigin(ctx context.Context, format string, content io.Reader) (string, error) {
-	w, err := tx.BeginOrigin(format, content)
-	if err != nil {
-		return "", err
-	}
-	return w.Finish(ctx)
 }
 
 // originTree stores what is known of an original whose segments are stored, and

@@ -10,7 +10,7 @@ import (
 )
 
 // GrowOrigin stores a foreign document that is the one of a tree with more bytes
-// behind it, and returns its tree, which is that of [Tx.StoreOrigin]. Only the end of
+// behind it, and returns its tree, which is that of [Tx.BeginOrigin]. Only the end of
 // what is stored is read. The digest is that of all bytes.
 func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
 	old, err := tx.Origin(ctx, tree)

@@ -12,6 +12,20 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
+// storeOrigin stores a document, and returns its tree.
+func storeOrigin(ctx context.Context, tx *gitstore.Tx, format string, content []byte) (string, error) {
+	w, err := tx.BeginOrigin(format, bytes.NewReader(content), sha256.Sum256(content))
+	if err != nil {
+		return "", err
+	}
+	for n := 0; n < len(content); n += 1 + len(content)/7 {
+		if err := w.Through(ctx, int64(n)); err != nil {
+			return "", err
+		}
+	}
+	return w.Finish(ctx)
+}
+
 // TestGrowOrigin: a document that grew has the tree that it would have had at once.
 func TestGrowOrigin(t *testing.T) {
 	s, _ := newStore(t)
@@ -27,7 +41,7 @@ func TestGrowOrigin(t *testing.T) {
 			origin := func(content []byte) domarkx.Info {
 				state := conversation(1)
 				var err error
-				if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "pi", bytes.NewReader(content)); err != nil {
+				if state.Headers[0].Origin, err = storeOrigin(ctx, tx, "pi", content); err != nil {
 					t.Fatal(err)
 				}
 				fresh = state.Headers[0].Origin
@@ -49,7 +63,7 @@ func TestGrowOrigin(t *testing.T) {
 			if grown, err = tx.GrowOrigin(ctx, headers[0].Origin, strings.NewReader(chunk), sha256.Sum256(whole)); err != nil {
 				return err
 			}
-			fresh, err = tx.StoreOrigin(ctx, "pi", bytes.NewReader(whole))
+			fresh, err = storeOrigin(ctx, tx, "pi", whole)
 			return err
 		})
 		if grown != fresh {

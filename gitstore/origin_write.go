@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"sync"
@@ -26,21 +24,17 @@ const segmentSize = 64 << 10
 type OriginWriter struct {
 	tx       *Tx
 	origin   Origin
-	digest   hash.Hash
-	size     counter
 	segments *segmentReader
 	folders  fanOut
 }
 
-// BeginOrigin begins to store a foreign document, as [Tx.StoreOrigin] does it at once.
-func (tx *Tx) BeginOrigin(format string, content io.Reader) (*OriginWriter, error) {
+// BeginOrigin begins to store a foreign document, whose digest is known. A document that
+// grew shares all but its end with the old one.
+func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*OriginWriter, error) {
 	if !isFormatName(format) {
 		return nil, fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
 	}
-	w := &OriginWriter{tx: tx, origin: Origin{Format: format}, digest: sha256.New(), folders: fanOut{builder: &tx.builder}}
-	w.size.w = w.digest
-	w.segments = readSegments(io.TeeReader(content, &w.size))
-	return w, nil
+	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), folders: fanOut{builder: &tx.builder}}, nil
 }
 
 // Through stores the first n bytes of the document, and what else is in the segment that
@@ -54,7 +48,8 @@ func (w *OriginWriter) Through(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Finish stores the rest of the document and returns its tree. The writer cannot be used
+// Finish stores the rest of the document and returns its tree, for [domarkx.HeaderEntry]. What
+// it was made into is noted by the [Tx.Commit] that is given the tree. The writer cannot be used
 // any more then.
 func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 	defer w.segments.release()
@@ -65,7 +60,7 @@ func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 	if w.origin.segments, err = w.folders.finish(); err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
-	w.origin.count, w.origin.Size, w.origin.SHA256 = w.folders.count, w.size.n, [32]byte(w.digest.Sum(nil))
+	w.origin.count, w.origin.Size = w.folders.count, w.segments.size
 	return w.tx.originTree(&w.origin)
 }
 
@@ -193,6 +188,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// A counter counts what is written to another writer.
 type counter struct {
 	w io.Writer
 	n int64

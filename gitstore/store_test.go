@@ -50,7 +50,7 @@ func TestGoldenSnapshot(t *testing.T) {
 		if state.Headers[0].Includes, err = tx.StoreIncludes(ctx, []domarkx.Include{{Path: "a/.git", Data: []byte("x")}, {Path: "big", Data: []byte("y")}}); err != nil {
 			return err
 		}
-		if state.Headers[0].Origin, err = tx.StoreOrigin(ctx, "json", strings.NewReader("{}\n")); err != nil {
+		if state.Headers[0].Origin, err = storeOrigin(ctx, tx, "json", []byte("{}\n")); err != nil {
 			return err
 		}
 		if info, err = tx.Commit(ctx, commitOf(state)); err != nil {

@@ -73,7 +73,7 @@ func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition,
 		return domarkx.Info{}, nil, err
 	}
 	if e.original != nil {
-		if e.origin, err = e.original.writer.Finish(ctx); err != nil {
+		if e.origin, err = e.original.finish(ctx); err != nil {
 			return domarkx.Info{}, nil, err
 		}
 		if commit.State.Headers, _, err = e.headers(ctx, tx); err != nil { // its revision follows from the original

@@ -101,8 +101,8 @@ type Objects interface {
 	Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error)
 	// StoreIncludes returns the tree of a document's companions.
 	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
-	// BeginOrigin begins to store a foreign document.
-	BeginOrigin(format string, content io.Reader) (OriginWriter, error)
+	// BeginOrigin begins to store a foreign document, of which that is the digest.
+	BeginOrigin(format string, content io.Reader, sha256 [32]byte) (OriginWriter, error)
 	// GrowOrigin stores what a foreign document grew by, at a cost that does not grow
 	// with the document, and returns its tree. The digest is that of all of it.
 	GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error)

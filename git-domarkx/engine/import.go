@@ -198,10 +198,11 @@ func (imp *importer) tell(saved Saved) {
 func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
-	if err := in.copyTo(files.digest); err != nil {
+	in.print = newFingerprint()
+	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {
 		return Saved{}, inputError(in, err)
 	}
-	in.digest = files.sum()
+	files.digest.Sum(in.digest[:0])
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return Saved{}, inputError(in, err)

@@ -41,23 +41,36 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if e.origin = imp.stored; e.origin != "" {
 		return nil
 	}
-	w, err := imp.tx.BeginOrigin(in.codec.Name, io.NewSectionReader(in.content, 0, in.size))
-	if err != nil {
+	o := &original{was: in.print, now: in.print.again()}
+	content := io.TeeReader(io.NewSectionReader(in.content, 0, in.size), o.now)
+	var err error
+	if o.writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
 		return err
 	}
-	if placed, ok := e.messages.(format.Placed); ok && e.base == nil {
-		e.original = &original{w, placed}
+	var isPlaced bool
+	if o.placed, isPlaced = e.messages.(format.Placed); isPlaced && e.base == nil {
+		e.original = o
 		return nil
 	}
-	e.origin, err = w.Finish(ctx)
+	e.origin, err = o.finish(ctx)
 	imp.stored = e.origin
 	return err
 }
 
 // An original is a document that is stored along with the messages that it says.
 type original struct {
-	writer OriginWriter
-	placed format.Placed
+	writer   OriginWriter
+	placed   format.Placed
+	was, now *fingerprint // of the bytes that were read before, and of those that are stored
+}
+
+// finish stores the rest and returns the document's tree.
+func (o *original) finish(ctx context.Context) (string, error) {
+	tree, err := o.writer.Finish(ctx)
+	if err == nil && !o.now.same(o.was) {
+		err = errChanged
+	}
+	return tree, err
 }
 
 // along returns the messages, each when what says it is stored.

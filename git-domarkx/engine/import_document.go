@@ -2,10 +2,9 @@ package engine
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"iter"
 	"os"
@@ -25,10 +24,11 @@ type input struct {
 	content io.ReaderAt
 	size    int64
 
-	file   *os.File    // nil for standard input
-	opened os.FileInfo // of the file, when it was opened
-	began  time.Time   // when it was opened
-	digest string      // SHA-256 of the document, in hexadecimal
+	file   *os.File     // nil for standard input
+	opened os.FileInfo  // of the file, when it was opened
+	began  time.Time    // when it was opened
+	digest [32]byte     // SHA-256 of the document
+	print  *fingerprint // of the document
 
 	identity string // see [format.Identity]; "" when the document says nothing
 	isFork   bool   // it is a branch beside the document's own conversation
@@ -119,15 +119,30 @@ func (in *input) verify() error {
 	if now.Size() == in.size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
 		return nil
 	}
-	digest := sha256.New()
-	if err := in.copyTo(digest); err != nil {
+	again := in.print.again()
+	if err := in.copyTo(again); err != nil {
 		return err
 	}
-	if hex.EncodeToString(digest.Sum(nil)) != in.digest {
+	if !again.same(in.print) {
 		return errChanged
 	}
 	return nil
 }
+
+// A fingerprint tells whether the same bytes were written to it as to another one. It takes a tenth of the
+// time of a digest, and holds against chance alone: nobody knows its seed.
+type fingerprint struct{ maphash.Hash }
+
+func newFingerprint() *fingerprint { return new(fingerprint) }
+
+// again returns one to compare with p.
+func (p *fingerprint) again() *fingerprint {
+	again := new(fingerprint)
+	again.SetSeed(p.Seed())
+	return again
+}
+
+func (p *fingerprint) same(other *fingerprint) bool { return p.Sum64() == other.Sum64() }
 
 // A conversation is one of those that a document holds.
 type conversation struct {

@@ -202,8 +202,8 @@ func (s store) Origin(ctx context.Context, tree string) (engine.Origin, error) {
 
 type transaction struct{ *gitstore.Tx }
 
-func (tx transaction) BeginOrigin(format string, content io.Reader) (engine.OriginWriter, error) {
-	return tx.Tx.BeginOrigin(format, content)
+func (tx transaction) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (engine.OriginWriter, error) {
+	return tx.Tx.BeginOrigin(format, content, sha256)
 }
 
 func (tx transaction) Origin(context.Context, string) (engine.Origin, error) {
