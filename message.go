@@ -158,6 +158,25 @@ func (m Message) Value() Value {
 	return ObjectValue(append(space, m.Extra...)[start:]...)
 }
 
+// Depth is [Value.Depth] of the message object.
+func (m Message) Depth() int {
+	const block = 3 // the object of a block, in an array, in that of the message
+	depth := 1
+	if m.Metadata != nil {
+		depth = 1 + m.Metadata.Depth()
+	}
+	for _, b := range m.Content {
+		depth = max(depth, block)
+		for _, extra := range b.Extra {
+			depth = max(depth, block+extra.Value.Depth())
+		}
+	}
+	for _, extra := range m.Extra {
+		depth = max(depth, 1+extra.Value.Depth())
+	}
+	return depth
+}
+
 // appendMembers appends the members of the block's object.
 func (b Block) appendMembers(members []Member) []Member {
 	members = append(members, Member{"type", StringValue(string(b.Type))})

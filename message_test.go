@@ -96,3 +96,23 @@ func TestPreview(t *testing.T) {
 		}
 	}
 }
+
+func TestMessageDepth(t *testing.T) {
+	deep := func(text string) domarkx.Value {
+		v, err := domarkx.ParseValue([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	metadata, empty := deep(`{"a":[{"b":1}]}`), deep(`{}`)
+	extra := []domarkx.Member{{Name: "x", Value: deep(`[[[1]]]`)}}
+	for _, m := range []domarkx.Message{
+		{}, {Metadata: &empty}, {Metadata: &metadata}, {Extra: extra}, {Content: []domarkx.Block{{}}},
+		{Metadata: &metadata, Content: []domarkx.Block{{}, {Extra: extra}}}, {Content: []domarkx.Block{{Extra: []domarkx.Member{{Name: "x"}}}}},
+	} {
+		if got, want := m.Depth(), m.Value().Depth(); got != want {
+			t.Errorf("%s: depth %d, want %d", m.Value().JSON(), got, want)
+		}
+	}
+}

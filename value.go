@@ -109,14 +109,21 @@ func (v Value) Offset() int { return v.offset }
 // Depth returns how many arrays and objects lie around the innermost value: 0 for
 // a value that is neither, or empty.
 func (v Value) Depth() int {
-	depth := 0
-	for _, item := range v.Items() {
-		depth = max(depth, 1+item.Depth())
+	if v.nested == nil {
+		return 0
 	}
-	for _, m := range v.Members() {
-		depth = max(depth, 1+m.Value.Depth())
+	inside := 0
+	for i := range v.nested.items {
+		if item := &v.nested.items[i]; item.nested != nil {
+			inside = max(inside, item.Depth())
+		}
 	}
-	return depth
+	for i := range v.nested.members {
+		if m := &v.nested.members[i].Value; m.nested != nil {
+			inside = max(inside, m.Depth())
+		}
+	}
+	return 1 + inside
 }
 
 // Get returns the last member of that name, as readers of JSON commonly do.

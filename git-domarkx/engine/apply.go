@@ -62,7 +62,7 @@ func (e *edition) at(j int) (domarkx.WrittenMessage, error) {
 
 // checkDepth refuses a message that could be stored and not be read again.
 func checkDepth(j int, m domarkx.Message) error {
-	if m.Metadata == nil && m.Extra == nil || m.Value().Depth() <= domarkx.MaxMessageDepth {
+	if m.Depth() <= domarkx.MaxMessageDepth {
 		return nil
 	}
 	return fmt.Errorf("message %d: %w: what it holds is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
