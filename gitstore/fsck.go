@@ -31,7 +31,8 @@ const (
 // progress, which may be nil, is told how many refs were checked, of how many.
 // The error is one that kept it from checking.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
-	c := checker{reader: s.reader, commits: map[string]bool{}, trees: map[treeKey]bool{}, blobs: map[string]error{}}
+	c := checker{reader: s.reader, commits: map[string]bool{}, trees: map[treeKey]bool{}, blobs: map[string]error{},
+		extents: versionCheck{reader: s.reader, known: map[folderPair]versionExtent{}}}
 	prefixes := []string{remotePrefix}
 	for _, k := range kinds {
 		prefixes = append(prefixes, k.prefix, k.trash)
@@ -120,6 +121,7 @@ type checker struct {
 	trees    map[treeKey]bool
 	blobs    map[string]error // what is wrong with a blob and what it is used as
 	links    map[string]bool  // what the messages of the session link to
+	extents  versionCheck     // of the versions of all resources
 }
 
 // A treeKey is a folder and how many messages there must be in it.

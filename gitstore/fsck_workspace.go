@@ -35,7 +35,11 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range v.Resources {
-		if err := c.checkVersionFolder(ctx, "", r.Version, 0); err != nil {
+		err := c.checkVersionFolder(ctx, "", r.Version, 0)
+		if err == nil {
+			_, err = c.extents.folder(ctx, "", "", r.Version, 0)
+		}
+		if err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
 		}
 	}
