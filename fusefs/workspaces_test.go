@@ -321,27 +321,6 @@ func (m *mount) inner() []string {
 	return devices
 }
 
-// The kernel reads further ahead where the administrator has mounted.
-func TestVersionsAreReadAhead(t *testing.T) {
-	m := mounted(t)
-	devices := m.inner()
-	if len(devices) != 1 {
-		t.Fatalf("mounted are %q", devices)
-	}
-	name := filepath.Join("/sys/class/bdi", devices[0], "read_ahead_kb")
-	info, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "128\n"
-	if info.Mode()&0o200 != 0 && unix.Access(name, unix.W_OK) == nil {
-		want = "512\n"
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != want {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
-}
-
 func TestABusyVersionKeepsAllMounted(t *testing.T) {
 	t.Run("inside", func(t *testing.T) { busyVersions(mounted(t)) })
 	t.Run("beside", func(t *testing.T) { busyVersions(mounted(t, besideVariable)) })
