@@ -320,5 +320,5 @@ GRANT USAGE, SELECT ON SEQUENCE s TO PUBLIC; REVOKE USAGE ON TYPE mood, app.word
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES IN SCHEMA app GRANT SELECT ON TABLES TO PUBLIC, pg_monitor; ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pg_monitor;
 CREATE POLICY for_role ON app.z AS RESTRICTIVE FOR UPDATE TO pg_monitor, domarkx USING (id > 0) WITH CHECK (id < 9);
 REVOKE CONNECT ON DATABASE domarkx FROM PUBLIC; GRANT CREATE ON DATABASE domarkx TO pg_monitor;
-ALTER DATABASE domarkx SET search_path = app, "$user", public; ALTER DATABASE domarkx SET work_mem = '65536'; ALTER DATABASE domarkx SET application_name = 'a "quoted" ''value'' \'; COMMENT ON DATABASE domarkx IS 'the ''database''';
+ALTER DATABASE domarkx SET search_path = app, "$user", public; ALTER DATABASE domarkx SET work_mem = '65536'; DO 'BEGIN END'; ALTER DATABASE domarkx SET plpgsql.extra_warnings = 'shadowed_variables'; ALTER DATABASE domarkx SET application_name = 'a "quoted" ''value'' \'; COMMENT ON DATABASE domarkx IS 'the ''database''';
 `

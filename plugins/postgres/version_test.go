@@ -140,7 +140,8 @@ func TestSchemaPublic(t *testing.T) {
 	db := open(t)
 	m := plugintest.NewMemory()
 	versions := []string{db.Commit(m)}
-	for _, sql := range []string{"DROP SCHEMA public", "CREATE SCHEMA public; CREATE TABLE public.t (v int)", "COMMENT ON SCHEMA public IS 'mine'"} {
+	for _, sql := range []string{"REVOKE ALL ON SCHEMA public FROM PUBLIC", "GRANT ALL ON SCHEMA public TO PUBLIC", "DROP SCHEMA public", "CREATE SCHEMA public; CREATE TABLE public.t (v int)", "COMMENT ON SCHEMA public IS 'mine'",
+		"GRANT USAGE ON SCHEMA public TO PUBLIC, pg_monitor; REVOKE CREATE ON SCHEMA public FROM domarkx"} {
 		db.Execute(sql)
 		versions = append(versions, db.Commit(m))
 	}
