@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -39,8 +40,12 @@ func identify(v domarkx.Value) format.Identity {
 	return id
 }
 
-// component is an id as one component of a session's name.
+// component is an id as one component of a session's name. One without a letter or digit
+// could vanish when the name is mapped.
 func component(id string) string {
+	if !strings.ContainsFunc(id, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return "_"
+	}
 	return strings.NewReplacer("/", "-", "\\", "-").Replace(id)
 }
 

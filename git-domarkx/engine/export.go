@@ -46,7 +46,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	e := &Export{name: r.Revision.Name, codec: codec}
 	switch {
 	case r.Team != "" && codec.Place == nil:
-		return nil, &RefusedError{fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
+		return nil, teamless(codec)
 	case isForm(codec.Name):
 		err = m.exportForm(ctx, e, info, r.Revision)
 	case r.Revision.Message >= 0:
@@ -67,6 +67,10 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 type RefusedError struct{ msg string }
 
 func (e *RefusedError) Error() string { return e.msg }
+
+func teamless(codec format.Codec) error {
+	return &RefusedError{fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
+}
 
 // isForm reports whether a format is one in which a session is shown piece by piece,
 // losing nothing.
@@ -128,6 +132,9 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	defer os.Remove(f.Name())
 	defer f.Close()
 	place, err := e.placeOf(f, 0)
+	if err == nil && place.Team == "" {
+		return teamless(e.codec)
+	}
 	if err == nil && place.Team != r.Team {
 		err = &RefusedError{fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
 	}

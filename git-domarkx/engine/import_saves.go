@@ -131,10 +131,11 @@ func sameContent(a, b io.Reader) (bool, error) {
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return false, err
 		}
-		if _, err := io.ReadFull(b, other[:n]); err != nil && n > 0 {
+		m, err := io.ReadFull(b, other)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return false, err
 		}
-		if !bytes.Equal(one[:n], other[:n]) {
+		if !bytes.Equal(one[:n], other[:m]) {
 			return false, nil
 		}
 		if n < len(one) {
