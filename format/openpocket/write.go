@@ -98,7 +98,7 @@ func next(document []byte, p piece) ([]byte, bool) {
 }
 
 // readsAs reports whether a document to which a piece is appended reads as it did,
-// with that piece behind.
+// with that piece behind, and that in no other way either.
 func readsAs(document string, p piece) bool {
 	before := readHeader(document)
 	longer := string(appendPiece([]byte(document), p))
@@ -117,7 +117,7 @@ func readsAs(document string, p piece) bool {
 		}
 	}
 	last := now[len(was)]
-	last.offset, last.ambiguous = 0, false
+	last.offset = 0
 	return last == p
 }
 

@@ -58,8 +58,8 @@ func TestWriteAnyText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(read.Conversation); got != n+2 {
-			t.Fatalf("got %d messages, expected %d, of\n%s", got, n+2, doc)
+		if got := len(read.Conversation); got != n+2 || read.Damage != nil {
+			t.Fatalf("got %d messages, expected %d, %v, of\n%s", got, n+2, read.Damage, doc)
 		}
 	})
 	cut := head + step1[:60]
