@@ -166,7 +166,6 @@ func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRec
 		return nil, err
 	}
 	defer root.Close()
-	defer root.Close()
 	base := k.before.Version
 	if k.pending, err = m.around.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
 		k.before.Files = nil
