@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -146,21 +148,59 @@ func (r reader) Content(ctx context.Context, id string) (domarkx.Content, error)
 		}
 		return large, nil
 	}
-	if _, err := r.contentSize(object, chunks); err != nil {
-		return nil, err
-	}
-	data, err := r.blob(object)
+	size, err := r.contentSize(object, chunks)
 	if err != nil {
 		return nil, err
 	}
-	return blobContent{bytes.NewReader(data)}, nil
+	return &blobContent{db: r.db, id: object, size: size}, nil
 }
 
-// A blobContent is content that is in memory.
-type blobContent struct{ *bytes.Reader }
+// A blobContent is content that is one blob. Who reads all of it at once has it unpacked
+// where he wants it; for who reads a part, all of it is kept.
+type blobContent struct {
+	db   *odb.Database
+	id   odb.ID
+	size int64
+
+	unpacked sync.Once
+	data     []byte
+	err      error
+}
+
+// Size returns the number of bytes.
+func (b *blobContent) Size() int64 { return b.size }
+
+// Bytes returns the whole content, which nobody may change.
+func (b *blobContent) Bytes() ([]byte, error) {
+	b.unpacked.Do(func() {
+		data := make([]byte, b.size)
+		if b.err = b.db.BlobInto(b.id, data); b.err == nil {
+			b.data = data
+		}
+	})
+	return b.data, b.err
+}
+
+// ReadAt reads as [io.ReaderAt] says.
+func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
+	if off == 0 && int64(len(p)) >= b.size {
+		if err := b.db.BlobInto(b.id, p[:b.size:len(p)]); err != nil {
+			return 0, err
+		}
+		if int64(len(p)) > b.size {
+			return int(b.size), io.EOF
+		}
+		return int(b.size), nil
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		return 0, err
+	}
+	return bytes.NewReader(data).ReadAt(p, off)
+}
 
 // Close does nothing.
-func (blobContent) Close() error { return nil }
+func (*blobContent) Close() error { return nil }
 
 var _ domarkx.VersionReader = (*Store)(nil)
 

@@ -22,6 +22,10 @@ const (
 
 type opener func(ctx context.Context, id string) (domarkx.Content, error)
 
+// An inMemory is a content that is in memory as a whole, once it is read, where the
+// kernel can be answered from. Nobody changes it.
+type inMemory interface{ Bytes() ([]byte, error) }
+
 // contents keeps those contents open that are read in parts.
 type contents struct {
 	open  opener
@@ -56,7 +60,8 @@ func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, 
 		return err
 	}
 	defer r.Done()
-	r.Bytes(dst)
+	data, _ := r.Bytes(dst)
+	copy(dst, data)
 	return nil
 }
 
@@ -66,7 +71,7 @@ func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte,
 	defer func() { err = errors.Join(err, c.done(o)) }()
 	o.opening.Do(func() {
 		if o.Content, o.err = c.open(ctx, id); o.err == nil {
-			if o.Size() >= largeFrom {
+			if _, ok := o.Content.(inMemory); !ok && o.Size() >= largeFrom {
 				o.Content = newBlocks(o.Content, &c.spare)
 			}
 			c.count(o)
@@ -79,14 +84,25 @@ func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte,
 	if o.Size() != size {
 		return nil, otherSize(o.Size(), size)
 	}
-	if large, ok := o.Content.(*blocks); ok {
-		return large.lend(off, len(dst))
+	switch content := o.Content.(type) {
+	case *blocks:
+		return content.lend(off, len(dst))
+	case inMemory:
+		data, err := content.Bytes()
+		if err == nil && int64(len(dst)) > int64(len(data))-off {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fuse.ReadResultData(data[off:][:len(dst)]), nil
 	}
 	n, err := o.ReadAt(dst, off)
 	return fuse.ReadResultData(dst), full(n, len(dst), err)
 }
 
-// readWhole fills dst with a content, of which that size was told.
+// readWhole fills dst with a content, of which that size was told, and perhaps writes
+// behind it.
 func readWhole(ctx context.Context, open opener, id string, dst []byte) (err error) {
 	content, err := open(ctx, id)
 	if err != nil {
@@ -96,7 +112,7 @@ func readWhole(ctx context.Context, open opener, id string, dst []byte) (err err
 	if content.Size() != int64(len(dst)) {
 		return otherSize(content.Size(), int64(len(dst)))
 	}
-	n, err := content.ReadAt(dst, 0)
+	n, err := content.ReadAt(dst[:cap(dst)], 0) // with room behind it, to unpack is faster
 	return full(n, len(dst), err)
 }
 

@@ -131,10 +131,10 @@ func (l *Large) copyAt(p []byte, offset int64) (int, error) {
 	}
 	if offset == at && int64(len(p)) >= c.size {
 		// What is written behind the chunk will be written over.
-		return int(c.size), l.d.chunkInto(c.id, p[:c.size:len(p)])
+		return int(c.size), l.d.BlobInto(c.id, p[:c.size:len(p)])
 	}
 	chunk := make([]byte, c.size, c.size+slack)
-	if err := l.d.chunkInto(c.id, chunk); err != nil {
+	if err := l.d.BlobInto(c.id, chunk); err != nil {
 		return 0, err
 	}
 	l.keep(partial{at, chunk})

@@ -7,15 +7,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// chunkInto reads a chunk of the size of dst. Like unpack, it may write behind that.
+// BlobInto reads a blob of the size of dst, content of a file or a chunk of it. Behind
+// dst, up to its capacity, it writes whatever it likes, and is fastest with 300 bytes
+// there. A blob of another size is [domarkx.ErrCorrupt]; else errors are those of
+// [Database.Read].
 //
-// A chunk that is packed whole is checked against the CRC-32 that the pack's index has of
+// A blob that is packed whole is checked against the CRC-32 that the pack's index has of
 // its packed bytes, and not against its id: who made the index compared the ids, what
 // decays on the disk since then changes the CRC, and so does an index that names the wrong
 // place. Hashing would take as long as all else that is done with content that did not
-// compress. All other objects, and chunks where there is no CRC, are checked against their
-// ids.
-func (d *Database) chunkInto(id ID, dst []byte) error {
+// compress. Others, and blobs where there is no CRC, are checked against their ids.
+func (d *Database) BlobInto(id ID, dst []byte) error {
 	fill := func(t Type, data []byte, err error) error {
 		if err = verified(err, id, t, data); err != nil {
 			return err
