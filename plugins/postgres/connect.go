@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,9 +32,26 @@ var settings = map[string]string{
 	"xmlbinary":          "base64",
 }
 
-// patience undoes what a database may set to keep statements short. Versions take as
-// long as they take; whoever waits ends them.
-var patience = []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"}
+// plain undoes, for versions, what a database may be set to that would keep a
+// statement short, change who reads, or what is written.
+var plain = map[string]string{
+	"role":                                "none",
+	"statement_timeout":                   "0",
+	"lock_timeout":                        "0",
+	"idle_in_transaction_session_timeout": "0",
+	"array_nulls":                         "on",
+	"transform_null_equals":               "off",
+	"quote_all_identifiers":               "off",
+}
+
+// plainOptions are the same for a program (PGOPTIONS; PostgreSQL manual, 34.15).
+func plainOptions() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(plain)) {
+		b.WriteString("-c " + name + "=" + plain[name] + " ")
+	}
+	return b.String()
+}
 
 const (
 	connectTimeout = 10 * time.Second
@@ -63,9 +83,7 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 
 func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, error) {
 	if c = c.Copy(); as == forVersions {
-		for _, name := range patience {
-			c.RuntimeParams[name] = "0"
-		}
+		maps.Copy(c.RuntimeParams, plain)
 	}
 	p, err := pgconn.ConnectConfig(ctx, &c.Config)
 	if err != nil {

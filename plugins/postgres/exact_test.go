@@ -36,7 +36,8 @@ func asSuperuser(t *testing.T, dir string) superuser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return superuser{t, []string{"PGHOST=" + socket.Text(), "PGUSER=git_domarkx", "PGPASSWORD=" + password.Text(), "PGDATABASE=domarkx", "PGSSLMODE=disable"}, bin}
+	return superuser{t, []string{"PGHOST=" + socket.Text(), "PGUSER=git_domarkx", "PGPASSWORD=" + password.Text(), "PGDATABASE=domarkx", "PGSSLMODE=disable",
+		"PGOPTIONS=-c role=none -c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c default_transaction_read_only=off"}, bin}
 }
 
 func (s superuser) run(program string, args ...string) string {
@@ -141,6 +142,7 @@ func TestExactExternal(t *testing.T) {
 	db.Execute(everything)
 	db.Execute(unusual)
 	db.Execute(`ALTER TABLE a NO FORCE ROW LEVEL SECURITY; GRANT SELECT ON app.z TO "o'reader"; GRANT CONNECT, TEMPORARY ON DATABASE domarkx TO "W %I"; GRANT UPDATE (secret) ON app.z TO "W %I"; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "o'reader"; ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC;
+		ALTER DATABASE domarkx SET array_nulls = off; ALTER DATABASE domarkx SET standard_conforming_strings = off; ALTER DATABASE domarkx SET quote_all_identifiers = on; ALTER DATABASE domarkx SET role = pg_monitor;
 		ALTER DATABASE domarkx SET default_transaction_read_only = on; ALTER DATABASE domarkx SET statement_timeout = '2ms'; ALTER DATABASE domarkx SET idle_in_transaction_session_timeout = '2ms';
 		CREATE POLICY theirs ON app.dup TO "W %I" USING (true); CREATE POLICY mine ON app.dup TO domarkx USING (v = 1); SELECT lo_from_bytea(5, 'x'); GRANT SELECT ON LARGE OBJECT 5 TO "o'reader"`)
 	full, fullDump := db.Commit(m), su.dump()

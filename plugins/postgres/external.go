@@ -61,7 +61,7 @@ func dumpEnvironment(c *pgx.ConnConfig) []string {
 		}
 	}
 	return append(environment(), "PGHOST="+c.Host, "PGPORT="+strconv.Itoa(int(c.Port)), "PGUSER="+c.User,
-		"PGPASSWORD="+c.Password, "PGDATABASE="+c.Database, "PGSSLMODE="+mode)
+		"PGPASSWORD="+c.Password, "PGDATABASE="+c.Database, "PGSSLMODE="+mode, "PGOPTIONS="+plainOptions())
 }
 
 // userSchemas are those that are not PostgreSQL's own.

@@ -91,10 +91,11 @@ SELECT DISTINCT r.rolname::text COLLATE "C" FROM named n JOIN pg_roles r ON r.oi
 WHERE r.rolname !~ '^pg_' AND NOT (n.oid = me.oid AND n.owner = me.oid) ORDER BY 1`
 
 // settingsSQL lists what is set for the database, by others than superusers, and
-// whether it is a list of names. Those of PL/pgSQL are known only once that is used.
+// whether it is a list of names. Those of PL/pgSQL are known only once that is used,
+// and role is not shown.
 const settingsSQL = `SELECT split_part(c, '=', 1), substr(c, strpos(c, '=') + 1), split_part(c, '=', 1) IN ('search_path', 'temp_tablespaces', 'local_preload_libraries')
 FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase, unnest(s.setconfig) WITH ORDINALITY AS u (c, n)
-WHERE s.setrole = 0 AND d.datname = current_database() AND (c ~ '^plpgsql\.(?!variable_conflict)'
+WHERE s.setrole = 0 AND d.datname = current_database() AND (c ~ '^(plpgsql\.(?!variable_conflict)|role=)'
   OR EXISTS (SELECT FROM pg_settings p WHERE p.name = split_part(c, '=', 1) AND p.context IN ('user', 'backend'))) ORDER BY n`
 
 // objectCommentsSQL writes what pg_dump only says beside the large objects themselves.
