@@ -128,9 +128,10 @@ func (v Value) Depth() int {
 
 // Get returns the last member of that name, as readers of JSON commonly do.
 func (v Value) Get(name string) (Value, bool) {
-	for _, m := range slices.Backward(v.Members()) {
-		if m.Name == name {
-			return m.Value, true
+	members := v.Members()
+	for i := len(members) - 1; i >= 0; i-- {
+		if members[i].Name == name {
+			return members[i].Value, true
 		}
 	}
 	return Value{}, false

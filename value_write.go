@@ -17,7 +17,7 @@ const maxIndented = 20
 // backslash.
 func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
 	w := jsonWriter{buf: dst, prefix: prefix, indent: indent}
-	w.value(v, 0)
+	w.value(&v, 0)
 	return w.buf
 }
 
@@ -29,8 +29,15 @@ type jsonWriter struct {
 	prefix, indent string
 }
 
+// twoBlanks is a line end, and indentation as most is.
+const twoBlanks = "\n                                        "
+
 func (w *jsonWriter) line(depth int) {
-	if w.indent == "" {
+	switch {
+	case w.indent == "":
+		return
+	case w.indent == "  " && w.prefix == "" && 1+2*depth <= len(twoBlanks):
+		w.buf = append(w.buf, twoBlanks[:1+2*depth]...)
 		return
 	}
 	w.buf = append(w.buf, '\n')
@@ -40,7 +47,7 @@ func (w *jsonWriter) line(depth int) {
 	}
 }
 
-func (w *jsonWriter) value(v Value, depth int) {
+func (w *jsonWriter) value(v *Value, depth int) {
 	if depth == maxIndented && w.indent != "" {
 		line := jsonWriter{buf: w.buf}
 		line.value(v, 0)
@@ -55,32 +62,34 @@ func (w *jsonWriter) value(v Value, depth int) {
 	case String:
 		w.buf = appendJSONString(w.buf, v.text)
 	case Array:
+		items := v.Items()
 		w.buf = append(w.buf, '[')
-		for i, item := range v.Items() {
+		for i := range items {
 			if i > 0 {
 				w.buf = append(w.buf, ',')
 			}
 			w.line(depth + 1)
-			w.value(item, depth+1)
+			w.value(&items[i], depth+1)
 		}
-		if len(v.Items()) > 0 {
+		if len(items) > 0 {
 			w.line(depth)
 		}
 		w.buf = append(w.buf, ']')
 	case Object:
+		members := v.Members()
 		w.buf = append(w.buf, '{')
-		for i, m := range v.Members() {
+		for i := range members {
 			if i > 0 {
 				w.buf = append(w.buf, ',')
 			}
 			w.line(depth + 1)
-			w.buf = append(appendJSONString(w.buf, m.Name), ':')
+			w.buf = append(appendJSONString(w.buf, members[i].Name), ':')
 			if w.indent != "" {
 				w.buf = append(w.buf, ' ')
 			}
-			w.value(m.Value, depth+1)
+			w.value(&members[i].Value, depth+1)
 		}
-		if len(v.Members()) > 0 {
+		if len(members) > 0 {
 			w.line(depth)
 		}
 		w.buf = append(w.buf, '}')

@@ -60,15 +60,23 @@ func (s Stream) Document() (*domarkx.Document, error) {
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 
+// maxPassing is how large a block may be that is used again.
+const maxPassing = 16 * blockSize
+
 // A Window is the part of a file that is in memory. It moves forward best.
 type Window struct {
-	file  File
-	block []byte
-	start int64 // of block in the file
+	file    File
+	block   []byte
+	start   int64 // of block in the file
+	passing bool  // nobody keeps parts of a block
 }
 
 // NewWindow returns a window on a file.
 func NewWindow(f File) *Window { return &Window{file: f} }
+
+// NewPassingWindow returns a window of which all bytes stand only until it is used again. It needs
+// no memory for what it passes.
+func NewPassingWindow(f File) *Window { return &Window{file: f, passing: true} }
 
 // Bytes returns n bytes of the file from start on. They stay as they are, but keep a
 // block of the file in memory. It is [domarkx.ErrInvalid] when the file has not so many,
@@ -80,8 +88,13 @@ func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	if start < 0 || n < 0 || n > w.file.Size-start {
 		return nil, fmt.Errorf("reading %d bytes at %d of %d: %w", n, start, w.file.Size, domarkx.ErrInvalid)
 	}
-	// A new block each time: values that were made of the old one may share it.
-	block := make([]byte, max(n, min(blockSize, w.file.Size-start)))
+	size := max(n, min(blockSize, w.file.Size-start))
+	var block []byte
+	if w.passing && int64(cap(w.block)) >= size && cap(w.block) <= maxPassing {
+		block, w.block = w.block[:size], nil // nothing, if it cannot be read
+	} else {
+		block = make([]byte, size)
+	}
 	if got, err := w.file.Content.ReadAt(block, start); got < len(block) {
 		if err == io.EOF {
 			err = fmt.Errorf("%w: the file became shorter while it was read; import it again", domarkx.ErrInvalid)

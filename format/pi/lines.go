@@ -52,7 +52,7 @@ type lines struct {
 const keepLines = 1 << 20
 
 func newLines(f format.File, schema func() (*schema.Schema, error), keep int64) *lines {
-	return &lines{path: f.Path, schema: schema, window: format.NewWindow(f), seed: maphash.MakeSeed(), pieces: map[int32]int{}, room: keep}
+	return &lines{path: f.Path, schema: schema, window: format.NewPassingWindow(f), seed: maphash.MakeSeed(), pieces: map[int32]int{}, room: keep}
 }
 
 // maxReports bounds how many reports there are on one transcript.
