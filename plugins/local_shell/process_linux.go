@@ -107,6 +107,7 @@ func (c command) start() (*process, error) {
 			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
 			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+			cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; else it is lost with execve(2), for the user stays who he is
 		}
 	}
 	if err := cmd.Start(); err != nil {

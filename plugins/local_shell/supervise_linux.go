@@ -56,6 +56,11 @@ func (s *supervisor) run() report {
 				return report{Unable: fmt.Sprintf("making %q read-only: %v", path, err)}
 			}
 		}
+		// The command could undo that. It is forked by this thread.
+		runtime.LockOSThread()
+		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+			return report{Unable: fmt.Sprintf("dropping capabilities: %v", err)}
+		}
 	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return report{Error: fmt.Sprintf("becoming the reaper of a command's processes: %v", err)}
 	}

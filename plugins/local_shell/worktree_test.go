@@ -48,8 +48,12 @@ func TestGitDirectoryIsSealed(t *testing.T) {
 			if code, out := run(t, r, "cat .git/config && echo new >file && mkdir -p sub/.git && echo x >sub/.git/config"); code != 0 || out != "mine\n" {
 				t.Errorf("exit %d, %q", code, out)
 			}
-			if _, out := run(t, r, "echo evil >>.git/config; echo evil >.git/hook; rm -rf .git; mv .git away; cat .git/config"); c.sealed && !strings.HasSuffix(out, "\nmine\n") {
+			if _, out := run(t, r, "umount .git; umount -l .git; mount -o remount,bind,rw .git; unshare -Urm umount .git; echo evil >>.git/config; echo evil >.git/hook; rm -rf .git; mv .git away; cat .git/config"); c.sealed && !strings.HasSuffix(out, "\nmine\n") {
 				t.Errorf("the Git directory was written: %q", out)
+			}
+			const capabilities = "sed -n 's/^Cap\\(Eff\\|Prm\\|Amb\\):.//p' /proc/self/status | sort -u"
+			if _, out := run(t, r, capabilities); os.Geteuid() != 0 && out != "0000000000000000\n" {
+				t.Errorf("a command has capabilities: %q", out)
 			}
 			if got := strings.Join(warned, "\n"); !strings.Contains(got, c.warns) || (c.warns == "") != (got == "") {
 				t.Errorf("warnings: %q", warned)
