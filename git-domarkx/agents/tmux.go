@@ -216,6 +216,9 @@ func plainArgument(s string) string {
 	return s
 }
 
+// plainFormat returns data as a format of tmux's that stands for it.
+func plainFormat(s string) string { return strings.ReplaceAll(s, "#", "##") }
+
 // isSessionName reports whether a session of tmux can have a name. tmux replaces
 // colons, periods and what is no text, and takes some signs for the beginning of a style.
 func isSessionName(name string) bool {
@@ -228,15 +231,18 @@ var unescapeName = strings.NewReplacer(`\\`, `\`, `\$`, `$`)
 
 // startInTmux starts an agent in a session of its own. The options are set before
 // tmux looks at what became of the agent, so that they are there also if it ends
-// at once. The session gets its name last: one such as $1 would mean another
-// session to the commands before.
+// at once. A name that these would not find the session by is given to it last.
 func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	env := []string{"env", "-u", "ZEUS_PARENT_ID", "-u", "ZEUS_PHALANX_ID"}
 	for _, variable := range e.environment(path) {
 		env = append(env, plainArgument(variable))
 	}
-	first := "git-domarkx-" + rand.Text()
-	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}", "-s", first, "--"}, env...)
+	name, first := unescapeName.Replace(e.Session), e.Session
+	found := name == e.Session && name[0] != '$' // which is how ids begin
+	if !found {
+		first = "git-domarkx-" + rand.Text()
+	}
+	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}", "-s", plainArgument(plainFormat(first)), "--"}, env...)
 	for _, word := range d.shell() {
 		args = append(args, plainArgument(word))
 	}
@@ -249,8 +255,9 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	for _, o := range options {
 		args = append(args, ";", "set-option", "-t", "="+first+":", o[0], plainArgument(o[1]))
 	}
-	name := strings.ReplaceAll(unescapeName.Replace(e.Session), "#", "##")
-	args = append(args, ";", "rename-session", "-t", "="+first+":", "--", plainArgument(name))
+	if !found {
+		args = append(args, ";", "rename-session", "-t", "="+first+":", "--", plainArgument(plainFormat(name)))
+	}
 	var out string
 	var err error
 	eventually(ctx, maxWait, func() bool {
