@@ -134,12 +134,25 @@ func (b *blocks) get(number int64) *block {
 	wanted := b.begin(number)
 	wanted.users++
 	if number == b.last+1 || number == 0 {
-		for next := number + 1; next <= number+ahead && next*blockSize < b.Size(); next++ {
-			b.begin(next)
-		}
+		b.beginAfter(number)
 	}
 	b.last = number
 	return wanted
+}
+
+// prepare begins to read the first blocks.
+func (b *blocks) prepare() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.begin(0)
+	b.beginAfter(0)
+}
+
+// beginAfter begins to read the blocks after one. b.mu is held.
+func (b *blocks) beginAfter(number int64) {
+	for next := number + 1; next <= number+ahead && next*blockSize < b.Size(); next++ {
+		b.begin(next)
+	}
 }
 
 // begin begins to read a block that is not kept. b.mu is held.

@@ -67,18 +67,9 @@ func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, 
 
 // reply is read, for the kernel: dst is only used when there is no better place.
 func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte, off int64) (r fuse.ReadResult, err error) {
-	o := c.use(id)
+	o := c.opened(ctx, id)
 	defer func() { err = errors.Join(err, c.done(o)) }()
-	o.opening.Do(func() {
-		if o.Content, o.err = c.open(ctx, id); o.err == nil {
-			if _, ok := o.Content.(inMemory); !ok && o.Size() >= largeFrom {
-				o.Content = newBlocks(o.Content, &c.spare)
-			}
-			c.count(o)
-		}
-	})
 	if o.err != nil {
-		c.drop(o)
 		return nil, o.err
 	}
 	if o.Size() != size {
@@ -99,6 +90,38 @@ func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte,
 	}
 	n, err := o.ReadAt(dst, off)
 	return fuse.ReadResultData(dst), full(n, len(dst), err)
+}
+
+// prepare reads a content, or its beginning, before it is wanted. Who wants it is told
+// what is wrong.
+func (c *contents) prepare(ctx context.Context, id string) {
+	o := c.opened(ctx, id)
+	if o.err == nil {
+		switch content := o.Content.(type) {
+		case *blocks:
+			content.prepare()
+		case inMemory:
+			_, _ = content.Bytes()
+		}
+	}
+	_ = c.done(o)
+}
+
+// opened returns an open content, or one with an error; done has to follow.
+func (c *contents) opened(ctx context.Context, id string) *opened {
+	o := c.use(id)
+	o.opening.Do(func() {
+		if o.Content, o.err = c.open(ctx, id); o.err == nil {
+			if _, ok := o.Content.(inMemory); !ok && o.Size() >= largeFrom {
+				o.Content = newBlocks(o.Content, &c.spare)
+			}
+			c.count(o)
+		}
+	})
+	if o.err != nil {
+		c.drop(o)
+	}
+	return o
 }
 
 // readWhole fills dst with a content, of which that size was told, and perhaps writes

@@ -198,3 +198,65 @@ func TestContentsAreClosed(t *testing.T) {
 		t.Errorf("%d contents are open in the end", n)
 	}
 }
+
+// A whole is a content that is in memory once it is wanted.
+type whole struct {
+	*content
+	data []byte
+}
+
+func (w whole) Bytes() ([]byte, error) {
+	w.reads.Add(1)
+	return w.data, w.fail
+}
+
+// What was prepared is not opened or read again when it is wanted; what could not be
+// read is told then.
+func TestContentsArePrepared(t *testing.T) {
+	data := bytesOf(5, 5*versions.BlockSize)
+	var open, opens atomic.Int64
+	var last *content
+	contents := versions.NewContents(func(_ context.Context, id string) (domarkx.Content, error) {
+		if id == "none" {
+			return nil, domarkx.ErrNotFound
+		}
+		open.Add(1)
+		opens.Add(1)
+		last = &content{Reader: bytes.NewReader(data), open: &open}
+		if id == "broken" {
+			last.fail = domarkx.ErrCorrupt
+		}
+		if id == "blocks" {
+			return last, nil
+		}
+		return whole{last, data}, nil
+	})
+	p := make([]byte, 1000)
+	for _, id := range []string{"blocks", "whole"} {
+		opens.Store(0)
+		versions.Prepare(contents, t.Context(), id)
+		for range 3 {
+			if err := versions.Read(contents, t.Context(), id, int64(len(data)), p, 77); err != nil || !bytes.Equal(p, data[77:1077]) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if opens.Load() != 1 || last.reads.Load() < 1 || last.reads.Load() > 4 {
+			t.Errorf("%s: opened %d times, read %d times", id, opens.Load(), last.reads.Load())
+		}
+		for _, off := range []int64{int64(len(data)) - 999, int64(len(data)), int64(len(data)) + 1} {
+			if err := versions.Read(contents, t.Context(), id, int64(len(data)), p, off); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%s, over its end: %v", id, err)
+			}
+		}
+	}
+	for id, want := range map[string]error{"none": domarkx.ErrNotFound, "broken": domarkx.ErrCorrupt} {
+		versions.Prepare(contents, t.Context(), id)
+		if err := versions.Read(contents, t.Context(), id, int64(len(data)), p, 0); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", id, err, want)
+		}
+	}
+	versions.Close(contents)
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d contents are open in the end", n)
+	}
+}

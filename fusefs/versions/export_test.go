@@ -23,6 +23,9 @@ var NewContents = newContents
 // Read fills dst with what a content has from an offset on.
 var Read = (*contents).read
 
+// Prepare reads a content before it is wanted.
+var Prepare = (*contents).prepare
+
 // Close closes all.
 var Close = (*contents).close
 

@@ -25,8 +25,9 @@ const (
 
 // A pusher puts the contents of the files that a program will probably read next
 // into the kernel's cache: those that follow in a folder of which it has read two.
-// That saves a message, and a change of process, for each. It also reads the folders
-// that follow in a folder of which two were listed.
+// That saves a message, and a change of process, for each. If the next one is too large
+// for that, it is read before it is wanted. So are the folders that follow in a folder of
+// which two were listed.
 type pusher struct {
 	fs    *FS
 	queue chan push
@@ -116,15 +117,18 @@ func (p *pusher) listed(n *node) {
 	}
 }
 
-// missed notes that the kernel asked for a content, and whether it has all of it
-// now.
-func (p *pusher) missed(n *node, whole bool) {
+// missed notes that the kernel asked for a part of a content, and whether that is the
+// first and the last.
+func (p *pusher) missed(n *node, first, last bool) {
 	f := p.fs
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	folder := n.parent
-	f.glance.wants(folder)
-	if n.cached = n.cached || whole; folder.kind != inside {
+	n.cached = n.cached || last
+	if !first {
+		return
+	}
+	if f.glance.wants(folder); folder.kind != inside {
 		return
 	}
 	if folder.misses++; folder.pushing || folder.misses < 2 && !p.sweeping() {
@@ -153,11 +157,20 @@ func (p *pusher) push(s *fuse.Server, next push) {
 	f, l := p.fs, next.folder.listing
 	room := int64(maxPushed)
 	var buffer []byte
+	follows := true
 	for i, count := next.from, next.count; i < len(l.entries) && count > 0 && room > 0 && !p.over(); i++ {
 		e := &l.entries[i]
-		if e.slot != i || e.meta.mode&syscall.S_IFMT != syscall.S_IFREG || e.meta.size == 0 || e.meta.size > maxPush {
+		if e.slot != i || e.meta.mode&syscall.S_IFMT != syscall.S_IFREG || e.meta.size == 0 {
 			continue
 		}
+		if e.meta.size > maxPush {
+			if follows && !p.isCached(l, i) {
+				f.contents.prepare(context.Background(), e.key)
+			}
+			follows = false
+			continue
+		}
+		follows = false
 		f.mu.Lock()
 		n := l.nodes[i]
 		skip := n == nil || n.cached
@@ -184,6 +197,13 @@ func (p *pusher) push(s *fuse.Server, next push) {
 	f.mu.Lock()
 	next.folder.pushing = false
 	f.mu.Unlock()
+}
+
+// isCached reports whether the kernel has a content of a folder.
+func (p *pusher) isCached(l *listing, i int) bool {
+	p.fs.mu.Lock()
+	defer p.fs.mu.Unlock()
+	return l.nodes[i] != nil && l.nodes[i].cached
 }
 
 func (p *pusher) over() bool {
