@@ -118,6 +118,8 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 		data []byte
 	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {accessFile, rights}, {preFile, sections[0]}} {
 		switch {
+		case len(f.data) > maxSQL:
+			return fmt.Errorf("no version can hold all of the database: its schema and privileges are more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
 		case f.path == accessFile && len(f.data) == 0:
 			continue
 		case f.path == preFile: // whose name comes behind theirs

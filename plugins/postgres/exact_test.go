@@ -281,6 +281,16 @@ func TestRefused(t *testing.T) {
 	}
 	su.does("DROP EXTENSION postgres_fdw")
 	db.Commit(m)
+	for i := range 5 {
+		private.Execute(fmt.Sprintf("DO $$BEGIN EXECUTE format('CREATE FUNCTION large%d() RETURNS text LANGUAGE sql AS %%L', 'SELECT ''' || repeat('x', 15000000) || ''''); END$$", i))
+	}
+	w, err := m.Begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := private.Live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), "more than 64 MiB of SQL") {
+		t.Errorf("a schema that is too large to be loaded: %v", err)
+	}
 }
 
 const unusual = `
