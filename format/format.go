@@ -6,6 +6,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"iter"
 	"path"
 	"strings"
@@ -50,6 +51,9 @@ type Codec struct {
 	// first the one that Decode returns. It is done with when the loop over it ends. What
 	// makes it unreadable is as for Decode, and nothing comes behind it.
 	Open func(f File) iter.Seq2[Stream, error]
+	// Write, when not nil, is Encode for messages that may be more than memory holds. It tells
+	// what is lost, and returns what writes the document, as often as it is wanted.
+	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
 	// IsPart reports whether a session of that header is only a part of the document that
 	// it was imported from, so that this is not given back for it.
 	IsPart func(h domarkx.Header) bool

@@ -269,6 +269,41 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// TestWrite writes a document more than once, also one of messages without ids, and asks for
+// one message at a time.
+func TestWrite(t *testing.T) {
+	doc := decode(t, small)
+	for range 3 {
+		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "x"}}}})
+	}
+	first := doc.Conversation[0]
+	named := domarkx.ObjectValue(domarkx.Member{Name: "id", Value: domarkx.StringValue("msg-3")})
+	first.Metadata = &named
+	doc.Conversation[0] = first
+	write, err := agentchatter.Write(doc.Header, inTurn{doc.Conversation}, format.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := encode(t, doc, format.Target{})
+	if !strings.Contains(want, `"id": "msg-3-2"`) {
+		t.Errorf("two messages have one id:\n%s", want)
+	}
+	for range 2 {
+		var got bytes.Buffer
+		if err := write(&got); err != nil || got.String() != want {
+			t.Errorf("%v; (-want +got):\n%s", err, cmp.Diff(want, got.String()))
+		}
+	}
+	if again := decode(t, want); again.Damage != nil {
+		t.Error(again.Damage)
+	}
+}
+
+type inTurn struct{ messages []domarkx.WrittenMessage }
+
+func (m inTurn) Len() int                                 { return len(m.messages) }
+func (m inTurn) At(k int) (domarkx.WrittenMessage, error) { return m.messages[k], nil }
+
 func TestPlace(t *testing.T) {
 	nasty := read(t, "testdata/nasty.json")
 	place, err := agentchatter.Place(format.File{Content: bytes.NewReader(nasty), Size: int64(len(nasty))}, 2)

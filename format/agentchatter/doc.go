@@ -39,6 +39,7 @@ func reading(whole, mended int64) format.Codec {
 		Decode:   c.decode,
 		Open:     c.open,
 		Encode:   Encode,
+		Write:    Write,
 		Identify: Identify,
 		SavedAt:  SavedAt,
 		Place:    Place,

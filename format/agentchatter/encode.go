@@ -1,10 +1,14 @@
 package agentchatter
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,38 +25,93 @@ const defaultTeam = "domarkx"
 // final newline, valid by [Schema]. What the session does not say follows from it
 // and from to alone. What the format has no place for is told to to.Lost.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	e := encoder{doc: doc, to: to, about: domarkx.ObjectValue()}
-	if doc.Header.UserMetadata != nil {
-		e.about = *doc.Header.UserMetadata
+	write, err := Write(doc.Header, conversation(doc.Conversation), to)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = write(&out)
+	return out.Bytes(), err
+}
+
+// Write is Encode for messages that need not be in memory. Each is asked for once to see
+// what all of them are, and once more whenever the document is written.
+func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
+	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: map[string]bool{}}
+	if h.UserMetadata != nil {
+		e.about = *h.UserMetadata
 	}
 	e.header()
-	v := e.session()
-	return v.AppendJSON(nil, "", "  "), nil
+	if err := e.survey(); err != nil {
+		return nil, err
+	}
+	e.to.Lost = nil // all is told
+	return e.write, nil
 }
 
 // encoder writes one document.
 type encoder struct {
-	doc   *domarkx.Document
-	to    format.Target
-	about domarkx.Value // user_metadata: the document's object but its messages
+	doc      domarkx.Header
+	messages format.Messages
+	to       format.Target
+	about    domarkx.Value // user_metadata: the document's object but its messages
+
+	// What the messages say together.
+	created, updated string
+	sessionID        string
+	first            string             // the content of the first
+	last             speaker            // of the last
+	only             map[string]speaker // the one who speaks of each kind, unless there are several
+	several          map[string]bool
+	taken            map[string]bool // ids that could be made for a message that has none
 }
 
-func (e *encoder) session() domarkx.Value {
-	messages, contents := e.messages()
-	created, updated := e.times(messages)
+// write writes the document: what stands around the messages, and each of them in its
+// place.
+func (e *encoder) write(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	frame := e.frame().AppendJSON(nil, "", "  ")
+	const empty = "\n    \"messages\": []" // no string has a line end
+	at := bytes.Index(frame, []byte(empty)) + len(empty) - 1
+	out.Write(frame[:at]) // Flush tells of errors
+	given := map[string]bool{}
+	var text []byte
+	for k := range e.messages.Len() {
+		m, err := e.messages.At(k)
+		if err != nil {
+			return err
+		}
+		if text = text[:0]; k > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, "\n      "...)
+		text = e.item(k, m, given).AppendJSON(text, "      ", "  ")
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+	}
+	if e.messages.Len() > 0 {
+		out.WriteString("\n    ")
+	}
+	out.Write(frame[at:])
+	return out.Flush()
+}
+
+// frame is the document without its messages.
+func (e *encoder) frame() domarkx.Value {
 	context, _ := e.about.Get(keyContext)
 	return object(
 		keySchemaVersion, domarkx.StringValue(version),
 		keyTeamID, domarkx.StringValue(e.team()),
-		keySessionID, domarkx.StringValue(e.sessionID()),
-		keyCreatedAt, domarkx.StringValue(created),
-		keyUpdatedAt, domarkx.StringValue(updated),
+		keySessionID, domarkx.StringValue(e.sessionID),
+		keyCreatedAt, domarkx.StringValue(e.created),
+		keyUpdatedAt, domarkx.StringValue(e.updated),
 		keyContext, object(
-			keyMessages, domarkx.ArrayValue(messages...),
+			keyMessages, domarkx.ArrayValue(),
 			keyTeamTask, orNull(context, keyTeamTask),
-			keyTimestamp, contextTime(context, updated),
+			keyTimestamp, contextTime(context, e.updated),
 			keyVersion, domarkx.NumberValue("1")),
-		keyMetadata, e.metadata(messages, contents))
+		keyMetadata, e.metadata())
 }
 
 // object returns an object of names and values in turn.
@@ -73,7 +132,7 @@ func orNull(v domarkx.Value, name string) domarkx.Value {
 
 // header tells what of the header is lost.
 func (e *encoder) header() {
-	h := e.doc.Header
+	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {
 		e.to.Lose("execution_config (session-config, workspace-config)")
 	}
@@ -125,16 +184,15 @@ func (e *encoder) team() string {
 	return defaultTeam
 }
 
-// sessionID is the session's own, else one that follows from its name and its first
+// idOf is the session's own id, else one that follows from its name and its first
 // message, spelled as the UUID v4 that the specification asks for.
-func (e *encoder) sessionID() string {
+func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
 	if id := text(e.about, keySessionID); id != "" {
 		return id
 	}
 	digest := sha256.New()
 	fmt.Fprintf(digest, "agent-chatter session\x00%s\x00", e.to.Session)
-	if len(e.doc.Conversation) > 0 {
-		first := e.doc.Conversation[0]
+	if first != nil {
 		if first.ID.IsZero() {
 			digest.Write(first.Message.Value().AppendJSON(nil, "", ""))
 		}
@@ -152,34 +210,23 @@ func iso(t time.Time) string { return t.UTC().Format(isoTime) }
 
 // fallback is the time of what says none: that of the snapshot.
 func (e *encoder) fallback() time.Time {
-	if t, ok := format.ParseTime(e.doc.Header.ImportTimestamp); ok {
+	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
 		return t
 	}
 	return time.Unix(0, 0)
 }
 
-// times returns when the session was made and last changed: what it says itself,
-// but no earlier than its last message, nor, when it was changed, the snapshot.
-func (e *encoder) times(messages []domarkx.Value) (created, updated string) {
-	first, last := e.fallback(), e.fallback()
-	for i, m := range messages {
-		t, ok := format.ParseTime(text(m, keyTimestamp))
-		if ok && (i == 0 || t.Before(first)) {
-			first = t
-		}
-		if ok && t.After(last) {
-			last = t
-		}
+// times says when the session was made and last changed: what it says itself, but no
+// earlier than its last message, nor, when it was changed, the snapshot. Its messages are
+// from first to last.
+func (e *encoder) times(first, last time.Time) {
+	e.created, e.updated = zoned(text(e.about, keyCreatedAt)), zoned(text(e.about, keyUpdatedAt))
+	if e.created == "" {
+		e.created = iso(first)
 	}
-	created, updated = text(e.about, keyCreatedAt), text(e.about, keyUpdatedAt)
-	if created = zoned(created); created == "" {
-		created = iso(first)
+	if t, ok := format.ParseTime(e.updated); !ok || t.Before(last) {
+		e.updated = iso(last)
 	}
-	updated = zoned(updated)
-	if t, ok := format.ParseTime(updated); !ok || t.Before(last) {
-		updated = iso(last)
-	}
-	return created, updated
 }
 
 // zoned is a time as it is spelled, one without a zone in UTC; "" for what is none.
@@ -202,71 +249,102 @@ func contextTime(context domarkx.Value, updated string) domarkx.Value {
 	return domarkx.NumberValue(strconv.FormatInt(t.UnixMilli(), 10))
 }
 
-func (e *encoder) metadata(messages []domarkx.Value, contents []string) domarkx.Value {
+func (e *encoder) metadata() domarkx.Value {
 	own, _ := e.about.Get(keyMetadata)
 	out := domarkx.ObjectValue()
-	first := ""
-	if n := len(messages); n > 0 {
-		first = contents[0]
-		last, _ := messages[n-1].Get(keySpeaker)
-		out = out.With(keyLastSpeakerID, domarkx.StringValue(text(last, "id")))
+	n := e.messages.Len()
+	if n > 0 {
+		out = out.With(keyLastSpeakerID, domarkx.StringValue(e.last.id))
 	}
-	out = out.With(keyMessageCount, domarkx.NumberValue(strconv.Itoa(len(messages))))
-	said := summary(len(messages), first)
+	out = out.With(keyMessageCount, domarkx.NumberValue(strconv.Itoa(n)))
+	said := summary(n, e.first)
 	if has(own, keySummary) {
 		said = text(own, keySummary)
 	}
 	return out.With(keySummary, domarkx.StringValue(said))
 }
 
-// messages returns the items of context.messages, and their contents.
-func (e *encoder) messages() ([]domarkx.Value, []string) {
-	from := speakers(e.doc.Conversation)
-	taken := map[string]bool{}
-	for _, m := range e.doc.Conversation {
-		if m.Metadata != nil {
-			taken[text(*m.Metadata, keyID)] = true
+// survey looks at all messages, and tells what of them is lost.
+func (e *encoder) survey() error {
+	first, last := e.fallback(), e.fallback()
+	var opening, closing *domarkx.WrittenMessage
+	for k := range e.messages.Len() {
+		m, err := e.messages.At(k)
+		if err != nil {
+			return err
 		}
-	}
-	items := make([]domarkx.Value, len(e.doc.Conversation))
-	contents := make([]string, len(e.doc.Conversation))
-	for i, m := range e.doc.Conversation {
-		contents[i] = e.content(i, m.Message)
-		metadata := domarkx.ObjectValue()
-		if m.Metadata != nil {
-			metadata = *m.Metadata
+		metadata := metadataOf(m)
+		if id := text(metadata, keyID); strings.HasPrefix(id, madeID) {
+			e.taken[strings.Clone(id)] = true
 		}
-		item := object(
-			keyID, domarkx.StringValue(messageID(i, m, metadata, taken)),
-			keyTimestamp, domarkx.StringValue(e.timestamp(m, metadata)),
-			keySpeaker, from[i].value(),
-			keyContent, domarkx.StringValue(contents[i]))
-		if v, ok := metadata.Get(keyRouting); ok {
-			if v, ok = e.routing(i, v); ok {
-				item = item.With(keyRouting, v)
+		e.notice(m.Message)
+		if t, ok := format.ParseTime(e.timestamp(m, metadata)); ok {
+			if k == 0 || t.Before(first) {
+				first = t
+			}
+			if t.After(last) {
+				last = t
 			}
 		}
-		e.loseMetadata(i, m.Message, metadata, from[i])
-		items[i] = item
+		content := e.content(k, m.Message)
+		if v, ok := metadata.Get(keyRouting); ok {
+			e.routing(k, v)
+		}
+		e.loseMetadata(k, metadata, kindOf(m.Message))
+		if k == 0 {
+			opening, e.first = &m, content
+		}
+		closing = &m
 	}
-	return items, contents
+	if closing != nil {
+		e.last = e.speaker(closing.Message)
+	}
+	e.times(first, last)
+	e.sessionID = e.idOf(opening)
+	return nil
 }
+
+func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
+	if m.Metadata == nil {
+		return domarkx.ObjectValue()
+	}
+	return *m.Metadata
+}
+
+// item is message k as it stands in the document. given are the ids that were made.
+func (e *encoder) item(k int, m domarkx.WrittenMessage, given map[string]bool) domarkx.Value {
+	metadata := metadataOf(m)
+	item := object(
+		keyID, domarkx.StringValue(e.messageID(k, m, metadata, given)),
+		keyTimestamp, domarkx.StringValue(e.timestamp(m, metadata)),
+		keySpeaker, e.speaker(m.Message).value(),
+		keyContent, domarkx.StringValue(e.content(k, m.Message)))
+	if v, ok := metadata.Get(keyRouting); ok {
+		if v, ok = e.routing(k, v); ok {
+			item = item.With(keyRouting, v)
+		}
+	}
+	return item
+}
+
+// madeID begins the ids that are made, as it does the program's own.
+const madeID = "msg-"
 
 // messageID is a message's own id, else one that follows from that under which the
 // session keeps it, else from its place.
-func messageID(i int, m domarkx.WrittenMessage, metadata domarkx.Value, taken map[string]bool) string {
+func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given map[string]bool) string {
 	if id := text(metadata, keyID); id != "" {
 		return id
 	}
-	first := "msg-" + strconv.Itoa(i+1)
+	first := madeID + strconv.Itoa(k+1)
 	if !m.ID.IsZero() {
-		first = "msg-" + m.ID.String()
+		first = madeID + m.ID.String()
 	}
 	id := first
-	for n := 2; taken[id]; n++ {
+	for n := 2; e.taken[id] || given[id]; n++ {
 		id = fmt.Sprintf("%s-%d", first, n)
 	}
-	taken[id] = true
+	given[id] = true
 	return id
 }
 
@@ -296,7 +374,7 @@ func (e *encoder) content(i int, m domarkx.Message) string {
 }
 
 // loseMetadata tells which members of a message's metadata the format cannot hold.
-func (e *encoder) loseMetadata(i int, m domarkx.Message, metadata domarkx.Value, from speaker) {
+func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 	where := fmt.Sprintf("message %d: message_metadata", i)
 	e.check(where, metadata, map[string]func(domarkx.Value) bool{
 		keyID:                isFilled,
@@ -304,12 +382,12 @@ func (e *encoder) loseMetadata(i int, m domarkx.Message, metadata domarkx.Value,
 		keySpeaker:           func(v domarkx.Value) bool { return isString(v) || isObject(v) },
 		keyRouting:           isObject,
 		domarkx.MetadataGlue: func(domarkx.Value) bool { return true },
-		keyRole:              func(v domarkx.Value) bool { return from.kind == typeSystem && v.Text() == typeSystem },
+		keyRole:              func(v domarkx.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
 	})
 	said, _ := metadata.Get(keySpeaker)
 	e.check(where+"."+keySpeaker, migrate(said), map[string]func(domarkx.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
-		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == from.kind },
+		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
 		// What an older version called the same, beside it: the program drops it too.
 		"roleId": isString, "roleName": isString, "roleTitle": isString,
 	})

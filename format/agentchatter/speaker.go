@@ -1,6 +1,8 @@
 package agentchatter
 
 import (
+	"strings"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -114,32 +116,29 @@ func unnamed(kind string) speaker {
 	return speaker{"human", "human", "Human", kind}
 }
 
-// speakers returns who each message of a conversation is from. A message that names
-// nobody is from the only one of its kind who speaks.
-func speakers(conversation []domarkx.WrittenMessage) []speaker {
-	all := make([]speaker, len(conversation))
-	known := make([]bool, len(conversation))
-	only := map[string]speaker{}
-	several := map[string]bool{}
-	for i, m := range conversation {
-		all[i], known[i] = stated(m.Message)
-		if !known[i] {
-			continue
-		}
-		if other, ok := only[all[i].kind]; ok && other != all[i] {
-			several[all[i].kind] = true
-		}
-		only[all[i].kind] = all[i]
+// notice notes who a message is from.
+func (e *encoder) notice(m domarkx.Message) {
+	who, ok := stated(m)
+	if !ok {
+		return
 	}
-	for i, m := range conversation {
-		if known[i] {
-			continue
-		}
-		kind := kindOf(m.Message)
-		var ok bool
-		if all[i], ok = only[kind]; !ok || several[kind] {
-			all[i] = unnamed(kind)
-		}
+	if other, ok := e.only[who.kind]; ok && other != who {
+		e.several[who.kind] = true
 	}
-	return all
+	who.id, who.name, who.display = strings.Clone(who.id), strings.Clone(who.name), strings.Clone(who.display) // or they keep the message
+	e.only[who.kind] = who
+}
+
+// speaker returns who a message is from, when all were noticed. One that names nobody is from
+// the only one of its kind who speaks.
+func (e *encoder) speaker(m domarkx.Message) speaker {
+	who, ok := stated(m)
+	if ok {
+		return who
+	}
+	kind := kindOf(m)
+	if who, ok = e.only[kind]; ok && !e.several[kind] {
+		return who
+	}
+	return unnamed(kind)
 }

@@ -112,15 +112,9 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	if original != nil {
 		e.write = copyOf(original)
 	} else {
-		doc, err := m.document(ctx, info)
-		if err != nil {
+		if err := m.encode(ctx, e, info, r.Team); err != nil {
 			return err
 		}
-		data, err := e.codec.Encode(doc, format.Target{Session: e.name, Team: r.Team, Lost: func(what string) { e.Losses = append(e.Losses, what) }})
-		if err != nil {
-			return err
-		}
-		e.write = func(w io.Writer) error { _, err := w.Write(data); return err }
 	}
 	if r.Team == "" {
 		return nil
@@ -141,29 +135,63 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	return err
 }
 
+// encode makes a document of a snapshot in a format that is not its original's.
+func (m *SessionManager) encode(ctx context.Context, e *Export, info domarkx.Info, team string) error {
+	s, err := m.stream(ctx, info)
+	if err != nil {
+		return err
+	}
+	to := format.Target{Session: e.name, Team: team, Lost: func(what string) { e.Losses = append(e.Losses, what) }}
+	if e.codec.Write != nil {
+		e.write, err = e.codec.Write(s.Header, s.Messages, to)
+		return err
+	}
+	doc, err := s.Document()
+	if err != nil {
+		return err
+	}
+	data, err := e.codec.Encode(doc, to)
+	e.write = func(w io.Writer) error { _, err := w.Write(data); return err }
+	return err
+}
+
 // document returns a snapshot as a document.
 func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*domarkx.Document, error) {
-	state, err := m.store.Load(ctx, info.ID)
+	s, err := m.stream(ctx, info)
 	if err != nil {
 		return nil, err
+	}
+	return s.Document()
+}
+
+// stream returns a snapshot as a document of which the messages are not in memory.
+func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.Stream, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return format.Stream{}, err
 	}
 	v, err := newView(ctx, m.store, state)
 	if err != nil {
-		return nil, err
+		return format.Stream{}, err
 	}
-	doc := &domarkx.Document{Conversation: make([]domarkx.WrittenMessage, len(state.Thread.Live))}
-	if doc.Header, err = v.header(ctx); err != nil {
-		return nil, err
-	}
-	deriveOwn(&doc.Header, info)
-	for k, entry := range state.Thread.Live {
-		msg, err := v.message(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		doc.Conversation[k] = domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}
-	}
-	return doc, nil
+	s := format.Stream{Messages: shownMessages{ctx, v}}
+	s.Header, err = v.header(ctx)
+	deriveOwn(&s.Header, info)
+	return s, err
+}
+
+// shownMessages are the messages of a snapshot, each read when it is asked for.
+type shownMessages struct {
+	ctx  context.Context
+	view *view
+}
+
+func (s shownMessages) Len() int { return len(s.view.state.Thread.Live) }
+
+func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
+	entry := s.view.state.Thread.Live[k]
+	msg, err := s.view.message(s.ctx, k)
+	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }
 
 // original opens the document that an unchanged session was imported from; nil when
