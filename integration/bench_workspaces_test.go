@@ -178,9 +178,17 @@ func BenchmarkBrowseLarge(b *testing.B) {
 		random = append(random, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
 	}
 	s.write("files/random", string(random))
-	s.write("files/text", string(prose(r, random[:0], size-16)))
+	text := prose(r, random[:0], size-16)
+	s.write("files/text", string(text))
+	for i := range 10 {
+		s.write(fmt.Sprintf("files/medium/%d", i), string(text[i*size/20:(i+1)*size/20]))
+	}
 	m, version := s.browse(b)
 	native := s.path("files")
+	if dropCaches() {
+		times := s.medians(b, 5, "cat medium/* >/dev/null", func() { dropCaches() }, native, version)
+		score(b, "cat of ten files of 10 MB of text in a version, cold: time, against the native files", ratio(times[1], times[0]), 0, "x")
+	}
 	for _, name := range []string{"random", "text"} {
 		script := "cat " + name + " >/dev/null"
 		what := "cat of 200 MB of " + name + " in a version, "
