@@ -122,6 +122,9 @@ func (s *server) makeSocket() error {
 		return err
 	}
 	parent := os.TempDir()
+	if s.account != nil { // which may not get to a temporary folder of root's
+		parent = s.state.Place
+	}
 	if len(parent) > longestSocket {
 		parent = "/tmp"
 	}
