@@ -307,7 +307,7 @@ func TestZeusNames(t *testing.T) {
 	f := newFleet(t)
 	f.tmux("x")
 	names := []string{"=x", "==x", "=", "@0", "%1", "+1", "-", "-x", "!", "^", "~x", "{last}", "{", "*", "?", "[x", "x*", "x ", " x", "x;", ";",
-		"x#y", "x=y", "x'y\"z", "\u00fc", "$0", "$x", `x\y`, `\$x`}
+		"x#y", "x%Hy%%", "x=y", "x'y\"z", "\u00fc", "$0", "$x", `x\y`, `\$x`}
 	f.tmux("made")
 	for i, name := range names {
 		id := fmt.Sprintf("n-%d", i)
