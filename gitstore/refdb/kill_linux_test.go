@@ -84,21 +84,12 @@ func step(ctx context.Context, refs *refdb.Refs, group, ids []string, move bool)
 		}
 		return 0, refs.Update(ctx, "move", refdb.Change{Ref: from, Old: ids[0]}, refdb.Change{Ref: to, New: ids[0]})
 	}
-	next := index(ids, old) + 1
+	next := slices.Index(ids, old) + 1
 	var changes []refdb.Change
 	for _, name := range group {
 		changes = append(changes, refdb.Change{Ref: name, Old: old, New: ids[next%len(ids)]})
 	}
 	return next % len(ids), refs.Update(ctx, "step", changes...)
-}
-
-func index(ids []string, id string) int {
-	for i := range ids {
-		if ids[i] == id {
-			return i
-		}
-	}
-	return -1
 }
 
 func TestKill(t *testing.T) {
@@ -231,7 +222,7 @@ func check(t *testing.T, dir string, ids []string, said map[int]int) {
 				}
 			}
 		}
-		at, was := index(ids, first), -1
+		at, was := slices.Index(ids, first), -1
 		if position, ok := said[i]; ok {
 			was = position
 			if at != was && at != (was+1)%len(ids) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,7 +84,7 @@ func (w *wreck) at(t *testing.T) string {
 	}
 	var all []string
 	for _, ref := range list {
-		all = append(all, fmt.Sprint(strings.TrimPrefix(ref.Name, session("")), "=", index(w.ids, ref.ID)))
+		all = append(all, fmt.Sprint(strings.TrimPrefix(ref.Name, session("")), "=", slices.Index(w.ids, ref.ID)))
 	}
 	return strings.Join(all, " ")
 }
