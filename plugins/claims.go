@@ -91,6 +91,15 @@ func (l *Live) claim(e *entry) error {
 	if path == "" || e.Private || e.Claim == path {
 		return nil
 	}
+	limits, err := l.m.home.Limits()
+	if err != nil {
+		return err
+	}
+	for _, f := range limits.Forbidden { // before another workspace's claim makes it private
+		if within(path, resolve(f)) {
+			return fmt.Errorf("path %q is in %q, which no resource may reach: %w", path, f, domarkx.ErrInvalid)
+		}
+	}
 	for _, other := range l.state.Resources {
 		if other.ID != e.ID && !other.Gone && !other.Private && other.Claim != "" && overlap(other.Claim, path) {
 			return fmt.Errorf("path %q: resource %q works on %q, expected a path that is neither that, nor in it, nor around it: %w",
@@ -128,11 +137,11 @@ func (l *Live) claim(e *entry) error {
 }
 
 // overlap reports whether one path is the other or contains it.
-func overlap(a, b string) bool {
-	within := func(a, b string) bool {
-		return a == b || strings.HasPrefix(a, strings.TrimSuffix(b, string(filepath.Separator))+string(filepath.Separator))
-	}
-	return within(a, b) || within(b, a)
+func overlap(a, b string) bool { return within(a, b) || within(b, a) }
+
+// within reports whether a path is another one or below it.
+func within(path, top string) bool {
+	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
 }
 
 func exists(path string) bool {

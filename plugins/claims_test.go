@@ -1,0 +1,30 @@
+package plugins_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// A path that no resource may reach is refused, also where another workspace works around
+// it: a private copy would only hide that.
+func TestForbiddenPathIsNoPrivateCopy(t *testing.T) {
+	w := newWorld(t)
+	w.home.Limits = func() (plugins.Limits, error) {
+		return plugins.Limits{Forbidden: []string{filepath.Join(w.home.WorkTree, "sub/.git")}}, nil
+	}
+	w.renew(w.store)
+	w.open("around", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "sub"}`)}})
+	for path, want := range map[string]error{"sub/.git": domarkx.ErrInvalid, "sub/.git/hooks": domarkx.ErrInvalid, "sub/.gitignored": nil} {
+		l, err := w.m.Open(t.Context(), "in "+path, plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "`+path+`"}`)}})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, expected %v", path, err, want)
+		}
+		if err == nil {
+			l.Close(t.Context())
+		}
+	}
+}
