@@ -37,6 +37,38 @@ func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*O
 	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), folders: fanOut{builder: &tx.builder}}, nil
 }
 
+// Continue says that the document continues the original of a tree, which a reference reaches:
+// what they have in common is not stored again. It is for before anything is stored.
+func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
+	old, err := w.tx.Origin(ctx, tree)
+	if err != nil {
+		return err
+	}
+	there := map[odb.ID]bool{}
+	for i := 0; i < old.count; i += leafWidth {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id, err := w.tx.leafBelow(old.segments, i)
+		if err != nil {
+			return err
+		}
+		leaf, err := w.tx.tree(id)
+		if err != nil {
+			return err
+		}
+		for k := range min(leafWidth, old.count-i) {
+			if b, err := stored(leaf, twoDigits(k)); err != nil {
+				return err
+			} else if id, err := odb.ParseID(b.ID); err == nil && b.Chunks == "" {
+				there[id] = true
+			}
+		}
+	}
+	w.folders.there = there
+	return nil
+}
+
 // Through stores the first n bytes of the document, and what else is in the segment that
 // they end in. What is stored already is not stored again.
 func (w *OriginWriter) Through(ctx context.Context, n int64) error {
@@ -86,7 +118,9 @@ func (f *fanOut) segment(ctx context.Context, r *segmentReader) error {
 		return err
 	}
 	var blob domarkx.Blob
-	if whole {
+	if id := f.known(segment, whole); !id.IsZero() {
+		blob.ID = id.String()
+	} else if whole {
 		blob.Data = segment
 		err = f.storeBase(ctx, &blob)
 	} else {
@@ -98,6 +132,17 @@ func (f *fanOut) segment(ctx context.Context, r *segmentReader) error {
 		return err
 	}
 	return f.add(blob)
+}
+
+// known returns the id of a segment that is there; else zero.
+func (f *fanOut) known(segment []byte, whole bool) odb.ID {
+	if !whole || len(f.there) == 0 {
+		return odb.ID{}
+	}
+	if id := odb.Sum(odb.Blob, segment); f.there[id] {
+		return id
+	}
+	return odb.ID{}
 }
 
 // A segmentReader divides a document into segments.
@@ -205,6 +250,7 @@ type fanOut struct {
 	*builder
 	levels [len(spans)][]odb.TreeEntry // the folders that are being filled, the leaf last
 	count  int
+	there  map[odb.ID]bool // segments that need not be stored again
 }
 
 func (f *fanOut) add(blob domarkx.Blob) error {

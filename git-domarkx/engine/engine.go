@@ -110,6 +110,9 @@ type Objects interface {
 
 // An OriginWriter stores a foreign document.
 type OriginWriter interface {
+	// Continue says which original, that of a snapshot in the history, the document may have
+	// much in common with, which then is not stored again. An error does no harm.
+	Continue(ctx context.Context, tree string) error
 	// Through stores at least the first n bytes. Messages that are stored right behind what
 	// says the same cost least.
 	Through(ctx context.Context, n int64) error

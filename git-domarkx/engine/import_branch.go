@@ -47,6 +47,12 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if o.writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
 		return err
 	}
+	if e.base != nil && e.base.state.Headers[0].Origin != "" {
+		// One of this update cannot be read yet, and its content is not stored twice anyway.
+		if err := o.writer.Continue(ctx, e.base.state.Headers[0].Origin); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
 	var isPlaced bool
 	if o.placed, isPlaced = e.messages.(format.Placed); isPlaced && e.base == nil {
 		e.original = o
