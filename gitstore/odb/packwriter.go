@@ -64,7 +64,7 @@ const (
 	groupSize    = 256 << 10 // bytes of content after which a group is closed
 	treesSize    = 1 << 20   // … after which one of trees is
 	groupObjects = 512
-	maxGroups    = 8 // waiting to be compressed or written
+	maxGroups    = 4 // waiting to be compressed or written
 )
 
 // newPackWriter creates the temporary file of a pack.

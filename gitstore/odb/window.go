@@ -40,7 +40,7 @@ type windowSpace struct {
 }
 
 const (
-	windowSize   = 16 << 20 // bytes in memory
+	windowSize   = 4 << 20 // bytes in memory
 	windowBlock  = 8        // bytes that are looked for; a repetition of as many and a stride is always found
 	maxBlocks    = 1<<16 - 1
 	minBase      = 4 << 10
