@@ -109,7 +109,7 @@ func (w *packWriter) add(o object) error {
 		kind, size, most = &w.trees, treesSize, treesSize
 	}
 	if *kind == nil {
-		*kind = &group{raw: rawSpace.Get().([]byte), done: make(chan struct{})}
+		*kind = &group{raw: rawSpace.Get().([]byte), objects: make([]groupObject, 0, 64), done: make(chan struct{})}
 	}
 	g := *kind
 	packed := groupObject{id: o.id, t: o.t}

@@ -41,7 +41,7 @@ type windowSpace struct {
 
 const (
 	windowSize   = 4 << 20 // bytes in memory
-	windowBlock  = 8        // bytes that are looked for; a repetition of as many and a stride is always found
+	windowBlock  = 8       // bytes that are looked for; a repetition of as many and a stride is always found
 	maxBlocks    = 1<<16 - 1
 	minBase      = 4 << 10
 	maxBase      = 4 << 20
@@ -121,21 +121,22 @@ func (s *windowSpace) index() {
 		s.blocks = make([]uint16, n)
 	}
 	for at, n := 0, 1; at+windowBlock <= len(s.content); at, n = at+s.stride, n+1 {
-		s.blocks[s.hash(s.content[at:])] = uint16(n)
+		s.blocks[s.slot(binary.LittleEndian.Uint64(s.content[at:]))] = uint16(n)
 	}
 	s.indexed = true
 }
 
-// hash returns where the block that b begins with is noted.
-func (s *windowSpace) hash(b []byte) int {
-	return int(binary.LittleEndian.Uint64(b)*0x9e3779b97f4a7c15>>40) & (len(s.blocks) - 1)
+// slot returns where a block is noted.
+func (s *windowSpace) slot(block uint64) int {
+	return int(block*0x9e3779b97f4a7c15>>40) & (len(s.blocks) - 1)
 }
 
 // find returns where the block that rest begins with is in the content; -1 when it is
 // not noted.
 func (s *windowSpace) find(rest []byte) int {
-	at := (int(s.blocks[s.hash(rest)]) - 1) * s.stride
-	if at < 0 || string(s.content[at:at+windowBlock]) != string(rest[:windowBlock]) {
+	block := binary.LittleEndian.Uint64(rest)
+	at := (int(s.blocks[s.slot(block)]) - 1) * s.stride
+	if at < 0 || binary.LittleEndian.Uint64(s.content[at:]) != block {
 		return -1
 	}
 	return at
