@@ -114,7 +114,15 @@ func (p *parser) found() string {
 	return fmt.Sprintf("%q", r)
 }
 
+// space passes white space, which most JSON that programs write has none of.
 func (p *parser) space() {
+	if p.pos < len(p.data) && p.data[p.pos] > ' ' {
+		return
+	}
+	p.spaces()
+}
+
+func (p *parser) spaces() {
 	for p.pos < len(p.data) {
 		switch p.data[p.pos] {
 		case ' ', '\t', '\r', '\n':
