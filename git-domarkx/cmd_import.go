@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -132,13 +134,24 @@ const packMemory = 32 << 20
 // boundMemory lets garbage collect up to what an import may take, and not far beyond. An
 // import holds little, some hundred bytes for a message, and makes several times as much
 // garbage as there is input: collected at twice what is held, as Go does it, that costs a
-// tenth of the time, and twice what a document of a gigabyte needs is too much.
+// tenth of the time, and twice what a document of a gigabyte needs is too much. Where more is
+// held than the bound, that follows: Go would collect without end.
 func boundMemory(getenv func(string) string) {
 	if getenv("GOMEMLIMIT") != "" || getenv("GOGC") != "" {
 		return
 	}
-	debug.SetMemoryLimit(192 << 20)
+	const least = 192 << 20
+	debug.SetMemoryLimit(least)
 	debug.SetGCPercent(400)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	var follow func(*[]byte)
+	follow = func(*[]byte) { // runs behind each collection
+		metrics.Read(live)
+		held := int64(live[0].Value.Uint64())
+		debug.SetMemoryLimit(max(least, held+held/8+24<<20))
+		runtime.SetFinalizer(new([]byte), follow)
+	}
+	follow(nil)
 }
 
 // checkAs says whether --as suits the paths.
