@@ -108,14 +108,9 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 		s.Damage = p.damage.damage(f.Path)
 	}
 	if p.start > 0 {
-		s.Damage = append([]*domarkx.SyntaxError{marked(f.Path)}, s.Damage...)
+		s.Damage = append([]*domarkx.SyntaxError{format.MarkedJSON(f.Path)}, s.Damage...)
 	}
 	return s, false, err
-}
-
-// marked reports a byte order mark, behind which the program finds no JSON.
-func marked(path string) *domarkx.SyntaxError {
-	return &domarkx.SyntaxError{Path: path, Line: 1, Column: 1, Msg: `begins with a byte order mark, expected "{"; it is passed over`}
 }
 
 // checkVersion refuses what is no session of the version that is known. fail makes an error
@@ -154,7 +149,7 @@ func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 	}
 	doc := document(v)
 	if hasMark {
-		doc.Damage = append(doc.Damage, marked(path))
+		doc.Damage = append(doc.Damage, format.MarkedJSON(path))
 	}
 	if broken != nil {
 		doc.Damage = append(doc.Damage, damage...)

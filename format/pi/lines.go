@@ -108,6 +108,7 @@ func (l *lines) read(size int64) error {
 	if l.number == 0 {
 		if head, err := l.window.Bytes(0, min(size, int64(len(bom)))); err == nil && string(head) == bom {
 			start = int64(len(bom))
+			l.damage = append(l.damage, format.MarkedJSON(l.path))
 		}
 	}
 	for start < size {

@@ -139,7 +139,7 @@ func TestDamage(t *testing.T) {
 		{"sound", header + one + two + three, 3, 0, ""},
 		{"CRLF", strings.ReplaceAll(header+one+two, "\n", "\r\n"), 2, 0, ""},
 		{"no final line end", strings.TrimSuffix(header+one+two, "\n"), 2, 0, ""},
-		{"byte order mark", "\ufeff" + header + one, 1, 0, ""},
+		{"byte order mark", "\ufeff" + header + one, 1, 0, "s.jsonl:1:1: begins with a byte order mark"},
 		{"blank lines", header + "\n" + one + " \n" + two, 2, 0, ""},
 		{"unknown type", header + one + `{"type":"new","id":"x","parentId":"e1","timestamp":"2026-02-18T05:00:01Z"}` + "\n", 1, 0, ""},
 

@@ -17,31 +17,40 @@ const bom = "\ufeff"
 // is a [*domarkx.SyntaxError]; another schema_version, or an entry of an unknown
 // kind, is [domarkx.ErrUnsupported] too.
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
-	data := bytes.TrimPrefix(src.Data, []byte(bom))
+	data, hasMark := bytes.CutPrefix(src.Data, []byte(bom))
+	doc, err := c.decodeText(src.Path, data)
+	if err == nil && hasMark {
+		doc.Damage = append([]*domarkx.SyntaxError{format.MarkedJSON(src.Path)}, doc.Damage...)
+	}
+	return doc, err
+}
+
+// decodeText reads what is behind a byte order mark.
+func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	v, broken := domarkx.ParsePartial(data)
 	if broken == nil {
-		return c.read(src.Path, data, v)
+		return c.read(path, data, v)
 	}
 	text, words := pythonWords(data)
 	if len(words) == 0 {
-		return salvage(src.Path, data, data, nil, v, broken)
+		return salvage(path, data, data, nil, v, broken)
 	}
 	var doc *domarkx.Document
 	var err error
 	if v, broken = domarkx.ParsePartial(text); broken == nil {
-		if doc, err = c.read(src.Path, text, v); err == nil {
+		if doc, err = c.read(path, text, v); err == nil {
 			for _, report := range doc.Damage {
 				words.shift(report)
 			}
 		}
 		words.shift(err)
 	} else {
-		doc, err = salvage(src.Path, data, text, words, v, broken)
+		doc, err = salvage(path, data, text, words, v, broken)
 	}
 	if err != nil {
 		return nil, err
 	}
-	doc.Damage = append(words.reports(src.Path), doc.Damage...)
+	doc.Damage = append(words.reports(path), doc.Damage...)
 	return doc, nil
 }
 

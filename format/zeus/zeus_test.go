@@ -87,7 +87,7 @@ func TestValidity(t *testing.T) {
 		refused    bool
 	}{
 		{whole, "", false},
-		{"\ufeff" + whole, "", false},
+		{"\ufeff" + whole, "s.json:1:1: begins with a byte order mark", false},
 		{`{"schema_version":1.0,"entries":[]}`, "", false},
 		{`{"schema_version":1,"created_at":"2026-02-18T18:40:00.000001","entries":[]}`, "", false},
 		{`{"schema_version":1,"created_at":"today","entries":[]}`, `s.json:1:34: /created_at: is "today", expected a date and time, as in`, false},
