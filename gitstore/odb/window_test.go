@@ -135,3 +135,48 @@ func BenchmarkAddRepeating(b *testing.B) {
 		must(b, batch.Settle())
 	}
 }
+
+// Short blobs become deltas of others that begin alike, also of none that was given as a base, and
+// what has escapes more than its base one of that.
+func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	batch := d.Begin()
+	contents := map[odb.ID][]byte{}
+	var ids []odb.ID
+	put := func(add func([]byte) (odb.ID, error), data []byte) {
+		id, err := add(data)
+		must(t, err)
+		contents[id] = data
+		ids = append(ids, id)
+	}
+	for i := range 3000 {
+		put(batch.AddRepeating, fmt.Appendf(nil, "{\n  \"role\": \"%s\",\n  \"message_metadata\": {\n    \"entry\": {\n      \"id\": \"%x\"\n    }\n  },\n  \"content\": \"%d\"\n}\n",
+			[]string{"user", "assistant"}[i%2], noise(uint64(i), 4), i))
+	}
+	const texts = 20
+	for i := range texts {
+		var text strings.Builder
+		for line := range 100 {
+			fmt.Fprintf(&text, `\tif \"%x\" != %d {\n`, noise(uint64(i*100+line), 12), line)
+		}
+		put(batch.AddBase, []byte(strings.Repeat(" ", 100)+text.String()))
+		put(batch.AddRepeating, []byte("{"+strings.ReplaceAll(text.String(), `\`, `\\`)+"}"))
+	}
+	tip := commit(t, batch, odb.ID{}, ids...)
+	must(t, batch.Sync())
+	git(t, dir, "update-ref", "refs/heads/main", tip.String())
+	must(t, batch.Settle())
+	idx, err := filepath.Glob(dir + "/objects/pack/*.idx")
+	must(t, err)
+	listed := git(t, dir, "verify-pack", "-v", idx[0])
+	if want := fmt.Sprintf("chain length = 1: %d objects", 3000-2+texts); !strings.Contains(listed, want) || strings.Contains(listed, "chain length = 2") {
+		t.Errorf("expected %q: %s", want, listed[strings.Index(listed, "non delta"):])
+	}
+	git(t, dir, "fsck", "--strict", "--full")
+	for id, want := range contents {
+		if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s: other content, %v", id, err)
+		}
+	}
+}
