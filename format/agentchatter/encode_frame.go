@@ -1,0 +1,147 @@
+package agentchatter
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// header tells what of the header is lost.
+func (e *encoder) header() {
+	h := e.doc
+	if len(h.ExecutionConfig.Members()) > 0 {
+		e.to.Lose("execution_config (session-config, workspace-config)")
+	}
+	if h.Setup != nil {
+		e.to.Lose("setup_script")
+	}
+	for _, m := range h.MetadataExtra {
+		e.to.Lose("metadata.%s", m.Name)
+	}
+	for _, m := range h.Extra {
+		e.to.Lose("%s", m.Name)
+	}
+	isTime := func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) }
+	e.check("user_metadata", e.about, map[string]func(domarkx.Value) bool{
+		keySchemaVersion: func(v domarkx.Value) bool { return isString(v) && v.Text() == version },
+		keyTeamID:        isFilled, keySessionID: isFilled,
+		keyCreatedAt: isTime, keyUpdatedAt: isTime, keyContext: isObject, keyMetadata: isObject,
+	})
+	context, _ := e.about.Get(keyContext)
+	e.check("user_metadata."+keyContext, context, map[string]func(domarkx.Value) bool{
+		keyTeamTask:  func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null },
+		keyTimestamp: func(v domarkx.Value) bool { return v.Kind() == domarkx.Number },
+		keyVersion:   func(v domarkx.Value) bool { return v.Kind() == domarkx.Number && v.Text() == "1" },
+	})
+	metadata, _ := e.about.Get(keyMetadata)
+	e.check("user_metadata."+keyMetadata, metadata, map[string]func(domarkx.Value) bool{keySummary: isString})
+}
+
+// check tells which members of an object the format has no place for: those that it
+// does not know, and those that are of another kind there.
+func (e *encoder) check(where string, v domarkx.Value, known map[string]func(domarkx.Value) bool) {
+	for _, m := range v.Members() {
+		if fits, ok := known[m.Name]; !ok || !fits(m.Value) {
+			e.to.Lose("%s.%s", where, m.Name)
+		}
+	}
+}
+
+func isString(v domarkx.Value) bool { return v.Kind() == domarkx.String }
+func isFilled(v domarkx.Value) bool { return isString(v) && v.Text() != "" }
+func isObject(v domarkx.Value) bool { return v.Kind() == domarkx.Object }
+
+func (e *encoder) team() string {
+	for _, team := range []string{text(e.about, keyTeamID), e.to.Team} {
+		if team != "" {
+			return team
+		}
+	}
+	return defaultTeam
+}
+
+// idOf is the session's own id, else one that follows from its name and its first
+// message, spelled as the UUID v4 that the specification asks for.
+func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
+	if id := text(e.about, keySessionID); id != "" {
+		return id
+	}
+	digest := sha256.New()
+	fmt.Fprintf(digest, "agent-chatter session\x00%s\x00", e.to.Session)
+	if first != nil {
+		if first.ID.IsZero() {
+			digest.Write(first.Message.Value().AppendJSON(nil, "", ""))
+		}
+		digest.Write(first.ID[:])
+	}
+	id := uuid.UUID(digest.Sum(nil)[:16])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// isoTime is how the program spells times.
+const isoTime = "2006-01-02T15:04:05.000Z"
+
+func iso(t time.Time) string { return t.UTC().Format(isoTime) }
+
+// fallback is the time of what says none: that of the snapshot.
+func (e *encoder) fallback() time.Time {
+	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
+		return t
+	}
+	return time.Unix(0, 0)
+}
+
+// times says when the session was made and last changed: what it says itself, but no
+// earlier than its last message, nor, when it was changed, the snapshot. Its messages are
+// from first to last.
+func (e *encoder) times(first, last time.Time) {
+	e.created, e.updated = zoned(text(e.about, keyCreatedAt)), zoned(text(e.about, keyUpdatedAt))
+	if e.created == "" {
+		e.created = iso(first)
+	}
+	if t, ok := format.ParseTime(e.updated); !ok || t.Before(last) {
+		e.updated = iso(last)
+	}
+}
+
+// zoned is a time as it is spelled, one without a zone in UTC; "" for what is none.
+func zoned(s string) string {
+	if _, ok := format.ParseTime(s); ok {
+		return s
+	}
+	if t, ok := format.ParseLocalTime(s); ok {
+		return iso(t)
+	}
+	return ""
+}
+
+// contextTime is the time of the context in milliseconds.
+func contextTime(context domarkx.Value, updated string) domarkx.Value {
+	if v, ok := context.Get(keyTimestamp); ok && v.Kind() == domarkx.Number {
+		return v
+	}
+	t, _ := format.ParseTime(updated)
+	return domarkx.NumberValue(strconv.FormatInt(t.UnixMilli(), 10))
+}
+
+func (e *encoder) metadata() domarkx.Value {
+	own, _ := e.about.Get(keyMetadata)
+	out := domarkx.ObjectValue()
+	n := e.messages.Len()
+	if n > 0 {
+		out = out.With(keyLastSpeakerID, domarkx.StringValue(e.last.id))
+	}
+	out = out.With(keyMessageCount, domarkx.NumberValue(strconv.Itoa(n)))
+	said := summary(n, e.first)
+	if has(own, keySummary) {
+		said = text(own, keySummary)
+	}
+	return out.With(keySummary, domarkx.StringValue(said))
+}

@@ -1,0 +1,150 @@
+package agentchatter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/glue"
+)
+
+func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
+	if m.Metadata == nil {
+		return domarkx.ObjectValue()
+	}
+	return *m.Metadata
+}
+
+// item is message k as it stands in the document. given are the ids that were made.
+func (e *encoder) item(k int, m domarkx.WrittenMessage, given map[string]bool) domarkx.Value {
+	metadata := metadataOf(m)
+	item := object(
+		keyID, domarkx.StringValue(e.messageID(k, m, metadata, given)),
+		keyTimestamp, domarkx.StringValue(e.timestamp(m, metadata)),
+		keySpeaker, e.speaker(m.Message).value(),
+		keyContent, domarkx.StringValue(e.content(k, m.Message)))
+	if v, ok := metadata.Get(keyRouting); ok {
+		if v, ok = e.routing(k, v); ok {
+			item = item.With(keyRouting, v)
+		}
+	}
+	return item
+}
+
+// madeID begins the ids that are made, as it does the program's own.
+const madeID = "msg-"
+
+// messageID is a message's own id, else one that follows from that under which the
+// session keeps it, else from its place.
+func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given map[string]bool) string {
+	if id := text(metadata, keyID); id != "" {
+		return id
+	}
+	first := madeID + strconv.Itoa(k+1)
+	if !m.ID.IsZero() {
+		first = madeID + m.ID.String()
+	}
+	id := first
+	for n := 2; e.taken[id] || given[id]; n++ {
+		id = fmt.Sprintf("%s-%d", first, n)
+	}
+	given[id] = true
+	return id
+}
+
+func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) string {
+	if said := zoned(text(metadata, keyTimestamp)); said != "" {
+		return said
+	}
+	if m.Date != 0 {
+		return iso(time.Unix(m.Date, 0))
+	}
+	return iso(e.fallback())
+}
+
+// content is a message's text; what it cannot hold of the blocks is told.
+func (e *encoder) content(i int, m domarkx.Message) string {
+	content := glue.Join(m.Content, m.Glue())
+	if read, _ := glue.Split(content); !glue.Same(read, m.Content) {
+		e.to.Lose("message %d: how its content is divided into blocks", i)
+	}
+	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
+		e.to.Lose("message %d: members of its content blocks", i)
+	}
+	for _, extra := range m.Extra {
+		e.to.Lose("message %d: %s", i, extra.Name)
+	}
+	return content
+}
+
+// loseMetadata tells which members of a message's metadata the format cannot hold.
+func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
+	where := fmt.Sprintf("message %d: message_metadata", i)
+	e.check(where, metadata, map[string]func(domarkx.Value) bool{
+		keyID:                isFilled,
+		keyTimestamp:         func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) },
+		keySpeaker:           func(v domarkx.Value) bool { return isString(v) || isObject(v) },
+		keyRouting:           isObject,
+		domarkx.MetadataGlue: func(domarkx.Value) bool { return true },
+		keyRole:              func(v domarkx.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
+	})
+	said, _ := metadata.Get(keySpeaker)
+	e.check(where+"."+keySpeaker, migrate(said), map[string]func(domarkx.Value) bool{
+		"id": isString, "name": isString, "displayName": isString,
+		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
+		// What an older version called the same, beside it: the program drops it too.
+		"roleId": isString, "roleName": isString, "roleTitle": isString,
+	})
+}
+
+// routing returns what of a message's routing the format has a place for, and
+// whether that is a routing.
+func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
+	if !isObject(v) {
+		return v, false
+	}
+	where := fmt.Sprintf("message %d: message_metadata.%s", i, keyRouting)
+	out := domarkx.ObjectValue()
+	e.check(where, v, map[string]func(domarkx.Value) bool{
+		"rawNextMarkers":     func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
+		"resolvedAddressees": func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
+	})
+	markers, _ := v.Get("rawNextMarkers")
+	out = out.With("rawNextMarkers", e.items(where+".rawNextMarkers", markers, func(_ string, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
+	addressees, _ := v.Get("resolvedAddressees")
+	return out.With("resolvedAddressees", e.items(where+".resolvedAddressees", addressees, e.addressee)), true
+}
+
+// items returns the items of an array that the format has a place for.
+func (e *encoder) items(where string, v domarkx.Value, keep func(where string, v domarkx.Value) (domarkx.Value, bool)) domarkx.Value {
+	kept := make([]domarkx.Value, 0, len(v.Items()))
+	for i, item := range v.Items() {
+		at := where + "." + strconv.Itoa(i)
+		if item, ok := keep(at, item); ok {
+			kept = append(kept, item)
+		} else {
+			e.to.Lose("%s", at)
+		}
+	}
+	return domarkx.ArrayValue(kept...)
+}
+
+// addressee returns what of an addressee the format has a place for: in the form in
+// which it was written.
+func (e *encoder) addressee(where string, v domarkx.Value) (domarkx.Value, bool) {
+	if !has(v, "identifier") {
+		return v, false
+	}
+	form := []string{"memberId", "memberName"}
+	_, isOld := v.Get("roleId")
+	_, isNew := v.Get("memberId")
+	if isOld && !isNew {
+		form = []string{"roleId", "roleName"}
+	}
+	textOrNull := func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null }
+	e.check(where, v, map[string]func(domarkx.Value) bool{"identifier": isString, "memberId": textOrNull, "memberName": textOrNull, "roleId": textOrNull, "roleName": textOrNull})
+	return object("identifier", domarkx.StringValue(text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
+}
