@@ -1,0 +1,192 @@
+package domarkx
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+func (p *parser) str() (string, error) {
+	p.pos++
+	if p.passing > 0 {
+		return "", p.pass()
+	}
+	plain := p.plain()
+	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings need no work
+		p.pos++
+		return string(plain), nil
+	}
+	var buf strings.Builder
+	var space [2 * utf8.UTFMax]byte
+	buf.Grow(len(plain) + p.rest())
+	for buf.Write(plain); p.pos < len(p.data); buf.Write(p.plain()) {
+		switch c := p.data[p.pos]; c {
+		case '"':
+			p.pos++
+			if buf.Cap() > buf.Len()+buf.Len()/4 { // most was escapes
+				return strings.Clone(buf.String()), nil
+			}
+			return buf.String(), nil
+		case '\\':
+			escaped, err := p.escape(space[:0])
+			if err != nil {
+				return "", err
+			}
+			buf.Write(escaped)
+		default:
+			return "", p.control(c)
+		}
+	}
+	return "", p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+func (p *parser) control(c byte) error {
+	return p.fail("control character 0x%02x in a string, expected an escape", c)
+}
+
+// pass goes to the end of a string.
+func (p *parser) pass() error {
+	var space [2 * utf8.UTFMax]byte
+	for p.pos < len(p.data) {
+		n, _ := plainRun(p.data[p.pos:])
+		if p.pos += n; p.pos == len(p.data) {
+			break
+		}
+		switch c := p.data[p.pos]; c {
+		case '"':
+			p.pos++
+			return nil
+		case '\\':
+			if _, err := p.escape(space[:0]); err != nil {
+				return err
+			}
+		default:
+			return p.control(c)
+		}
+	}
+	return p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+// name reads the name of a member. Those that come again share their memory.
+func (p *parser) name() (string, error) {
+	start := p.pos + 1
+	n, ascii := plainRun(p.data[start:])
+	if end := start + n; n == 0 || n > 32 || !ascii || end == len(p.data) || p.data[end] != '"' {
+		return p.str()
+	}
+	name := p.data[start : start+n]
+	slot := &p.names[(n*7+int(name[0])*3+int(name[n-1])+int(name[n/2])*5)%len(p.names)]
+	if *slot != string(name) {
+		*slot = string(name)
+	}
+	p.pos = start + n + 1
+	return *slot, nil
+}
+
+// plain reads up to the next quote, escape or control character.
+func (p *parser) plain() []byte {
+	n, ascii := plainRun(p.data[p.pos:])
+	run := p.data[p.pos : p.pos+n]
+	if p.pos += n; ascii {
+		return run
+	}
+	return validUTF8(run)
+}
+
+// rest returns how many bytes a string has from here to its closing quote, or to the
+// end: about as many as it will need.
+func (p *parser) rest() int {
+	for end := p.pos; ; end++ {
+		i := bytes.IndexByte(p.data[end:], '"')
+		if i < 0 {
+			return len(p.data) - p.pos
+		}
+		end += i
+		escapes := 0
+		for end-escapes > p.pos && p.data[end-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end - p.pos
+		}
+	}
+}
+
+// escape reads an escape and appends what it stands for.
+func (p *parser) escape(buf []byte) ([]byte, error) {
+	if p.pos+1 >= len(p.data) {
+		p.pos = len(p.data)
+		return buf, p.fail("unexpected end of input in a string, expected '\"'")
+	}
+	var c byte
+	switch p.data[p.pos+1] {
+	case 'n':
+		c = '\n'
+	case '"', '\\', '/':
+		c = p.data[p.pos+1]
+	case 't':
+		c = '\t'
+	case 'r':
+		c = '\r'
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'u':
+		return p.unicode(buf)
+	default:
+		return buf, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+	}
+	p.pos += 2
+	return append(buf, c), nil
+}
+
+// unicode reads the escape of a character, which may be two.
+func (p *parser) unicode(buf []byte) ([]byte, error) {
+	unit, ok := p.hex4(p.pos + 2)
+	if !ok {
+		return buf, p.fail("bad \\u escape, expected four hexadecimal digits")
+	}
+	p.pos += 6
+	r := rune(unit)
+	if utf16.IsSurrogate(r) && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
+		if low, ok := p.hex4(p.pos + 2); ok {
+			if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
+				p.pos += 6
+				return utf8.AppendRune(buf, full), nil
+			}
+		}
+	}
+	return appendWTF8(buf, r), nil
+}
+
+func (p *parser) hex4(at int) (uint16, bool) {
+	if at+4 > len(p.data) {
+		return 0, false
+	}
+	var unit uint16
+	for _, c := range p.data[at : at+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		unit = unit<<4 | uint16(c)
+	}
+	return unit, true
+}
+
+// appendWTF8 appends a code point, also a surrogate, as its generalized UTF-8
+// bytes (https://simonsapin.github.io/wtf-8/).
+func appendWTF8(buf []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
+	}
+	return utf8.AppendRune(buf, r)
+}
