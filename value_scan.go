@@ -19,8 +19,10 @@ const (
 // that means something in a JSON string: a quote, backslash or control character. It
 // is 0 when there is none.
 func special(x uint64) uint64 {
+	// A byte's highest bit is set behind a subtraction where it had to borrow. Bytes that
+	// are not ASCII, in which it was set before, mean nothing.
 	quote, backslash := x^quotes, x^backslashes
-	return ((quote-lowBits)&^quote | (backslash-lowBits)&^backslash | (x-blanks)&^x) & highBits
+	return ((quote - lowBits) | (backslash - lowBits) | (x - blanks)) &^ x & highBits
 }
 
 func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
