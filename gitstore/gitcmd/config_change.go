@@ -18,6 +18,8 @@ import (
 const (
 	markPrefix     = "config-change-"
 	configPatience = time.Second
+
+	noConfigLock = 255 // the exit code of git-config(1) that has not got the lock
 )
 
 // changeConfig changes the repository's own configuration. It waits for others that do.
@@ -26,6 +28,7 @@ func (g *Git) changeConfig(ctx context.Context, args ...string) error {
 	mark := g.markChange()
 	defer os.Remove(mark)
 	lock := g.configLock()
+	free := 0 // how often in a row there was no lock that somebody held
 	for since := time.Now(); ; {
 		now := time.Now()
 		os.Chtimes(mark, now, now) // without a mark, git will say why nothing can be changed
@@ -34,11 +37,17 @@ func (g *Git) changeConfig(ctx context.Context, args ...string) error {
 			g.removeMarks()
 			return nil
 		}
-		held, gone := os.Lstat(lock)
-		if gone != nil || time.Since(since) > 5*configPatience {
+		var failed *Error
+		if !errors.As(err, &failed) || failed.Code != noConfigLock || time.Since(since) > 5*configPatience {
 			return err
 		}
-		if time.Since(held.ModTime()) > configPatience && g.isAbandoned(held) {
+		held, gone := os.Lstat(lock)
+		if gone == nil {
+			free = 0
+		} else if free++; free == 3 { // else it went after git had found it, perhaps
+			return err
+		}
+		if gone == nil && time.Since(held.ModTime()) > configPatience && g.isAbandoned(held) {
 			if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
