@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx/unnamed"
 )
 
 // WriteNew writes a file that must not be there yet, which is [fs.ErrExist], with the
@@ -15,8 +17,8 @@ func WriteNew(path string, content io.Reader) error {
 	if err := makeFolder(dir); err != nil {
 		return err
 	}
-	f, err := openUnnamed(dir)
-	link := linkUnnamed
+	f, err := unnamed.Create(dir, 0o600)
+	link := unnamed.Link
 	if errors.Is(err, errors.ErrUnsupported) {
 		if f, err = os.CreateTemp(dir, ".git-domarkx-*"); err == nil {
 			defer os.Remove(f.Name())

@@ -1,19 +1,20 @@
-package agents
+package unnamed
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed opens a new file in a folder without giving it a name (open(2),
-// O_TMPFILE), of which a kill leaves nothing. The error is [errors.ErrUnsupported]
-// where that cannot be done.
-func openUnnamed(dir string) (*os.File, error) {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+// Create opens a new file in a folder for reading and writing, without giving it a name:
+// open(2), O_TMPFILE. The error is [errors.ErrUnsupported] where that cannot be done, and
+// [fs.ErrNotExist] when there is no such folder.
+func Create(dir string, perm fs.FileMode) (*os.File, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(perm.Perm()))
 	switch {
 	// Old kernels take it for the opening of a directory.
 	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.EISDIR), errors.Is(err, unix.EINVAL):
@@ -29,8 +30,9 @@ func openUnnamed(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// linkUnnamed gives a file of openUnnamed a name that nothing has.
-func linkUnnamed(f *os.File, path string) error {
+// Link gives a file of [Create] a name, once. The error is [fs.ErrExist] when something has
+// that name.
+func Link(f *os.File, path string) error {
 	err := unix.Linkat(unix.AT_FDCWD, descriptor(f), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
 	if err == nil {
 		return nil
