@@ -24,7 +24,7 @@ type Edit struct {
 // and others are messages of their own.
 func (t *Thread) Revise(e Edit) *Thread {
 	next := &Thread{}
-	r := t.Revising(e, func(j int) (Entry, error) { return e.Next[j], nil })
+	r := Revising(EntryList(t.Live), t.Dead, e, func(j int) (Entry, error) { return e.Next[j], nil })
 	for entry := range r.Live() {
 		next.Live = append(next.Live, entry)
 	}
@@ -32,115 +32,146 @@ func (t *Thread) Revise(e Edit) *Thread {
 	return next
 }
 
-// Revising begins to revise a thread as Revise does, but next makes a message when its turn
-// comes, in place of e.Next. It is not asked for those that are the same, nor for two at
-// once.
-func (t *Thread) Revising(e Edit, next func(j int) (Entry, error)) *Revision {
-	return &Revision{thread: t, edit: e, made: next, kept: map[ID]bool{}}
+// Revising begins to revise a thread of these messages and tombstones as [Thread.Revise]
+// does, but next makes a message when its turn comes, in place of e.Next. It is not asked
+// for those that are the same, nor for two at once.
+func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Entry, error)) *Revision {
+	return &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len())}
+}
+
+// A Revision is a thread that is being revised.
+type Revision struct {
+	live   Entries
+	dead   []Tombstone
+	edit   Edit
+	made   func(j int) (Entry, error)
+	kept   []bool        // of the messages that were there
+	last   ID            // of those the one that was kept last
+	clocks map[ID]uint32 // see [Revision.clock]
 }
 
 // Live returns the messages, the first error of next as the last. It can be used once.
 func (r *Revision) Live() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		t := r.thread
 		touched := r.touchedConflicts()
-		var after ID
+		after, at := ID{}, beginning
 		for j := range r.edit.Match {
-			entry, err := r.message(j, after, touched)
+			entry, i, err := r.message(j, after, at, touched)
 			if !yield(entry, err) || err != nil {
 				return
 			}
-			if len(t.Live) > 0 {
-				r.kept[entry.ID] = true
+			if i >= 0 {
+				r.kept[i], r.last = true, entry.ID
 			}
-			after = entry.ID
+			after, at = entry.ID, i
 		}
 	}
 }
 
-// message returns message j, which comes after that one.
-func (r *Revision) message(j int, after ID, touched map[ID]bool) (Entry, error) {
-	t, i := r.thread, r.edit.Match[j]
-	if i >= 0 && r.edit.Same[j] && !touched[t.Live[i].ID] {
-		return t.Live[i], nil
+// Places in place of the index of a message that was there.
+const (
+	beginning = -1 // before all messages
+	inserted  = -2 // a message that was not there
+)
+
+// message returns message j, which comes after that one, which was there at that place, and
+// the place of its own.
+func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry, int, error) {
+	i := r.edit.Match[j]
+	var was Entry
+	if i >= 0 {
+		if was = r.live.At(i); r.edit.Same[j] && !touched[was.ID] {
+			return was, i, nil
+		}
 	}
 	entry, err := r.made(j)
 	switch {
 	case err != nil:
-		return entry, err
-	case i < 0, touched[t.Live[i].ID] && r.kept[t.Live[i].ID]:
-		return r.insert(j, entry, after), nil
+		return entry, inserted, err
+	case i < 0, touched[was.ID] && r.last == was.ID: // texts of one message follow each other
+		return r.insert(j, entry, after, at), inserted, nil
 	}
-	return r.replace(i, entry), nil
+	return r.replace(i, was, entry), i, nil
 }
 
 // Dead returns the tombstones, when all messages were taken.
 func (r *Revision) Dead() []Tombstone {
-	dead := slices.Clone(r.thread.Dead)
-	for i, e := range r.thread.Live {
-		if r.kept[e.ID] || i > 0 && r.thread.Live[i-1].ID == e.ID {
-			continue
+	dead := slices.Clone(r.dead)
+	for i, n := 0, r.live.Len(); i < n; {
+		first := i
+		kept := r.kept[i]
+		for i++; i < n && r.live.At(i).ID == r.live.At(first).ID; i++ {
+			kept = kept || r.kept[i]
 		}
-		dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: r.thread.history(e.ID, i)})
+		if e := r.live.At(first); !kept {
+			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: history(r.live, first)})
+		}
 	}
 	slices.SortFunc(dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
 	return dead
 }
 
-// A Revision is a thread that is being revised.
-type Revision struct {
-	thread *Thread
-	edit   Edit
-	made   func(j int) (Entry, error)
-	kept   map[ID]bool
-	clocks map[ID]uint32 // 1 + the greatest clock of what was inserted after a message
-}
-
 // touchedConflicts are the messages in conflict of which an edit changed or
 // removed a text, or put something between two texts.
 func (r *Revision) touchedConflicts() map[ID]bool {
-	if !r.thread.hasConflict() {
+	var conflicts []int
+	var before ID
+	for i := range r.live.Len() {
+		if id := r.live.At(i).ID; i > 0 && id == before {
+			if n := len(conflicts); n == 0 || conflicts[n-1] != i-1 {
+				conflicts = append(conflicts, i-1)
+			}
+			conflicts = append(conflicts, i)
+		} else {
+			before = id
+		}
+	}
+	if len(conflicts) == 0 {
 		return nil
 	}
-	place := map[int]int{} // of unchanged live entries in the new list
+	place := map[int]int{} // of unchanged texts in the new list
 	for j, i := range r.edit.Match {
-		if i >= 0 && r.edit.Same[j] {
+		if _, isText := slices.BinarySearch(conflicts, i); isText && r.edit.Same[j] {
 			place[i] = j
 		}
 	}
 	touched := map[ID]bool{}
-	for i, e := range r.thread.Live {
-		if !r.thread.InConflict(i) {
-			continue
-		}
+	for _, i := range conflicts {
+		id := r.live.At(i).ID
 		j, alone := place[i]
-		if i > 0 && r.thread.Live[i-1].ID == e.ID {
+		if i > 0 && r.live.At(i-1).ID == id {
 			before, ok := place[i-1]
 			alone = alone && ok && before == j-1
 		}
 		if !alone {
-			touched[e.ID] = true
+			touched[id] = true
 		}
 	}
 	return touched
 }
 
-func (r *Revision) replace(i int, entry Entry) Entry {
-	old := r.thread.Live[i]
+func (r *Revision) replace(i int, old, entry Entry) Entry {
 	entry.ID, entry.After = old.ID, old.After
-	entry.Past = r.thread.history(old.ID, i)
+	entry.Past = history(r.live, i)
 	entry.Rev = reviseText(entry)
 	return entry
 }
 
-// history returns all revisions of a message that has a live text at i.
-func (t *Thread) history(id ID, i int) []Rev {
-	for i > 0 && t.Live[i-1].ID == id {
+// history returns all revisions of a message that has a text at i.
+func (t *Thread) history(i int) []Rev { return history(EntryList(t.Live), i) }
+
+func history(live Entries, i int) []Rev {
+	e := live.At(i)
+	id := e.ID
+	for i > 0 && live.At(i-1).ID == id {
 		i--
 	}
-	past := t.Live[i].Past
-	for ; i < len(t.Live) && t.Live[i].ID == id; i++ {
-		past = unionRevs(past, []Rev{t.Live[i].Rev})
+	past := live.At(i).Past
+	for ; i < live.Len(); i++ {
+		if e = live.At(i); e.ID != id {
+			break
+		}
+		past = unionRevs(past, []Rev{e.Rev})
 	}
 	return past
 }
@@ -168,23 +199,45 @@ func blobKey(b Blob) []byte {
 	return []byte(b.ID)
 }
 
-func (r *Revision) insert(j int, entry Entry, after ID) Entry {
+func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
+	clock := r.clock(after, at)
+	entry.ID, entry.After = r.edit.NewID(j, clock, after), after
+	entry.Rev, entry.Past = Rev{}, nil
+	return entry
+}
+
+// clock returns 1 + the greatest clock of what was inserted after a message, which was at
+// that place. Most messages were inserted after the one before them; the others are looked up.
+func (r *Revision) clock(after ID, at int) uint32 {
+	if at == inserted {
+		return 0
+	}
 	if r.clocks == nil {
 		r.clocks = map[ID]uint32{}
-		for _, e := range r.thread.Live {
-			r.clocks[e.After] = max(r.clocks[e.After], e.ID.Clock()+1)
+		var before ID
+		for i := range r.live.Len() {
+			e := r.live.At(i)
+			if e.After != before {
+				r.clocks[e.After] = max(r.clocks[e.After], e.ID.Clock()+1)
+			}
+			before = e.ID
 		}
-		for _, d := range r.thread.Dead {
+		for _, d := range r.dead {
 			r.clocks[d.After] = max(r.clocks[d.After], d.ID.Clock()+1)
 		}
 	}
 	clock := r.clocks[after]
-	entry.ID, entry.After = r.edit.NewID(j, clock, after), after
-	entry.Rev, entry.Past = Rev{}, nil
-	if len(r.clocks) > 0 { // else nothing was inserted before, and nothing will be after the same one
-		r.clocks[after] = clock + 1
+	for at++; at < r.live.Len(); at++ {
+		e := r.live.At(at)
+		if e.ID == after { // another text of the same message
+			continue
+		}
+		if e.After == after {
+			clock = max(clock, e.ID.Clock()+1)
+		}
+		break
 	}
-	return entry
+	return clock
 }
 
 // Truncate returns the thread with its first n messages; what stood behind them
@@ -216,7 +269,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		id := target.Live[i].ID
 		past := dead[id].Past
 		if k, alive := first[id]; alive {
-			past = t.history(id, k)
+			past = t.history(k)
 		}
 		next.Live = append(next.Live, revertTexts(target.Live[i:end], now[id], past)...)
 		delete(dead, id)
@@ -224,7 +277,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		i = end
 	}
 	for id, texts := range now {
-		dead[id] = Tombstone{ID: id, After: texts[0].After, Past: t.history(id, first[id])}
+		dead[id] = Tombstone{ID: id, After: texts[0].After, Past: t.history(first[id])}
 	}
 	for _, d := range dead {
 		next.Dead = append(next.Dead, d)

@@ -41,20 +41,7 @@ type Thread struct {
 }
 
 // InConflict reports whether entry k is one of several texts for one message.
-func (t *Thread) InConflict(k int) bool {
-	id := t.Live[k].ID
-	return k > 0 && t.Live[k-1].ID == id || k+1 < len(t.Live) && t.Live[k+1].ID == id
-}
-
-// hasConflict reports whether any entry is.
-func (t *Thread) hasConflict() bool {
-	for k := 1; k < len(t.Live); k++ {
-		if t.Live[k].ID == t.Live[k-1].ID {
-			return true
-		}
-	}
-	return false
-}
+func (t *Thread) InConflict(k int) bool { return InConflict(EntryList(t.Live), k) }
 
 // A HeaderEntry is a header as it is kept, with what belongs to the document as a
 // whole.

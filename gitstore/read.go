@@ -73,11 +73,11 @@ func idStrings(ids []odb.ID) []string {
 
 // Load reads all of a snapshot but the contents of its blobs.
 func (r reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
-	entries, info, err := r.root(id)
+	root, info, err := r.root(id)
 	if err != nil {
 		return nil, err
 	}
-	state, err := r.state(ctx, entries, info.Messages)
+	state, err := r.state(ctx, root, info.Messages)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
@@ -86,14 +86,6 @@ func (r reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 
 func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
 	state := &domarkx.State{}
-	var err error
-	if state.Headers, err = r.headers(root); err != nil {
-		return nil, err
-	}
-	conversation, err := folder(root, "conversation")
-	if err != nil {
-		return nil, err
-	}
 	reserve := min(messages, maxReserve)
 	if messages > reserve { // growing would take twice the memory, but the commit's message alone is no reason for so much
 		if _, err := r.entry(root, messages-1); err != nil {
@@ -102,19 +94,51 @@ func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (
 		reserve = min(messages, maxGrown)
 	}
 	state.Thread.Live = make([]domarkx.Entry, 0, reserve)
-	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
-		entries, err := r.leaf(number, leaf)
-		state.Thread.Live = append(state.Thread.Live, entries...)
-		return err
-	})
+	var err error
+	state.Headers, state.Thread.Dead, err = r.parts(ctx, root, messages, func(e domarkx.Entry) { state.Thread.Live = append(state.Thread.Live, e) })
+	return state, err
+}
+
+// LoadPacked is Load for a snapshot that may have many messages.
+func (r reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error) {
+	root, info, err := r.root(id)
 	if err != nil {
 		return nil, err
 	}
-	if len(state.Thread.Live) != messages {
-		return nil, fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, len(state.Thread.Live), messages)
+	state := &domarkx.PackedState{}
+	if state.Headers, state.Dead, err = r.parts(ctx, root, info.Messages, state.Live.Append); err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
-	state.Thread.Dead, err = r.tombstones(root)
-	return state, err
+	return state, nil
+}
+
+// parts reads a snapshot of so many messages, each of which it gives to add.
+func (r reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) ([]domarkx.HeaderEntry, []domarkx.Tombstone, error) {
+	headers, err := r.headers(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return nil, nil, err
+	}
+	n := 0
+	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
+		entries, err := r.leaf(number, leaf)
+		for _, e := range entries {
+			add(e)
+		}
+		n += len(entries)
+		return err
+	})
+	if err == nil && n != messages {
+		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, n, messages)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	dead, err := r.tombstones(root)
+	return headers, dead, err
 }
 
 // Entry returns message k, counted from 0, of a snapshot. It reads neither the

@@ -78,12 +78,12 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 	}
 	entry := entryOf(markdown.WriteMessage(msg), c.committer.When.Unix())
 	entry.ID, entry.Link = a.id, a.link
-	tail, before, err := m.tail(ctx, tip, headers)
+	tail, _, before, err := m.tail(ctx, tip, headers)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if n := len(tail.state.Thread.Live); n > 0 {
-		entry.After = tail.state.Thread.Live[n-1].ID
+	if n := len(tail.Thread.Live); n > 0 {
+		entry.After = tail.Thread.Live[n-1].ID
 	}
 	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Subject: appendSubject(c.operation, msg),
 		Preview: tip.Preview, Author: c.author, Committer: c.committer, Attachments: a.attachments}
@@ -97,10 +97,10 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 		return domarkx.Info{}, err
 	}
 	if commit.State.Headers != nil { // the preamble may be written anew
-		tail.state.Headers = commit.State.Headers
+		tail.Headers = commit.State.Headers
 	}
-	tail.state.Thread.Live = append(tail.state.Thread.Live, entry)
-	grown, err := newView(ctx, m.store, tail.state)
+	tail.Thread.Live = append(tail.Thread.Live, entry)
+	grown, err := newView(ctx, m.store, tail)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -110,19 +110,19 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 }
 
 // tail returns a state of the last messages of a session, as many as decide what
-// stands between it and a new message, and the size of their document.
-func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*view, int64, error) {
+// stands between it and a new message, as it is shown, and the size of their document.
+func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*domarkx.State, *view, int64, error) {
 	state := &domarkx.State{Headers: headers}
 	if tip.Messages > 0 {
 		last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 		from := max(0, tip.Messages-2-last.Layout.Within) // one more, to see a conflict
 		for k := from; k < tip.Messages-1; k++ {
 			e, err := m.store.Entry(ctx, tip.ID, k)
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
 			state.Thread.Live = append(state.Thread.Live, e)
 		}
@@ -130,9 +130,9 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 	}
 	v, err := newView(ctx, m.store, state)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	return v, v.size(), nil
+	return state, v, v.size(), nil
 }
 
 // ownedHeaders returns the headers without the snapshot_id and import_timestamp

@@ -182,7 +182,7 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 		keepPreamble(e.doc) // later snapshots have its bytes, but not its snapshot_id
 	}
 	if e.base != nil {
-		old = e.base.state.Headers
+		old = e.base.headers
 		was, err := e.base.header(ctx)
 		if err != nil {
 			return nil, false, err

@@ -10,16 +10,17 @@ import (
 
 // thread begins to make the messages of the next state.
 func (e *edition) thread(ctx context.Context) (successor, error) {
-	base := &domarkx.Thread{}
+	var base domarkx.Entries = domarkx.EntryList(nil)
+	var dead []domarkx.Tombstone
 	if e.base != nil {
-		base = &e.base.state.Thread
+		base, dead = e.base.live, e.base.dead
 	}
 	edit, same, err := e.align(ctx, base)
 	if err != nil {
 		return successor{}, err
 	}
 	if same {
-		return successor{live: entriesOf(base.Live), dead: func() []domarkx.Tombstone { return base.Dead }}, nil
+		return successor{live: all(base), dead: func() []domarkx.Tombstone { return dead }}, nil
 	}
 	relinked, err := e.relink(base, &edit)
 	if err != nil {
@@ -29,7 +30,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 	origin := ""
 	next := func(j int) (domarkx.Entry, error) {
 		if link := relinked[j]; link != "" {
-			now = base.Live[edit.Match[j]]
+			now = base.At(edit.Match[j])
 			now.Link = link
 			return now, nil
 		}
@@ -56,7 +57,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
 		switch {
 		case edit.Moved[j] >= 0:
-			from := base.Live[edit.Moved[j]].ID
+			from := base.At(edit.Moved[j]).ID
 			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
 		case e.derived && origin != "":
 			return originID(clock, after, origin)
@@ -65,14 +66,14 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 		}
 		return e.newID(clock)
 	}
-	revision := base.Revising(edit, next)
+	revision := domarkx.Revising(base, dead, edit, next)
 	return successor{live: revision.Live(), dead: revision.Dead, changed: true}, nil
 }
 
-func entriesOf(list []domarkx.Entry) iter.Seq2[domarkx.Entry, error] {
+func all(entries domarkx.Entries) iter.Seq2[domarkx.Entry, error] {
 	return func(yield func(domarkx.Entry, error) bool) {
-		for _, entry := range list {
-			if !yield(entry, nil) {
+		for k := range entries.Len() {
+			if !yield(entries.At(k), nil) {
 				return
 			}
 		}
@@ -81,25 +82,25 @@ func entriesOf(list []domarkx.Entry) iter.Seq2[domarkx.Entry, error] {
 
 // align finds out which message of the base each message of the document is, and reports
 // whether they are all the same. The messages of a new session are all new.
-func (e *edition) align(ctx context.Context, base *domarkx.Thread) (domarkx.Edit, bool, error) {
+func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit, bool, error) {
 	n := e.len()
 	edit := domarkx.Edit{Same: make([]bool, n)}
-	if e.base == nil || len(base.Live) == 0 {
+	if e.base == nil || base.Len() == 0 {
 		none := slices.Repeat([]int{-1}, n)
 		edit.Match, edit.Moved = none, none
 		return edit, e.base != nil && n == 0, nil
 	}
 	oldKeys := e.keys[1:]
 	newKeys := make([]domarkx.Key, n)
-	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}, roles: make([]domarkx.Role, n)}
+	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}, users: make([]bool, n)}
 	for j := range newKeys {
 		msg, err := e.at(j)
 		if err != nil {
 			return edit, false, err
 		}
-		newKeys[j], l.roles[j] = layoutKey(msg.Layout), msg.Role
+		newKeys[j], l.users[j] = layoutKey(msg.Layout), msg.Role == domarkx.User
 	}
-	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base.Live, e.doc) {
+	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base, e.doc) {
 		return edit, true, nil
 	}
 	edit.Alignment = domarkx.Align(oldKeys, newKeys, l.of)
@@ -112,13 +113,13 @@ func (e *edition) align(ctx context.Context, base *domarkx.Thread) (domarkx.Edit
 // relink returns the links of messages that are the same but for that they name something
 // that is kept only now. Texts in a conflict stay as they were saved, with their marks, when
 // the edit settles the conflict.
-func (e *edition) relink(base *domarkx.Thread, edit *domarkx.Edit) (map[int]string, error) {
+func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]string, error) {
 	links := map[int]string{}
 	if e.linker == nil {
 		return links, nil
 	}
 	for j, i := range edit.Match {
-		if !edit.Same[j] || base.InConflict(i) || base.Live[i].Link != "" {
+		if !edit.Same[j] || domarkx.InConflict(base, i) || base.At(i).Link != "" {
 			continue
 		}
 		msg, err := e.at(j)
@@ -135,7 +136,7 @@ func (e *edition) relink(base *domarkx.Thread, edit *domarkx.Edit) (map[int]stri
 // link returns the workspace version that an edited message keeps: the one it
 // had, unless its runnable content changed.
 func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (string, error) {
-	old := e.base.state.Thread.Live[from]
+	old := e.base.live.At(from)
 	if old.Link == "" {
 		return "", nil
 	}

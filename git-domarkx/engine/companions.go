@@ -67,7 +67,7 @@ func companionsOf(ctx context.Context, files *format.Companions, base *view) (ma
 	if base == nil {
 		return digests, nil
 	}
-	for k := range base.state.Thread.Live {
+	for k := range base.live.Len() {
 		m, err := base.message(ctx, k)
 		if err != nil {
 			return nil, err

@@ -41,6 +41,8 @@ type History interface {
 // Contents reads what snapshots hold. Entry costs the same for every message.
 type Contents interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
+	// LoadPacked is Load for a snapshot that may have many messages.
+	LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error)
 	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
 	Entry(ctx context.Context, id string, k int) (domarkx.Entry, error)
 }

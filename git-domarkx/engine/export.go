@@ -166,11 +166,7 @@ func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*doma
 
 // stream returns a snapshot as a document of which the messages are not in memory.
 func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.Stream, error) {
-	state, err := m.store.Load(ctx, info.ID)
-	if err != nil {
-		return format.Stream{}, err
-	}
-	v, err := newView(ctx, m.store, state)
+	v, err := loadView(ctx, m.store, info.ID)
 	if err != nil {
 		return format.Stream{}, err
 	}
@@ -186,10 +182,10 @@ type shownMessages struct {
 	view *view
 }
 
-func (s shownMessages) Len() int { return len(s.view.state.Thread.Live) }
+func (s shownMessages) Len() int { return s.view.live.Len() }
 
 func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
-	entry := s.view.state.Thread.Live[k]
+	entry := s.view.live.At(k)
 	msg, err := s.view.message(s.ctx, k)
 	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }

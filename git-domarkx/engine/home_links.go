@@ -43,12 +43,12 @@ func (l *linker) links() []string {
 
 // linksMore reports whether messages of an unchanged document name what their home
 // has only now.
-func (l *linker) linksMore(live []domarkx.Entry, doc *domarkx.Document) bool {
+func (l *linker) linksMore(live domarkx.Entries, doc *domarkx.Document) bool {
 	if l == nil {
 		return false
 	}
-	for i, e := range live {
-		if e.Link == "" && l.wants(doc.Conversation[i].Message) {
+	for i := range live.Len() {
+		if live.At(i).Link == "" && l.wants(doc.Conversation[i].Message) {
 			return true
 		}
 	}
@@ -65,7 +65,7 @@ func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Docum
 	if err != nil || len(state.Thread.Live) != len(doc.Conversation) {
 		return false, err
 	}
-	return imp.homes.linkerOf(in, doc).linksMore(state.Thread.Live, doc), nil
+	return imp.homes.linkerOf(in, doc).linksMore(domarkx.EntryList(state.Thread.Live), doc), nil
 }
 
 // madeElsewhere returns what tells of the calls of a message whether they were made by

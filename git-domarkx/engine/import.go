@@ -306,11 +306,8 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	m, doc := imp.manager, conv.doc
 	var base *view
 	if c.base != "" {
-		state, err := imp.load(ctx, c)
-		if err != nil {
-			return Saved{}, err
-		}
-		if base, err = newView(ctx, m.store, state); err != nil {
+		var err error
+		if base, err = imp.load(ctx, c); err != nil {
 			return Saved{}, err
 		}
 	}
@@ -335,7 +332,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 
 // load returns the state that a document continues. A snapshot that this update made
 // is only at hand when it is the last one, and small.
-func (imp *importer) load(ctx context.Context, c change) (*domarkx.State, error) {
+func (imp *importer) load(ctx context.Context, c change) (*view, error) {
 	if tip := imp.here[c.name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
 		return nil, errLater
 	}
@@ -343,7 +340,7 @@ func (imp *importer) load(ctx context.Context, c change) (*domarkx.State, error)
 	case imp.fresh[c.base] && imp.last == nil:
 		return nil, errLater
 	case imp.fresh[c.base]:
-		return imp.last, nil
+		return newView(ctx, imp.manager.store, imp.last)
 	}
-	return imp.manager.store.Load(ctx, c.base)
+	return loadView(ctx, imp.manager.store, c.base)
 }

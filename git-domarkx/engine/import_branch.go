@@ -34,7 +34,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 		return nil
 	}
 	if in.isFork && e.base != nil {
-		if e.origin = e.base.state.Headers[0].Origin; e.origin != "" {
+		if e.origin = e.base.headers[0].Origin; e.origin != "" {
 			return nil
 		}
 	}
@@ -47,9 +47,9 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if o.writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
 		return err
 	}
-	if e.base != nil && e.base.state.Headers[0].Origin != "" {
+	if e.base != nil && e.base.headers[0].Origin != "" {
 		// One of this update cannot be read yet, and its content is not stored twice anyway.
-		if err := o.writer.Continue(ctx, e.base.state.Headers[0].Origin); err != nil && ctx.Err() != nil {
+		if err := o.writer.Continue(ctx, e.base.headers[0].Origin); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}

@@ -145,7 +145,7 @@ func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	tail, before, err := m.tail(ctx, tip, headers)
+	last, tail, before, err := m.tail(ctx, tip, headers)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -160,7 +160,7 @@ func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info
 	if commit.State.Headers, _, err = e.headers(ctx, imp.tx); err != nil {
 		return domarkx.Info{}, err
 	}
-	live := tail.state.Thread.Live
+	live := last.Thread.Live
 	after := live[len(live)-1].ID
 	for _, msg := range grown.Messages {
 		entry := entryOf(markdown.WriteMessage(msg.Message), e.date)

@@ -21,13 +21,13 @@ const maxBags = 1024
 type likeness struct {
 	ctx     context.Context
 	edition *edition
-	roles   []domarkx.Role   // of the new messages
+	users   []bool           // which of the new messages are the user's
 	words   map[int][]uint32 // sorted hashes, of old message i at i, of new message j at -1-j
 	err     error
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
-	if l.edition.base.state.Thread.Live[old].Role != l.roles[new] {
+	if (l.edition.base.live.At(old).Role == domarkx.User) != l.users[new] {
 		return domarkx.Unlike
 	}
 	a, b := l.bag(old), l.bag(-1-new)
@@ -65,7 +65,7 @@ func (l *likeness) bag(at int) []uint32 {
 		is, err = l.edition.at(-1 - at)
 		msg = is.Message
 	} else {
-		msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.state.Thread.Live[at])
+		msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.live.At(at))
 	}
 	if err != nil {
 		l.err = err

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 )
@@ -11,16 +10,7 @@ import (
 // what is no parent in the session's history. Only this program's own calls make
 // such parents; anybody can write a link.
 func (m *SessionManager) soundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
-	var links []string
-	for _, e := range slices.Backward(messages) {
-		if e.Link != "" {
-			links = append(links, e.Link)
-		}
-	}
-	if len(links) == 0 {
-		return nil
-	}
-	linked, err := m.store.Linked(ctx, snapshot, links)
+	linked, err := m.linked(ctx, snapshot, domarkx.EntryList(messages))
 	if err != nil {
 		return err
 	}
@@ -30,4 +20,20 @@ func (m *SessionManager) soundLinks(ctx context.Context, snapshot string, messag
 		}
 	}
 	return nil
+}
+
+// linked returns the links of messages of a snapshot that count.
+func (m *SessionManager) linked(ctx context.Context, snapshot string, messages domarkx.Entries) (map[string]bool, error) {
+	var links []string
+	seen := map[string]bool{"": true}
+	for i := messages.Len() - 1; i >= 0; i-- { // the newest are found first
+		if link := messages.At(i).Link; !seen[link] {
+			seen[link] = true
+			links = append(links, link)
+		}
+	}
+	if len(links) == 0 {
+		return nil, nil
+	}
+	return m.store.Linked(ctx, snapshot, links)
 }

@@ -39,11 +39,8 @@ type Saved struct {
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
 	var base *view
 	if r.Base != "" {
-		state, err := m.store.Load(ctx, r.Base)
-		if err != nil {
-			return Saved{}, err
-		}
-		if base, err = newView(ctx, m.store, state); err != nil {
+		var err error
+		if base, err = loadView(ctx, m.store, r.Base); err != nil {
 			return Saved{}, err
 		}
 	}
@@ -144,7 +141,7 @@ func subject(c change, e *edition) string {
 	n := e.len()
 	was := 0
 	if e.base != nil {
-		was = len(e.base.state.Thread.Live)
+		was = e.base.live.Len()
 	}
 	switch {
 	case e.base == nil:

@@ -37,11 +37,7 @@ func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.W
 
 // Write writes the snapshot of that id.
 func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.Writer) error {
-	state, err := m.store.Load(ctx, id)
-	if err != nil {
-		return err
-	}
-	v, err := newView(ctx, m.store, state)
+	v, err := loadView(ctx, m.store, id)
 	if err != nil {
 		return err
 	}
@@ -77,7 +73,8 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 	if err != nil {
 		return err
 	}
-	if err := m.soundLinks(ctx, id, v.state.Thread.Live); err != nil {
+	linked, err := m.linked(ctx, id, v.live)
+	if err != nil {
 		return err
 	}
 	header, err := v.header(ctx)
@@ -85,18 +82,13 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 		return err
 	}
 	deriveOwn(&header, info)
-	return snapshotDocument(w, header, len(v.state.Thread.Live), func(k int) (domarkx.Message, error) {
-		return v.linked(ctx, k)
+	return snapshotDocument(w, header, v.live.Len(), func(k int) (domarkx.Message, error) {
+		msg, err := v.message(ctx, k)
+		if link := v.live.At(k).Link; err == nil && linked[link] {
+			addLink(&msg, link)
+		}
+		return msg, err
 	})
-}
-
-// linked returns message k as shown in JSON: with its workspace version.
-func (v *view) linked(ctx context.Context, k int) (domarkx.Message, error) {
-	msg, err := v.message(ctx, k)
-	if link := v.state.Thread.Live[k].Link; err == nil && link != "" {
-		addLink(&msg, link)
-	}
-	return msg, err
 }
 
 // addLink sets the one member that is added to a message when it is shown.

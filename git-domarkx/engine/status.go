@@ -106,11 +106,7 @@ type Finding struct {
 // CheckSnapshot renders every message of a snapshot and compares it with the
 // digests that were recorded; a damaged one is a finding.
 func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) ([]Finding, error) {
-	state, err := m.store.Load(ctx, info.ID)
-	if err != nil {
-		return []Finding{damage(info, err)}, ctx.Err()
-	}
-	v, err := newView(ctx, m.store, state)
+	v, err := loadView(ctx, m.store, info.ID)
 	if err != nil {
 		return []Finding{damage(info, err)}, ctx.Err()
 	}

@@ -102,7 +102,7 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 // withResult returns message k with a result behind a call, or with both instead of
 // the call; prune takes away those of the calls after it.
 func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg domarkx.Message, s step, outcome []domarkx.Block, all []step, prune bool) (domarkx.WrittenMessage, error) {
-	e := v.state.Thread.Live[k]
+	e := v.live.At(k)
 	written := domarkx.WrittenMessage{Message: msg, Written: domarkx.Written{Layout: e.Layout}}
 	if e.Layout.Verbatim {
 		var err error

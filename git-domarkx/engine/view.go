@@ -18,10 +18,12 @@ import (
 // form in which it stands in the document. Piece 0 is the preamble, piece k+1 is
 // message k.
 type view struct {
-	blobs  Blobs
-	state  *domarkx.State
-	placed []domarkx.Placed
-	made   map[int]made // the pieces whose shown form is not stored
+	blobs   Blobs
+	headers []domarkx.HeaderEntry
+	live    domarkx.Entries
+	dead    []domarkx.Tombstone
+	placed  []domarkx.Placed
+	made    map[int]made // the pieces whose shown form is not stored
 }
 
 // made is a piece in a form that is not stored.
@@ -31,32 +33,59 @@ type made struct {
 }
 
 func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, error) {
-	v := &view{blobs: blobs, state: state, made: map[int]made{}}
-	if len(state.Headers) > 1 {
-		if err := v.render(ctx, 0); err != nil {
-			return nil, err
-		}
-	}
-	for k := range state.Thread.Live {
-		if state.Thread.InConflict(k) {
-			if err := v.render(ctx, k+1); err != nil {
-				return nil, err
-			}
-		}
-	}
-	includes, err := v.includes(ctx)
+	v := &view{blobs: blobs, headers: state.Headers, live: domarkx.EntryList(state.Thread.Live), dead: state.Thread.Dead}
+	return v, v.arrange(ctx)
+}
+
+// loadView returns a stored snapshot as it is shown. It may have many messages.
+func loadView(ctx context.Context, store Store, snapshot string) (*view, error) {
+	state, err := store.LoadPacked(ctx, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	v.placed = domarkx.Arrange(markdown.IncludesID(includes), len(state.Thread.Live)+1, v.layout)
+	v := &view{blobs: store, headers: state.Headers, live: &state.Live, dead: state.Dead}
+	return v, v.arrange(ctx)
+}
+
+// arrange puts the pieces in their places.
+func (v *view) arrange(ctx context.Context) error {
+	v.made = map[int]made{}
+	if len(v.headers) > 1 {
+		if err := v.render(ctx, 0); err != nil {
+			return err
+		}
+	}
+	var before domarkx.ID
+	for k := range v.live.Len() {
+		id := v.live.At(k).ID
+		if k > 0 && id == before {
+			for i := k; i <= k+1; i++ {
+				if _, ok := v.made[i]; ok {
+					continue
+				}
+				if err := v.render(ctx, i); err != nil {
+					return err
+				}
+			}
+		}
+		before = id
+	}
+	includes, err := v.includes(ctx)
+	if err != nil {
+		return err
+	}
+	v.placed = domarkx.Arrange(markdown.IncludesID(includes), v.live.Len()+1, v.layout)
 	for i, p := range v.placed {
-		if l := v.layout(i); p.Form == domarkx.Canonical && (l.Verbatim || l.Within > 0) {
+		if p.Form != domarkx.Canonical {
+			continue
+		}
+		if l := v.layout(i); l.Verbatim || l.Within > 0 {
 			if err := v.render(ctx, i); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // layout returns the layout of a piece as shown. It must not be changed.
@@ -65,9 +94,13 @@ func (v *view) layout(i int) *domarkx.Layout {
 		return &made.layout
 	}
 	if i == 0 {
-		return &v.state.Headers[0].Layout
+		return &v.headers[0].Layout
 	}
-	return &v.state.Thread.Live[i-1].Layout
+	if list, ok := v.live.(domarkx.EntryList); ok { // as most are, and none is copied
+		return &list[i-1].Layout
+	}
+	e := v.live.At(i - 1)
+	return &e.Layout
 }
 
 // render makes the canonical bytes of a piece whose stored layout is not that of
@@ -104,7 +137,7 @@ func (v *view) size() int64 {
 // header returns the header as shown: sides in conflict with it stand in
 // metadata.conflict.
 func (v *view) header(ctx context.Context) (domarkx.Header, error) {
-	return loadHeader(ctx, v.blobs, v.state.Headers)
+	return loadHeader(ctx, v.blobs, v.headers)
 }
 
 func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
@@ -136,9 +169,9 @@ func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry)
 // message returns message k as shown: one of several texts names its side in
 // message_metadata.conflict.
 func (v *view) message(ctx context.Context, k int) (domarkx.Message, error) {
-	e := v.state.Thread.Live[k]
+	e := v.live.At(k)
 	msg, err := loadMessage(ctx, v.blobs, e)
-	if err == nil && v.state.Thread.InConflict(k) {
+	if err == nil && domarkx.InConflict(v.live, k) {
 		markConflict(&msg, e.Rev)
 	}
 	return msg, err
@@ -183,9 +216,9 @@ func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
 	case form == domarkx.Nothing:
 		return nil, nil
 	case form == domarkx.AsWritten && i == 0:
-		return v.checked(ctx, i, v.state.Headers[0].Source)
+		return v.checked(ctx, i, v.headers[0].Source)
 	case form == domarkx.AsWritten:
-		return v.checked(ctx, i, v.state.Thread.Live[i-1].Source)
+		return v.checked(ctx, i, v.live.At(i-1).Source)
 	case i == 0:
 		h, err := v.header(ctx)
 		if err != nil {
@@ -224,7 +257,7 @@ func (v *view) damaged(i int) error {
 	if i == 0 {
 		return damagedPiece("preamble")
 	}
-	return damagedMessage(i-1, v.state.Thread.Live[i-1].ID)
+	return damagedMessage(i-1, v.live.At(i-1).ID)
 }
 
 func damagedMessage(k int, id domarkx.ID) error {
@@ -265,7 +298,7 @@ func (v *view) reads(ctx context.Context, data []byte) (bool, error) {
 
 // includes returns the files that the document includes.
 func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
-	tree := v.state.Headers[0].Includes
+	tree := v.headers[0].Includes
 	if tree == "" {
 		return nil, nil
 	}
