@@ -57,6 +57,26 @@ func (s Stream) Document() (*domarkx.Document, error) {
 	return doc, nil
 }
 
+// A Conversation is messages in memory.
+type Conversation []domarkx.WrittenMessage
+
+// Len returns the number of messages.
+func (c Conversation) Len() int { return len(c) }
+
+// At returns message k.
+func (c Conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
+
+// Whole writes a document that is in memory as a function such as [Codec.Write] does.
+func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error, error), doc *domarkx.Document, to Target) ([]byte, error) {
+	writer, err := write(doc.Header, Conversation(doc.Conversation), to)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = writer(&out)
+	return out.Bytes(), err
+}
+
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 

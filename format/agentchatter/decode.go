@@ -59,14 +59,8 @@ func (c codec) atOnce(f format.File) (format.Stream, error) {
 	if err != nil {
 		return format.Stream{}, err
 	}
-	return format.Stream{Header: doc.Header, Damage: doc.Damage, Messages: conversation(doc.Conversation)}, nil
+	return format.Stream{Header: doc.Header, Damage: doc.Damage, Messages: format.Conversation(doc.Conversation)}, nil
 }
-
-// A conversation is messages in memory.
-type conversation []domarkx.WrittenMessage
-
-func (c conversation) Len() int                                 { return len(c) }
-func (c conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
 
 // divided reads a session of which the messages are read when they are asked for, and
 // reports whether it is damaged so that it has to be read at once.

@@ -17,13 +17,7 @@ const defaultTeam = "domarkx"
 // final newline, valid by [Schema]. What the session does not say follows from it
 // and from to alone. What the format has no place for is told to to.Lost.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	write, err := Write(doc.Header, conversation(doc.Conversation), to)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = write(&out)
-	return out.Bytes(), err
+	return format.Whole(Write, doc, to)
 }
 
 // Write is Encode for messages that need not be in memory. Each is asked for once to see

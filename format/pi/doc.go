@@ -39,6 +39,7 @@ func keeping(keep int64) format.Codec {
 		Detect:     Detect,
 		Decode:     c.decode,
 		Encode:     Encode,
+		Write:      Write,
 		Identify:   Identify,
 		Place:      Place,
 		Open:       c.open,

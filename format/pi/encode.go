@@ -1,8 +1,10 @@
 package pi
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,37 +21,100 @@ import (
 // of an imported transcript stands there again. Nothing depends on the clock or on
 // chance. What the format has no place for is told to to.Lost.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	e := encoder{doc: doc, to: to, about: domarkx.ObjectValue(), taken: map[string]bool{}, chosen: map[string]bool{}}
-	if doc.Header.UserMetadata != nil {
-		e.about = *doc.Header.UserMetadata
+	return format.Whole(Write, doc, to)
+}
+
+// Write is Encode for messages that need not be in memory. Each is asked for once to see
+// what is lost and which ids entries have, and once more whenever the document is written.
+func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
+	var lost []string
+	tell := to.Lost
+	to.Lost = func(what string) { lost = append(lost, what) }
+	e := encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), ids: map[key]idUse{}, out: bufio.NewWriter(io.Discard)}
+	if h.UserMetadata != nil {
+		e.about = *h.UserMetadata
 	}
-	e.reserve()
-	e.header()
-	for i, m := range doc.Conversation {
+	for again := true; again; again = e.clashes { // all ids are known the second time
+		lost, e.clashes = nil, false
+		if err := e.document(); err != nil {
+			return nil, err
+		}
+	}
+	if tell != nil {
+		for _, what := range lost {
+			tell(what)
+		}
+	}
+	e.to.Lost = nil // all is told
+	return func(w io.Writer) error {
+		e := e
+		e.out = bufio.NewWriterSize(w, 64<<10)
+		if err := e.document(); err != nil {
+			return err
+		}
+		return e.out.Flush()
+	}, nil
+}
+
+// encoder writes one document.
+type encoder struct {
+	doc      domarkx.Header
+	messages format.Messages
+	to       format.Target
+	about    domarkx.Value // user_metadata
+	out      *bufio.Writer
+	last     string        // the entry written last
+	ids      map[key]idUse // of entries
+	clashes  bool          // an id was made that an entry which follows has of its own
+	at       string        // the time of the entry written last
+	name     string        // what the last session_info written says
+	model    domarkx.Value // the last assistant's message written
+}
+
+// An idUse is what is known of an id.
+type idUse uint8
+
+const (
+	idTaken  idUse = 1 << iota // an entry that was written has it
+	idChosen                   // an entry has it of its own
+	idMade                     // it was made for an entry that has none
+)
+
+func (e *encoder) isUsed(id string, as idUse) bool { return e.ids[keyOf(id)]&as != 0 }
+
+// document writes the document.
+func (e *encoder) document() error {
+	for id, use := range e.ids {
+		if e.ids[id] = use & idChosen; use&idChosen == 0 {
+			delete(e.ids, id)
+		}
+	}
+	e.last, e.name, e.model = "", "", domarkx.Value{}
+	after, _ := e.about.Get(keyAfter)
+	e.reserve(after)
+	if err := e.header(); err != nil {
+		return err
+	}
+	for i := range e.messages.Len() {
+		m, err := e.messages.At(i)
+		if err != nil {
+			return err
+		}
+		if m.Metadata != nil {
+			entry, _ := m.Metadata.Get(keyEntry)
+			before, _ := m.Metadata.Get(keyBefore)
+			results, _ := m.Metadata.Get(keyResults)
+			e.reserve(domarkx.ArrayValue(entry), before, results)
+		}
 		e.message(i, m)
 	}
-	after, _ := e.about.Get(keyAfter)
 	if isHeader(e.about) {
 		e.entries(after)
 		if name := text(e.about, keySessionName); name != e.name {
 			e.entry(object(keyType, str(typeSessionInfo), keyTimestamp, str(e.at), keyName, str(name)), "name")
 		}
 	}
-	return e.out, nil
-}
-
-// encoder writes one document.
-type encoder struct {
-	doc    *domarkx.Document
-	to     format.Target
-	about  domarkx.Value // user_metadata
-	out    []byte
-	last   string          // the entry written last
-	taken  map[string]bool // ids of entries that were written
-	chosen map[string]bool // ids that entries to be written have of their own
-	at     string          // the time of the entry written last
-	name   string          // what the last session_info written says
-	model  domarkx.Value   // the last assistant's message written
+	return nil
 }
 
 func (e *encoder) lose(i int, form string, args ...any) {
@@ -61,36 +126,26 @@ const isoTime = "2006-01-02T15:04:05.000Z"
 
 // fallback is the time of what says none: that of the snapshot.
 func (e *encoder) fallback() time.Time {
-	if t, ok := format.ParseTime(e.doc.Header.ImportTimestamp); ok {
+	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
 		return t
 	}
 	return time.Unix(0, 0)
 }
 
-// reserve notes which ids entries have of their own.
-func (e *encoder) reserve() {
-	for _, m := range e.doc.Conversation {
-		if m.Metadata == nil {
-			continue
+// reserve notes which ids entries in lists have of their own.
+func (e *encoder) reserve(lists ...domarkx.Value) {
+	for _, list := range lists {
+		for _, v := range list.Items() {
+			id := keyOf(text(v, keyID))
+			e.clashes = e.clashes || e.ids[id]&(idMade|idChosen) == idMade
+			e.ids[id] |= idChosen
 		}
-		entry, _ := m.Metadata.Get(keyEntry)
-		e.chosen[text(entry, keyID)] = true
-		for _, name := range []string{keyBefore, keyResults} {
-			list, _ := m.Metadata.Get(name)
-			for _, v := range list.Items() {
-				e.chosen[text(v, keyID)] = true
-			}
-		}
-	}
-	after, _ := e.about.Get(keyAfter)
-	for _, v := range after.Items() {
-		e.chosen[text(v, keyID)] = true
 	}
 }
 
 // header writes the first line.
-func (e *encoder) header() {
-	h := e.doc.Header
+func (e *encoder) header() error {
+	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {
 		e.to.Lose("execution_config (session-config, workspace-config)")
 	}
@@ -101,7 +156,11 @@ func (e *encoder) header() {
 		e.to.Lose("%s", m.Name)
 	}
 	own := isHeader(e.about)
-	line := object(keyType, str(typeSession), keyVersion, number(version), keyID, str(e.sessionID()),
+	id, err := e.sessionID()
+	if err != nil {
+		return err
+	}
+	line := object(keyType, str(typeSession), keyVersion, number(version), keyID, str(id),
 		keyTimestamp, str(e.fallback().UTC().Format(isoTime)), keyCwd, str("/"))
 	for _, m := range e.about.Members() {
 		switch {
@@ -124,22 +183,27 @@ func (e *encoder) header() {
 	}
 	e.at = text(line, keyTimestamp)
 	e.write(line)
+	return nil
 }
 
+// write writes a line. Whether it could be written is told in the end.
 func (e *encoder) write(v domarkx.Value) {
-	e.out = append(v.AppendJSON(e.out, "", ""), '\n')
+	e.out.Write(append(v.AppendJSON(e.out.AvailableBuffer(), "", ""), '\n'))
 }
 
 // sessionID is the transcript's own id. A session that is only a branch of one, or
 // none, gets one that follows from what it is.
-func (e *encoder) sessionID() string {
-	if isHeader(e.about) && !isPart(e.doc.Header) {
-		return text(e.about, keyID)
+func (e *encoder) sessionID() (string, error) {
+	if isHeader(e.about) && !isPart(e.doc) {
+		return text(e.about, keyID), nil
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "pi session\x00%s\x00%s\x00%s\x00", e.to.Session, text(e.about, keyID), text(e.about, keyFork))
-	if len(e.doc.Conversation) > 0 {
-		first := e.doc.Conversation[0]
+	if e.messages.Len() > 0 {
+		first, err := e.messages.At(0)
+		if err != nil {
+			return "", err
+		}
 		if first.ID.IsZero() {
 			sum.Write(first.Message.Value().AppendJSON(nil, "", ""))
 		}
@@ -147,15 +211,17 @@ func (e *encoder) sessionID() string {
 	}
 	id := uuid.UUID(sum.Sum(nil)[:16])
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return id.String()
+	return id.String(), nil
 }
 
 // entry writes an entry behind the last one. seed is what its id follows from when it
 // has none that is free.
 func (e *encoder) entry(v domarkx.Value, seed string) {
 	id := text(v, keyID)
-	if id == "" || e.taken[id] {
-		for n := 0; id == "" || e.taken[id] || e.chosen[id]; n++ {
+	use := idTaken
+	if id == "" || e.isUsed(id, idTaken) {
+		use |= idMade
+		for n := 0; id == "" || e.isUsed(id, idTaken|idChosen); n++ {
 			sum := sha256.Sum256(fmt.Appendf(nil, "pi entry %s %s %d", seed, e.last, n))
 			id = fmt.Sprintf("%x", sum[:4])
 		}
@@ -175,12 +241,12 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 			members = append(members, m)
 		}
 	}
-	if kept := text(v, keyFirstKept); text(v, keyType) == typeCompaction && kept != "" && !e.taken[kept] {
+	if kept := text(v, keyFirstKept); text(v, keyType) == typeCompaction && kept != "" && !e.isUsed(kept, idTaken) {
 		e.to.Lose("what the compaction %q keeps: it begins with the entry %q, which is not there, so that pi keeps nothing before it", id, kept)
 	}
 	e.write(domarkx.ObjectValue(members...))
 	e.last, e.at = id, text(v, keyTimestamp)
-	e.taken[id] = true
+	e.ids[keyOf(id)] |= use
 	if text(v, keyType) == typeSessionInfo {
 		e.name = text(v, keyName)
 	}
@@ -196,7 +262,8 @@ func (e *encoder) entries(list domarkx.Value) {
 		case v.Kind() == domarkx.Object && text(v, keyType) != "":
 			e.entry(migrated(v), "kept")
 		case v.Kind() == domarkx.String && isBroken(v.Text()):
-			e.out = append(append(e.out, v.Text()...), '\n')
+			e.out.WriteString(v.Text())
+			e.out.WriteByte('\n')
 		default:
 			e.to.Lose("an entry without a type: %.60s", v.JSON())
 		}

@@ -259,3 +259,46 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteKeepsIDs: an id that is made for one message is never that of a message which
+// follows.
+func TestWriteKeepsIDs(t *testing.T) {
+	own := func(id string) *domarkx.Value {
+		v, err := domarkx.ParseValue([]byte(`{"entry":{"type":"message","id":"` + id + `","timestamp":"2026-02-18T05:00:01.000Z","message":{"role":"user","content":""}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &v
+	}
+	said := []domarkx.Block{{Type: domarkx.TextBlock, Text: "said"}}
+	ids := func(last string) []string {
+		doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{
+			{Message: domarkx.Message{Role: domarkx.User, Content: said}},
+			{Message: domarkx.Message{Role: domarkx.Assistant, Content: said}},
+			{Message: domarkx.Message{Role: domarkx.User, Content: said, Metadata: own(last)}},
+		}}
+		lost := 0
+		data, err := pi.Encode(doc, format.Target{Lost: func(string) { lost++ }})
+		if err != nil || lost > 0 {
+			t.Fatalf("%v, and %d things lost", err, lost)
+		}
+		var ids []string
+		for line := range bytes.Lines(data) {
+			v, err := domarkx.ParseValue(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, _ := v.Get("id")
+			ids = append(ids, id.Text())
+		}
+		return ids[1:]
+	}
+	before := ids("own")
+	after := ids(before[0])
+	if after[2] != before[0] || after[0] == before[0] || after[0] == "" {
+		t.Errorf("ids %q, and %q when the last has that of the first", before, after)
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(after))); len(distinct) != 3 {
+		t.Errorf("ids %q, expected three", after)
+	}
+}
