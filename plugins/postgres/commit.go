@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // The files of a version.
@@ -69,13 +70,19 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	err = r.commit(ctx, c, w)
+	rows, err := r.database.connect(ctx, forRows)
+	if err == nil {
+		err = errors.Join(r.commit(ctx, c, rows, w), rows.end(ctx))
+	}
 	return errors.Join(err, c.end(ctx))
 }
 
-func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionWriter) error {
-	// Names without their schemas stay out of what the server writes.
-	if err := c.do(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL row_security = off"); err != nil {
+// beginReading begins a transaction. Names without their schemas stay out of what the
+// server writes.
+const beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL row_security = off; "
+
+func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.VersionWriter) error {
+	if err := c.do(ctx, beginReading); err != nil {
 		return err
 	}
 	mark, err := c.value(ctx, markSQL)
@@ -86,7 +93,10 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 	if err != nil {
 		return err
 	}
-	if err := refuse(ctx, c); err != nil {
+	if err := rows.do(ctx, beginReading+"SET TRANSACTION SNAPSHOT "+literal(snapshot)); err != nil {
+		return err
+	}
+	if err := refuse(ctx, c, rows); err != nil {
 		return err
 	}
 	sections, err := r.dump(ctx, snapshot)
@@ -132,14 +142,24 @@ func (r *resource) commit(ctx context.Context, c *connection, w domarkx.VersionW
 		}
 	}
 	for _, t := range m.Tables {
-		if err := t.give(ctx, c, v); err != nil {
-			return fmt.Errorf("the rows of table %q.%q: %w", t.Schema, t.Name, err)
+		if err := t.give(ctx, rows, v); err != nil {
+			return fmt.Errorf("the rows of table %q.%q: %w%s", t.Schema, t.Name, err, hint(err))
 		}
 	}
 	if err := v.Finish(); err != nil {
 		return err
 	}
 	return r.clean(mark)
+}
+
+// hint tells what leads out where the server cannot plan to read a table, since it looks
+// into a function of an index for that, which names no schemas.
+func hint(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && strings.HasPrefix(said.Code, "42") {
+		return "; let the functions that its indexes use name schemas, or SET search_path"
+	}
+	return ""
 }
 
 // give adds the rows of a table to a version.

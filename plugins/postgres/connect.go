@@ -82,7 +82,7 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 }
 
 func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, error) {
-	if c = c.Copy(); as == forVersions {
+	if c = c.Copy(); as != forTools {
 		maps.Copy(c.RuntimeParams, plain)
 	}
 	p, err := pgconn.ConnectConfig(ctx, &c.Config)

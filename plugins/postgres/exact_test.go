@@ -169,6 +169,26 @@ func TestExactExternal(t *testing.T) {
 	su.dumps(emptyDump)
 }
 
+// What the server runs of a database while it plans to read rows has the rights of a
+// reader: a superuser reaches files and programs.
+func TestCommitIsNoSuperuser(t *testing.T) {
+	db := open(t)
+	db.Execute(`CREATE FUNCTION who() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user) THEN RAISE EXCEPTION 'it runs as a superuser'; END IF; RETURN 1; END$$;
+CREATE TABLE t (v int, secret text); INSERT INTO t VALUES (1, 'x'), (2, 'y'); CREATE INDEX ON t ((v + who())) WHERE who() = 1; CREATE STATISTICS s ON (v * who()), v FROM t;
+REVOKE ALL ON t FROM domarkx; REVOKE USAGE ON SCHEMA public FROM PUBLIC; ALTER TABLE t ENABLE ROW LEVEL SECURITY; ALTER TABLE t FORCE ROW LEVEL SECURITY;
+ALTER DATABASE domarkx SET constraint_exclusion = on; ALTER TABLE t ADD CHECK (v > 0 AND who() = 1)`)
+	m := plugintest.NewMemory()
+	version := db.Commit(m)
+	if got := databasetest.Files(t, m, version)["tables/public/t.copy"]; got != "1\tx\n2\ty\n" {
+		t.Errorf("rows: %q", got)
+	}
+	db.Load(m, version)
+	if again := db.Commit(m); again != version {
+		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+	}
+}
+
 // Reading a database for a version runs none of its functions: it is a superuser who
 // reads.
 func TestCommitRunsNothing(t *testing.T) {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // maxSQL bounds the statements of a version, which are read as a whole.
@@ -113,13 +115,14 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := makePublic(ctx, c, v.meta.Public); err != nil {
 		return err
 	}
+	if err := knowSettings(ctx, c); err != nil {
+		return err
+	}
 	if err := c.do(ctx, string(v.pre)); err != nil {
 		return fmt.Errorf("make the schema: %w", err)
 	}
-	for i, t := range v.meta.Tables {
-		if err := v.copy(ctx, c, t, v.rows[i]); err != nil {
-			return fmt.Errorf("the rows of table %q.%q: %w", t.Schema, t.Name, err)
-		}
+	if err := v.copyTables(ctx, c); err != nil {
+		return err
 	}
 	if err := v.makeObjects(ctx, c); err != nil {
 		return err
@@ -132,7 +135,7 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	}
 	// pg_dump's statements switch policies off, with which its owner filled a view.
 	post := bytes.Replace(v.post, []byte("\nSET row_security = off;\n"), []byte("\nSET row_security = on;\n"), 1)
-	if err := c.do(ctx, string(post)); err != nil {
+	if err := makeLast(ctx, c, post); err != nil {
 		return fmt.Errorf("make indexes, constraints and triggers: %w", err)
 	}
 	// Last, because they may keep the owner from the work before.
@@ -140,6 +143,92 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 		return fmt.Errorf("give privileges: %w", err)
 	}
 	return nil
+}
+
+// knowSettings lets the settings of PL/pgSQL be known: those of what is not used yet only
+// superusers may give to functions.
+func knowSettings(ctx context.Context, c *connection) error {
+	there, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql')")
+	if err == nil && there == "t" {
+		err = c.do(ctx, "DO LANGUAGE plpgsql 'BEGIN END'")
+	}
+	return err
+}
+
+// copyTables adds the rows of all tables. What a constraint calls may read other tables,
+// whose rows then have to be there: so those that fail are tried again.
+func (v *stored) copyTables(ctx context.Context, c *connection) error {
+	if err := findNames(ctx, c); err != nil {
+		return err
+	}
+	var todo []int
+	for i := range v.meta.Tables {
+		todo = append(todo, i)
+	}
+	for len(todo) > 0 {
+		var failed []int
+		var first error
+		for _, i := range todo {
+			t := v.meta.Tables[i]
+			err := attempt(ctx, c, func() error { return v.copy(ctx, c, t, v.rows[i]) })
+			var said *pgconn.PgError
+			if err != nil && first == nil {
+				first = fmt.Errorf("the rows of table %q.%q: %w", t.Schema, t.Name, err)
+			}
+			if err != nil {
+				if !errors.As(err, &said) {
+					return first
+				}
+				failed = append(failed, i)
+			}
+		}
+		if len(failed) == len(todo) {
+			return first
+		}
+		todo = failed
+	}
+	return c.do(ctx, emptyPath)
+}
+
+const emptyPath = "SELECT pg_catalog.set_config('search_path', '', false);"
+
+// findNames lets functions that name no schemas find what they mean: those of constraints
+// and indexes are called by what makes these.
+func findNames(ctx context.Context, c *connection) error {
+	path, err := c.value(ctx, "SELECT coalesce(string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> 'public', nspname), '') FROM pg_namespace WHERE "+userSchemas)
+	if err == nil && path != "" {
+		err = c.do(ctx, "SET search_path = "+path)
+	}
+	return err
+}
+
+// makeLast makes what comes after the rows. pg_dump means names without a schema to be
+// PostgreSQL's own; only where functions need it, they are looked for elsewhere, too.
+func makeLast(ctx context.Context, c *connection, sql []byte) error {
+	err := attempt(ctx, c, func() error { return c.do(ctx, string(sql)) })
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if ferr := findNames(ctx, c); ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	again := attempt(ctx, c, func() error { return c.do(ctx, string(bytes.Replace(sql, []byte(emptyPath), nil, 1))) })
+	if again != nil {
+		return err
+	}
+	return c.do(ctx, emptyPath)
+}
+
+// attempt does something of a transaction that goes on when it fails.
+func attempt(ctx context.Context, c *connection, do func() error) error {
+	if err := c.do(ctx, "SAVEPOINT domarkx"); err != nil {
+		return err
+	}
+	err := do()
+	if err == nil {
+		return c.do(ctx, "RELEASE SAVEPOINT domarkx")
+	}
+	return errors.Join(err, c.do(ctx, "ROLLBACK TO SAVEPOINT domarkx; RELEASE SAVEPOINT domarkx"))
 }
 
 // copy adds the rows of a table.

@@ -85,7 +85,8 @@ type purpose int
 
 const (
 	forTools    purpose = iota // what a statement may do
-	forVersions                // reading everything
+	forVersions                // reading everything, of the catalogs alone
+	forRows                    // reading the rows of all tables
 )
 
 // Close stops the server, if it is the resource's own.

@@ -19,7 +19,7 @@ const objectsSQL = `WITH me AS (
 ), owned (class, oid, owner, kind, acl) AS (
   SELECT 'pg_class'::regclass::oid, oid, relowner, CASE relkind WHEN 'S' THEN 's' ELSE 'r' END, relacl FROM pg_class WHERE relkind IN ('r', 'v', 'm', 'f', 'p', 'S') AND relpersistence <> 't'
   UNION ALL SELECT 'pg_proc'::regclass, oid, proowner, 'f', proacl FROM pg_proc p WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i') -- of a range
-  UNION ALL SELECT 'pg_type'::regclass, t.oid, typowner, 'T', typacl FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid WHERE typtype IN ('d', 'e', 'r') OR typtype = 'b' AND typcategory <> 'A' OR c.relkind = 'c'
+  UNION ALL SELECT 'pg_type'::regclass, t.oid, typowner, 'T', typacl FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid WHERE typtype IN ('d', 'e', 'r', 'p') OR typtype = 'b' AND typcategory <> 'A' OR c.relkind = 'c'
   UNION ALL SELECT 'pg_namespace'::regclass, oid, nspowner, 'n', nspacl FROM pg_namespace WHERE nspname !~ '^pg_'
   UNION ALL SELECT 'pg_language'::regclass, oid, lanowner, 'l', lanacl FROM pg_language
   UNION ALL SELECT 'pg_foreign_data_wrapper'::regclass, oid, fdwowner, 'F', fdwacl FROM pg_foreign_data_wrapper
@@ -40,6 +40,9 @@ const objectsSQL = `WITH me AS (
     EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e') AS extension
   FROM me, owned o, pg_identify_object(o.class, o.oid, 0) i
   WHERE (o.oid >= 16384 OR o.class = 'pg_largeobject'::regclass OR o.class = 'pg_namespace'::regclass AND o.oid = 2200) AND coalesce(i.schema, '') !~ '^pg_'
+), intruders AS (
+  SELECT i.type, i.identity FROM owned o, pg_identify_object(o.class, o.oid, 0) i WHERE o.oid >= 16384 AND i.schema IN ('pg_catalog', 'information_schema')
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e')
 )`
 
 // privilegesSQL writes the privileges that are not those which an object has from the
@@ -101,6 +104,9 @@ WHERE s.setrole = 0 AND d.datname = current_database() AND (c ~ '^(plpgsql\.(?!v
 // objectCommentsSQL writes what pg_dump only says beside the large objects themselves.
 const objectCommentsSQL = `SELECT format('COMMENT ON LARGE OBJECT %s IS %L', objoid, description) FROM pg_description WHERE classoid = 'pg_largeobject'::regclass ORDER BY objoid`
 
+// extensionCommentsSQL writes that an extension has lost the comment which it brings.
+const extensionCommentsSQL = `SELECT format('COMMENT ON EXTENSION %I IS NULL', extname) FROM pg_extension e WHERE oid >= 16384 AND obj_description(oid, 'pg_extension') IS NULL ORDER BY 1`
+
 const commentSQL = `SELECT coalesce((SELECT quote_literal(shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()), '')`
 
 // access returns the statements for privileges and for what is set for the database
@@ -132,6 +138,13 @@ func access(ctx context.Context, c *connection) (sql []byte, roles []string, err
 		return nil, nil, err
 	}
 	err = c.rows(ctx, objectCommentsSQL, nil, func(row [][]byte) error {
+		b.WriteString(string(row[0]) + ";\n")
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = c.rows(ctx, extensionCommentsSQL, nil, func(row [][]byte) error {
 		b.WriteString(string(row[0]) + ";\n")
 		return nil
 	})

@@ -19,27 +19,92 @@ UNION ALL SELECT 'the database', 'has privileges from the role ' || pg_get_userb
 UNION ALL SELECT 'the database', 'belongs to the role ' || pg_get_userbyid(datdba) FROM pg_database, me WHERE datname = current_database() AND datdba <> me.oid
 UNION ALL SELECT type || ' ' || identity, 'is part of an extension, and has other privileges than that gave it' FROM objects o WHERE extension AND acl IS NOT NULL
   AND acl::text IS DISTINCT FROM (SELECT p.initprivs::text FROM pg_init_privs p WHERE p.classoid = o.class AND p.objoid = o.oid AND p.objsubid = 0)
+UNION ALL SELECT type || ' ' || identity, 'is in a schema of PostgreSQL''s own' FROM intruders
 UNION ALL SELECT 'default privileges', 'are of the role ' || pg_get_userbyid(defaclrole) FROM pg_default_acl, me WHERE defaclrole <> me.oid
-UNION ALL SELECT type || ' ' || identity, 'only superusers can make' FROM objects o WHERE NOT extension AND (class IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass)
-  OR EXISTS (SELECT FROM pg_type t WHERE o.class = 'pg_type'::regclass AND t.oid = o.oid AND t.typtype = 'b')
+UNION ALL SELECT type || ' ' || identity, 'only superusers can make' FROM objects o WHERE NOT extension AND (class IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass, 'pg_language'::regclass)
+  OR EXISTS (SELECT FROM pg_type t WHERE o.class = 'pg_type'::regclass AND t.oid = o.oid AND t.typtype IN ('b', 'p'))
+  OR EXISTS (SELECT FROM pg_aggregate a WHERE o.class = 'pg_proc'::regclass AND a.aggfnoid = o.oid AND 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype))
   OR EXISTS (SELECT FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE o.class = 'pg_proc'::regclass AND p.oid = o.oid AND (p.proleakproof OR NOT l.lanpltrusted AND l.lanname <> 'internal' AND l.lanname <> 'sql' OR l.lanname = 'internal' AND p.prokind <> 'a')))
-UNION ALL SELECT 'access method ' || amname, 'only superusers can make' FROM pg_am a WHERE oid >= 16384 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_am'::regclass AND d.objid = a.oid AND d.deptype = 'e')
+UNION ALL SELECT i.type || ' ' || i.identity, 'only superusers can make' FROM (SELECT 'pg_am'::regclass::oid AS class, oid FROM pg_am UNION ALL SELECT 'pg_ts_parser'::regclass, oid FROM pg_ts_parser
+  UNION ALL SELECT 'pg_ts_template'::regclass, oid FROM pg_ts_template UNION ALL SELECT 'pg_transform'::regclass, oid FROM pg_transform
+  UNION ALL SELECT 'pg_cast'::regclass, c.oid FROM me, pg_cast c JOIN pg_type f ON f.oid = castsource JOIN pg_type t ON t.oid = casttarget WHERE castmethod = 'b' OR me.oid NOT IN (f.typowner, t.typowner)) o,
+  pg_identify_object(o.class, o.oid, 0) i WHERE o.oid >= 16384 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e')
+UNION ALL SELECT type || ' ' || identity, 'sets ' || quote_ident(split_part(s, '=', 1)) || ', which the role that loads it may not' FROM objects o JOIN pg_proc p ON o.class = 'pg_proc'::regclass AND p.oid = o.oid, unnest(p.proconfig) s
+  WHERE NOT extension AND s !~ '^(plpgsql\.(?!variable_conflict)|role=|session_authorization=)' AND NOT EXISTS (SELECT FROM pg_settings g WHERE g.name = split_part(s, '=', 1) AND g.context = 'user')
+UNION ALL SELECT type || ' ' || identity, 'has system triggers that are switched off or on' FROM objects o WHERE class = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = o.oid AND g.tgisinternal AND g.tgenabled <> 'O' AND g.tgparentid = 0)
 UNION ALL SELECT 'subscription ' || subname, 'is to another server' FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE datname = current_database()
 UNION ALL SELECT objtype || ' ' || objname, 'has a security label' FROM pg_seclabels l JOIN pg_class c ON c.oid = l.classoid AND NOT c.relisshared
 UNION ALL SELECT 'index ' || i.indexrelid::regclass, 'is not valid; REINDEX or DROP it' FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relpersistence <> 't'
 UNION ALL SELECT 'the user mapping for server ' || quote_ident(srvname), 'has a password, which everybody who has the version could read' FROM pg_user_mappings WHERE EXISTS (SELECT FROM unnest(umoptions) o WHERE o ~ 'password')
 ORDER BY 2, 1`
 
+// extensionsSQL names the extensions that the role which loads a version cannot make
+// again: CREATE EXTENSION takes the version that the server has now.
+const extensionsSQL = `SELECT 'extension ' || quote_ident(extname), CASE WHEN a.name IS NULL THEN 'is not there any more for the server to make it again' ELSE 'only superusers can make' END
+FROM pg_extension e LEFT JOIN LATERAL (SELECT v.name, v.superuser AND NOT v.trusted AS refused FROM pg_available_extensions() x JOIN pg_available_extension_versions() v ON v.name = x.name AND v.version = x.default_version
+  WHERE x.name = e.extname OFFSET 0) a ON true WHERE e.oid >= 16384 AND a.refused IS NOT false ORDER BY 1`
+
+// membersSQL names what was put into an extension, which pg_dump leaves out for it. What
+// an extension makes by itself belongs to a superuser, where those make it, or a user does
+// by trust; else it belongs to whoever made the extension, and came in the same transaction.
+const membersSQL = objectsSQL + `, members AS (
+  SELECT d.classid, d.objid, d.xmin, e.oid AS extension, e.extname, o.owner FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid LEFT JOIN owned o ON o.class = d.classid AND o.oid = d.objid
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.oid >= 16384
+), owners AS (
+  SELECT classid, objid, xmin, extension, extname, owner FROM members
+  UNION ALL SELECT m.classid, m.objid, m.xmin, m.extension, m.extname, t.typowner FROM members m JOIN pg_cast c ON m.classid = 'pg_cast'::regclass AND c.oid = m.objid JOIN pg_type t ON t.oid IN (c.castsource, c.casttarget)
+  UNION ALL SELECT m.classid, m.objid, m.xmin, m.extension, m.extname, t.typowner FROM members m JOIN pg_transform c ON m.classid = 'pg_transform'::regclass AND c.oid = m.objid JOIN pg_type t ON t.oid = c.trftype
+)
+SELECT DISTINCT i.type || ' ' || i.identity, 'was added to the extension ' || quote_ident(extname) || ', which does not make it; take it out with ALTER EXTENSION'
+FROM owners m JOIN pg_roles r ON r.oid = m.owner, pg_identify_object(m.classid, m.objid, 0) i
+WHERE NOT r.rolsuper AND (
+  EXISTS (SELECT FROM pg_available_extension_versions() v JOIN pg_available_extensions() x ON v.name = x.name AND v.version = x.default_version WHERE v.name = m.extname AND v.superuser)
+  OR EXISTS (SELECT FROM pg_depend s WHERE s.classid = 'pg_extension'::regclass AND s.objid = m.extension AND s.refclassid = 'pg_namespace'::regclass AND s.xmin <> m.xmin)) ORDER BY 1`
+
 // configSQL lists the tables of extensions in which users keep something, with the
 // condition for that.
 const configSQL = `SELECT e.extname, c.oid::regclass, coalesce(nullif(e.extcondition[k.n], ''), '') FROM pg_extension e, unnest(e.extconfig) WITH ORDINALITY AS k (oid, n) JOIN pg_class c ON c.oid = k.oid
 WHERE c.relkind = 'r' ORDER BY 1, 2`
 
+// A naming is a column whose values name objects.
+type naming struct{ column, lost, why string }
+
+// namingSQL lists the columns whose values are written as names.
+const namingSQL = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), quote_ident(attname), atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
+WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ` + userSchemas + ` AND attnum > 0 AND NOT attisdropped AND atttypid IN ('regclass'::regtype, 'regproc'::regtype, 'regoper'::regtype, 'regrole'::regtype) ORDER BY 1, attnum`
+
+// namingColumns returns the columns whose values are written as names, with queries that
+// tell whether the names cannot be read again: those of what is made after the rows, of
+// one of several, of a role that is not on every server.
+func namingColumns(ctx context.Context, c *connection) ([]naming, error) {
+	var found []naming
+	err := c.rows(ctx, namingSQL, nil, func(row [][]byte) error {
+		exists := func(catalog, condition string) string {
+			return fmt.Sprintf("SELECT EXISTS (SELECT FROM ONLY %s t JOIN pg_catalog.%s c ON c.oid = t.%s WHERE %s)", row[0], catalog, row[1], condition)
+		}
+		n := naming{column: fmt.Sprintf("column %s of table %s", row[1], row[0])}
+		switch string(row[2]) {
+		case "regclass":
+			n.lost, n.why = exists("pg_class", "c.relkind IN ('i', 'I')"), "names an index, which is made after the rows"
+		case "regproc":
+			n.lost, n.why = exists("pg_proc", "EXISTS (SELECT FROM pg_catalog.pg_proc o WHERE o.proname = c.proname AND o.pronamespace = c.pronamespace AND o.oid <> c.oid)"), "names one of several functions of a name; regprocedure tells which"
+		case "regoper":
+			n.lost, n.why = exists("pg_operator", "EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE o.oprname = c.oprname AND o.oprnamespace = c.oprnamespace AND o.oid <> c.oid)"), "names one of several operators of a name; regoperator tells which"
+		case "regrole":
+			n.lost, n.why = exists("pg_roles", "c.rolname !~ '^pg_'"), "names a role, which not every server has"
+		}
+		found = append(found, n)
+		return nil
+	})
+	return found, err
+}
+
 // maxNamed is how many things are named that are refused.
 const maxNamed = 10
 
-// refuse names what no version can hold.
-func refuse(ctx context.Context, c *connection) error {
+// refuse names what no version can hold. The one connection reads catalogs, the other
+// the rows of tables.
+func refuse(ctx context.Context, c, rows *connection) error {
 	var found []string
 	more := 0
 	name := func(what string) {
@@ -49,15 +114,17 @@ func refuse(ctx context.Context, c *connection) error {
 		}
 		found = append(found, what)
 	}
-	err := c.rows(ctx, refusedSQL, nil, func(row [][]byte) error {
-		name(fmt.Sprintf("%s %s", row[0], row[1]))
-		return nil
-	})
-	if err != nil {
-		return err
+	for _, sql := range []string{refusedSQL, extensionsSQL, membersSQL} {
+		err := c.rows(ctx, sql, nil, func(row [][]byte) error {
+			name(fmt.Sprintf("%s %s", row[0], row[1]))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	var kept [][3]string
-	err = c.rows(ctx, configSQL, nil, func(row [][]byte) error {
+	err := c.rows(ctx, configSQL, nil, func(row [][]byte) error {
 		kept = append(kept, [3]string{string(row[0]), string(row[1]), string(row[2])})
 		return nil
 	})
@@ -65,12 +132,25 @@ func refuse(ctx context.Context, c *connection) error {
 		return err
 	}
 	for _, k := range kept {
-		some, err := c.value(ctx, "SELECT EXISTS (SELECT FROM "+k[1]+" "+k[2]+")")
+		some, err := rows.value(ctx, "SELECT EXISTS (SELECT FROM "+k[1]+" "+k[2]+")")
 		if err != nil {
 			return fmt.Errorf("the rows of the extension %s: %w", k[0], err)
 		}
 		if some == "t" {
 			name(fmt.Sprintf("table %s is part of the extension %s, and has rows of yours", k[1], k[0]))
+		}
+	}
+	columns, err := namingColumns(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, n := range columns {
+		some, err := rows.value(ctx, n.lost)
+		if err != nil {
+			return fmt.Errorf("the values of %s: %w", n.column, err)
+		}
+		if some == "t" {
+			name(n.column + " " + n.why)
 		}
 	}
 	if len(found) == 0 {

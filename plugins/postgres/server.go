@@ -18,8 +18,11 @@ import (
 
 // The roles and the database of a server.
 const (
-	superuser    = "git_domarkx" // initializes and reads; no statement of a tool runs as it
-	toolRole     = "domarkx"     // owns the database
+	superuser = "git_domarkx" // initializes and reads catalogs; no statement of a tool runs as it
+	// readerRole reads rows. To plan that, the server may call functions of indexes, which
+	// the tools' role made. It is a member of that, which may connect.
+	readerRole   = "git_domarkx_reader"
+	toolRole     = "domarkx" // owns the database
 	databaseName = "domarkx"
 	loadingName  = "domarkx_loading" // of a version, until it is complete
 	oldName      = "domarkx_old"     // what is replaced, until the new one has its name
@@ -131,22 +134,24 @@ func (s *server) prepare(ctx context.Context) error {
 }
 
 func (s *server) prepareWith(ctx context.Context, c *connection) error {
-	role, err := c.value(ctx, "SELECT count(*) FROM pg_roles WHERE rolname = $1", toolRole)
-	if err != nil {
-		return err
-	}
-	if role == "0" {
-		if err := c.do(ctx, "CREATE ROLE "+toolRole); err != nil {
+	for _, role := range []struct{ name, more string }{{toolRole, ""}, {readerRole, " BYPASSRLS; GRANT pg_read_all_data, " + toolRole + " TO " + readerRole}} {
+		found, err := c.value(ctx, "SELECT count(*) FROM pg_roles WHERE rolname = $1", role.name)
+		if err != nil {
+			return err
+		}
+		if found == "0" {
+			if err := c.do(ctx, "CREATE ROLE "+role.name); err != nil {
+				return err
+			}
+		}
+		// The password has hexadecimal digits only.
+		err = c.do(ctx, "ALTER ROLE "+role.name+" RESET ALL; ALTER ROLE "+role.name+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '"+s.state.Password+"'"+role.more)
+		if err != nil {
 			return err
 		}
 	}
-	// The password has hexadecimal digits only.
-	err = c.do(ctx, "ALTER ROLE "+toolRole+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '"+s.state.Password+"'; ALTER ROLE "+toolRole+" RESET ALL")
-	if err != nil {
-		return err
-	}
 	there := map[string]bool{}
-	err = c.rows(ctx, "SELECT datname FROM pg_database", nil, func(row [][]byte) error {
+	err := c.rows(ctx, "SELECT datname FROM pg_database", nil, func(row [][]byte) error {
 		there[string(row[0])] = true
 		return nil
 	})
@@ -177,9 +182,9 @@ func (s *server) to(ctx context.Context, role, name string) (*connection, error)
 	if err != nil {
 		return nil, err
 	}
-	as := forTools
-	if role == superuser {
-		as = forVersions
+	as := forVersions
+	if role == toolRole {
+		as = forTools
 	}
 	return connect(ctx, c, as)
 }
@@ -198,8 +203,11 @@ func (s *server) connect(ctx context.Context, as purpose) (*connection, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	if as == forVersions {
+	switch as {
+	case forVersions:
 		return s.to(ctx, superuser, databaseName)
+	case forRows:
+		return s.to(ctx, readerRole, databaseName)
 	}
 	c, err := s.to(ctx, toolRole, databaseName)
 	if err == nil || ctx.Err() != nil {
