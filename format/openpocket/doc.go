@@ -22,6 +22,7 @@ func Codec() format.Codec {
 		Detect: Detect,
 		Decode: Decode,
 		Encode: Encode,
+		Write:  Write,
 		Place:  Place,
 		Homes:  &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome},
 	}

@@ -88,12 +88,7 @@ var (
 // heading within a step's content is none of its own: the step must be whole before
 // another can begin. It takes linear time for what the program writes.
 func split(s string, offset int) []piece {
-	var heads []int // where a step or a final block may begin
-	for _, at := range headLine.FindAllStringSubmatchIndex(s, -1) {
-		if rest := s[at[2]:]; stepHead.MatchString(rest) || finalHead.MatchString(rest) {
-			heads = append(heads, at[2])
-		}
-	}
+	heads := headsIn(s)
 	var pieces []piece
 	raw := func(from, to int) {
 		if from < to {
@@ -116,6 +111,17 @@ func split(s string, offset int) []piece {
 	}
 	raw(at, len(s))
 	return pieces
+}
+
+// headsIn returns where a step or a final block may begin.
+func headsIn(s string) []int {
+	var heads []int
+	for _, at := range headLine.FindAllStringSubmatchIndex(s, -1) {
+		if rest := s[at[2]:]; stepHead.MatchString(rest) || finalHead.MatchString(rest) {
+			heads = append(heads, at[2])
+		}
+	}
+	return heads
 }
 
 // maxTries bounds how many headings are tried as the end of one step, so that a

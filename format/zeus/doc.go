@@ -34,6 +34,7 @@ func Codec() format.Codec {
 		Detect: Detect,
 		Decode: c.decode,
 		Encode: Encode,
+		Write:  Write,
 
 		Companions: &format.Companions{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest},
 	}

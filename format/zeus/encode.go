@@ -3,6 +3,7 @@ package zeus
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +19,22 @@ import (
 // metadata has the kind of an agent are its entries; what else the session has is
 // told to to.Lost.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
+	return format.Whole(Write, doc, to)
+}
+
+// Write is Encode for messages that need not be in memory. The entries are.
+func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	about := domarkx.ObjectValue()
-	if doc.Header.UserMetadata != nil {
-		about = *doc.Header.UserMetadata
+	if h.UserMetadata != nil {
+		about = *h.UserMetadata
 	}
-	loseHeader(doc.Header, to)
-	entries := make([]domarkx.Value, 0, len(doc.Conversation))
-	for i, m := range doc.Conversation {
+	loseHeader(h, to)
+	entries := []domarkx.Value{}
+	for i := range messages.Len() {
+		m, err := messages.At(i)
+		if err != nil {
+			return nil, err
+		}
 		if entry, ok := entryOf(i, m.Message, to); ok {
 			entries = append(entries, entry)
 		}
@@ -38,7 +48,7 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 		to.Lose("user_metadata.%s", m.Name)
 	}
 	if Text(out, keyCreatedAt) == "" {
-		out = out.With(keyCreatedAt, domarkx.StringValue(isoTime(doc.Header.ImportTimestamp)))
+		out = out.With(keyCreatedAt, domarkx.StringValue(isoTime(h.ImportTimestamp)))
 	}
 	if _, ok := out.Get(keyHostname); !ok {
 		out = out.With(keyHostname, domarkx.StringValue(""))
@@ -49,7 +59,10 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	out = out.With(keySchemaVersion, domarkx.NumberValue(strconv.Itoa(Version))).
 		With(keyEntryCount, domarkx.NumberValue(strconv.Itoa(len(entries)))).
 		With(keyEntries, domarkx.ArrayValue(entries...))
-	return AppendJSON(nil, out), nil
+	return func(w io.Writer) error {
+		_, err := w.Write(AppendJSON(nil, out))
+		return err
+	}, nil
 }
 
 // fits reports whether a member of user_metadata may stand in a snapshot: others

@@ -1,0 +1,224 @@
+package openpocket
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// header returns the session's own header; a time stands for what it lacks.
+func (e *encoder) header() header {
+	h := e.doc
+	if len(h.ExecutionConfig.Members()) > 0 {
+		e.lose("execution_config (session-config, workspace-config)")
+	}
+	if h.Setup != nil {
+		e.lose("setup_script")
+	}
+	for _, m := range slices.Concat(h.MetadataExtra, h.Extra) {
+		e.lose("%s", m.Name)
+	}
+	made := header{values: make([]string, len(headerKeys))}
+	if h.UserMetadata != nil {
+		for _, m := range h.UserMetadata.Members() {
+			i := slices.Index(headerKeys, m.Name)
+			said := m.Value.Text()
+			if i < 0 || m.Value.Kind() != domarkx.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
+				m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
+				e.lose("user_metadata.%s", m.Name)
+				continue
+			}
+			made.values[i] = said
+		}
+	}
+	at := e.fallback()
+	if made.values[0] == "" {
+		made.values[0] = at.Format("20060102-150405")
+	}
+	if made.values[1] == "" {
+		made.values[1] = at.Format(isoTime)
+	}
+	e.last = made.values[1]
+	return made
+}
+
+// isoTime is how the program spells times.
+const isoTime = "2006-01-02T15:04:05.000Z"
+
+// fallback is the time of what says none: that of the snapshot.
+func (e *encoder) fallback() time.Time {
+	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
+		return t.UTC()
+	}
+	return time.Unix(0, 0).UTC()
+}
+
+// at returns when message i says that it was.
+func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, key string) string {
+	said, ok := metadata.Get(key)
+	switch {
+	case ok && said.Kind() == domarkx.String && isTime(said.Text()):
+		e.last = said.Text()
+		return e.last
+	case ok:
+		e.lose("message %d: message_metadata.%s", i, key)
+	}
+	e.last = e.fallback().Format(isoTime)
+	if m.Date != 0 {
+		e.last = time.Unix(m.Date, 0).UTC().Format(isoTime)
+	}
+	return e.last
+}
+
+// piecesOf returns the steps of a message, or the final block that it is.
+func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
+	metadata := domarkx.ObjectValue()
+	if m.Metadata != nil {
+		metadata = *m.Metadata
+	}
+	for _, member := range metadata.Members() {
+		if !slices.Contains([]string{keyStep, keyAt, keyAction, keyHumanAuth, keyStatus, keyEndedAt, keyUnread, domarkx.MetadataGlue}, member.Name) {
+			e.lose("message %d: message_metadata.%s", i, member.Name)
+		}
+	}
+	for _, extra := range m.Extra {
+		e.lose("message %d: %s", i, extra.Name)
+	}
+	if m.Role == domarkx.User {
+		switch {
+		case i != e.task:
+			e.lose("message %d, of the user: a session has one task", i)
+		case e.answer >= 0 && e.answer < i:
+			e.lose("message %d: that it comes behind others, for the task comes first", i)
+		}
+		return nil
+	}
+	if unread, ok := metadata.Get(keyUnread); ok && unread.IsTrue() && len(m.Content) == 1 {
+		return []piece{{raw: m.Content[0].Text}}
+	}
+	calls := slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return isCode(b, "tool-call") })
+	_, ended := metadata.Get(keyStatus)
+	isLast := i == e.messages.Len()-1
+	if !calls && (ended || isLast) {
+		return []piece{e.final(i, m, metadata, glue.Join(m.Content, m.Glue()))}
+	}
+	pieces, behind := e.stepsOf(i, m, metadata)
+	if len(behind) > 0 && isLast {
+		return append(pieces, e.final(i, m, metadata, markdown.RenderContent(behind)))
+	}
+	if len(behind) > 0 || len(pieces) == 0 {
+		e.lose("message %d: that nothing was done after its last text, which becomes a step with an empty action", i)
+		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, "{}", ""))
+	}
+	return pieces
+}
+
+// The statuses of a final block.
+const (
+	successStatus = "SUCCESS"
+	failedStatus  = "FAILED"
+)
+
+// final returns the final block of message i with that text.
+func (e *encoder) final(i int, m domarkx.WrittenMessage, metadata domarkx.Value, text string) piece {
+	status := successStatus
+	if said, ok := metadata.Get(keyStatus); ok {
+		if status = said.Text(); said.Kind() != domarkx.String || status != successStatus && status != failedStatus {
+			e.lose("message %d: message_metadata.%s", i, keyStatus)
+			status = failedStatus
+		}
+	}
+	return piece{isFinal: true, status: status, endedAt: e.at(i, m, metadata, keyEndedAt), message: e.safe(i, text, "## Final", "### Step ")}
+}
+
+func isCode(b domarkx.Block, language string) bool {
+	return b.Type == domarkx.CodeBlock && b.Language == language
+}
+
+// stepsOf returns a step for each call of message i, and what stands behind the last.
+func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Value) (pieces []piece, behind []domarkx.Block) {
+	for b := 0; b < len(m.Content); b++ {
+		block := m.Content[b]
+		if !isCode(block, "tool-call") {
+			behind = append(behind, block)
+			continue
+		}
+		action := actionOf(block.Text, metadata)
+		for _, what := range lostOfCall(block.Text) {
+			e.lose("message %d: %s", i, what)
+		}
+		result := ""
+		if b+1 < len(m.Content) && isCode(m.Content[b+1], "tool-result") {
+			b++
+			result = textOf(m.Content[b].Text)
+			for _, what := range lostOfResult(m.Content[b].Text) {
+				e.lose("message %d: %s", i, what)
+			}
+		}
+		number := text(metadata, keyStep)
+		if picture, ok := pictureOf(number, result); ok && b+1 < len(m.Content) && m.Content[b+1].Type == domarkx.TextBlock && m.Content[b+1].Text == picture.Text {
+			b++
+		}
+		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, action, result))
+		behind = nil
+	}
+	return pieces, behind
+}
+
+// step returns a step of message i, behind so many others of it.
+func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, before int, thought []domarkx.Block, action, result string) piece {
+	said, own := metadata.Get(keyStep)
+	number := said.Text()
+	if own && (said.Kind() != domarkx.String || !isNumber(number)) {
+		e.lose("message %d: message_metadata.%s", i, keyStep)
+		own = false
+	}
+	if !own || before > 0 {
+		number = strconv.Itoa(e.steps + 1)
+	}
+	if n, err := strconv.Atoi(number); err == nil {
+		e.steps = n
+	}
+	return piece{isStep: true, number: number, at: e.at(i, m, metadata, keyAt),
+		thought:   e.safe(i, thoughtOf(thought), "```", "### Step ", "## Final"),
+		action:    e.safe(i, action, "```", "### Step ", "## Final"),
+		result:    e.safe(i, result, "```", "### Step ", "## Final"),
+		ambiguous: own} // a step of the program's own stays as it is
+}
+
+// thoughtOf returns the text of what was thought.
+func thoughtOf(blocks []domarkx.Block) string {
+	switch {
+	case len(blocks) == 0:
+		return noThought
+	case len(blocks) == 1 && isCode(blocks[0], "thought"):
+		return blocks[0].Text
+	}
+	return markdown.RenderContent(blocks)
+}
+
+// safe puts a blank before lines that would read as a boundary of the document, where
+// the document would otherwise read as another.
+func (e *encoder) safe(i int, s string, boundaries ...string) string {
+	if !utf8.ValidString(s) {
+		e.lose("message %d: half a surrogate pair, for which U+FFFD stands", i)
+		s = WellFormed(s)
+	}
+	for _, boundary := range boundaries {
+		if !e.escape {
+			break
+		}
+		var changed bool
+		if s, changed = blanked(s, boundary); changed {
+			e.lose("message %d: lines that begin with %q, which get a blank before them", i, boundary)
+		}
+	}
+	return s
+}

@@ -1,0 +1,15 @@
+package openpocket
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// ReadsBack tells whether a document reads as it is written, piece by piece and as a whole.
+func ReadsBack(doc *domarkx.Document) (apart, whole bool) {
+	e := encoder{doc: doc.Header, messages: format.Conversation(doc.Conversation)}
+	_ = e.find() // the messages are in memory
+	apart, _ = e.readsBack()
+	whole, _ = e.readsBackWhole()
+	return apart, whole
+}
