@@ -12,24 +12,48 @@ import (
 )
 
 // WriteFile writes the document to a file, which has either its old content or all of the
-// new.
+// new. What is not a regular file, a device or a pipe, is written to as it is. A symbolic link
+// stays where what it leads to is there, which is then written.
 func (e *Export) WriteFile(path string) error {
-	f, err := e.aside(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
+	target := path
+	if led, err := filepath.EvalSymlinks(path); err == nil {
+		target = led
 	}
-	defer os.Remove(f.Name())
-	mode := os.FileMode(0o644)
-	if old, err := os.Stat(path); err == nil {
-		mode = old.Mode().Perm()
-	}
-	if err = errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	old, err := os.Stat(target)
+	switch {
+	case err == nil && !old.Mode().IsRegular():
+		err = e.writeThrough(target)
+	case err == nil:
+		err = e.replace(target, old.Mode().Perm())
+	case errors.Is(err, fs.ErrNotExist):
+		err = e.replace(target, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", path, err)
 	}
 	return nil
+}
+
+// writeThrough writes the document to what is not a file of its own.
+func (e *Export) writeThrough(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.write(f), f.Close())
+}
+
+// replace puts the document in a file's place.
+func (e *Export) replace(path string, mode fs.FileMode) error {
+	f, err := e.aside(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // WriteIn writes the document to where it belongs in the folder of the format's program,
