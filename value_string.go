@@ -18,7 +18,7 @@ func (p *parser) str() (string, error) {
 		return string(plain), nil
 	}
 	var buf strings.Builder
-	var space [2 * utf8.UTFMax]byte
+	var space [escapesSpace]byte
 	buf.Grow(len(plain) + p.rest())
 	for buf.Write(plain); p.pos < len(p.data); buf.Write(p.plain()) {
 		switch c := p.data[p.pos]; c {
@@ -29,7 +29,7 @@ func (p *parser) str() (string, error) {
 			}
 			return buf.String(), nil
 		case '\\':
-			escaped, err := p.escape(space[:0])
+			escaped, err := p.escapes(space[:0])
 			if err != nil {
 				return "", err
 			}
@@ -47,7 +47,7 @@ func (p *parser) control(c byte) error {
 
 // pass goes to the end of a string.
 func (p *parser) pass() error {
-	var space [2 * utf8.UTFMax]byte
+	var space [escapesSpace]byte
 	for p.pos < len(p.data) {
 		n, _ := plainRun(p.data[p.pos:])
 		if p.pos += n; p.pos == len(p.data) {
@@ -58,7 +58,7 @@ func (p *parser) pass() error {
 			p.pos++
 			return nil
 		case '\\':
-			if _, err := p.escape(space[:0]); err != nil {
+			if _, err := p.escapes(space[:0]); err != nil {
 				return err
 			}
 		default:
@@ -113,33 +113,31 @@ func (p *parser) rest() int {
 	}
 }
 
-// escape reads an escape and appends what it stands for.
-func (p *parser) escape(buf []byte) ([]byte, error) {
+// escapesSpace is the room for what escapes stand for. It has to be that of two characters.
+const escapesSpace = 4 * utf8.UTFMax
+
+// escaped is what a backslash and a character after it stand for, unless that takes digits.
+var escaped = [256]byte{'n': '\n', '"': '"', '\\': '\\', '/': '/', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
+
+// escapes reads an escape, and those of one character behind it, for lines are often indented by
+// several, and appends what they stand for, as far as there is room.
+func (p *parser) escapes(buf []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.data) {
 		p.pos = len(p.data)
 		return buf, p.fail("unexpected end of input in a string, expected '\"'")
 	}
-	var c byte
-	switch p.data[p.pos+1] {
-	case 'n':
-		c = '\n'
-	case '"', '\\', '/':
-		c = p.data[p.pos+1]
-	case 't':
-		c = '\t'
-	case 'r':
-		c = '\r'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'u':
+	if p.data[p.pos+1] == 'u' {
 		return p.unicode(buf)
-	default:
+	}
+	if escaped[p.data[p.pos+1]] == 0 {
 		return buf, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
 	}
-	p.pos += 2
-	return append(buf, c), nil
+	rest := p.data[p.pos:]
+	for len(buf) < cap(buf) && len(rest) >= 2 && rest[0] == '\\' && escaped[rest[1]] != 0 {
+		buf, rest = append(buf, escaped[rest[1]]), rest[2:]
+	}
+	p.pos = len(p.data) - len(rest)
+	return buf, nil
 }
 
 // unicode reads the escape of a character, which may be two.

@@ -108,19 +108,21 @@ func appendJSONString(dst []byte, s string) []byte {
 		if n == len(s) {
 			break
 		}
-		switch c := s[n]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		for ; n < len(s) && isSpecial(s[n]); n++ {
+			switch c := s[n]; c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, '\\', 'n')
+			case '\t':
+				dst = append(dst, '\\', 't')
+			case '\r':
+				dst = append(dst, '\\', 'r')
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
 		}
-		s = s[n+1:]
+		s = s[n:]
 	}
 	return append(dst, '"')
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/glue"
@@ -174,10 +175,21 @@ func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domar
 
 // succeeded is the result of a call that says something.
 func succeeded(said string) string {
-	const head, tail = "{\n  \"ok\": true,\n  \"result\": ", "\n}"
-	text := make([]byte, 0, len(head)+len(said)+len(said)/16+len(tail)+2)
-	return string(append(str(said).AppendJSON(append(text, head...), "", ""), tail...))
+	space := results.Get().(*[]byte)
+	text := append((*space)[:0], "{\n  \"ok\": true,\n  \"result\": "...)
+	text = append(str(said).AppendJSON(text, "", ""), "\n}"...)
+	result := string(text)
+	if cap(text) <= maxKeptResult {
+		*space = text
+	}
+	results.Put(space)
+	return result
 }
+
+// results is memory to write results into, for how long they become shows only then.
+var results = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxKeptResult = 1 << 20
 
 func isText(item domarkx.Value) bool {
 	v, ok := item.Get(keyText)

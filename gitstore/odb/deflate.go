@@ -30,7 +30,7 @@ const (
 	leastMatch    = 4 // that is looked for
 	longestMatch  = 258
 	recentBits    = 11
-	maxSmall      = 4 << 10 // of an object, in bytes
+	maxSmall      = 16 << 10 // of an object, in bytes
 	endOfBlock    = 256
 )
 

@@ -121,25 +121,30 @@ func (s *windowSpace) index() {
 		s.blocks = make([]uint16, n)
 	}
 	for at, n := 0, 1; at+windowBlock <= len(s.content); at, n = at+s.stride, n+1 {
-		s.blocks[s.slot(binary.LittleEndian.Uint64(s.content[at:]))] = uint16(n)
+		*slot(s.blocks, binary.LittleEndian.Uint64(s.content[at:])) = uint16(n)
 	}
 	s.indexed = true
 }
 
 // slot returns where a block is noted.
-func (s *windowSpace) slot(block uint64) int {
-	return int(block*0x9e3779b97f4a7c15>>40) & (len(s.blocks) - 1)
+func slot(blocks []uint16, block uint64) *uint16 {
+	return &blocks[int(block*0x9e3779b97f4a7c15>>40)&(len(blocks)-1)]
 }
 
-// find returns where the block that rest begins with is in the content; -1 when it is
-// not noted.
-func (s *windowSpace) find(rest []byte) int {
-	block := binary.LittleEndian.Uint64(rest)
-	at := (int(s.blocks[s.slot(block)]) - 1) * s.stride
-	if at < 0 || binary.LittleEndian.Uint64(s.content[at:]) != block {
-		return -1
+// find looks in rest, up to an end, for a block that is in the content. It returns where both are;
+// -1 when there is none. What goes on without one is looked at less and less closely.
+func (s *windowSpace) find(rest []byte, end int) (at, from int) {
+	blocks, content := s.blocks, s.content
+	for misses := 0; at < end; misses++ {
+		block := binary.LittleEndian.Uint64(rest[at:])
+		if n := int(*slot(blocks, block)); n > 0 {
+			if from := (n - 1) * s.stride; binary.LittleEndian.Uint64(content[from:]) == block {
+				return at, from
+			}
+		}
+		at += 1 + misses>>6
 	}
-	return at
+	return at, -1
 }
 
 // delta appends to dst what makes content of a base, if one is at hand that it
@@ -182,29 +187,29 @@ const (
 func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 	limit := len(dst) + len(content)/2
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(len(s.content))), uint64(len(content)))
-	literal, misses := 0, 0 // where what is not copied begins; positions passed since the last copy
-	copied, next := 0, 0    // so far; where in s the last copy ended
+	literal := 0         // where what is not copied begins
+	copied, next := 0, 0 // so far; where in s the last copy ended
 	for at := 0; at+windowBlock <= len(content); {
 		from := -1
-		if at == literal && literal > 0 {
+		if literal > 0 {
 			var gap int
 			if gap, from = s.resume(next, content[at:]); from >= 0 {
 				at += gap
 			}
 		}
 		if from < 0 {
-			from = s.find(content[at:])
+			var gap int
+			gap, from = s.find(content[at:], min(len(content)-windowBlock-at, limit-len(dst))+1)
+			at += gap
 		}
 		if from < 0 {
-			misses++
-			at += 1 + misses>>6 // what goes on without a copy is looked at less closely
-			if len(dst)+at-literal > limit {
-				if copied >= at/2 && at > 2*minDelta {
-					return dst, some
-				}
-				return dst, none
+			if len(dst)+at-literal <= limit {
+				break
 			}
-			continue
+			if copied >= at/2 && at > 2*minDelta {
+				return dst, some
+			}
+			return dst, none
 		}
 		length := windowBlock + common(s.content[from+windowBlock:], content[at+windowBlock:])
 		for from > 0 && at > literal && s.content[from-1] == content[at-1] {
@@ -213,7 +218,7 @@ func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 		dst = appendInsertions(dst, content[literal:at])
 		dst = appendCopies(dst, from, length)
 		at += length
-		literal, misses = at, 0
+		literal = at
 		copied, next = copied+length, from+length
 	}
 	dst = appendInsertions(dst, content[literal:])
