@@ -39,8 +39,11 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 		return nil, err
 	}
 	for _, what := range e.lost {
-		to.Lose("%s", what)
+		if to.Lost != nil {
+			to.Lost(what)
+		}
 	}
+	e.lost = nil
 	return e.write, nil
 }
 
