@@ -15,8 +15,8 @@ type recent[V any] struct {
 	kept map[string]V
 }
 
-func newRecent[V any](max int, make_ func(ctx context.Context, key string) (V, error)) *recent[V] {
-	return &recent[V]{make: make_, max: max, kept: make(map[string]V)}
+func newRecent[V any](max int, fetch func(ctx context.Context, key string) (V, error)) *recent[V] {
+	return &recent[V]{make: fetch, max: max, kept: make(map[string]V)}
 }
 
 func (r *recent[V]) get(ctx context.Context, key string) (V, error) {

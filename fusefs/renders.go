@@ -42,8 +42,8 @@ type rendering struct {
 	err  error
 }
 
-func newRenders(make_ func(context.Context, render) ([]byte, error)) *renders {
-	return &renders{make: make_, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
+func newRenders(draw func(context.Context, render) ([]byte, error)) *renders {
+	return &renders{make: draw, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
 }
 
 // get returns what r names; the caller does not change it.

@@ -119,7 +119,7 @@ func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEn
 	}
 	var top []odb.TreeEntry
 	for name, ids := range below {
-		id := odb.ID{}
+		var id odb.ID
 		if len(ids) == 1 && folders[name] == nil {
 			id = ids[0]
 		} else {

@@ -165,10 +165,9 @@ func TestFaultKillMove(t *testing.T) {
 	}
 	takes := typical(func() { r.domarkx("rename", at, other[at]); at = other[at] })
 	for i := range rounds(t, 40) {
-		to := at
 		switch i / killWays % 3 {
 		case 0:
-			to = other[at]
+			to := other[at]
 			out, _ := r.killed(moment(random, takes), i%killWays, "rename", at, to)
 			if got := names(); len(got) != 1 || got[0] != at && got[0] != to || out != "" && got[0] != to {
 				t.Fatalf("round %d: rename %s %s printed %q; the sessions are %q", i, at, to, out, got)

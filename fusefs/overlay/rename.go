@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// How a rename treats a name that is taken.
+// Replacing is how a rename treats a name that is taken.
 type Replacing int
 
 // The ways of renaming (renameat2(2)).

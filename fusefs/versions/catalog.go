@@ -63,12 +63,6 @@ func (c *catalog) folders(ctx context.Context, p string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// isFolder reports whether names of workspaces go on after a folder.
-func (c *catalog) isFolder(ctx context.Context, p string) (bool, error) {
-	all, err := c.Workspaces.Workspaces(ctx)
-	return slices.ContainsFunc(all, func(v domarkx.Version) bool { return strings.HasPrefix(v.Workspace, p+"/") }), err
-}
-
 // history returns the versions of a workspace up to a tip.
 func (c *catalog) history(ctx context.Context, name, tip string) (*history, error) {
 	c.mu.Lock()

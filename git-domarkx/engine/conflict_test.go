@@ -24,12 +24,12 @@ func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 	if strings.Count(shown, `"conflict"`) != 2 {
 		t.Fatalf("no conflict: %s", shown)
 	}
-	for _, edited := range []string{
-		strings.Replace(shown, "this", "THIS", 1),
-		strings.Replace(shown, "that", "THAT", 1),
-		shown + "\n## assistant\n\nmore\n",
+	for _, edit := range []func(string) string{
+		func(s string) string { return strings.Replace(s, "this", "THIS", 1) },
+		func(s string) string { return strings.Replace(s, "that", "THAT", 1) },
+		func(s string) string { return s + "\n## assistant\n\nmore\n" },
 	} {
-		tip := c.tip("a")
+		tip, edited := c.tip("a"), edit(c.show("a"))
 		c.save("a", tip.ID, edited)
 		if got := c.show("a"); got != edited {
 			t.Errorf("saved %q, got %q", edited, got)
@@ -38,7 +38,6 @@ func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 		if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
 			t.Fatal(err)
 		}
-		shown = c.show("a")
 	}
 }
 

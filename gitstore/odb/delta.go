@@ -54,7 +54,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 		if op == 0 {
 			return nil, errDelta("it has an unknown instruction")
 		}
-		from := delta
+		var from []byte
 		if op&0x80 == 0 {
 			if int(op) > len(delta) {
 				return nil, errDelta("it is cut short")

@@ -222,9 +222,8 @@ func check(t *testing.T, dir string, ids []string, said map[int]int) {
 				}
 			}
 		}
-		at, was := slices.Index(ids, first), -1
-		if position, ok := said[i]; ok {
-			was = position
+		at := slices.Index(ids, first)
+		if was, ok := said[i]; ok {
 			if at != was && at != (was+1)%len(ids) {
 				t.Errorf("group %d is at %d, and was said to be at %d", i, at, was)
 			}

@@ -2,7 +2,6 @@ package localshell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -257,7 +256,9 @@ func (s *shell) remember(path string) error {
 }
 
 func (s *shell) forget(path string) {
-	errors.Join(tree.Empty(path), os.Remove(path), os.Remove(s.temporaries()))
+	if tree.Empty(path) == nil && os.Remove(path) == nil {
+		os.Remove(s.temporaries()) // unless another command has a folder there
+	}
 }
 
 // sweep removes the temporary folder of a command whose program was killed.
