@@ -277,7 +277,7 @@ func isBroken(line string) bool {
 	}
 	v, err := domarkx.ParseValue([]byte(line))
 	if err == nil {
-		return v.Kind() != domarkx.Object
+		return v.Kind() != domarkx.Object || isDeep([]byte(line))
 	}
 	_, good := split([]byte(line))
 	return !good

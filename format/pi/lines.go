@@ -141,10 +141,15 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 		l.report(wrong.Column, "", wrong.Msg)
 	}
 	v, err := l.parse(raw)
-	if err == nil && v.Kind() == domarkx.Object {
+	deep := err == nil && isDeep(raw)
+	if err == nil && !deep && v.Kind() == domarkx.Object {
 		return false, l.object(v, raw, at)
 	}
 	at.broken = true
+	if deep {
+		l.report(1, "", fmt.Sprintf("nested deeper than %d levels; the line of %d bytes is kept as it is, but not read", maxLineDepth, len(raw)))
+		return true, l.unread(raw, at, whole)
+	}
 	if err == nil {
 		l.report(1, "", fmt.Sprintf("is %s, expected an object", v.Kind()))
 		return true, l.unread(raw, at, whole)
@@ -207,11 +212,40 @@ func split(raw []byte) ([]domarkx.Value, bool) {
 			return nil, false
 		}
 		v, err := domarkx.ParseValue(raw[:n])
-		if err != nil {
+		if err != nil || isDeep(raw[:n]) {
 			return nil, false
 		}
 		pieces, raw = append(pieces, v), raw[n:]
 	}
+}
+
+// maxLineDepth is how deep a line may be nested to be read: where its entry comes to stand in
+// a message, or around them, that can be nested six levels less.
+const maxLineDepth = domarkx.MaxMessageDepth - 6
+
+// isDeep reports whether JSON is nested deeper than that.
+func isDeep(raw []byte) bool {
+	if bytes.Count(raw, []byte("["))+bytes.Count(raw, []byte("{")) <= maxLineDepth { // as is plain most often
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			if depth++; depth > maxLineDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return false
 }
 
 // objectEnd returns where the object ends with which text begins; 0 when there is none.

@@ -302,3 +302,44 @@ func TestWriteKeepsIDs(t *testing.T) {
 		t.Errorf("ids %q, expected three", after)
 	}
 }
+
+// TestDeepLines: a line that is nested too deep for where its entry comes to stand is kept as
+// a damaged one.
+func TestDeepLines(t *testing.T) {
+	said := func(id, parent string) string {
+		return `{"type":"message","id":"` + id + `","parentId":` + parent + `,"timestamp":"2026-02-18T05:00:01.000Z","message":{"role":"user","content":"hello","timestamp":1}}` + "\n"
+	}
+	const entry = `"id":"b","parentId":"a","timestamp":"2026-02-18T05:00:01.000Z"`
+	for name, line := range map[string]string{
+		"member":  `{"type":"message",` + entry + `,"message":{"role":"user","content":"x","extra":DEEP}}`,
+		"part":    `{"type":"message",` + entry + `,"message":{"role":"user","content":[{"type":"text","text":"x","extra":DEEP}]}}`,
+		"call":    `{"type":"message",` + entry + `,"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"n","arguments":{"x":DEEP}}]}}`,
+		"result":  `{"type":"message",` + entry + `,"message":{"role":"toolResult","toolCallId":"q","content":[],"details":DEEP}}`,
+		"custom":  `{"type":"custom",` + entry + `,"data":DEEP}`,
+		"two":     `{"type":"custom",` + entry + `,"data":DEEP} {"type":"custom","id":"c","parentId":"b"}`,
+		"session": `{"type":"session","id":"s","x":DEEP}`,
+	} {
+		for _, depth := range []int{900, 980, 985, 990, 993, 994, 995, 996, 997, 998, 999, 1000, 20000} {
+			deep := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+			for _, behind := range []string{"", said("d", `"b"`)} {
+				data := `{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n" +
+					said("a", "null") + strings.ReplaceAll(line, "DEEP", deep) + "\n" + behind
+				doc, err := pi.Codec().Decode(format.Source{Data: []byte(data)})
+				if err != nil {
+					t.Fatalf("%s of %d levels: %v", name, depth, err)
+				}
+				for i, m := range doc.Conversation {
+					if m.Depth() > domarkx.MaxMessageDepth {
+						t.Errorf("%s of %d levels: message %d has %d", name, depth, i, m.Depth())
+					}
+				}
+				if n := doc.Header.Value().Depth(); n > domarkx.MaxDepth {
+					t.Errorf("%s of %d levels: the header has %d", name, depth, n)
+				}
+				if again, err := pi.Encode(doc, format.Target{}); err != nil || !strings.Contains(string(again), deep) {
+					t.Errorf("%s of %d levels is not written again: %v", name, depth, err)
+				}
+			}
+		}
+	}
+}
