@@ -34,9 +34,9 @@ were saved, whether they are imported together or one by one. A save that is old
 what was imported last changes nothing.
 
 The branches of a transcript of pi become sessions beside its own, named with .fork-ID
-behind its name, ID being the entry at a branch's end. Messages that branches share are
-stored once. Transcripts of Claude Code, Codex, Gemini and other agents are not supported
-yet; they are recognised and refused.
+behind its name (with --as, behind NAME), ID being the entry at a branch's end. Messages
+that branches share are stored once. Transcripts of Claude Code, Codex, Gemini and other
+agents are not supported yet; they are recognised and refused.
 
 OpenPocket's workspace, or its home above it (~/.openpocket), is imported whole: the
 sessions become sessions; memory, screenshots, scripts and what was given with

@@ -13,8 +13,10 @@ import (
 // the session of that name. One that the branch became before stays as it is while the
 // branch does.
 func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (Saved, error) {
-	in.key, in.as, in.identity, in.name = in.key+"\n"+conv.suffix, "", "", name+conv.suffix
-	in.isFork = true
+	in.key, in.identity, in.name = in.key+"\n"+conv.suffix, "", name+conv.suffix
+	if in.isFork = true; in.as != "" { // the name goes for the branches, too
+		in.as = imp.manager.store.MapName(in.name)
+	}
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return Saved{}, inputError(in, err)

@@ -19,7 +19,7 @@ type input struct {
 	path    string // as the user named it; "-" for standard input
 	key     string // its absolute path, or "-:NAME", or the identity behind the format's name
 	name    string // the session's name, not mapped yet
-	as      string // the name that the user gave; "" when none
+	as      string // the name that the user gave, of a branch what follows from that; "" when none
 	codec   format.Codec
 	content io.ReaderAt
 	size    int64

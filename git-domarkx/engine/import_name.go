@@ -17,8 +17,8 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 	if known.Session != "" {
 		return known.Session, known.Snapshot, nil
 	}
-	wanted := in.name
-	if in.as == "" {
+	wanted, isGiven := in.name, in.as != "" && !in.isFork
+	if !isGiven {
 		wanted = imp.manager.store.MapName(in.name)
 	}
 	for n := 1; ; n++ {
@@ -41,10 +41,10 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 				return name, base, err
 			}
 		}
-		if in.as != "" && !here { // the clash is with another name
+		if isGiven && !here { // the clash is with another name
 			return "", "", fmt.Errorf("%w; give another name with --as", err)
 		}
-		if in.as != "" {
+		if isGiven {
 			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
 		}
 		if n > 1 {

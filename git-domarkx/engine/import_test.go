@@ -70,8 +70,8 @@ func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	}
 }
 
-// What is nested so deep that it could be stored and not be read again is refused, and
-// keeps nothing else from being imported.
+// What is nested so deep that it could be stored and not be read again is refused, or damage
+// where it can be left out, and keeps nothing else from being imported.
 func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c := newClone(t)
 	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
@@ -79,12 +79,12 @@ func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c.write("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
 	c.write("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
 	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{filepath.Join(c.dir, "in")}})
-	if err != nil || len(result.Sessions) != 1 || result.Sessions[0].Name != "good" || len(result.Bad) != 2 {
-		t.Fatalf("imported %v, %v; %v", result.Sessions, result.Bad, err)
+	if err != nil || len(result.Sessions) != 2 || result.Sessions[0].Name != "good" || len(result.Bad) != 1 || len(result.Warnings) != 1 {
+		t.Fatalf("imported %v, %v; %v; %v", result.Sessions, result.Bad, result.Warnings, err)
 	}
-	for _, bad := range result.Bad {
-		if !strings.Contains(bad.Error(), "nested deeper than") {
-			t.Error(bad)
+	for _, said := range []error{result.Bad[0], result.Warnings[0]} {
+		if !strings.Contains(said.Error(), "nested deeper than") {
+			t.Error(said)
 		}
 	}
 }
