@@ -39,6 +39,9 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 	if i := slices.IndexFunc(behind, func(p piece) bool { return p.isStep || p.isFinal }); final >= 0 && i >= 0 {
 		d.report(behind[i].offset, "goes on behind the final message, expected the end; perhaps two sessions share the file")
 	}
+	if d.more > 0 {
+		d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: src.Path, Msg: fmt.Sprintf("%d more pieces or values are not as the format wants them", d.more)})
+	}
 	return d.doc, nil
 }
 
@@ -57,15 +60,32 @@ func (d *decoder) plain() {
 
 // decoder makes one document.
 type decoder struct {
-	src format.Source
-	s   string
-	doc *domarkx.Document
+	src  format.Source
+	s    string
+	doc  *domarkx.Document
+	more int // reports that are not told
+
+	at, line int // an offset up to which lines were counted, and the line that it is in, from 0
 }
+
+// maxReports bounds how many reports there are on one document.
+const maxReports = 100
 
 // report tells of damage at an offset.
 func (d *decoder) report(offset int, msg string) {
-	line, column := domarkx.Position([]byte(d.s), offset)
-	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: line, Column: column, Msg: msg})
+	if len(d.doc.Damage) >= maxReports {
+		d.more++
+		return
+	}
+	offset = max(0, min(offset, len(d.s)))
+	if offset < d.at { // seldom
+		d.at, d.line = 0, 0
+	}
+	d.line += strings.Count(d.s[d.at:offset], "\n")
+	d.at = offset
+	start := strings.LastIndexByte(d.s[:offset], '\n') + 1
+	_, column := domarkx.Position([]byte(d.s[start:offset]), offset-start)
+	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
 }
 
 var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)

@@ -290,3 +290,26 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestReportsAreBounded: a document of nothing but damage is read in linear time, and told of
+// in so many words.
+func TestReportsAreBounded(t *testing.T) {
+	step := "### Step 1\n\n- at: 2026-02-18T13:00:00.000Z\n- thought:\n```text\né\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\nok\n```\n\n"
+	data := "# OpenPocket Session\n\n- id: 20260218-130000\n- started_at: 2026-02-18T13:00:00.000Z\n- model_profile: p\n- model_name: m\n\n## Task\n\nDo it\n\n## Steps\n\n" + strings.Repeat(step, 20_000)
+	doc, err := openpocket.Decode(format.Source{Path: "s.md", Data: []byte(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(doc.Damage); n != 101 || !strings.Contains(doc.Damage[100].Error(), " more pieces or values ") {
+		t.Errorf("%d reports, the last %v", n, doc.Damage[n-1])
+	}
+	for i, e := range doc.Damage[:3] {
+		if e.Line < 12 || e.Column != 1 {
+			t.Errorf("report %d is at %d:%d", i, e.Line, e.Column)
+		}
+	}
+	var again []byte
+	if again, err = openpocket.Encode(doc, format.Target{}); err != nil || !bytes.HasPrefix(again, []byte(data)) {
+		t.Errorf("written as something else: %v", err)
+	}
+}
