@@ -98,6 +98,14 @@ type ChangeCommitter interface {
 	CommitChange(ctx context.Context, begin func() (VersionWriter, error)) (changed bool, err error)
 }
 
+// A LoadChecker is a [Resource] that can tell, before anything is changed, that it could
+// not become what a version holds.
+type LoadChecker interface {
+	// CheckLoad returns what would keep Load from ending well, as far as that can be
+	// known, and changes nothing.
+	CheckLoad(ctx context.Context, r VersionReader, version string) error
+}
+
 // Living ends the life of a resource.
 type Living interface {
 	// Close stops all that runs for the resource, and keeps its state.

@@ -17,6 +17,8 @@ import (
 type fake struct {
 	hang  chan struct{} // what the tool "hang" waits for
 	allow domarkx.Allow // of the resource that was opened last
+	// refuses is a version that its resources cannot hold.
+	refuses string
 }
 
 func (*fake) Type() string { return "fake" }
@@ -136,6 +138,13 @@ func (r *fakeResource) Load(ctx context.Context, v domarkx.VersionReader, versio
 		return err
 	}
 	return r.committed(data)
+}
+
+func (r *fakeResource) CheckLoad(_ context.Context, _ domarkx.VersionReader, version string) error {
+	if version == r.p.refuses {
+		return domarkx.ErrInvalid
+	}
+	return nil
 }
 
 func (r *fakeResource) Close(context.Context) error { return nil }

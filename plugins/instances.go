@@ -20,7 +20,8 @@ type Instance struct {
 	Name        string
 	Head        string // version that the live state derives from, "" for none yet
 	Private     bool
-	Interrupted bool // whether a load or a commit was begun and not finished
+	Interrupted bool   // whether a load or a commit was begun and not finished
+	Loading     string // version that was begun to be loaded and not finished; "" for none
 	Resources   []InstanceResource
 }
 
@@ -50,6 +51,9 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 			continue
 		}
 		i := Instance{Name: s.Name, Head: s.Head, Private: s.Private, Interrupted: s.Loading != nil || s.Given != nil}
+		if s.Loading != nil {
+			i.Loading = s.Loading.ID
+		}
 		for _, e := range s.Resources {
 			if e.Gone {
 				i.Interrupted = true

@@ -53,6 +53,7 @@ type Live struct {
 	state     state
 	resources []*resource // as in state
 	closed    bool
+	broke     error // why the load that the state names did not end well, where this process knows
 }
 
 // A resource is one resource of an instance, open or not.

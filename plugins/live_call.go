@@ -122,6 +122,9 @@ func (l *Live) noRunner(language string) string {
 
 // checkCall returns the index of the resource that a call is for.
 func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
+	if err := l.unfinished(); err != nil {
+		return -1, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: err.Error()}
+	}
 	i := slices.IndexFunc(l.state.Resources, func(e entry) bool { return e.ID == id })
 	if i < 0 {
 		ids := make([]string, len(l.state.Resources))

@@ -15,7 +15,7 @@ import (
 func (l *Live) Changed(ctx context.Context) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state.Head == "" || !slices.EqualFunc(l.state.Resources, l.state.Committed, func(e entry, r domarkx.ResourceVersion) bool {
+	if l.state.Head == "" || l.state.Loading != nil || !slices.EqualFunc(l.state.Resources, l.state.Committed, func(e entry, r domarkx.ResourceVersion) bool {
 		return sameSpec(e.ResourceSpec, r.ResourceSpec)
 	}) {
 		return true, nil
@@ -49,7 +49,7 @@ func (l *Live) Differs(ctx context.Context) (bool, error) {
 func (l *Live) unsettled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state.Head == "" || slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Dirty })
+	return l.state.Head == "" || l.state.Loading != nil || slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Dirty })
 }
 
 // changed reports whether a resource may differ from the head.
@@ -112,6 +112,9 @@ func (c *Changes) Abort() {
 func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.unfinished(); err != nil {
+		return nil, err
+	}
 	c := &Changes{}
 	for i := range l.resources {
 		e := &l.state.Resources[i]

@@ -12,19 +12,59 @@ import (
 // Load makes every resource what a version of the workspace holds, which becomes
 // the head: those that it has not are torn down, those that are missing are made. Of
 // resources that [Options].Specs ask for otherwise, Changed is true afterwards.
-// What was not committed before is lost. A load that is interrupted is finished by
-// the next Open; one that fails leaves a live state that Changed.
+// What was not committed before is lost. What can be known before that makes loading
+// impossible is an error, and nothing changes. A load that is interrupted or fails is
+// gone on with by the next Open; until it ends well, or another does, the live state is
+// Unfinished.
 func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(v.Resources) == 0 {
 		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
 	}
+	if err := l.checkLoad(ctx, v); err != nil && l.state.Head != "" {
+		return fmt.Errorf("loading version %s: %w; nothing was changed, and a rewind leads to another version", v.ID, err)
+	} else if err != nil {
+		return fmt.Errorf("loading version %s: %w", v.ID, err)
+	}
 	l.state.Loading = &domarkx.Version{ID: v.ID, Resources: v.Resources}
 	if err := l.save(); err != nil {
 		return err
 	}
 	return l.load(ctx)
+}
+
+// Unfinished returns why the live state is only a part of the version that was last
+// loaded; nil when it is all of it, or something since. Such a state is committed to no
+// version, and no tool is called on it.
+func (l *Live) Unfinished() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unfinished()
+}
+
+// errInterrupted is why a load did not end, where no more is known.
+var errInterrupted = errors.New("the program ended meanwhile")
+
+// Loading returns the id of the version of which Unfinished speaks; "" for none.
+func (l *Live) Loading() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state.Loading == nil {
+		return ""
+	}
+	return l.state.Loading.ID
+}
+
+func (l *Live) unfinished() error {
+	if l.state.Loading == nil {
+		return nil
+	}
+	cause := l.broke
+	if cause == nil {
+		cause = errInterrupted
+	}
+	return fmt.Errorf("version %s was loaded only in part, and what is there now is in no version: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
 }
 
 // Ask lets Load open only these resources from now on, as they stand here (see
@@ -35,42 +75,30 @@ func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 	l.asked = specs
 }
 
-// resume finishes the load that a killed process began.
+// resume finishes the load that a killed process began, or that failed. When it fails
+// again, it is for another Load to lead out; but an instance without a head has no other.
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := l.state.Head == ""
-	err := l.load(ctx)
-	if err == nil || first || ctx.Err() != nil {
+	err := l.checkLoad(ctx, *l.state.Loading)
+	if err == nil {
+		err = l.load(ctx)
+	}
+	if err == nil || l.state.Head == "" || ctx.Err() != nil {
 		return err
 	}
-	l.m.warn(fmt.Sprintf("workspace %q: a version was being loaded when the program was killed, and cannot be loaded now either; what is there counts as a change: %v", l.state.Name, err))
+	l.broke = err
 	return nil
 }
 
 // load does what the state says is to be loaded.
 func (l *Live) load(ctx context.Context) error {
 	v := *l.state.Loading
-	fresh := l.state.Head == ""
-	err := l.loadResources(ctx, v, fresh)
-	if err != nil {
-		err = fmt.Errorf("loading version %s: %w", v.ID, err)
-		if fresh || ctx.Err() != nil {
-			return err // the next Open goes on with it
-		}
-		l.state.Loading = nil
-		for i := range l.state.Resources {
-			l.state.Resources[i].Dirty = true
-		}
-		if l.state.Given == nil {
-			l.state.Given = []string{}
-		}
-		if serr := l.save(); serr != nil {
-			return serr
-		}
-		return err
+	if err := l.loadResources(ctx, v, l.state.Head == ""); err != nil {
+		l.broke = err
+		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Given = nil, nil
+	l.state.Loading, l.state.Given, l.broke = nil, nil, nil
 	l.state.Head, l.state.Committed = v.ID, v.Resources
 	for i := range l.state.Resources {
 		l.state.Resources[i].Dirty = false
@@ -78,18 +106,44 @@ func (l *Live) load(ctx context.Context) error {
 	return l.save()
 }
 
-func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
+// checkLoad refuses, before anything is changed, a version that cannot be loaded.
+func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
 	resources := l.askedOf(v.Resources)
-	specs := make([]domarkx.ResourceSpec, len(resources))
-	for i, r := range resources {
-		specs[i] = r.ResourceSpec
-	}
-	if err := l.m.Check(ctx, specs); err != nil {
+	if err := l.m.Check(ctx, specsOf(resources)); err != nil {
 		return err
 	}
 	if err := l.checkVersions(ctx, resources); err != nil {
 		return err
 	}
+	for _, r := range resources {
+		i := l.index(r.ID)
+		if i < 0 || l.resources[i].live == nil || l.state.Resources[i].Type != r.Type {
+			continue // what is made anew has nothing to lose
+		}
+		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
+			if c, ok := live.(domarkx.LoadChecker); ok {
+				return c.CheckLoad(ctx, l.m.versions, r.Version)
+			}
+			return nil
+		})
+		if err != nil {
+			return &ResourceError{"loading", r.ID, err}
+		}
+	}
+	return nil
+}
+
+func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
+	specs := make([]domarkx.ResourceSpec, len(resources))
+	for i, r := range resources {
+		specs[i] = r.ResourceSpec
+	}
+	return specs
+}
+
+func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
+	resources := l.askedOf(v.Resources)
+	specs := specsOf(resources)
 	if _, err := l.removeOthers(ctx, specs); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
@@ -41,5 +42,97 @@ func TestLoadRefusesBeforeItRemoves(t *testing.T) {
 	}
 	if got := w.get(l, "a"); got != "two" || len(l.Specs()) != 2 {
 		t.Errorf("it holds %q in %d resources afterwards", got, len(l.Specs()))
+	}
+}
+
+// A load that fails halfway is nobody's change: it is in no version, and no tool works on
+// it, until it ends well or another version is loaded.
+func TestFailedLoadIsNoChange(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	w.set(l, "a", "one")
+	w.set(l, "b", "one")
+	one := w.commit(l, "1")
+	w.set(l, "a", "two")
+	two := w.commit(l, "2")
+	bad := domarkx.Version{ID: "3", Resources: slices.Clone(one.Resources)}
+	bad.Resources[1].Version = "none"
+	half := func(l *plugins.Live) {
+		t.Helper()
+		if err := l.Unfinished(); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "version 3 was loaded only in part") || !strings.Contains(err.Error(), "rewind") {
+			t.Errorf("unfinished: %v", err)
+		}
+		if _, err := l.Commit(t.Context()); !errors.Is(err, domarkx.ErrNotFound) {
+			t.Errorf("committed: %v", err)
+		}
+		var e *domarkx.ToolError
+		if _, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()}); !errors.As(err, &e) || e.Code != domarkx.CodeBroken {
+			t.Errorf("called: %v", err)
+		}
+		if changed, err := l.Differs(t.Context()); !changed || err != nil || l.Head() != "2" {
+			t.Error(changed, err, l.Head())
+		}
+	}
+	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Error(err)
+	}
+	half(l)
+	l.Close(t.Context())
+	w.renew(w.store)
+	if i, err := w.m.Instance(t.Context(), "s"); i.Loading != "3" || err != nil {
+		t.Error(i, err)
+	}
+	l = w.open("s", plugins.Options{})
+	half(l)
+	if err := l.Load(t.Context(), two); err != nil || l.Unfinished() != nil || w.get(l, "a") != "two" || w.get(l, "b") != "one" {
+		t.Error(err, l.Unfinished())
+	}
+	if changed, err := l.Changed(t.Context()); changed || err != nil {
+		t.Error(changed, err)
+	}
+	// What was missing is there now: the next process goes on.
+	if err := l.Load(t.Context(), bad); err == nil {
+		t.Error("loaded")
+	}
+	l.Close(t.Context())
+	w.renew(&mended{w.store, one.Resources[1].Version})
+	l = w.open("s", plugins.Options{})
+	if err := l.Unfinished(); err != nil || l.Head() != "3" || w.get(l, "a") != "one" || w.get(l, "b") != "one" {
+		t.Error(err, l.Head())
+	}
+	if len(w.warns) > 0 {
+		t.Error(w.warns)
+	}
+}
+
+// mended is a store that has again what was missing.
+type mended struct {
+	*plugintest.Memory
+	version string
+}
+
+func (m *mended) Top(ctx context.Context, version string) (domarkx.File, error) {
+	if version == "none" {
+		version = m.version
+	}
+	return m.Memory.Top(ctx, version)
+}
+
+// What a resource cannot hold is refused before another one is changed.
+func TestLoadIsCheckedFirst(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	w.set(l, "b", "too much")
+	one := w.commit(l, "1")
+	w.set(l, "b", "two")
+	w.set(l, "a", "two")
+	w.commit(l, "2")
+	w.p.refuses = one.Resources[1].Version
+	var at *plugins.ResourceError
+	if err := l.Load(t.Context(), one); !errors.Is(err, domarkx.ErrInvalid) || !errors.As(err, &at) || at.Resource != "b" {
+		t.Error(err)
+	}
+	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Unfinished() != nil || l.Head() != "2" || w.get(l, "a") != "two" {
+		t.Error(changed, err, l.Unfinished())
 	}
 }

@@ -186,6 +186,9 @@ func TestCommitAndLoad(t *testing.T) {
 	if changed, _ := l.Changed(t.Context()); !changed {
 		t.Error("a failed load left nothing changed")
 	}
+	if err := l.Load(t.Context(), two); err != nil || l.Unfinished() != nil || w.get(l, "b") != "two" {
+		t.Error(err, l.Unfinished())
+	}
 	changed, err := l.Reconfigure(t.Context(), []domarkx.ResourceSpec{spec(t, "c", `{}`), spec(t, "b", `{}`)})
 	if !changed || err != nil {
 		t.Error(changed, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
@@ -20,6 +21,7 @@ const (
 	StateUntrusted   = "untrusted"   // the session is not run before it is trusted
 	StateInterrupted = "interrupted" // a call during which the program was killed, not recorded yet
 	StateSetup       = "setup"       // the setup script did not end well
+	StateLoading     = "loading"     // a version was loaded only in part
 )
 
 // A WorkspaceState is one thing to say of a workspace, or of a session that has one.
@@ -79,6 +81,9 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 			detail += r.ID
 		}
 		states = append(states, WorkspaceState{state, i.Name, detail})
+		if i.Loading != "" {
+			states = append(states, WorkspaceState{StateLoading, i.Name, fmt.Sprintf("version %.12s was loaded only in part; the next call goes on with it, and git domarkx rewind leads to another", i.Loading)})
+		}
 		if _, err := os.Stat(m.setupFile(i.Name)); err == nil {
 			states = append(states, WorkspaceState{StateSetup, i.Name, "the setup script did not end well; git domarkx run --retry runs it again"})
 		}
@@ -180,7 +185,14 @@ func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, erro
 	}
 	var found []Finding
 	for _, s := range states {
+		half := func(of WorkspaceState) bool { return of.State == StateLoading && of.Name == s.Name }
+		if s.State == StateDirty && slices.ContainsFunc(states, half) {
+			continue
+		}
 		switch s.State {
+		case StateLoading:
+			found = append(found, Finding{"warning", "the workspace is neither what it was nor what it was to be: " + s.Detail, s.Name,
+				"git domarkx run " + s.Name + " goes on, or says what is in the way; git domarkx rewind " + s.Name + "#K leads to another version"})
 		case StateInterrupted:
 			found = append(found, Finding{"warning", "the program was killed during a call: " + s.Detail, s.Name,
 				"git domarkx run " + s.Name + " records that; with --retry it makes the call again"})

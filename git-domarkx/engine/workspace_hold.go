@@ -53,7 +53,7 @@ func (b *bench) settle(ctx context.Context) error {
 	if err := b.recordInterrupted(ctx); err != nil {
 		return err
 	}
-	if b.tip.ID == "" { // it was only being made
+	if b.tip.ID == "" || b.live.Unfinished() != nil { // it was only being made, or loaded
 		return nil
 	}
 	return b.commitChanges(ctx)

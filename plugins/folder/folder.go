@@ -192,6 +192,11 @@ func (f *Folder) CommitIncrement(ctx context.Context, begin func() (domarkx.Vers
 	return f.tree.CommitChange(ctx, begin)
 }
 
+// CheckLoad tells what of a version the folder could not hold. See [domarkx.LoadChecker].
+func (f *Folder) CheckLoad(ctx context.Context, r domarkx.VersionReader, version string) error {
+	return f.tree.CheckLoad(ctx, r, version)
+}
+
 // Load makes the folder what a version holds.
 func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
 	return f.tree.Load(ctx, r, version)

@@ -9,3 +9,7 @@ func DecodeAgain(b []byte) (again, ok bool) {
 	second, err := decodeRecords(string(encodeRecords(nil, records)))
 	return err == nil && len(second) == len(records), true
 }
+
+// SetSame lets the file system of a folder be one that does not tell cases, or forms of
+// Unicode, apart.
+func (f *Folder) SetSame(cases, forms bool) { f.same = &sameness{cases, forms} }

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Load makes the folder what a version holds. Only what differs is touched. A
+// Load makes the folder what a version holds, after CheckLoad. Only what differs is touched. A
 // kill in between leaves a folder that Changed; loading again completes it.
 func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
 	top, err := r.Top(ctx, version)
@@ -23,6 +23,12 @@ func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version stri
 	if top.Type != domarkx.Directory {
 		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
 	}
+	if f.checked != version {
+		if err := f.CheckLoad(ctx, r, version); err != nil {
+			return err
+		}
+	}
+	f.checked = ""
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
 	l.leaveAttributes("", &top)
