@@ -98,6 +98,14 @@ type ChangeCommitter interface {
 	CommitChange(ctx context.Context, begin func() (VersionWriter, error)) (changed bool, err error)
 }
 
+// A VersionChecker is a [Plugin] that tells what is none of its versions: they may have
+// come from anybody, and be written to folders for other programs.
+type VersionChecker interface {
+	// CheckVersion names, as [ErrCorrupt], what a version of a resource of this type
+	// never holds.
+	CheckVersion(ctx context.Context, r VersionReader, version string) error
+}
+
 // A LoadChecker is a [Resource] that can tell, before anything is changed, that it could
 // not become what a version holds.
 type LoadChecker interface {

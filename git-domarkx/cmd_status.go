@@ -23,6 +23,8 @@ are live on this machine, and sessions that are not trusted.
   into.
 - ` + "`" + `outdated` + "`" + `: the workspace has a newer version than its resources, after a kill or a pull; the next
   call brings them there.
+- ` + "`" + `loading` + "`" + `: a version was loaded only in part, which is no change of yours; the next call goes on with it or says what
+  is in the way, and "rewind" leads to another version.
 - ` + "`" + `setup` + "`" + `: the setup script of the workspace did not end well.
 - ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
 - ` + "`" + `untrusted` + "`" + `: the session asks for resources, or has calls to make in those of .domarkx.toml, and is

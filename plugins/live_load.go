@@ -116,6 +116,9 @@ func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
 		return err
 	}
 	for _, r := range resources {
+		if err := l.m.CheckVersion(ctx, r); err != nil {
+			return &ResourceError{"loading", r.ID, err}
+		}
 		i := l.index(r.ID)
 		if i < 0 || l.resources[i].live == nil || l.state.Resources[i].Type != r.Type {
 			continue // what is made anew has nothing to lose

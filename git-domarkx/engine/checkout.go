@@ -41,8 +41,8 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 		return nil, err
 	}
 	for _, resource := range r.Version.Resources {
-		if err := m.store.CheckVersion(ctx, "", resource.Version); err != nil {
-			return nil, fmt.Errorf("workspace version %.12s: resource %q: %w", r.Version.ID, resource.ID, err)
+		if err := m.checkResource(ctx, "", resource); err != nil {
+			return nil, fmt.Errorf("workspace version %.12s: %w", r.Version.ID, err)
 		}
 	}
 	if !r.Yes {

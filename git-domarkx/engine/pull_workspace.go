@@ -73,11 +73,27 @@ func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version
 		before[r.ID] = r.Version
 	}
 	for _, r := range v.Resources {
-		if err := m.store.CheckVersion(ctx, before[r.ID], r.Version); err != nil {
-			return v, fmt.Errorf("workspace version %.12s: resource %q: %w", id, r.ID, err)
+		if err := m.checkResource(ctx, before[r.ID], r); err != nil {
+			return v, fmt.Errorf("workspace version %.12s: %w", id, err)
 		}
 	}
 	return v, nil
+}
+
+// checkResource refuses a version of a resource that nobody gets through, or that its
+// plugin never makes. Of base, another one or "", all is known already.
+func (m *SessionManager) checkResource(ctx context.Context, base string, r domarkx.ResourceVersion) error {
+	if r.Version == base {
+		return nil
+	}
+	err := m.store.CheckVersion(ctx, base, r.Version)
+	if err == nil {
+		err = m.around.Workspaces.CheckVersion(ctx, r)
+	}
+	if err != nil {
+		return fmt.Errorf("resource %q: %w", r.ID, err)
+	}
+	return nil
 }
 
 // joinVersions commits the version that follows two of which neither is before the

@@ -35,7 +35,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		tables, err = listTables(c)
 	}
 	if unbrowsable(ctx, err) {
-		return v.File(ctx, "schema.txt", []byte("The database cannot be read: it is broken, or no SQLite database. Its bytes are in database.sqlite.\n"))
+		return v.File(ctx, brokenFile, []byte("The database cannot be read: it is broken, or no SQLite database. Its bytes are in database.sqlite.\n"))
 	}
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		for _, row := range rows {
 			left -= len(row)
 		}
-		path := "tables/" + database.FileName(t.name)
+		path := tablesFolder + "/" + database.FileName(t.name)
 		switch {
 		case errors.Is(err, errTooMany), sqlite3.Primary(err) == sqlite3.TooBig:
 			left -= min(maxTable, left)

@@ -15,7 +15,10 @@ import (
 const (
 	metaFile   = "database.json"
 	schemaFile = "schema.sql"
+	brokenFile = "schema.txt" // instead of the schema and tables
 	formatLine = "{\n  \"format\": 1\n}\n"
+
+	tablesFolder = "tables"
 )
 
 // Commit gives the database to w: its bytes, and besides what they mean.

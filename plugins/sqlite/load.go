@@ -135,6 +135,9 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("version %s of an SQLite database: %s: %w", version, fmt.Sprintf(format, args...), domarkx.ErrCorrupt)
 	}
+	if err := (Plugin{}).CheckVersion(ctx, reader, version); err != nil {
+		return err
+	}
 	files, err := database.Top(ctx, reader, version)
 	if err != nil {
 		return err

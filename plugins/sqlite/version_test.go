@@ -280,6 +280,8 @@ func TestStrangeVersions(t *testing.T) {
 		"no JSON":  {{"database.json", `{`}, {"database.sqlite", ""}},
 		"missing":  {{"database.json", `{"format": 1}`}},
 		"a folder": {{"database.json", `{"format": 1}`}, {"database.sqlite/x", "abc"}},
+		"journal":  {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-journal", "x"}},
+		"log":      {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-wal", "x"}},
 		"long":     {{"database.json", `{"format": 1}` + strings.Repeat(" ", 2000)}, {"database.sqlite", "abc"}},
 	} {
 		m := plugintest.NewMemory()

@@ -1,0 +1,36 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// parts are what a version has at its top.
+var parts = map[string]domarkx.FileType{
+	metaFile: domarkx.Regular, fileName: domarkx.Regular, schemaFile: domarkx.Regular, brokenFile: domarkx.Regular,
+	tablesFolder: domarkx.Directory,
+}
+
+var _ domarkx.VersionChecker = Plugin{}
+
+// CheckVersion refuses a version that has more beside the database than a commit makes:
+// a journal of that name would be believed by whoever opens the database where it was
+// checked out. See [domarkx.VersionChecker].
+func (Plugin) CheckVersion(ctx context.Context, reader domarkx.VersionReader, version string) error {
+	top, err := reader.Top(ctx, version)
+	if err != nil {
+		return err
+	}
+	files, err := reader.Folder(ctx, top.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if kind, ok := parts[f.Name]; !ok || f.Type != kind {
+			return fmt.Errorf("version %s of an SQLite database: %q (%v) is no part of one: %w", version, f.Name, f.Type, domarkx.ErrCorrupt)
+		}
+	}
+	return nil
+}
