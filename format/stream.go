@@ -14,6 +14,7 @@ type File struct {
 	Path    string // as in [Source]
 	Content io.ReaderAt
 	Size    int64
+	Include func(path string) ([]byte, error) // as in [Source]
 }
 
 // A Stream is a conversation of a document, of which only what has to be known about
@@ -23,6 +24,8 @@ type Stream struct {
 	// document's own conversation.
 	Suffix   string
 	Header   domarkx.Header
+	Preamble domarkx.Written        // as in [domarkx.Document]
+	Includes []domarkx.Include      // as in Document
 	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; that of all conversations in the first
 	Messages Messages
 	// State is what Grow needs to know of the document, of which Read bytes will stay as
@@ -47,7 +50,7 @@ type Placed interface {
 
 // Document reads all messages.
 func (s Stream) Document() (*domarkx.Document, error) {
-	doc := &domarkx.Document{Header: s.Header, Damage: s.Damage, Conversation: make([]domarkx.WrittenMessage, s.Messages.Len())}
+	doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage, Conversation: make([]domarkx.WrittenMessage, s.Messages.Len())}
 	for k := range doc.Conversation {
 		var err error
 		if doc.Conversation[k], err = s.Messages.At(k); err != nil {

@@ -13,12 +13,16 @@ import (
 )
 
 // Codec returns the codec for Markdown.
-func Codec() format.Codec {
+func Codec() format.Codec { return reading(maxWhole) }
+
+// reading returns the codec with another limit in place of [maxWhole].
+func reading(whole int64) format.Codec {
 	return format.Codec{
 		Name:       "md",
 		Extensions: []string{".md", ".markdown"},
 		Detect:     Detect,
 		Decode:     Decode,
+		Open:       opening(whole),
 		Encode:     func(doc *domarkx.Document, _ format.Target) ([]byte, error) { return Encode(doc) },
 	}
 }

@@ -28,7 +28,10 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range nasty {
 		f.Add([]byte("---\na: 1\n---\n" + s + "\n\n## user\r\n" + s + "\n## Assistant ##\n\n> " + s))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { checkBytes(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkBytes(t, data)
+		sameWhole(t, data, included)
+	})
 }
 
 // FuzzYAML: YAML that reads, and is written again, is the same value.

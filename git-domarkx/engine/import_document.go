@@ -97,8 +97,26 @@ func (in *input) includes() (bool, error) {
 	if in.codec.Name != string(Markdown) {
 		return false, nil
 	}
-	data, err := in.data()
-	return bytes.Contains(bytes.ToLower(data), []byte("[include](")), err
+	found := &finder{word: []byte("[include](")}
+	err := in.copyTo(found)
+	return found.found, err
+}
+
+// A finder looks in what is written to it for a word in lower case, however it is spelled.
+type finder struct {
+	word  []byte
+	tail  []byte // of what was written, shorter than the word
+	found bool
+}
+
+// Write looks for the word.
+func (f *finder) Write(p []byte) (int, error) {
+	if !f.found {
+		text := bytes.ToLower(append(f.tail, p...))
+		f.found = bytes.Contains(text, f.word)
+		f.tail = append(f.tail[:0], text[max(0, len(text)-len(f.word)+1):]...)
+	}
+	return len(p), nil
 }
 
 // errChanged says that a file did not stay what it was.
@@ -166,8 +184,8 @@ func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[c
 			yield(conversation{doc: doc}, err)
 			return
 		}
-		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size}) {
-			doc := &domarkx.Document{Header: s.Header, Damage: s.Damage}
+		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size, Include: include}) {
+			doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage}
 			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: s.Messages, state: s.State, read: s.Read}, err) || err != nil {
 				return
 			}

@@ -1,0 +1,230 @@
+package markdown
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// maxWhole is how large a document is that is read at once, in bytes.
+const maxWhole = 1 << 20
+
+// opening returns what reads a document that may be larger than memory; one of up to whole
+// bytes, or that includes something, is read at once.
+func opening(whole int64) func(format.File) iter.Seq2[format.Stream, error] {
+	return func(f format.File) iter.Seq2[format.Stream, error] {
+		return func(yield func(format.Stream, error) bool) {
+			if f.Size > whole {
+				s, err := divided(f)
+				if !errors.Is(err, errIncludes) {
+					yield(s, err)
+					return
+				}
+			}
+			data, err := format.NewWindow(f).Bytes(0, f.Size)
+			if err != nil {
+				yield(format.Stream{}, fmt.Errorf("%s: %w", f.Path, err))
+				return
+			}
+			doc, err := Decode(format.Source{Path: f.Path, Data: data, Include: f.Include})
+			if err != nil {
+				yield(format.Stream{}, err)
+				return
+			}
+			yield(format.Stream{Header: doc.Header, Preamble: doc.Preamble, Includes: doc.Includes, Messages: format.Conversation(doc.Conversation)}, nil)
+		}
+	}
+}
+
+// errIncludes says that a document may include something.
+var errIncludes = errors.New("a line may be an include")
+
+// A division is a document as the places of its messages. A heading that begins one leaves
+// nothing open, so that each can be read alone.
+type division struct {
+	file     format.File
+	messages *format.Window
+	places   []place
+
+	before    *decoder // of what stands before the first heading
+	preamble  preamble
+	resources *domarkx.Value // the workspace
+	unclosed  string         // the fence that the end of the section read last left open
+}
+
+// A place is where a message begins, and what is known of it from what stands before.
+type place struct {
+	line   int64 // its first line
+	indent uint8 // the heading in that
+	tight  bool  // see [domarkx.Layout]
+}
+
+// heading is where the message's own bytes begin.
+func (p place) heading() int64 { return p.line + int64(p.indent) }
+
+// divided reads a document of which the messages are read when they are asked for. It is
+// errIncludes when that cannot be done.
+func divided(f format.File) (format.Stream, error) {
+	d := &division{file: f, messages: format.NewPassingWindow(f)}
+	lines := format.NewPassingWindow(f)
+	at, number, err := d.front(lines)
+	if err != nil {
+		return format.Stream{}, err
+	}
+	var sc scanner
+	begin := number // the line that the section begins with
+	for ; at < f.Size; number++ {
+		raw, whole, err := lines.Line(at)
+		if err != nil {
+			return format.Stream{}, d.failed(err)
+		}
+		line := bytes.TrimSuffix(raw, []byte("\r"))
+		if mayInclude(line) {
+			return format.Stream{}, errIncludes
+		}
+		if sc.feed(line) == eventBoundary {
+			next := place{line: at, indent: uint8(leadingSpaces(line, 3))}
+			if next.tight, err = d.section(begin, next, false); err != nil {
+				return format.Stream{}, err
+			}
+			d.places, begin = append(d.places, next), number
+		}
+		if at += int64(len(raw)); whole {
+			at++
+		}
+	}
+	if _, err := d.section(begin, place{line: f.Size}, true); err != nil {
+		return format.Stream{}, err
+	}
+	s := format.Stream{Messages: d}
+	s.Header, err = d.before.header(d.before.user, d.preamble, d.resources)
+	if err != nil {
+		return s, err
+	}
+	piece, tail, _ := cutPiece(d.before.raw, len(d.places) == 0)
+	s.Preamble.Layout = domarkx.Layout{Digest: sha256.Sum256(piece), Size: int64(len(piece)), Tail: tail}
+	if len(d.places) == 0 {
+		s.Preamble.Fence = d.unclosed
+	}
+	if s.Preamble.Verbatim = !bytes.Equal(piece, RenderHeader(s.Header)); s.Preamble.Verbatim {
+		s.Preamble.Bytes = piece
+	}
+	return s, nil
+}
+
+func (d *division) failed(err error) error { return fmt.Errorf("%s: %w", d.file.Path, err) }
+
+// front returns where the text behind the front matter begins, and the number of that line.
+func (d *division) front(lines *format.Window) (at int64, number int, err error) {
+	for number = 1; at < d.file.Size; number++ {
+		raw, whole, err := lines.Line(at)
+		if err != nil {
+			return 0, 0, d.failed(err)
+		}
+		start := at
+		if rest, ok := bytes.CutPrefix(raw, []byte(bom)); ok && at == 0 {
+			raw, start = rest, int64(len(bom))
+		}
+		line := string(bytes.TrimRight(bytes.TrimSuffix(raw, []byte("\r")), " \t"))
+		if number == 1 && line != "---" {
+			return start, 1, nil
+		}
+		if at = start + int64(len(raw)); whole {
+			at++
+		}
+		if number > 1 && (line == "---" || line == "...") {
+			return at, number + 1, nil
+		}
+	}
+	return d.file.Size, 1, nil // not closed, if there was any, of which reading it tells
+}
+
+// section reads the section that was found last, which begins with the line of that number
+// and ends before next, and reports whether what follows is tight.
+func (d *division) section(number int, next place, last bool) (tight bool, err error) {
+	start := int64(0)
+	if n := len(d.places); n > 0 {
+		start = d.places[n-1].heading()
+	}
+	raw, err := d.messages.Bytes(start, next.heading()-start)
+	if err != nil {
+		return false, d.failed(err)
+	}
+	if len(d.places) == 0 {
+		raw = bytes.Clone(raw)
+		err = d.readBefore(raw, len(raw)-int(next.indent))
+	} else {
+		_, d.unclosed, err = d.message(raw[:len(raw)-int(next.indent)], number)
+	}
+	_, _, tight = cutPiece(raw, last)
+	return tight, err
+}
+
+// readBefore reads what stands before the first heading, the front matter and text up to end.
+func (d *division) readBefore(raw []byte, end int) (err error) {
+	b := &decoder{raw: raw, doc: &domarkx.Document{}}
+	start := 0
+	if bytes.HasPrefix(raw, []byte(bom)) {
+		start = len(bom)
+	}
+	start, number, err := b.frontMatter(d.file.Path, start)
+	if err != nil {
+		return err
+	}
+	b.source = source{text: raw[start:end], runs: []origin{{raw: start, path: d.file.Path, line: number}}}
+	err = sections(b.text, func(sec section) (err error) {
+		d.unclosed = sec.unclosed
+		d.preamble, err = b.preamble(sec, b.takeWorkspace)
+		return err
+	})
+	d.before, d.resources = b, b.resources
+	return err
+}
+
+// message reads a message, of which the first line has that number.
+func (d *division) message(raw []byte, number int) (m domarkx.Message, unclosed string, err error) {
+	one := decoder{source: source{text: raw, runs: []origin{{path: d.file.Path, line: number}}}, resources: d.resources}
+	err = sections(raw, func(sec section) (err error) {
+		if sec.role != "" { // else there is nothing before the heading
+			m, err = one.message(sec, one.takeWorkspace)
+			unclosed = sec.unclosed
+		}
+		return err
+	})
+	d.resources = one.resources
+	return m, unclosed, err
+}
+
+// Len returns the number of messages.
+func (d *division) Len() int { return len(d.places) }
+
+// At reads message k.
+func (d *division) At(k int) (domarkx.WrittenMessage, error) {
+	at, next, last := d.places[k], place{line: d.file.Size}, k == len(d.places)-1
+	if !last {
+		next = d.places[k+1]
+	}
+	var m domarkx.WrittenMessage
+	raw, err := d.messages.Bytes(at.heading(), next.heading()-at.heading())
+	if err != nil {
+		return m, d.failed(err)
+	}
+	var unclosed string
+	if m.Message, unclosed, err = d.message(raw[:len(raw)-int(next.indent)], 1); err != nil {
+		return m, err
+	}
+	piece, tail, _ := cutPiece(raw, last)
+	m.Layout = domarkx.Layout{Digest: sha256.Sum256(piece), Size: int64(len(piece)), Tail: tail, Tight: at.tight}
+	if last {
+		m.Fence = unclosed
+	}
+	if m.Verbatim = !isCanonical(piece, appendPlain(nil, m.Message), m.Message); m.Verbatim {
+		m.Bytes = bytes.Clone(piece)
+	}
+	return m, nil
+}
