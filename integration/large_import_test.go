@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -129,6 +130,36 @@ func (w *documentWriter) chatter(id string, size int64, messages int) {
 	w.printf("\n    ],\n    \"teamTask\": null,\n    \"timestamp\": 1739854801000,\n    \"version\": 1\n  },\n  \"metadata\": {\n    \"messageCount\": %d\n  }\n}", n)
 }
 
+// markdown writes a session in Markdown.
+func (w *documentWriter) markdown(size int64) {
+	for n := 0; w.written < size; n++ {
+		text, _ := strconv.Unquote(w.text(300, 2000)) // which quotes it
+		w.printf("## %s\n\n%s\n\n", [...]string{"user", "assistant"}[n%2], text)
+	}
+}
+
+// changeMiddle changes a word in the middle of a file.
+func changeMiddle(tb testing.TB, path string) {
+	tb.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	middle := make([]byte, 64<<10)
+	if _, err := f.ReadAt(middle, info.Size()/2); err != nil {
+		tb.Fatal(err)
+	}
+	at := bytes.Index(middle, []byte(" message "))
+	if _, err := f.WriteAt([]byte(" CHANGED "), info.Size()/2+int64(at)); at < 0 || err != nil {
+		tb.Fatalf("no word at %d, %v", at, err)
+	}
+}
+
 // fileSum returns the SHA-256 and the size of a file.
 func fileSum(tb testing.TB, path string) (string, int64) {
 	tb.Helper()
@@ -145,8 +176,8 @@ func fileSum(tb testing.TB, path string) (string, int64) {
 	return fmt.Sprintf("%x", digest.Sum(nil)), n
 }
 
-// TestSoakLargeImport: what an import holds does not grow with the content of a document. All
-// of these documents in memory, as values, would be more than is allowed. When soaking,
+// TestSoakLargeImport: what an import or export holds does not grow with the content of a
+// document. All of these documents in memory, as values, would be more than is allowed. When soaking,
 // they have a gigabyte.
 func TestSoakLargeImport(t *testing.T) {
 	const most = 300_000_000
@@ -161,6 +192,7 @@ func TestSoakLargeImport(t *testing.T) {
 		{"s.jsonl", "s", "pi", func(w *documentWriter) { w.transcript(size, 0) }},
 		{"f.jsonl", "f", "pi", func(w *documentWriter) { w.transcript(size, 2) }},
 		{"c.json", "team/c", "agent-chatter", func(w *documentWriter) { w.chatter("c", size, 0) }},
+		{"m.md", "m", "md", func(w *documentWriter) { w.markdown(size) }},
 	} {
 		r := newRepository(t)
 		writeDocument(t, r.path(test.name), test.write)
@@ -179,6 +211,20 @@ func TestSoakLargeImport(t *testing.T) {
 		}
 		if forks := strings.Count(r.domarkx("list"), ".fork-"); (forks == 2) != (test.name == "f.jsonl") {
 			t.Errorf("%s: %d branches", test.name, forks)
+		}
+		changeMiddle(t, r.path(test.name))
+		if _, peak := r.used("git-domarkx", "import", test.name); peak > most {
+			t.Errorf("importing %s again, changed: peak memory %d MB", test.name, peak/1e6)
+		}
+		r.domarkx("append", "-m", "and more", test.session)
+		formats := []string{"pi", "openpocket"}
+		if soaking() {
+			formats = append(formats, "agent-chatter", "zeus", "md", "json")
+		}
+		for _, format := range formats {
+			if _, peak := r.used("git-domarkx", "-q", "export", "--format", format, "-o", os.DevNull, test.session); peak > most {
+				t.Errorf("exporting %s, changed, as %s: peak memory %d MB", test.name, format, peak/1e6)
+			}
 		}
 		if err := os.RemoveAll(r.dir); err != nil {
 			t.Fatal(err)
