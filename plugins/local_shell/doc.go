@@ -8,8 +8,10 @@
 // everything that the command started is dead, whether it made itself a daemon or
 // not. On Linux the supervisor is the first process of a PID namespace, with which
 // the kernel kills all others; where namespaces are not to be had it is their
-// subreaper and kills what it finds below itself: there, a command that is not confined,
-// or on a kernel before 6.12, can kill its supervisor and so leave something behind. On
+// subreaper and kills what it finds below itself. There, a command that is not confined,
+// or on a kernel before 6.12, can kill its supervisor: then this program gets its processes and
+// kills them, and the call fails with an error that says so. Against a command that kills
+// this program too there is no help: the call is interrupted, as by any kill. On
 // other systems only the command's process group is killed.
 //
 // # Confinement

@@ -5,6 +5,7 @@ package localshell_test
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -205,6 +206,34 @@ func TestWithoutNamespaces(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 			allDead(t, r.(domarkx.Pather).Path())
+		})
+	}
+}
+
+// TestKilledSupervisor: a command that kills what supervises it fails with an error that
+// says so, and is dead with all that it started.
+func TestKilledSupervisor(t *testing.T) {
+	for name, command := range map[string]string{
+		"and ends":    strings.TrimSuffix(daemon, "; sleep 1000") + "; kill -9 $PPID",
+		"and goes on": strings.TrimSuffix(daemon, "; sleep 1000") + "; kill -9 $PPID; sleep 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
+				Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.TearDown(context.Background())
+			_, err = r.Execute(t.Context(), call("run_command", "command", command, "timeout", "20"))
+			var e *domarkx.ToolError
+			if !errors.As(err, &e) || e.Code != domarkx.CodeFailed || !strings.Contains(e.Message, "supervises the command was killed") {
+				t.Errorf("the call: %v", err)
+			}
+			allDead(t, r.(domarkx.Pather).Path())
+			if code, out := run(t, r, "echo on"); code != 0 || out != "on\n" {
+				t.Errorf("afterwards: %d, %q", code, out)
+			}
 		})
 	}
 }

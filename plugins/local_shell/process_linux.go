@@ -60,6 +60,7 @@ type process struct {
 	lifeline  *os.File
 	reports   *os.File
 	decoder   *json.Decoder // of the reports
+	heir      *heir         // nil in a namespace
 }
 
 // start starts a supervisor.
@@ -87,6 +88,10 @@ func (c command) start() (*process, error) {
 	if c.Talks {
 		inputR, input = pipe()
 		errors, errorW = pipe()
+	}
+	var left *heir
+	if err == nil && !c.Namespace {
+		left, err = newHeir()
 	}
 	if err != nil {
 		closeAll(files)
@@ -124,7 +129,7 @@ func (c command) start() (*process, error) {
 	}()
 	return &process{
 		cmd: cmd, namespace: c.Namespace, output: output, input: input, errors: errors, lifeline: lifeline, reports: reports,
-		decoder: json.NewDecoder(io.LimitReader(reports, maxReport)),
+		decoder: json.NewDecoder(io.LimitReader(reports, maxReport)), heir: left,
 	}, nil
 }
 
@@ -134,10 +139,13 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait waits for the supervisor.
+// wait waits for the supervisor, and for what it left when it was killed.
 func (p *process) wait() error {
 	err := p.cmd.Wait()
 	p.lifeline.Close()
+	if p.heir != nil && p.cmd.ProcessState != nil && !p.cmd.ProcessState.Exited() {
+		p.heir.killAll()
+	}
 	return err
 }
 
@@ -177,7 +185,7 @@ const maxReport = 1 << 20
 func (p *process) started() report {
 	var r report
 	if p.decoder.Decode(&r) != nil {
-		r = report{Error: "the command's supervisor was killed"}
+		r = report{Error: "the process that supervises the command was killed, by the command or somebody else; all that it started was killed, too"}
 	}
 	return r
 }

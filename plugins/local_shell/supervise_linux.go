@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -166,45 +164,6 @@ func (s *supervisor) killAll() {
 		}
 		runtime.Gosched()
 	}
-}
-
-// descendants returns the processes below one.
-func descendants(top int) []int {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer proc.Close()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	children := map[int][]int{}
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		data, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name of the program stands in parentheses and may hold any.
-		_, rest, ok := strings.Cut(string(data[max(0, strings.LastIndexByte(string(data), ')')):]), " ")
-		fields := strings.Fields(rest)
-		if !ok || len(fields) < 2 {
-			continue
-		}
-		if parent, err := strconv.Atoi(fields[1]); err == nil {
-			children[parent] = append(children[parent], pid)
-		}
-	}
-	var found []int
-	for todo := []int{top}; len(todo) > 0; todo = todo[1:] {
-		found = append(found, children[todo[0]]...)
-		todo = append(todo, children[todo[0]]...)
-	}
-	return found
 }
 
 // ownProc makes /proc that of the PID namespace, and /dev/shm empty.
