@@ -49,7 +49,8 @@ func TestBoundMemory(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := packResident(t, dir); got < least || bound > 0 && got > 4*bound {
+		// It is bounded from time to time: a few readers may be ahead of that.
+		if got := packResident(t, dir); got < least || bound > 0 && got > 5*bound {
 			t.Errorf("bound %d: %d bytes of packs are in memory", bound, got)
 		}
 		must(t, d.Close())

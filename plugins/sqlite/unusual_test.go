@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -93,23 +92,6 @@ func TestUnusualDatabases(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What is too large to be shown is not read either.
-func TestHugeValue(t *testing.T) {
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: made(t, "CREATE TABLE t (v); CREATE TABLE u (v)", "INSERT INTO t VALUES (zeroblob(120000000))", "INSERT INTO u VALUES (1)")})
-	m := plugintest.NewMemory()
-	var from, to runtime.MemStats
-	runtime.ReadMemStats(&from)
-	version := db.Commit(m)
-	runtime.ReadMemStats(&to)
-	if n := (to.TotalAlloc - from.TotalAlloc) >> 20; n > 300 { // Memory holds the file
-		t.Errorf("%d MiB were allocated", n)
-	}
-	files := databasetest.Files(t, m, version)
-	if !strings.Contains(files["tables/t.txt"], "too many rows") || files["tables/u.jsonl"] != "{\"v\":1}\n" {
-		t.Errorf("%q", files["tables/t.txt"])
 	}
 }
 

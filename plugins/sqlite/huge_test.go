@@ -1,0 +1,31 @@
+//go:build !race
+
+package sqlite_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/sqlite"
+)
+
+// What is too large to be shown is not read either. (The race detector allocates as much again.)
+func TestHugeValue(t *testing.T) {
+	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: made(t, "CREATE TABLE t (v); CREATE TABLE u (v)", "INSERT INTO t VALUES (zeroblob(120000000))", "INSERT INTO u VALUES (1)")})
+	m := plugintest.NewMemory()
+	var from, to runtime.MemStats
+	runtime.ReadMemStats(&from)
+	version := db.Commit(m)
+	runtime.ReadMemStats(&to)
+	if n := (to.TotalAlloc - from.TotalAlloc) >> 20; n > 300 { // Memory holds the file
+		t.Errorf("%d MiB were allocated", n)
+	}
+	files := databasetest.Files(t, m, version)
+	if !strings.Contains(files["tables/t.txt"], "too many rows") || files["tables/u.jsonl"] != "{\"v\":1}\n" {
+		t.Errorf("%q", files["tables/t.txt"])
+	}
+}
