@@ -101,8 +101,24 @@ func (r *reporter) describe(k jsonschema.ErrorKind, v domarkx.Value) string {
 			return "is empty, expected some text"
 		}
 		return fmt.Sprintf("is %s, expected at least %d characters", found, k.Want)
+	case *kind.FalseSchema:
+		return fmt.Sprintf("is %s, which cannot stand here with the rest", found)
+	case *kind.MaxLength:
+		return fmt.Sprintf("is %s, expected at most %d characters", found, k.Want)
+	case *kind.Pattern:
+		return fmt.Sprintf("is %s, expected what the pattern %s matches", found, k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("has %d items, expected %d or more", k.Got, k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("has %d items, expected %d at most", k.Got, k.Want)
 	case *kind.Minimum:
 		return fmt.Sprintf("is %s, expected %s or more", found, k.Want.RatString())
+	case *kind.ExclusiveMinimum:
+		return fmt.Sprintf("is %s, expected more than %s", found, k.Want.RatString())
+	case *kind.Maximum:
+		return fmt.Sprintf("is %s, expected %s or less", found, k.Want.RatString())
+	case *kind.ExclusiveMaximum:
+		return fmt.Sprintf("is %s, expected less than %s", found, k.Want.RatString())
 	case *kind.Format:
 		if k.Want == localTime {
 			return fmt.Sprintf("is %s, expected a date and time, as in %q", found, "2006-01-02T15:04:05+00:00")

@@ -96,3 +96,41 @@ func TestCompileRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Bounds are told by what they are, not by the words of JSON Schema.
+func TestBounds(t *testing.T) {
+	s, err := schema.Compile(`{"properties": {
+		"part": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+		"few": {"type": "array", "minItems": 1, "maxItems": 2},
+		"word": {"type": "string", "maxLength": 3, "pattern": "^[a-z]*$"},
+		"percent": {"type": "integer", "maximum": 100},
+		"never": false
+	}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ doc, want string }{
+		{`{"part": 0.5, "few": [1], "word": "abc", "percent": 100}`, ""},
+		{`{"part": 0}`, `/part: is 0, expected more than 0`},
+		{`{"part": 1}`, `/part: is 1, expected less than 1`},
+		{`{"percent": 101}`, `/percent: is 101, expected 100 or less`},
+		{`{"few": []}`, `/few: has 0 items, expected 1 or more`},
+		{`{"few": [1, 2, 3]}`, `/few: has 3 items, expected 2 at most`},
+		{`{"word": "abcd"}`, `/word: is "abcd", expected at most 3 characters`},
+		{`{"word": "A"}`, `/word: is "A", expected what the pattern ^[a-z]*$ matches`},
+		{`{"never": 1}`, `/never: is 1, which cannot stand here with the rest`},
+	} {
+		v, err := domarkx.ParseValue([]byte(test.doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range s.Check(v, nil) {
+			e.Line, e.Column = 0, 0
+			got = append(got, e.Error())
+		}
+		if strings.Join(got, "\n") != test.want {
+			t.Errorf("%s: %q, expected %q", test.doc, got, test.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package database
 
 import (
 	"encoding/base64"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -78,7 +79,10 @@ func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
 	}
 	for _, m := range list.Members() {
 		value, err := argument(m.Value)
-		if err != nil || m.Name == "" {
+		if m.Name == "" {
+			err = errors.New("expected the name of a parameter")
+		}
+		if err != nil {
 			return "", nil, Errorf(domarkx.CodeInvalid, "args, %q: %v", m.Name, err)
 		}
 		args = append(args, Argument{Name: m.Name, Value: value})
@@ -95,14 +99,23 @@ func argument(v domarkx.Value) (any, error) {
 	case domarkx.String:
 		return v.Text(), nil
 	case domarkx.Number:
-		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+		n, err := strconv.ParseInt(v.Text(), 10, 64)
+		if err == nil {
 			return n, nil
 		}
-		return strconv.ParseFloat(v.Text(), 64)
+		f, ferr := strconv.ParseFloat(v.Text(), 64)
+		if ferr != nil || !strings.ContainsAny(v.Text(), ".eE") { // it would be another number
+			return nil, errors.New("the number is too large; give it as a string")
+		}
+		return f, nil
 	}
 	encoded, ok := v.Get(base64Name)
 	if !ok || len(v.Members()) != 1 || encoded.Kind() != domarkx.String {
-		return nil, Errorf(domarkx.CodeInvalid, "expected a string, number, boolean, null or {\"base64\": \"…\"}")
+		return nil, errors.New("expected a string, number, boolean, null or {\"base64\": \"…\"}")
 	}
-	return base64.StdEncoding.DecodeString(encoded.Text())
+	data, err := base64.StdEncoding.DecodeString(encoded.Text())
+	if err != nil {
+		return nil, errors.New("base64 is no Base64 (RFC 4648, section 4)")
+	}
+	return data, nil
 }

@@ -19,6 +19,9 @@ type pattern struct {
 func parseExclude(texts []string) ([]pattern, error) {
 	patterns := make([]pattern, 0, len(texts))
 	for _, text := range texts {
+		if strings.HasPrefix(text, "!") { // it would keep nothing, against what one knows of gitignore
+			return nil, fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
+		}
 		p := pattern{}
 		rest, folders := strings.CutSuffix(text, "/")
 		p.folders = folders

@@ -271,7 +271,7 @@ func TestExclude(t *testing.T) {
 	if p.commit() != version {
 		t.Error("another version")
 	}
-	for _, bad := range []string{"[", "a//b", "../x", ""} {
+	for _, bad := range []string{"[", "a//b", "../x", "", "!keep"} {
 		if _, err := tree.Open(tree.Config{Path: p.path, Exclude: []string{bad}}); !errors.Is(err, domarkx.ErrInvalid) {
 			t.Errorf("%q: %v", bad, err)
 		}
