@@ -110,8 +110,8 @@ type VersionChecker interface {
 // not become what a version holds.
 type LoadChecker interface {
 	// CheckLoad returns what would keep Load from ending well, as far as that can be
-	// known, and changes nothing.
-	CheckLoad(ctx context.Context, r VersionReader, version string) error
+	// known, and changes nothing. base is a version that the resource was once, or "".
+	CheckLoad(ctx context.Context, r VersionReader, base, version string) error
 }
 
 // Living ends the life of a resource.

@@ -140,7 +140,7 @@ func (r *fakeResource) Load(ctx context.Context, v domarkx.VersionReader, versio
 	return r.committed(data)
 }
 
-func (r *fakeResource) CheckLoad(_ context.Context, _ domarkx.VersionReader, version string) error {
+func (r *fakeResource) CheckLoad(_ context.Context, _ domarkx.VersionReader, _, version string) error {
 	if version == r.p.refuses {
 		return domarkx.ErrInvalid
 	}

@@ -125,7 +125,7 @@ func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
 		}
 		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
 			if c, ok := live.(domarkx.LoadChecker); ok {
-				return c.CheckLoad(ctx, l.m.versions, r.Version)
+				return c.CheckLoad(ctx, l.m.versions, l.committedVersion(r.ID, r.Type), r.Version)
 			}
 			return nil
 		})

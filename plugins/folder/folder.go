@@ -193,8 +193,8 @@ func (f *Folder) CommitIncrement(ctx context.Context, begin func() (domarkx.Vers
 }
 
 // CheckLoad tells what of a version the folder could not hold. See [domarkx.LoadChecker].
-func (f *Folder) CheckLoad(ctx context.Context, r domarkx.VersionReader, version string) error {
-	return f.tree.CheckLoad(ctx, r, version)
+func (f *Folder) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
+	return f.tree.CheckLoad(ctx, r, base, version)
 }
 
 // Load makes the folder what a version holds.

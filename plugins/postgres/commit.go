@@ -103,7 +103,7 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 	if err != nil {
 		return err
 	}
-	m, err := describe(ctx, c)
+	m, err := describe(ctx, c, rows)
 	if err != nil {
 		return err
 	}

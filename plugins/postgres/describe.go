@@ -23,8 +23,9 @@ WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ` + userSchemas + `
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 
-// describe reads what there is besides SQL.
-func describe(ctx context.Context, c *connection) (meta, error) {
+// describe reads what there is besides SQL. The one connection reads catalogs, the other
+// what users made.
+func describe(ctx context.Context, c, rows *connection) (meta, error) {
 	m := meta{Format: formatNumber, Tables: []table{}, Sequences: []sequence{}}
 	var err error
 	if m.Public, err = c.value(ctx, publicSQL); err != nil {
@@ -50,7 +51,7 @@ func describe(ctx context.Context, c *connection) (meta, error) {
 	})
 	for i := 0; err == nil && i < len(m.Sequences); i++ {
 		s := &m.Sequences[i]
-		err = c.rows(ctx, fmt.Sprintf("SELECT last_value, is_called FROM %s.%s", quote(s.Schema), quote(s.Name)), nil, func(row [][]byte) error {
+		err = rows.rows(ctx, fmt.Sprintf("SELECT last_value, is_called FROM %s.%s", quote(s.Schema), quote(s.Name)), nil, func(row [][]byte) error {
 			s.Last, s.Called = string(row[0]), string(row[1]) == "t"
 			return nil
 		})

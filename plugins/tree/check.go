@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -14,15 +16,21 @@ import (
 )
 
 // CheckLoad refuses a version that has names which the file system cannot hold: too long
-// ones, or two in one folder that are the same to it. Nothing changes. See
-// [domarkx.LoadChecker].
-func (f *Folder) CheckLoad(ctx context.Context, r domarkx.VersionReader, version string) error {
+// ones, or two in one folder that are the same to it. What base has is here already.
+// Nothing changes. See [domarkx.LoadChecker].
+func (f *Folder) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {
 		return err
 	}
-	c := nameCheck{f: f, r: r, seen: map[string]bool{}}
-	if err := c.folder(ctx, "", top.ID, 0); err != nil {
+	before := ""
+	if base != "" {
+		if old, err := r.Top(ctx, base); err == nil { // else all is looked at
+			before = old.ID
+		}
+	}
+	c := nameCheck{f: f, r: r, seen: map[string]bool{}, hashes: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	if err := c.folder(ctx, "", before, top.ID, 0); err != nil {
 		return err
 	}
 	f.checked = version
@@ -34,9 +42,17 @@ type nameCheck struct {
 	f    *Folder
 	r    domarkx.VersionReader
 	seen map[string]bool // folders by their ids
+
+	hashes map[uint64]bool // of the keys of a folder's names
+	seed   maphash.Seed
+	key    []byte
 }
 
-func (c *nameCheck) folder(ctx context.Context, path, id string, depth int) error {
+// folder looks at a folder, of which base is what was at its path, "" for nothing.
+func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int) error {
+	if id == base {
+		return nil
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -53,31 +69,84 @@ func (c *nameCheck) folder(ctx context.Context, path, id string, depth int) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
-	plain := true
+	old := c.before(ctx, base)
+	if c.mayHaveTwins(files) {
+		if err := c.twins(path, files); err != nil {
+			return err
+		}
+	}
 	for _, file := range files {
 		if err := checkName(path, file.Name); err != nil {
 			return err
 		}
-		at := join(path, file.Name)
-		if c.f.excluded(at, file.Type == domarkx.Directory) {
+		folder, odd := file.Type == domarkx.Directory, isOdd(file.Name)
+		if !folder && !odd {
 			continue
 		}
-		if isOdd(file.Name) {
+		at := join(path, file.Name)
+		if c.f.excluded(at, folder) {
+			continue
+		}
+		if odd {
 			if err := c.name(at, file.Name); err != nil {
 				return err
 			}
 		}
-		plain = plain && isPlain(file.Name)
-		if file.Type == domarkx.Directory {
-			if err := c.folder(ctx, at, file.ID, depth+1); err != nil {
+		if folder {
+			if err := c.folder(ctx, at, old[file.Name], file.ID, depth+1); err != nil {
 				return err
 			}
 		}
 	}
-	if plain {
+	return nil
+}
+
+// before returns the folders in a folder of the base, by name.
+func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
+	if id == "" {
 		return nil
 	}
-	return c.twins(path, files)
+	files, err := c.r.Folder(ctx, id)
+	if err != nil {
+		return nil // all is looked at
+	}
+	folders := map[string]string{}
+	for _, f := range files {
+		if f.Type == domarkx.Directory {
+			folders[f.Name] = f.ID
+		}
+	}
+	return folders
+}
+
+// mayHaveTwins reports whether names of a folder may be the same to some file system. It
+// costs little, since it is asked of every folder.
+func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
+	plain := true
+	for _, f := range files {
+		plain = plain && isPlain(f.Name)
+	}
+	if plain {
+		return false
+	}
+	clear(c.hashes)
+	for _, f := range files {
+		c.key = append(c.key[:0], f.Name...)
+		for i, b := range c.key {
+			if 'A' <= b && b <= 'Z' {
+				c.key[i] = b + 'a' - 'A'
+			} else if b >= utf8.RuneSelf {
+				c.key = append(c.key[:0], (sameness{true, true}).key(f.Name)...)
+				break
+			}
+		}
+		sum := maphash.Bytes(c.seed, c.key)
+		if c.hashes[sum] {
+			return true
+		}
+		c.hashes[sum] = true
+	}
+	return false
 }
 
 // everLong is how many bytes of a name every file system takes (eCryptfs takes 143).
@@ -110,6 +179,11 @@ func (c *nameCheck) name(at, name string) error {
 
 // twins refuses names of one folder that are the same to the file system.
 func (c *nameCheck) twins(path string, files []domarkx.File) error {
+	if len(c.f.exclude) > 0 {
+		files = slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
+			return c.f.excluded(join(path, f.Name), f.Type == domarkx.Directory)
+		})
+	}
 	one, other, found := twin(files, sameness{true, true})
 	if !found {
 		return nil

@@ -68,6 +68,12 @@ func TestNamesThatDoNotFit(t *testing.T) {
 			t.Errorf("%.40q: left %v, %v", tt.paths, files, err)
 		}
 	}
+	// Of a change only what changed is looked at.
+	c := newPlace(t, m)
+	must(t, c.f.CheckLoad(t.Context(), m, made(t, m, "a/"+long, "b/c"), made(t, m, "a/"+long, "b/d")))
+	if err := c.f.CheckLoad(t.Context(), m, made(t, m, "a/b", "b/c"), made(t, m, "a/b", "b/"+long)); !errors.Is(err, domarkx.ErrUnsupported) {
+		t.Error(err)
+	}
 	// What is left out is not written.
 	p := newPlace(t, m, "x*")
 	must(t, p.f.Load(t.Context(), m, made(t, m, "a", "b/"+long)))

@@ -24,7 +24,7 @@ func (f *Folder) Load(ctx context.Context, r domarkx.VersionReader, version stri
 		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
 	}
 	if f.checked != version {
-		if err := f.CheckLoad(ctx, r, version); err != nil {
+		if err := f.CheckLoad(ctx, r, "", version); err != nil {
 			return err
 		}
 	}
