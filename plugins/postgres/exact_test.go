@@ -144,7 +144,7 @@ func TestExactExternal(t *testing.T) {
 	db.Execute(`ALTER TABLE a NO FORCE ROW LEVEL SECURITY; GRANT SELECT ON app.z TO "o'reader"; GRANT CONNECT, TEMPORARY ON DATABASE domarkx TO "W %I"; GRANT UPDATE (secret) ON app.z TO "W %I"; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO "o'reader"; ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC;
 		ALTER DATABASE domarkx SET array_nulls = off; ALTER DATABASE domarkx SET standard_conforming_strings = off; ALTER DATABASE domarkx SET quote_all_identifiers = on; ALTER DATABASE domarkx SET role = pg_monitor;
 		ALTER DATABASE domarkx SET default_transaction_read_only = on; ALTER DATABASE domarkx SET statement_timeout = '2ms'; ALTER DATABASE domarkx SET idle_in_transaction_session_timeout = '2ms';
-		CREATE POLICY theirs ON app.dup TO "W %I" USING (true); CREATE POLICY mine ON app.dup TO domarkx USING (v = 1); SELECT lo_from_bytea(5, 'x'); GRANT SELECT ON LARGE OBJECT 5 TO "o'reader"`)
+		CREATE EXTENSION tcn SCHEMA pg_catalog; CREATE POLICY theirs ON app.dup TO "W %I" USING (true); CREATE POLICY mine ON app.dup TO domarkx USING (v = 1); SELECT lo_from_bytea(5, 'x'); GRANT SELECT ON LARGE OBJECT 5 TO "o'reader"`)
 	full, fullDump := db.Commit(m), su.dump()
 	for range 2 {
 		db.Load(m, empty)
@@ -351,6 +351,6 @@ REVOKE EXECUTE ON FUNCTION app.f FROM PUBLIC; GRANT EXECUTE ON FUNCTION app.f TO
 GRANT USAGE, SELECT ON SEQUENCE s TO PUBLIC; REVOKE USAGE ON TYPE mood, app.word FROM PUBLIC; GRANT USAGE ON TYPE app.pair TO pg_monitor;
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES IN SCHEMA app GRANT SELECT ON TABLES TO PUBLIC, pg_monitor; ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pg_monitor;
 CREATE POLICY for_role ON app.z AS RESTRICTIVE FOR UPDATE TO pg_monitor, domarkx USING (id > 0) WITH CHECK (id < 9);
-REVOKE CONNECT ON DATABASE domarkx FROM PUBLIC; GRANT CREATE ON DATABASE domarkx TO pg_monitor;
+ALTER DATABASE domarkx CONNECTION LIMIT 50 IS_TEMPLATE true; REVOKE CONNECT ON DATABASE domarkx FROM PUBLIC; GRANT CREATE ON DATABASE domarkx TO pg_monitor;
 ALTER DATABASE domarkx SET search_path = app, "$user", public; ALTER DATABASE domarkx SET work_mem = '65536'; DO 'BEGIN END'; ALTER DATABASE domarkx SET plpgsql.extra_warnings = 'shadowed_variables'; ALTER DATABASE domarkx SET application_name = 'a "quoted" ''value'' \'; COMMENT ON DATABASE domarkx IS 'the ''database''';
 `

@@ -94,6 +94,7 @@ func (e *external) replace(ctx context.Context, roles []string, fill func(*conne
 const ownSQL = `SELECT 'DROP PUBLICATION ' || quote_ident(pubname) FROM pg_publication WHERE pg_get_userbyid(pubowner) = current_user
 UNION ALL SELECT 'SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata WHERE pg_get_userbyid(lomowner) = current_user'
 UNION ALL SELECT 'DROP SERVER ' || quote_ident(srvname) || ' CASCADE' FROM pg_foreign_server WHERE pg_get_userbyid(srvowner) = current_user
+UNION ALL SELECT 'DROP EXTENSION ' || quote_ident(extname) || ' CASCADE' FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE pg_get_userbyid(extowner) = current_user AND NOT (` + userSchemas + `)
 UNION ALL SELECT 'DROP SCHEMA ' || string_agg(quote_ident(nspname), ', ' ORDER BY nspname) || ' CASCADE' FROM pg_namespace WHERE ` + userSchemas + ` HAVING count(*) > 0`
 
 // defaultsSQL makes the privileges and settings of the database, and the role's
@@ -103,6 +104,7 @@ DECLARE r record;
 BEGIN
   EXECUTE format('ALTER DATABASE %I RESET ALL', current_database());
   EXECUTE format('COMMENT ON DATABASE %I IS NULL', current_database());
+  EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT -1 IS_TEMPLATE false', current_database());
   FOR r IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
       FROM pg_database, aclexplode(datacl) a WHERE datname = current_database() LOOP
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM %s', current_database(), r.grantee);

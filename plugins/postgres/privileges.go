@@ -107,6 +107,10 @@ const objectCommentsSQL = `SELECT format('COMMENT ON LARGE OBJECT %s IS %L', obj
 // extensionCommentsSQL writes that an extension has lost the comment which it brings.
 const extensionCommentsSQL = `SELECT format('COMMENT ON EXTENSION %I IS NULL', extname) FROM pg_extension e WHERE oid >= 16384 AND obj_description(oid, 'pg_extension') IS NULL ORDER BY 1`
 
+// propertiesSQL writes what a database is that its owner made other than a new one.
+const propertiesSQL = `SELECT CASE WHEN datistemplate OR datconnlimit <> -1 THEN format('CONNECTION LIMIT %s IS_TEMPLATE %s', datconnlimit, CASE WHEN datistemplate THEN 'true' ELSE 'false' END) ELSE '' END
+FROM pg_database WHERE datname = current_database()`
+
 const commentSQL = `SELECT coalesce((SELECT quote_literal(shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()), '')`
 
 // access returns the statements for privileges and for what is set for the database
@@ -150,6 +154,13 @@ func access(ctx context.Context, c *connection) (sql []byte, roles []string, err
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	properties, err := c.value(ctx, propertiesSQL)
+	if err != nil {
+		return nil, nil, err
+	}
+	if properties != "" {
+		b.WriteString(forDatabase(`EXECUTE format('ALTER DATABASE %I `+properties+`', current_database())`, ""))
 	}
 	comment, err := c.value(ctx, commentSQL)
 	if err != nil {

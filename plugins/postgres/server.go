@@ -164,7 +164,7 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 	}
 	for _, name := range []string{loadingName, oldName} {
 		if err == nil && there[name] {
-			err = c.do(ctx, drop(name))
+			err = drop(ctx, c, name)
 		}
 	}
 	return err
@@ -174,7 +174,18 @@ func create(name string) string {
 	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
 }
 
-func drop(name string) string { return "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)" }
+// drop removes a database, if it is there. Its owner may have made it a template, which
+// PostgreSQL keeps.
+func drop(ctx context.Context, admin *connection, name string) error {
+	template, err := admin.value(ctx, "SELECT datistemplate FROM pg_database WHERE datname = $1", name)
+	if err == nil && template == "t" {
+		err = admin.do(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE false")
+	}
+	if err != nil {
+		return err
+	}
+	return admin.do(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+}
 
 // to connects as a role to a database of the server, which runs.
 func (s *server) to(ctx context.Context, role, name string) (*connection, error) {
@@ -251,10 +262,13 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 			return fmt.Errorf("make the role %q that the version names: %w", name, err)
 		}
 	}
-	for _, sql := range []string{drop(loadingName), create(loadingName)} {
-		if err := admin.do(ctx, sql); err != nil {
+	for _, name := range []string{loadingName, oldName} { // left by what failed
+		if err := drop(ctx, admin, name); err != nil {
 			return err
 		}
+	}
+	if err := admin.do(ctx, create(loadingName)); err != nil {
+		return err
 	}
 	c, err := s.to(ctx, toolRole, loadingName)
 	if err != nil {
@@ -267,18 +281,17 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 		err = c.do(ctx, "COMMIT")
 	}
 	if err = errors.Join(err, c.end(ctx)); err != nil {
-		return errors.Join(err, admin.do(context.WithoutCancel(ctx), drop(loadingName)))
+		return errors.Join(err, drop(context.WithoutCancel(ctx), admin, loadingName))
 	}
 	for _, sql := range []string{
 		"ALTER DATABASE " + databaseName + " RENAME TO " + oldName,
 		"ALTER DATABASE " + loadingName + " RENAME TO " + databaseName,
-		drop(oldName),
 	} {
 		if err := admin.do(ctx, sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	return drop(ctx, admin, oldName)
 }
 
 func (s *server) close(context.Context) error {
