@@ -158,6 +158,22 @@ func (v Value) With(name string, value Value) Value {
 	return ObjectValue(members...)
 }
 
+// Distinct returns the members with each name once, in the place of the first and with the
+// value of the last, as [Value.With] for one after the other makes them.
+func Distinct(members []Member) []Member {
+	places := make(map[string]int, len(members))
+	distinct := make([]Member, 0, len(members))
+	for _, m := range members {
+		if at, ok := places[m.Name]; ok {
+			distinct[at].Value = m.Value
+			continue
+		}
+		places[m.Name] = len(distinct)
+		distinct = append(distinct, m)
+	}
+	return distinct
+}
+
 // Without returns the object without any member of that name.
 func (v Value) Without(name string) Value {
 	members := make([]Member, 0, len(v.Members()))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -200,6 +201,21 @@ func TestStringsSurvive(t *testing.T) {
 		}
 		if !json.Valid([]byte(written)) {
 			t.Fatalf("%s is not JSON", written)
+		}
+	})
+}
+
+// TestDistinct: members are made distinct as setting one after the other makes them.
+func TestDistinct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var members []domarkx.Member
+		want := domarkx.ObjectValue()
+		for i, name := range rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c", ""})).Draw(t, "names") {
+			m := domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.Itoa(i))}
+			members, want = append(members, m), want.With(m.Name, m.Value)
+		}
+		if got := domarkx.ObjectValue(domarkx.Distinct(members)...); !got.Equal(want) {
+			t.Fatalf("%s, expected %s", got.JSON(), want.JSON())
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
@@ -51,9 +52,17 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 	}
 	first.Path = path
 	reports := []*domarkx.SyntaxError{&first}
+	from, to := position{data: data}, position{data: data}
 	for i, g := range gaps {
-		line, column := domarkx.Position(data, g.From)
-		endLine, endColumn := domarkx.Position(data, g.To)
+		if i == maxGaps {
+			left := 0
+			for _, g := range gaps[i:] {
+				left += g.To - g.From
+			}
+			return append(reports, &domarkx.SyntaxError{Path: path, Msg: fmt.Sprintf("%d bytes in %d more places could not be read", left, len(gaps)-i)})
+		}
+		line, column := from.of(g.From)
+		endLine, endColumn := to.of(g.To)
 		skipped := fmt.Sprintf("%d bytes from %d:%d to %d:%d, behind %d %s, could not be read", g.To-g.From, line, column, endLine, endColumn, g.Item, items)
 		if i == 0 {
 			first.Msg += "; " + skipped
@@ -64,14 +73,39 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 	return reports
 }
 
+// maxGaps bounds how many ranges are told of one by one.
+const maxGaps = 1000
+
+// A position finds the lines and columns of offsets that rise.
+type position struct {
+	data []byte
+	at   int // up to where lines were counted
+	line int // lines up to there
+}
+
+// of is [domarkx.Position].
+func (p *position) of(offset int) (line, column int) {
+	p.line += bytes.Count(p.data[p.at:offset], []byte("\n"))
+	p.at = offset
+	start := bytes.LastIndexByte(p.data[:offset], '\n') + 1
+	_, column = domarkx.Position(p.data[start:], offset-start)
+	return p.line + 1, column
+}
+
 // join returns an object with those members of another that it has not, and the items
 // at a path.
 func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
+	members := slices.Clone(v.Members())
+	there := map[string]bool{}
+	for _, m := range members {
+		there[m.Name] = true
+	}
 	for _, m := range rest.Members() {
-		if _, ok := v.Get(m.Name); !ok {
-			v = v.With(m.Name, m.Value)
+		if !there[m.Name] {
+			there[m.Name], members = true, append(members, m)
 		}
 	}
+	v = domarkx.ObjectValue(members...)
 	if len(path) == 1 {
 		return v.With(path[0], domarkx.ArrayValue(s.items...))
 	}

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -110,5 +111,29 @@ func TestNoUTF8(t *testing.T) {
 	report := format.NoUTF8("p", []byte("ä\nö\xffx"))
 	if report == nil || report.Error() != "p:2:2: byte 0xff is no UTF-8; it reads as U+FFFD" {
 		t.Error(report)
+	}
+}
+
+// TestDamagedIsBounded: places that could not be read are told of one by one, up to a number.
+func TestDamagedIsBounded(t *testing.T) {
+	data := []byte(strings.Repeat("é\nxx ", 5000))
+	var gaps []format.Gap
+	for at := 0; at+2 < len(data); at += 6 {
+		gaps = append(gaps, format.Gap{From: at, To: at + 2, Item: at / 6})
+	}
+	reports := format.Damaged("p", data, errors.New("broken"), gaps, "items")
+	if len(reports) != 1001 {
+		t.Fatalf("%d reports", len(reports))
+	}
+	for i, r := range reports[1:1000] {
+		line, column := domarkx.Position(data, gaps[i+1].From)
+		endLine, endColumn := domarkx.Position(data, gaps[i+1].To)
+		want := fmt.Sprintf("2 bytes from %d:%d to %d:%d, behind %d items, could not be read", line, column, endLine, endColumn, i+1)
+		if r.Line != line || r.Column != column || r.Msg != want {
+			t.Fatalf("report %d: %v, expected %d:%d: %s", i+1, r, line, column, want)
+		}
+	}
+	if want := fmt.Sprintf("%d bytes in %d more places could not be read", 2*(len(gaps)-1000), len(gaps)-1000); reports[1000].Msg != want {
+		t.Errorf("%q, expected %q", reports[1000].Msg, want)
 	}
 }

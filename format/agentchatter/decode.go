@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -183,7 +184,7 @@ func header(v domarkx.Value, n int, first string) domarkx.Header {
 	h := domarkx.NewHeader()
 	context, _ := v.Get(keyContext)
 	messages, _ := context.Get(keyMessages)
-	about := domarkx.ObjectValue()
+	about := make([]domarkx.Member, 0, len(v.Members()))
 	for _, m := range v.Members() {
 		switch {
 		case m.Name == keyContext && m.Value.Kind() == domarkx.Object:
@@ -192,13 +193,14 @@ func header(v domarkx.Value, n int, first string) domarkx.Header {
 			}
 		case m.Name == keyMetadata && m.Value.Kind() == domarkx.Object:
 			if m.Value = ownMetadata(m.Value, n, first); len(m.Value.Members()) == 0 {
-				about = about.Without(keyMetadata)
+				about = slices.DeleteFunc(about, func(m domarkx.Member) bool { return m.Name == keyMetadata })
 				continue
 			}
 		}
-		about = about.With(m.Name, m.Value)
+		about = append(about, m)
 	}
-	h.UserMetadata = &about
+	said := domarkx.ObjectValue(domarkx.Distinct(about)...)
+	h.UserMetadata = &said
 	return h
 }
 
@@ -221,7 +223,7 @@ func message(v domarkx.Value) domarkx.Message {
 		m.Content = []domarkx.Block{{Type: domarkx.TextBlock, Text: v.JSON()}}
 		return m
 	}
-	metadata := domarkx.ObjectValue()
+	members := make([]domarkx.Member, 0, len(v.Members()))
 	content := ""
 	for _, member := range v.Members() {
 		switch member.Name {
@@ -233,8 +235,9 @@ func message(v domarkx.Value) domarkx.Message {
 		case keySpeaker:
 			member.Value = migrate(member.Value)
 		}
-		metadata = metadata.With(member.Name, member.Value)
+		members = append(members, member)
 	}
+	metadata := domarkx.ObjectValue(domarkx.Distinct(members)...)
 	speaker, _ := metadata.Get(keySpeaker)
 	switch text(speaker, "type") {
 	case typeAI:

@@ -22,11 +22,11 @@ func migrate(v domarkx.Value) domarkx.Value {
 	if _, ok := v.Get(keyID); ok {
 		return v
 	}
-	out := domarkx.ObjectValue()
+	var out []domarkx.Member
 	set := func(name string, from ...string) {
 		for _, old := range from {
 			if m, ok := v.Get(old); ok && m.Kind() != domarkx.Null {
-				out = out.With(name, m)
+				out = append(out, domarkx.Member{Name: name, Value: m})
 				return
 			}
 		}
@@ -39,10 +39,10 @@ func migrate(v domarkx.Value) domarkx.Value {
 		switch m.Name {
 		case "roleId", "roleName", "roleTitle":
 		default:
-			out = out.With(m.Name, m.Value)
+			out = append(out, m)
 		}
 	}
-	return out
+	return domarkx.ObjectValue(domarkx.Distinct(out)...)
 }
 
 // A speaker is who a message is from.

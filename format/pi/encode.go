@@ -162,6 +162,7 @@ func (e *encoder) header() error {
 	}
 	line := object(keyType, str(typeSession), keyVersion, number(version), keyID, str(id),
 		keyTimestamp, str(e.fallback().UTC().Format(isoTime)), keyCwd, str("/"))
+	var said []domarkx.Member
 	for _, m := range e.about.Members() {
 		switch {
 		case m.Name == keyAfter || m.Name == keyFork || m.Name == keySessionName:
@@ -175,12 +176,13 @@ func (e *encoder) header() error {
 			e.to.Lose("user_metadata.%s", m.Name)
 		case m.Name == keyTimestamp:
 			if _, ok := format.ParseTime(m.Value.Text()); ok {
-				line = line.With(m.Name, m.Value)
+				said = append(said, m)
 			}
 		default:
-			line = line.With(m.Name, m.Value)
+			said = append(said, m)
 		}
 	}
+	line = domarkx.ObjectValue(domarkx.Distinct(slices.Concat(line.Members(), said))...)
 	e.at = text(line, keyTimestamp)
 	e.write(line)
 	return nil

@@ -42,6 +42,12 @@ type beside struct {
 	piece int   // as in lines.pieces
 }
 
+// A sharedLine is a line of several objects.
+type sharedLine struct {
+	start   int64
+	objects []domarkx.Value
+}
+
 // A key stands for an id: a short one, as all are that pi makes, is its own key.
 type key [16]byte
 
@@ -107,8 +113,12 @@ func (l *lines) at(p place, piece int) (domarkx.Value, []byte, error) {
 		return asText(raw), raw, nil
 	}
 	if piece > 0 {
-		if pieces, ok := split(raw); ok && piece <= len(pieces) {
-			return pieces[piece-1], raw, nil
+		if l.shared == nil || l.shared.start != p.start {
+			objects, _ := split(raw)
+			l.shared = &sharedLine{p.start, objects}
+		}
+		if piece <= len(l.shared.objects) {
+			return l.shared.objects[piece-1], raw, nil
 		}
 		return domarkx.Value{}, nil, l.failed(errChanged)
 	}

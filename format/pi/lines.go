@@ -29,6 +29,7 @@ type lines struct {
 	parents  []key // of the nodes: the ids of those before them; the zero key for none
 	beside   []beside
 	pieces   map[int32]int   // of nodes that share a line: which of its objects they are, from 1
+	shared   *sharedLine     // the one that was read last; nil for none
 	piece    int             // which of the objects on its line is read; 0 when it is the only one
 	outlined bool            // of the line that is read there is only an outline
 	calls    []uint64        // keys of the calls in messages

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -341,5 +342,26 @@ func TestDeepLines(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestForksAreBounded: of a hostile number of branches not all become sessions.
+func TestForksAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n")
+	for i := range 1502 {
+		fmt.Fprintf(&b, `{"type":"message","id":"m%d","parentId":null,"timestamp":"2026-02-18T05:00:01.000Z","message":{"role":"user","content":"x","timestamp":1}}`+"\n", i)
+	}
+	sessions := 0
+	for s, err := range pi.Codec().Open(format.File{Content: strings.NewReader(b.String()), Size: int64(b.Len())}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sessions++; sessions == 1 && (len(s.Damage) != 1 || !strings.HasPrefix(s.Damage[0].Msg, "501 more branches ")) {
+			t.Errorf("reports %v", s.Damage)
+		}
+	}
+	if sessions != 1001 {
+		t.Errorf("%d sessions", sessions)
 	}
 }

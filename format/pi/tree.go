@@ -103,6 +103,9 @@ func (l *lines) trace(from int32) ([]int32, bool) {
 // in all, or eight times those there are.
 const forkBudget = 100_000
 
+// maxForks is how many branches become sessions at most.
+const maxForks = 1000
+
 // ends returns the way to the last entry, which pi would open, and the other entries at
 // which conversations end.
 func (l *lines) ends() ([]int32, []int32, error) {
@@ -125,7 +128,7 @@ func (l *lines) ends() ([]int32, []int32, error) {
 		}
 		if budget >= 0 {
 			if path, round := l.trace(i); !round {
-				if budget -= len(path); budget >= 0 {
+				if budget -= len(path); budget >= 0 && len(forks) < maxForks {
 					forks = append(forks, i)
 					continue
 				}

@@ -48,8 +48,17 @@ func (r *reporter) add(e *jsonschema.ValidationError) {
 		return
 	case *kind.AdditionalProperties:
 		slices.Sort(k.Properties)
-		for _, name := range k.Properties {
-			r.report(append(slices.Clone(at), name), "is a member that is not known here, expected none of that name")
+		object := r.value(at)
+		offsets := make(map[string]int, len(object.Members()))
+		for _, m := range object.Members() {
+			offsets[m.Name] = m.Value.Offset()
+		}
+		for _, name := range k.Properties { // there may be very many
+			offset, ok := offsets[name]
+			if !ok {
+				offset = object.Offset()
+			}
+			r.found = append(r.found, finding{offset, pointerOf(at) + "/" + escaped.Replace(name), "is a member that is not known here, expected none of that name"})
 		}
 		return
 	}
@@ -160,11 +169,18 @@ func article(kind string) string {
 }
 
 func (r *reporter) report(at []string, msg string) {
+	r.found = append(r.found, finding{r.value(at).Offset(), pointerOf(at), msg})
+}
+
+// escaped spells names in pointers (RFC 6901).
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+
+func pointerOf(at []string) string {
 	var pointer strings.Builder
 	for _, token := range at {
-		pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+		pointer.WriteString("/" + escaped.Replace(token))
 	}
-	r.found = append(r.found, finding{r.value(at).Offset(), pointer.String(), msg})
+	return pointer.String()
 }
 
 // value returns the value at a place.

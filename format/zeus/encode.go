@@ -39,14 +39,15 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 			entries = append(entries, entry)
 		}
 	}
-	out := domarkx.ObjectValue()
+	var fitting []domarkx.Member
 	for _, m := range about.Members() {
 		if fits(m) {
-			out = out.With(m.Name, m.Value)
+			fitting = append(fitting, m)
 			continue
 		}
 		to.Lose("user_metadata.%s", m.Name)
 	}
+	out := domarkx.ObjectValue(domarkx.Distinct(fitting)...)
 	if Text(out, keyCreatedAt) == "" {
 		out = out.With(keyCreatedAt, domarkx.StringValue(isoTime(h.ImportTimestamp)))
 	}

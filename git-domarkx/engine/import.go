@@ -227,6 +227,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 			if err != nil {
 				return saved, err
 			}
+			fork.state = nil // of each branch it would be more than memory should hold
 			imp.forks = append(imp.forks, fork)
 			continue
 		}
