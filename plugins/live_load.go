@@ -22,7 +22,7 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	if len(v.Resources) == 0 {
 		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
 	}
-	if err := l.checkLoad(ctx, v); err != nil && l.state.Head != "" {
+	if err := l.checkLoad(ctx, v); err != nil && ctx.Err() == nil && !l.temporary {
 		return fmt.Errorf("loading version %s: %w; nothing was changed, and a rewind leads to another version", v.ID, err)
 	} else if err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
@@ -76,7 +76,7 @@ func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 }
 
 // resume finishes the load that a killed process began, or that failed. When it fails
-// again, it is for another Load to lead out; but an instance without a head has no other.
+// again, it is for another Load to lead out.
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Live) resume(ctx context.Context) error {
 	if err == nil {
 		err = l.load(ctx)
 	}
-	if err == nil || l.state.Head == "" || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	l.broke = err

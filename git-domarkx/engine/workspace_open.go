@@ -195,17 +195,17 @@ func (b *bench) derive(ctx context.Context) error {
 // first, so that nothing is lost.
 func (b *bench) follow(ctx context.Context) error {
 	newest, err := b.m.tipOrNone(ctx, b.workspace)
-	if err != nil || newest.ID == "" {
+	if err != nil {
 		return err
 	}
 	if half := b.live.Unfinished(); half != nil { // nobody's change, and opening just tried to go on
-		if newest.ID == b.live.Loading() {
+		if newest.ID == "" || newest.ID == b.live.Loading() {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
 		}
 		b.tip = newest
 		return b.live.Load(ctx, newest)
 	}
-	if newest.ID == b.tip.ID {
+	if newest.ID == "" || newest.ID == b.tip.ID {
 		return nil
 	}
 	changes, err := b.live.Commit(ctx)
