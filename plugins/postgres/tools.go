@@ -43,6 +43,9 @@ var refusals = map[string]bool{
 	"42501": true, // insufficient_privilege
 }
 
+// protocolViolation is what only the number of args can bring about here.
+const protocolViolation = "08P01"
+
 // explain turns an error of the server into that of a tool.
 func explain(err error) error {
 	var e *pgconn.PgError
@@ -54,6 +57,9 @@ func explain(err error) error {
 		code = domarkx.CodeRefused
 	}
 	message := fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code)
+	if e.Code == protocolViolation {
+		code, message = domarkx.CodeInvalid, "args do not fit the statement: "+message
+	}
 	for _, more := range []string{e.Detail, e.Hint} {
 		if more != "" {
 			message += "\n" + more

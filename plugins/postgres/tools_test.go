@@ -45,7 +45,7 @@ func TestTools(t *testing.T) {
 		{"query", "SELECT 9007199254740993, 1.10::numeric, 0.1::float4, 'NaN'::float8, 2::float8, true, timestamptz '2024-01-02 03:04:05+01', '{1,2}'::int[], '{\"a\": 1}'::json", "",
 			`{"columns":["?column?","numeric","float4","float8","float8","?column?","timestamptz","int4","json"],"rows":[["9007199254740993","1.10",0.1,"NaN",2.0,true,"2024-01-02 02:04:05+00","{1,2}","{\"a\": 1}"]]}`},
 		{"query", "SELECT $1::int + $2, $3::bool, $4::text", `[1, 2, true, null]`, `{"columns":["?column?","bool","text"],"rows":[[3,true,null]]}`},
-		{"query", "SELECT $1::int", "", `failed: bind message supplies 0 parameters, but prepared statement "" requires 1 (SQLSTATE 08P01)`},
+		{"query", "SELECT $1::int", "", `invalid: args do not fit the statement: bind message supplies 0 parameters, but prepared statement "" requires 1 (SQLSTATE 08P01)`},
 		{"query", "SELECT :a", `{"a": 1}`, `invalid: args: "a" is a name, expected a list for $1, $2, …`},
 		{"query", "SELECT 1; SELECT 2", "", `failed: cannot insert multiple commands into a prepared statement (SQLSTATE 42601)`},
 		{"query", "SELEC 1", "", "failed: syntax error at or near \"SELEC\" (SQLSTATE 42601)\nat character 1"},
