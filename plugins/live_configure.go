@@ -1,0 +1,139 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Reconfigure makes the resources those of a document: new ones are made, others
+// torn down, whose versions stay. What is not committed of those is lost. It reports
+// whether anything changed.
+func (l *Live) Reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	if err := l.m.Check(ctx, specs); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reconfigure(ctx, specs)
+}
+
+func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	changed, err := l.removeOthers(ctx, specs)
+	if err != nil {
+		return changed, err
+	}
+	for _, spec := range specs {
+		i := l.index(spec.ID)
+		before := spec
+		switch {
+		case i < 0:
+			i = l.add(spec, false)
+			changed = true
+			if err := l.save(); err != nil {
+				return changed, err
+			}
+		case !l.state.Resources[i].Config.Equal(spec.Config):
+			changed = true
+			before = l.state.Resources[i].ResourceSpec
+			if err := l.reopen(ctx, i, spec); err != nil {
+				return changed, err
+			}
+		}
+		if err := l.open(ctx, i); err != nil {
+			return changed, errors.Join(err, l.takeBack(context.WithoutCancel(ctx), i, before))
+		}
+	}
+	if !l.order(specs) {
+		return changed, nil
+	}
+	return true, l.save()
+}
+
+// takeBack undoes a change of the resources that cannot be made, so that the document
+// can ask for something else: one that was never made goes, another gets its config
+// back.
+func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec) error {
+	if !l.state.Resources[i].Made {
+		return l.removeAt(ctx, i)
+	}
+	l.state.Resources[i].ResourceSpec = before
+	return l.save()
+}
+
+// respecify makes the resources of an instance that was never made those of a
+// document.
+func (l *Live) respecify(ctx context.Context, specs []domarkx.ResourceSpec) error {
+	if len(specs) == 0 {
+		return fmt.Errorf("no instance on this machine, and nothing says what its resources are: %w", domarkx.ErrNotFound)
+	}
+	if err := l.m.Check(ctx, specs); err != nil {
+		return err
+	}
+	for i := len(l.resources) - 1; i >= 0; i-- {
+		if err := l.removeAt(ctx, i); err != nil {
+			return err
+		}
+	}
+	for _, spec := range specs {
+		l.add(spec, false)
+	}
+	return l.save()
+}
+
+// removeOthers tears down the resources that are not among the specs, or are of
+// another type or at another path there.
+func (l *Live) removeOthers(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+	changed := false
+	for i := len(l.state.Resources) - 1; i >= 0; i-- {
+		e := l.state.Resources[i]
+		stays := slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool {
+			return s.ID == e.ID && s.Type == e.Type && l.claimOf(s.Config) == l.claimOf(e.Config)
+		})
+		if stays {
+			continue
+		}
+		changed = true
+		if err := l.removeAt(ctx, i); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// reopen closes a resource that is to get another config; it is opened by open.
+func (l *Live) reopen(ctx context.Context, i int, spec domarkx.ResourceSpec) error {
+	if l.resources[i].live != nil {
+		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Close(ctx) })
+		if err != nil {
+			return fmt.Errorf("stopping resource %q: %w", spec.ID, err)
+		}
+		l.resources[i].live = nil
+	}
+	l.state.Resources[i].ResourceSpec = spec
+	l.state.Resources[i].Dirty = true
+	return l.save()
+}
+
+func (l *Live) index(id string) int {
+	return slices.IndexFunc(l.state.Resources, func(e entry) bool { return e.ID == id })
+}
+
+// order puts the resources into the order of the specs, which name the same ones,
+// and reports whether that changed anything.
+func (l *Live) order(specs []domarkx.ResourceSpec) bool {
+	changed := false
+	for to, spec := range specs {
+		from := l.index(spec.ID)
+		if from == to {
+			continue
+		}
+		changed = true
+		l.state.Resources[from], l.state.Resources[to] = l.state.Resources[to], l.state.Resources[from]
+		l.resources[from], l.resources[to] = l.resources[to], l.resources[from]
+	}
+	return changed
+}
