@@ -161,8 +161,14 @@ func TestExactExternal(t *testing.T) {
 	if again := private.Commit(m); again != full {
 		t.Errorf("another version elsewhere:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
 	}
+	if err := db.Live.(domarkx.LoadChecker).CheckLoad(t.Context(), m, "", full); err != nil {
+		t.Error(err)
+	}
 	db.Load(m, empty)
 	su.does(`DROP ROLE "W %I"`)
+	if err := db.Live.(domarkx.LoadChecker).CheckLoad(t.Context(), m, "", full); err == nil || !strings.Contains(err.Error(), "server does not have: W %I") {
+		t.Errorf("it could be loaded without a role: %v", err)
+	}
 	if err := db.Live.Load(t.Context(), m, full); err == nil || !strings.Contains(err.Error(), "server does not have: W %I") {
 		t.Errorf("loaded without a role: %v", err)
 	}

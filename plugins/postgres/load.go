@@ -17,6 +17,25 @@ import (
 // maxSQL bounds the statements of a version, which are read as a whole.
 const maxSQL = 64 << 20
 
+var _ domarkx.LoadChecker = (*resource)(nil)
+
+// CheckLoad refuses a version that is none, or names roles that a database of the user's
+// does not have. See [domarkx.LoadChecker].
+func (r *resource) CheckLoad(ctx context.Context, reader domarkx.VersionReader, _, version string) error {
+	v, err := open(ctx, reader, version)
+	if err != nil {
+		return fmt.Errorf("version %s of a PostgreSQL database: %w", version, err)
+	}
+	if !r.database.shared() || len(v.meta.Roles) == 0 {
+		return nil
+	}
+	c, err := r.database.connect(ctx, forVersions)
+	if err != nil {
+		return err
+	}
+	return errors.Join(needRoles(ctx, c, v.meta.Roles), c.end(ctx))
+}
+
 // Load makes the database that of a version. It is filled beside what is there, or in
 // a transaction, so that one of both is there at any time.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
