@@ -82,21 +82,40 @@ func (d division) matches(items []domarkx.Value) ([]domarkx.Value, [][]domarkx.V
 	return specials, runs, len(specials) == len(d.specials)
 }
 
+// named returns which special blocks are calls of an id, and which are thoughts of a digest.
+func (d division) named() (calls, thoughts map[string][]int) {
+	calls, thoughts = map[string][]int{}, map[string][]int{}
+	for k, s := range d.specials {
+		calls[s.call] = append(calls[s.call], k)
+		if s.call == "" {
+			sum := digest(s.block.Text)
+			thoughts[sum] = append(thoughts[sum], k)
+		}
+	}
+	return calls, thoughts
+}
+
 // content returns the parts of a message, and the entries of its calls' results. What
 // the parts were before tells what blocks do not say.
 func (w *writing) content(d division, old domarkx.Value) (items, results []domarkx.Value) {
 	were, wereRuns, same := d.matches(old.Items())
 	if !same {
 		were, wereRuns = make([]domarkx.Value, len(d.specials)), make([][]domarkx.Value, len(d.runs))
+		calls, thoughts := d.named()
 		for _, item := range old.Items() {
 			if !isStripped(item) {
 				w.lose(w.i, "a part of the type %q", text(item, keyType))
 			}
-			for k, s := range d.specials {
-				if text(item, keyType) == partToolCall && s.call == text(item, keyID) ||
-					text(item, keyType) == partThinking && s.call == "" && signs(item, s.block.Text) {
-					were[k] = item
-				}
+			var same []int
+			switch text(item, keyType) {
+			case partToolCall:
+				same = calls[text(item, keyID)]
+			case partThinking:
+				own, _ := item.Get(keyOwn)
+				same = thoughts[text(own, "sha256")]
+			}
+			for _, k := range same {
+				were[k] = item
 			}
 		}
 	}
@@ -171,10 +190,16 @@ func (w *writing) call(item domarkx.Value, s special) domarkx.Value {
 
 // resultEntry is the entry of a call's result, without what it says.
 func (w *writing) resultEntry(call domarkx.Value) domarkx.Value {
-	for _, entry := range w.results.Items() {
-		if message, _ := entry.Get(keyMessage); text(message, keyToolCallID) == text(call, keyID) {
-			return entry.With(keyMessage, message.With(keyToolName, str(text(call, keyName))))
+	if w.resultsOf == nil { // there may be very many
+		w.resultsOf = map[string]domarkx.Value{}
+		for _, entry := range slices.Backward(w.results.Items()) { // the first counts
+			message, _ := entry.Get(keyMessage)
+			w.resultsOf[text(message, keyToolCallID)] = entry
 		}
+	}
+	if entry, ok := w.resultsOf[text(call, keyID)]; ok {
+		message, _ := entry.Get(keyMessage)
+		return entry.With(keyMessage, message.With(keyToolName, str(text(call, keyName))))
 	}
 	at, millis := w.times(w.m, w.entry)
 	return object(keyType, str(typeMessage), keyTimestamp, str(at), keyMessage, object(keyRole, str(roleToolResult),

@@ -82,13 +82,14 @@ func (e *encoder) fresh(m domarkx.WrittenMessage, old domarkx.Value) domarkx.Val
 // A writing is a message that is being written.
 type writing struct {
 	*encoder
-	i        int
-	m        domarkx.WrittenMessage
-	metadata domarkx.Value
-	entry    domarkx.Value
-	results  domarkx.Value
-	outcomes []domarkx.Value // entries of results, to be written behind it
-	calls    int
+	i         int
+	m         domarkx.WrittenMessage
+	metadata  domarkx.Value
+	entry     domarkx.Value
+	results   domarkx.Value
+	resultsOf map[string]domarkx.Value // by the ids of their calls, once they are wanted
+	outcomes  []domarkx.Value          // entries of results, to be written behind it
+	calls     int
 }
 
 func (w *writing) seed() string {
