@@ -86,6 +86,7 @@ type draft struct {
 	entry   domarkx.Value
 	results []domarkx.Value
 	pieces  []piece
+	calls   map[string]int // see [draft.callOf]
 }
 
 // newDraft makes a message of an entry of that kind. A result is one of which there is no
@@ -142,18 +143,42 @@ func (d *draft) said(v domarkx.Value, name string) domarkx.Value {
 func (d *draft) result(v domarkx.Value, before []domarkx.Value) bool {
 	message, _ := v.Get(keyMessage)
 	of := text(message, keyToolCallID)
-	for i := len(d.pieces) - 1; i >= 0; i-- {
-		p := &d.pieces[i]
-		if p.call == "" || p.call != of {
-			continue
-		}
-		entry, made := resultOf(v)
-		if len(before) > 0 {
-			entry = entry.With(keyBefore, domarkx.ArrayValue(before...))
-		}
-		p.result, p.hasResult, p.pictures = made[0].block, true, made[0].pictures
-		d.results = append(d.results, entry)
-		return true
+	i := d.callOf(of)
+	if i < 0 {
+		return false
 	}
-	return false
+	entry, made := resultOf(v)
+	if len(before) > 0 {
+		entry = entry.With(keyBefore, domarkx.ArrayValue(before...))
+	}
+	p := &d.pieces[i]
+	p.result, p.hasResult, p.pictures = made[0].block, true, made[0].pictures
+	d.results = append(d.results, entry)
+	return true
+}
+
+// callOf returns which piece is the last call of that id; -1 when there is none.
+func (d *draft) callOf(id string) int {
+	const few = 64
+	if id == "" {
+		return -1
+	}
+	if len(d.pieces) <= few {
+		for i := len(d.pieces) - 1; i >= 0; i-- {
+			if d.pieces[i].call == id {
+				return i
+			}
+		}
+		return -1
+	}
+	if d.calls == nil {
+		d.calls = map[string]int{}
+		for i, p := range d.pieces {
+			d.calls[p.call] = i
+		}
+	}
+	if i, ok := d.calls[id]; ok {
+		return i
+	}
+	return -1
 }
