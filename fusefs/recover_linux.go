@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
 // usable has nothing to wait for: mount(2) has returned, and whoever asks the mount
@@ -138,11 +139,11 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a folder that sessions are mounted on, also by another process.
 // While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
 // that no sessions are mounted on is domarkx.ErrNotFound.
-func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
+func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir, uncover) }
 
 // unmountBoth unmounts a folder, and before it the one that workspaces are mounted
-// on.
-func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
+// on, and before that what is mounted over files in there.
+func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string, uncover func(inner string) error) error {
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
@@ -161,7 +162,7 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	inner := innerOf(dir)
 	// Who has just closed its last file counts as a user for a moment longer.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err = unmountAll(ctx, dir, inner)
+		err = unmountAll(ctx, dir, inner, uncover)
 		if err == nil || wait > 100*time.Millisecond {
 			break
 		}
@@ -197,7 +198,7 @@ func innerDir(dir string) string {
 
 // unmountAll unmounts what is mounted inside, then the folder itself. While somebody
 // is seen to use either, it begins with neither.
-func unmountAll(ctx context.Context, dir, inner string) error {
+func unmountAll(ctx context.Context, dir, inner string, uncover func(inner string) error) error {
 	all, err := mounts()
 	if err != nil {
 		return err
@@ -206,11 +207,33 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
 		}
+		if err := uncover(inner); err != nil {
+			return err
+		}
 		if err := unmount(ctx, inner); err != nil {
 			return err
 		}
 	}
 	return unmount(ctx, dir)
+}
+
+// uncover takes away what is mounted over files in the mount of workspaces, which another
+// process serves: it is asked.
+func uncover(inner string) error {
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if below, ok := under(m.dir, inner); !ok || below == "" || !cover.Is(m.root) {
+			continue
+		}
+		// One that is gone already is right.
+		if err := unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+			return fmt.Errorf("unmounting %q: %w", m.dir, err)
+		}
+	}
+	return nil
 }
 
 // awaitInner waits until the server of a mount that could not be unmounted has

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
 // Workspaces tells what workspaces there are.
@@ -37,4 +38,6 @@ type Config struct {
 	Errno      func(error) syscall.Errno // which error a program sees for which of ours
 	Spelled    func(string) string       // how the store spells a name of the kernel's
 	Logger     *slog.Logger
+	Covers     *cover.Folder // for files that are mounted over large ones; nil for none
+	CoverLimits
 }
