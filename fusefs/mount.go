@@ -233,11 +233,11 @@ func (s *Server) Unmount(ctx context.Context) error {
 func (s *Server) TryUnmount(ctx context.Context) error {
 	// The mount itself is not asked: it is this process that would have to answer.
 	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) }
-	return unmountBoth(ctx, s.dir, innerOf, func(string) error {
-		if tree := s.view.versions.Load(); tree != nil {
-			return tree.Uncover()
+	return unmountBoth(ctx, s.dir, innerOf, func(inner string) error {
+		if tree := s.view.versions.Load(); tree != nil && tree.Uncover() == nil {
+			return nil
 		}
-		return nil
+		return uncover(inner)
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
 // usable has nothing to wait for: mount(2) has returned, and whoever asks the mount
@@ -215,25 +214,6 @@ func unmountAll(ctx context.Context, dir, inner string, uncover func(inner strin
 		}
 	}
 	return unmount(ctx, dir)
-}
-
-// uncover takes away what is mounted over files in the mount of workspaces, which another
-// process serves: it is asked.
-func uncover(inner string) error {
-	all, err := mounts()
-	if err != nil {
-		return err
-	}
-	for _, m := range all {
-		if below, ok := under(m.dir, inner); !ok || below == "" || !cover.Is(m.root) {
-			continue
-		}
-		// One that is gone already is right.
-		if err := unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT {
-			return fmt.Errorf("unmounting %q: %w", m.dir, err)
-		}
-	}
-	return nil
 }
 
 // awaitInner waits until the server of a mount that could not be unmounted has

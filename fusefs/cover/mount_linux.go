@@ -1,9 +1,12 @@
 package cover
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -64,21 +67,27 @@ func (m Mount) Covered(at Place) (bool, error) {
 	return !m.has(st), unix.Close(fd)
 }
 
-// Uncover takes the file away from over another one, if it is there. Who has it open goes
-// on reading it.
+// Uncover takes the file away from over another one. Who has it open goes on reading it.
+// One that is there no more is right; [ErrUncoverable] says that it cannot be reached now.
 func (c *File) Uncover(m Mount, at Place) error {
 	fd, st, err := m.find(at)
-	if err != nil {
-		return err
+	if err == nil {
+		defer unix.Close(fd)
+		if st.Ino == c.is.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == uint64(c.is.Dev) {
+			err = unix.Unmount("/proc/self/fd/"+strconv.Itoa(fd), unix.MNT_DETACH)
+		}
 	}
-	defer unix.Close(fd)
-	if st.Ino != c.is.Ino || unix.Mkdev(st.Dev_major, st.Dev_minor) != uint64(c.is.Dev) {
+	if err == nil || !c.isMounted() {
 		return nil
 	}
-	if err := unix.Unmount("/proc/self/fd/"+strconv.Itoa(fd), unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("unmounting what is over %q: %w", at.Name, err)
-	}
-	return nil
+	return fmt.Errorf("unmounting what is over %q: %w", at.Name, err)
+}
+
+// isMounted reports whether the file is in the mount table, under whatever name.
+func (c *File) isMounted() bool {
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	own, name := filepath.Split(c.file.Name())
+	return err != nil || bytes.Contains(table, []byte("/"+filepath.Base(own)+"/"+name))
 }
 
 // find opens a place, or what is mounted over it.

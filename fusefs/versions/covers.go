@@ -86,11 +86,12 @@ func (f *FS) Uncover() error {
 	c := f.covers
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	var errs []error
 	for len(c.there) > 0 {
-		errs = append(errs, c.uncoverOldest())
+		if err := c.uncoverOldest(); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (c *coverer) start() {
@@ -143,7 +144,7 @@ func (c *coverer) forget(n *node) {
 }
 
 func (c *coverer) run() {
-	check := time.NewTicker(spaceChecked)
+	check := time.NewTicker(min(spaceChecked, c.Stays))
 	defer check.Stop()
 	for {
 		select {
@@ -299,18 +300,18 @@ func (c *coverer) used() (sum int64) {
 	return sum
 }
 
-// uncoverOldest takes away what is over a file. c.turn is held.
+// uncoverOldest takes away what is over a file. When that cannot be done now, it stays.
+// c.turn is held.
 func (c *coverer) uncoverOldest() error {
-	there := c.there[0]
-	c.there = c.there[1:]
 	c.mu.Lock()
 	mount := *c.mount
 	c.mu.Unlock()
-	err := there.by.Uncover(mount, there.place)
-	if errors.Is(err, cover.ErrUncoverable) { // it went with the name that it was under
-		err = nil
+	there := c.there[0]
+	if err := there.by.Uncover(mount, there.place); err != nil {
+		return err
 	}
-	return errors.Join(err, there.by.Remove())
+	c.there = c.there[1:]
+	return there.by.Remove()
 }
 
 // keepFree gives back all room when others need it.
