@@ -30,8 +30,9 @@ const (
 	coverFrom    = 16 << 20
 	maxCovers    = 32
 	maxCovered   = 2 << 30
-	coverPart    = 8  // of the free space that files may take: this part of it
-	leaveFree    = 10 // of the disk: this part of it
+	coverPart    = 8       // of the free space that files may take: this part of it
+	leaveFree    = 10      // of the disk, which stays free: this part of it …
+	enoughFree   = 8 << 30 // … but not more than that
 	coverStays   = time.Minute
 	spaceChecked = 10 * time.Second      // while there are files
 	quiet        = 20 * time.Millisecond // that nobody waits for content, before some is unpacked
@@ -277,7 +278,7 @@ func (c *coverer) room(size int64) (bool, error) {
 	defer c.turn.Unlock()
 	used := c.used()
 	limit := min(c.Bytes, (free+used)/coverPart)
-	if size > limit || free-size < disk/leaveFree {
+	if size > limit || free-size < toLeave(disk) {
 		return false, nil
 	}
 	for used+size > limit || len(c.there) >= c.Files {
@@ -292,6 +293,9 @@ func (c *coverer) room(size int64) (bool, error) {
 	}
 	return true, nil
 }
+
+// toLeave returns how much of a disk has to stay free.
+func toLeave(disk int64) int64 { return min(disk/leaveFree, enoughFree) }
 
 func (c *coverer) used() (sum int64) {
 	for _, there := range c.there {
@@ -322,7 +326,7 @@ func (c *coverer) keepFree() {
 	if none {
 		return
 	}
-	if disk, free, err := c.folder.Space(); err == nil && free < disk/leaveFree {
+	if disk, free, err := c.folder.Space(); err == nil && free < toLeave(disk) {
 		c.note("giving back room", c.fs.Uncover())
 	}
 }
