@@ -55,7 +55,9 @@ func (f *Folder) Close() error {
 	if f.own == nil {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(f.own.Name()), f.own.Close())
+	own := f.own
+	f.own = nil
+	return errors.Join(os.RemoveAll(own.Name()), own.Close())
 }
 
 // Space returns how many bytes the disk has, and how many of them are free for this
