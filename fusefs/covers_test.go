@@ -278,6 +278,7 @@ func TestCoversGoWithTheNamesTheyAreUnder(t *testing.T) {
 	if got := m.sh(`ls ../workspaces; cat ../workspaces/w/latest/fs/f 2>/dev/null || echo none`); got != "none\n" || m.covered() != "" {
 		t.Errorf("a workspace that is gone: %q, covered are %q", got, m.covered())
 	}
+	m.eventually("their room is given back", func() bool { return len(m.kept()) == 0 })
 	m.version("w", inVersion(workspacetest.Tree{"f": large(3), "g": large(1)}))
 	if m.read("workspaces/w/latest/fs/f") != noise(3, 2<<20+77) {
 		t.Error("another workspace of the name shows what was there")

@@ -25,6 +25,12 @@ type File struct{}
 // WriteAt is of Linux alone.
 func (*File) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
 
+// Sync is of Linux alone.
+func (*File) Sync() error { return errors.ErrUnsupported }
+
+// Mounted is of Linux alone.
+func (*File) Mounted() bool { return false }
+
 // Cover is of Linux alone.
 func (*File) Cover(Mount, Place) error { return errors.ErrUnsupported }
 

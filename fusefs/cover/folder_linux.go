@@ -137,27 +137,30 @@ func (f *Folder) next() string {
 	return strconv.Itoa(f.last) + suffix
 }
 
-// WriteAt writes as io.WriterAt says, and lets the disk begin with it.
+// WriteAt writes as io.WriterAt says, and lets the disk begin with it. Sync has to follow.
 func (c *File) WriteAt(p []byte, off int64) (int, error) {
 	n, err := c.file.WriteAt(p, off)
 	if err == nil {
-		_ = unix.SyncFileRange(int(c.file.Fd()), off, int64(n), unix.SYNC_FILE_RANGE_WRITE) // Cover is told
+		_ = unix.SyncFileRange(int(c.file.Fd()), off, int64(n), unix.SYNC_FILE_RANGE_WRITE) // Sync is told
 	}
 	return n, err
 }
 
-// Cover mounts the file over another one; [ErrUncoverable].
-func (c *File) Cover(m Mount, at Place) error {
-	fd := int(c.file.Fd())
-	// What the disk refuses later would read as zeros.
-	if err := unix.Fdatasync(fd); err != nil {
+// Sync waits until the disk has all: what it refused later would read as zeros.
+func (c *File) Sync() error {
+	if err := unix.Fdatasync(int(c.file.Fd())); err != nil {
 		return fmt.Errorf("writing an unpacked file: %w", err)
 	}
+	return nil
+}
+
+// Cover mounts the file over another one; [ErrUncoverable].
+func (c *File) Cover(m Mount, at Place) error {
 	when := time.Unix(c.a.Date, 0)
 	if err := os.Chtimes(c.file.Name(), when, when); err != nil {
 		return err
 	}
-	if err := unix.Fstat(fd, &c.is); err != nil {
+	if err := unix.Fstat(int(c.file.Fd()), &c.is); err != nil {
 		return fmt.Errorf("looking at an unpacked file: %w", err)
 	}
 	if st := &c.is; (Attributes{st.Mode & 0o7777, st.Uid, st.Size, st.Mtim.Sec}) != c.a || st.Gid != c.a.Owner || st.Mtim.Nsec != 0 || st.Nlink != 1 {

@@ -77,14 +77,14 @@ func (c *File) Uncover(m Mount, at Place) error {
 			err = unix.Unmount("/proc/self/fd/"+strconv.Itoa(fd), unix.MNT_DETACH)
 		}
 	}
-	if err == nil || !c.isMounted() {
+	if err == nil || !c.Mounted() {
 		return nil
 	}
 	return fmt.Errorf("unmounting what is over %q: %w", at.Name, err)
 }
 
-// isMounted reports whether the file is in the mount table, under whatever name.
-func (c *File) isMounted() bool {
+// Mounted reports whether the file still covers another one, as far as can be seen.
+func (c *File) Mounted() bool {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	own, name := filepath.Split(c.file.Name())
 	return err != nil || bytes.Contains(table, []byte("/"+filepath.Base(own)+"/"+name))

@@ -17,24 +17,15 @@ import (
 	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
-// CoverLimits says which files are unpacked to the disk and mounted over those of the mount
-// when these were read to their end. What is 0 is the default.
-type CoverLimits struct {
-	From  int64         // bytes of the smallest
-	Files int           // that are there at once
-	Bytes int64         // of them together
-	Stays time.Duration // before another one may have the room of one
-}
-
 const (
 	coverFrom    = 16 << 20
 	maxCovers    = 32
 	maxCovered   = 2 << 30
 	coverPart    = 8       // of the free space that files may take: this part of it
 	leaveFree    = 10      // of the disk, which stays free: this part of it …
-	enoughFree   = 8 << 30 // … but not more than that
+	enoughFree   = 4 << 30 // … but not more than that
 	coverStays   = time.Minute
-	spaceChecked = 10 * time.Second      // while there are files
+	spaceChecked = 10 * time.Second
 	quiet        = 20 * time.Millisecond // that nobody waits for content, before some is unpacked
 )
 
@@ -191,7 +182,7 @@ func (c *coverer) cover(n *node) error {
 	if is, err := mount.Covered(place); is || err != nil {
 		return err
 	}
-	c.bare(place)
+	c.forgetBare()
 	if ok, err := c.room(n.meta.size); !ok || err != nil {
 		return err
 	}
@@ -211,13 +202,13 @@ func (c *coverer) cover(n *node) error {
 	return nil
 }
 
-// bare notes that nothing is over a file, though perhaps it was: whoever unmounts may
-// begin with that.
-func (c *coverer) bare(place cover.Place) {
+// forgetBare removes the files that cover nothing any more: what they covered is not found
+// any more, or whoever unmounts began with them.
+func (c *coverer) forgetBare() {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	c.there = slices.DeleteFunc(c.there, func(there covered) bool {
-		if there.place != place {
+		if there.by.Mounted() {
 			return false
 		}
 		c.note("removing an unpacked file", there.by.Remove())
@@ -248,7 +239,7 @@ func (c *coverer) unpack(to *cover.File, n *node) (err error) {
 			return err
 		}
 	}
-	return nil
+	return to.Sync()
 }
 
 // await waits until nobody waits for content. It reports whether the file system is still
@@ -318,8 +309,9 @@ func (c *coverer) uncoverOldest() error {
 	return there.by.Remove()
 }
 
-// keepFree gives back all room when others need it.
+// keepFree gives back the room of what covers nothing, and all of it when others need it.
 func (c *coverer) keepFree() {
+	c.forgetBare()
 	c.turn.Lock()
 	none := len(c.there) == 0
 	c.turn.Unlock()

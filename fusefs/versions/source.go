@@ -41,3 +41,12 @@ type Config struct {
 	Covers     *cover.Folder // for files that are mounted over large ones; nil for none
 	CoverLimits
 }
+
+// CoverLimits says which files are unpacked to the disk and mounted over those of the mount
+// when these were read to their end. What is 0 is the default.
+type CoverLimits struct {
+	From  int64         // bytes of the smallest
+	Files int           // that are there at once
+	Bytes int64         // of them together
+	Stays time.Duration // before another one may have the room of one
+}
