@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
@@ -158,7 +157,7 @@ func (c *coverer) consider(n *node) {
 	err := c.cover(n)
 	switch {
 	case err == nil:
-	case errors.Is(err, cover.ErrUncoverable), errors.Is(err, domarkx.ErrCorrupt), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, context.Canceled):
+	case errors.Is(err, cover.ErrUncoverable), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, context.Canceled):
 		c.note("covering a file", err)
 	default: // neither can others
 		c.off.Store(true)
@@ -217,14 +216,14 @@ func (c *coverer) forgetBare() {
 }
 
 // unpack writes a content to a file, in moments in which nobody waits for others.
-func (c *coverer) unpack(to *cover.File, n *node) (err error) {
+func (c *coverer) unpack(to *cover.File, n *node) error {
 	content, err := c.fs.config.Contents.Content(context.Background(), n.key)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", cover.ErrUncoverable, err)
 	}
-	defer func() { err = errors.Join(err, content.Close()) }()
+	defer content.Close() // what could not be closed was read
 	if content.Size() != n.meta.size {
-		return otherSize(content.Size(), n.meta.size)
+		return fmt.Errorf("%w: %w", cover.ErrUncoverable, otherSize(content.Size(), n.meta.size))
 	}
 	part := make([]byte, blockSize)
 	for off := int64(0); off < n.meta.size; off += blockSize {
@@ -232,8 +231,9 @@ func (c *coverer) unpack(to *cover.File, n *node) (err error) {
 			return context.Canceled
 		}
 		part := part[:min(blockSize, n.meta.size-off)]
-		if read, err := content.ReadAt(part, off); full(read, len(part), err) != nil {
-			return fmt.Errorf("unpacking a content: %w: %w", domarkx.ErrCorrupt, full(read, len(part), err))
+		read, err := content.ReadAt(part, off)
+		if err := full(read, len(part), err); err != nil { // who reads it is told
+			return fmt.Errorf("%w: %w", cover.ErrUncoverable, err)
 		}
 		if _, err := to.WriteAt(part, off); err != nil {
 			return err
