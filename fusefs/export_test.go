@@ -18,7 +18,9 @@ var (
 type Mounted = mounted
 
 // NewMounted returns one.
-func NewMounted(dir, kind, source, device string) Mounted { return mounted{dir, kind, source, device} }
+func NewMounted(dir, kind, source, device, root string) Mounted {
+	return mounted{dir, kind, source, device, root}
+}
 
 // MountedOn returns where it is.
 func MountedOn(m Mounted) string { return m.dir }

@@ -81,12 +81,12 @@ func TestMountinfo(t *testing.T) {
 99 28 0:55 / /a\040b\134c rw,nosuid - fuse.domarkx /repo\040x rw,user_id=0
 100 28 0:56 / /x rw - fuse.domarkx
 short
-101 28 0:57 / /y\999 rw shared:1 master:2 - ext4 none rw
+101 28 0:57 /a\040b//deleted /y\999 rw shared:1 master:2 - ext4 none rw
 `
 	want := []fusefs.Mounted{
-		fusefs.NewMounted("/proc", "proc", "proc", "0:22"),
-		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x", "0:55"),
-		fusefs.NewMounted(`/y\999`, "ext4", "none", "0:57"),
+		fusefs.NewMounted("/proc", "proc", "proc", "0:22", "/"),
+		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x", "0:55", "/"),
+		fusefs.NewMounted(`/y\999`, "ext4", "none", "0:57", "/a b//deleted"),
 	}
 	if got := fusefs.ParseMountinfo([]byte(table)); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -17,6 +17,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/cover"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/overlay"
 )
@@ -30,7 +31,8 @@ type Server struct {
 	tree    *overlay.Tree
 	journal *drafts.Journal // nil when read-only
 
-	inner sync.WaitGroup // what serves workspaces/
+	inner  sync.WaitGroup // what serves workspaces/
+	covers *cover.Folder  // nil for none
 
 	ended func() error // ends what is behind the mount, once
 }
@@ -90,6 +92,9 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	}
 	if o.Workspaces == nil {
 		return s, nil
+	}
+	if o.Covers != "" {
+		s.covers = cover.Open(o.Covers)
 	}
 	if err := s.mountWorkspaces(); err != nil {
 		gone := Unmount(ctx, dir)
@@ -227,7 +232,13 @@ func (s *Server) Unmount(ctx context.Context) error {
 // else.
 func (s *Server) TryUnmount(ctx context.Context) error {
 	// The mount itself is not asked: it is this process that would have to answer.
-	return unmountBoth(ctx, s.dir, func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) })
+	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) }
+	return unmountBoth(ctx, s.dir, innerOf, func(inner string) error {
+		if tree := s.view.versions.Load(); tree != nil && tree.Uncover() == nil {
+			return nil
+		}
+		return uncover(inner)
+	})
 }
 
 // end makes snapshots of what was acknowledged, and closes the journal.
@@ -235,6 +246,9 @@ func (s *Server) end() error {
 	err := s.tree.Close(context.Background())
 	if s.journal != nil {
 		err = errors.Join(err, s.journal.Close())
+	}
+	if s.covers != nil {
+		err = errors.Join(err, s.covers.Close())
 	}
 	return err
 }

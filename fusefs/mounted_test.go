@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -73,12 +74,22 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 	if os.Getenv(serveVariable+"_BESIDE") != "" || os.Geteuid() != 0 {
 		beside = filepath.Join(dir, "beside")
 	}
+	level := slog.LevelWarn
+	if os.Getenv(loudVariable) != "" {
+		level = slog.LevelDebug
+	}
+	var limits fusefs.CoverLimits
+	if said := os.Getenv(coversVariable); said != "" {
+		if err := json.Unmarshal([]byte(said), &limits); err != nil {
+			return nil, err
+		}
+	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
-		Beside:     beside,
+		Beside: beside, Covers: filepath.Join(dir, "covers"), CoverLimits: limits,
 		Workspaces: workspaces, Versions: workspaces, Contents: workspaces,
 		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
 		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces}, Names: store, Saver: store,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
 }
 
@@ -118,8 +129,31 @@ type mount struct {
 	spaces *workspacetest.Store
 	server *exec.Cmd
 	stdin  io.Closer
-	stderr *bytes.Buffer
+	// without is capabilities that the server has not, as setpriv(1) spells them; "" leaves all
+	without string
+	stderr  *said
 }
+
+// said is what a server says, while it goes on.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// Len returns the number of bytes.
+func (s *said) Len() int { return len(s.String()) }
 
 // mounted starts a mount that ends with the test.
 func mounted(t testing.TB, environ ...string) *mount {
@@ -155,8 +189,11 @@ func (m *mount) start(environ ...string) {
 		m.Fatal(err)
 	}
 	m.server = exec.Command(self)
+	if len(m.without) > 0 {
+		m.server = exec.Command("setpriv", "--bounding-set", m.without, "--inh-caps", m.without, self)
+	}
 	m.server.Env = append(append(os.Environ(), serveVariable+"="+m.dir), environ...)
-	m.stderr = &bytes.Buffer{}
+	m.stderr = &said{}
 	m.server.Stderr = m.stderr
 	if m.stdin, err = m.server.StdinPipe(); err != nil {
 		m.Fatal(err)
@@ -181,9 +218,10 @@ func (m *mount) stop() {
 		return
 	}
 	m.stdin.Close()
+	server := m.server.Process
 	stuck := time.AfterFunc(30*time.Second, func() { // a failed test left it busy
 		syscall.Unmount(m.mnt, unix.MNT_DETACH)
-		m.server.Process.Kill()
+		server.Kill()
 	})
 	err := m.server.Wait()
 	stuck.Stop()
@@ -288,7 +326,7 @@ func (m *mount) eventually(what string, holds func() bool) {
 	deadline := time.Now().Add(30 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
-			m.Fatalf("it does not come about: %s", what)
+			m.Fatalf("it does not come about: %s; the mount says %s", what, m.stderr)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

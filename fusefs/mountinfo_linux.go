@@ -13,6 +13,7 @@ type mounted struct {
 	kind   string // the type, with subtype: "fuse.domarkx"
 	source string
 	device string // "major:minor"
+	root   string // what of its file system is mounted
 }
 
 // mounts reads the mount table.
@@ -34,7 +35,7 @@ func parseMountinfo(data []byte) []mounted {
 		if !ok || len(fields) < 6 || len(rest) < 2 {
 			continue
 		}
-		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2]})
+		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2], root: unescape(fields[3])})
 	}
 	return all
 }

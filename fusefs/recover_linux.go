@@ -138,11 +138,11 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a folder that sessions are mounted on, also by another process.
 // While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
 // that no sessions are mounted on is domarkx.ErrNotFound.
-func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
+func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir, uncover) }
 
 // unmountBoth unmounts a folder, and before it the one that workspaces are mounted
-// on.
-func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
+// on, and before that what is mounted over files in there.
+func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string, uncover func(inner string) error) error {
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
@@ -161,7 +161,7 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	inner := innerOf(dir)
 	// Who has just closed its last file counts as a user for a moment longer.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err = unmountAll(ctx, dir, inner)
+		err = unmountAll(ctx, dir, inner, uncover)
 		if err == nil || wait > 100*time.Millisecond {
 			break
 		}
@@ -197,7 +197,7 @@ func innerDir(dir string) string {
 
 // unmountAll unmounts what is mounted inside, then the folder itself. While somebody
 // is seen to use either, it begins with neither.
-func unmountAll(ctx context.Context, dir, inner string) error {
+func unmountAll(ctx context.Context, dir, inner string, uncover func(inner string) error) error {
 	all, err := mounts()
 	if err != nil {
 		return err
@@ -205,6 +205,9 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 	if top, ok := topmost(all, inner); ok && top.kind == FileSystem {
 		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
+		}
+		if err := uncover(inner); err != nil {
+			return err
 		}
 		if err := unmount(ctx, inner); err != nil {
 			return err

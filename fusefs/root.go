@@ -77,6 +77,6 @@ func (n *rootNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 
 func (n *rootNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(moment)
+	out.SetTimeout(always)
 	return 0
 }

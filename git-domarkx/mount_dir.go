@@ -65,6 +65,23 @@ func (inv *invocation) besideDir(dir string) (string, error) {
 	return filepath.Join(base, "git-domarkx", fmt.Sprintf("workspaces-%x", sum[:8])), nil
 }
 
+// coversDir returns where large files of versions are unpacked for the mount, "" when they
+// are not to be.
+func (inv *invocation) coversDir() (string, error) {
+	git, err := inv.git()
+	if err != nil {
+		return "", err
+	}
+	config, err := git.Config(inv.ctx)
+	if err != nil {
+		return "", err
+	}
+	if unpack, err := config.Bool("domarkx.mount.unpack", true); err != nil || !unpack || !writableRepository(git) {
+		return "", err
+	}
+	return filepath.Join(git.StateDir(), "unpacked"), nil
+}
+
 // mountName tells a person which repository it is, and no other has it.
 func mountName(git *gitcmd.Git) string {
 	sum := sha256.Sum256([]byte(git.CommonDir))

@@ -1,0 +1,40 @@
+package cover
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrUncoverable says that one file cannot be covered, or no longer, while others may be:
+// the kernel does not have it in memory any more, it is another one, or the disk cannot
+// show its attributes.
+var ErrUncoverable = errors.New("cannot be covered")
+
+// Attributes are what a file shows to programs.
+type Attributes struct {
+	Permissions uint32
+	Owner       uint32 // the user and the group
+	Size        int64  // bytes
+	Date        int64  // all of its times that can be set, Unix seconds
+}
+
+// A Place is a file in a mount, which has no other name.
+type Place struct {
+	Parent uint64 // the number under which the kernel knows its folder, of generation 1
+	Name   string
+	Inode  uint64
+}
+
+// A Mount is where a FUSE file system is mounted.
+type Mount struct {
+	Dir          string
+	Major, Minor uint32 // its device
+}
+
+// suffix ends the names of files that cover others. By it they are known in the mount
+// table.
+const suffix = ".cover"
+
+// Is reports whether a mount whose root in its file system is known from the mount table
+// is one of this package.
+func Is(root string) bool { return strings.HasSuffix(strings.TrimSuffix(root, "//deleted"), suffix) }
