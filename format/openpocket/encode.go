@@ -164,9 +164,19 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 	return nil
 }
 
-// find looks for the task: the first message of the user, rather than of the system.
+// find looks for the task, the first message of the user, rather than of the system, and for
+// the last message that can be the end.
 func (e *encoder) find() error {
-	e.task, e.answer = -1, -1
+	e.task, e.answer, e.end = -1, -1, e.messages.Len()-1
+	for ; e.end >= 0; e.end-- {
+		m, err := e.messages.At(e.end)
+		if err != nil {
+			return err
+		}
+		if m.Role == domarkx.Assistant && !isUnread(m.Message) {
+			break
+		}
+	}
 	for i := range e.messages.Len() {
 		m, err := e.messages.At(i)
 		if err != nil {
@@ -193,6 +203,7 @@ type encoder struct {
 	lost     []string
 	task     int    // the message that is the task; -1 for none
 	answer   int    // the first message of the assistant that was seen looking for it; -1 for none
+	end      int    // the last message of the assistant, but for text that could not be read; -1 for none
 	steps    int    // the number of the last step
 	last     string // when the last piece was
 }

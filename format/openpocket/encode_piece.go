@@ -100,14 +100,17 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 		}
 		return nil
 	}
-	if unread, ok := metadata.Get(keyUnread); ok && unread.IsTrue() && len(m.Content) == 1 {
+	if isUnread(m.Message) {
 		return []piece{{raw: m.Content[0].Text}}
 	}
 	calls := slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return isCode(b, "tool-call") })
 	_, ended := metadata.Get(keyStatus)
 	isLast := i == e.messages.Len()-1
-	if !calls && (ended || isLast) {
+	if !calls && (ended && i == e.end || isLast) {
 		return []piece{e.final(i, m, metadata, glue.Join(m.Content, m.Glue()))}
+	}
+	if ended && !calls {
+		e.lose("message %d: that the session ended there, for it goes on", i)
 	}
 	pieces, behind := e.stepsOf(i, m, metadata)
 	if len(behind) > 0 && isLast {
@@ -118,6 +121,15 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, "{}", ""))
 	}
 	return pieces
+}
+
+// isUnread reports whether a message is a piece of a document that could not be read.
+func isUnread(m domarkx.Message) bool {
+	if m.Role != domarkx.Assistant || m.Metadata == nil || len(m.Content) != 1 {
+		return false
+	}
+	unread, ok := m.Metadata.Get(keyUnread)
+	return ok && unread.IsTrue()
 }
 
 // The statuses of a final block.
@@ -186,7 +198,11 @@ func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, 
 	if n, err := strconv.Atoi(number); err == nil {
 		e.steps = n
 	}
-	return piece{isStep: true, number: number, at: e.at(i, m, metadata, keyAt),
+	when := keyAt
+	if _, ok := metadata.Get(keyAt); !ok {
+		when = keyEndedAt // of what was the end
+	}
+	return piece{isStep: true, number: number, at: e.at(i, m, metadata, when),
 		thought:   e.safe(i, thoughtOf(thought), "```", "### Step ", "## Final"),
 		action:    e.safe(i, action, "```", "### Step ", "## Final"),
 		result:    e.safe(i, result, "```", "### Step ", "## Final"),

@@ -313,3 +313,31 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Errorf("written as something else: %v", err)
 	}
 }
+
+// TestEndsOnce: what was the end of a session that goes on becomes a step, and the document is
+// one that can be read.
+func TestEndsOnce(t *testing.T) {
+	data := "# OpenPocket Session\n\n- id: 20260218-130000\n- started_at: 2026-02-18T13:00:00.000Z\n- model_profile: p\n- model_name: m\n\n## Task\n\nDo it\n\n## Steps\n\n" +
+		"### Step 4\n\n- at: 2026-02-18T13:00:01.000Z\n- thought:\n```text\nt\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\nok\n```\n" +
+		"## Final\n\n- status: SUCCESS\n- ended_at: 2026-02-18T13:00:03.000Z\n\n### Message\n\nDone.\n"
+	doc, err := openpocket.Decode(format.Source{Data: []byte(data)})
+	if err != nil || len(doc.Damage) > 0 {
+		t.Fatalf("%v, %v", doc, err)
+	}
+	doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "And more."}}}})
+	var lost []string
+	again, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := openpocket.Decode(format.Source{Data: again})
+	if err != nil || len(read.Damage) > 0 || len(read.Conversation) != 4 {
+		t.Fatalf("reads as %v with %v, %v:\n%s", read.Conversation, read.Damage, err, again)
+	}
+	if want := "### Step 5\n\n- at: 2026-02-18T13:00:03.000Z\n- thought:\n```text\nDone.\n"; !strings.Contains(string(again), want) {
+		t.Errorf("expected %q in:\n%s", want, again)
+	}
+	if len(lost) == 0 || lost[0] != "message 2: that the session ended there, for it goes on" {
+		t.Errorf("lost %q", lost)
+	}
+}
