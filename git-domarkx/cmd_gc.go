@@ -7,10 +7,9 @@ type gcCmd struct {
 func (gcCmd) Help() string {
 	return `
 Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
-unless set), files of its own that nobody needs any more, and containers and private
-servers whose workspace is gone from this machine (a container engine that is down is not
-waited for). Objects are collected by
-"git gc".
+unless set), files of its own that nobody needs any more, files that a mount unpacked which
+was killed, and containers and private servers whose workspace is gone from this machine (a
+container engine that is down is not waited for). Objects are collected by "git gc".
 
 ## Output
 
@@ -28,6 +27,9 @@ func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
 func (c *gcCmd) Run(inv *invocation) error {
 	source, err := inv.open()
 	if err != nil {
+		return err
+	}
+	if err := inv.removeUnpacked(); err != nil {
 		return err
 	}
 	found, err := source.store.GC(inv.ctx)

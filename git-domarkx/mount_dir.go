@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/cover"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -79,7 +80,18 @@ func (inv *invocation) coversDir() (string, error) {
 	if unpack, err := config.Bool("domarkx.mount.unpack", true); err != nil || !unpack || !writableRepository(git) {
 		return "", err
 	}
-	return filepath.Join(git.StateDir(), "unpacked"), nil
+	return unpackedDir(git), nil
+}
+
+func unpackedDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "unpacked") }
+
+// removeUnpacked removes what a mount unpacked that was killed.
+func (inv *invocation) removeUnpacked() error {
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	return cover.Open(unpackedDir(git)).Close()
 }
 
 // mountName tells a person which repository it is, and no other has it.
