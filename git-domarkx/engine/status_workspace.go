@@ -69,8 +69,8 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 	}
 	var states []WorkspaceState
 	for _, i := range instances {
-		state := StateLive
-		if state, err = m.instanceState(ctx, i); err != nil {
+		state, err := m.instanceState(ctx, i)
+		if err != nil {
 			return nil, err
 		}
 		detail := ""

@@ -184,8 +184,7 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 			return c.f.excluded(join(path, f.Name), f.Type == domarkx.Directory)
 		})
 	}
-	one, other, found := twin(files, sameness{true, true})
-	if !found {
+	if _, _, found := twin(files, sameness{true, true}); !found {
 		return nil
 	}
 	if c.f.same == nil {
@@ -195,7 +194,8 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 		}
 		c.f.same = &same
 	}
-	if one, other, found = twin(files, *c.f.same); !found {
+	one, other, found := twin(files, *c.f.same)
+	if !found {
 		return nil
 	}
 	return fmt.Errorf("%s and %s are the same name to the file system here: %w", quoted(join(path, one)), quoted(join(path, other)), domarkx.ErrUnsupported)
