@@ -29,30 +29,39 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 		return left, err
 	}
 	reader := &unprivileged{VersionReader: r}
-	if err := tree.Write(ctx, reader, version, dir, warn); err != nil {
+	if err := tree.Write(ctx, reader, version, dir, warn); err != nil || !reader.changed.Load() {
 		return left, err
 	}
-	if n := reader.owned.Load(); n > 0 {
-		warn(fmt.Sprintf("%d files are yours, not their owners': only root gives files away, with --yes", n))
-	}
-	if n := reader.lent.Load(); n > 0 {
-		warn(fmt.Sprintf("%d files lose their set-id bits: they would lend your rights, not those of the files' owners", n))
-	}
-	if reader.devices.Load() == 0 {
-		return left, nil
-	}
+	lost, err := lossesOf(ctx, r, version)
+	return append(left, lost...), err
+}
+
+// lossesOf says what of a version a user without privileges cannot have.
+func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (left []string, err error) {
 	const most = 10
-	devices := 0
+	owned, lent, devices := 0, 0, 0
 	err = domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
-		if isDevice(f) {
+		switch foreign := foreignBits(f); {
+		case isDevice(f):
 			if devices++; devices <= most {
-				warn(fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
+				left = append(left, fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
 			}
+		case f.Mode&foreign != 0:
+			lent++
+			fallthrough
+		case foreign != 0:
+			owned++
 		}
 		return nil
 	})
 	if devices > most {
-		warn(fmt.Sprintf("%d more devices are left out", devices-most))
+		left = append(left, fmt.Sprintf("%d more devices are left out", devices-most))
+	}
+	if owned > 0 {
+		left = append(left, fmt.Sprintf("%d files are yours, not their owners': only root gives files away, with --yes", owned))
+	}
+	if lent > 0 {
+		left = append(left, fmt.Sprintf("%d files lose their set-id bits: they would lend your rights, not those of the files' owners", lent))
 	}
 	return left, err
 }
@@ -65,7 +74,7 @@ func (restorer) Remove(dir string) error {
 // unprivileged reads a version as far as a user without privileges can have it.
 type unprivileged struct {
 	domarkx.VersionReader
-	devices, owned, lent atomic.Int64
+	changed atomic.Bool // something was left out, or is another's
 }
 
 // Folder returns the files of a folder without devices, and without set-id bits that are
@@ -74,25 +83,28 @@ func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, e
 	files, err := u.VersionReader.Folder(ctx, id)
 	all := len(files)
 	files = slices.DeleteFunc(slices.Clone(files), isDevice)
-	u.devices.Add(int64(all - len(files)))
+	if len(files) < all {
+		u.changed.Store(true)
+	}
 	for i := range files {
-		f := &files[i]
-		var lent uint32
-		if f.HasOwner && f.UID != uint32(os.Geteuid()) {
-			lent |= setUID
-		}
-		if f.HasOwner && f.GID != uint32(os.Getegid()) {
-			lent |= setGID
-		}
-		if lent != 0 {
-			u.owned.Add(1)
-		}
-		if f.Mode&lent != 0 {
-			u.lent.Add(1)
-			f.Mode &^= lent
+		if foreign := foreignBits(files[i]); foreign != 0 {
+			files[i].Mode &^= foreign
+			u.changed.Store(true)
 		}
 	}
 	return files, err
+}
+
+// foreignBits returns the set-id bits that would be of another user or group than the
+// file's, if this process made it.
+func foreignBits(f domarkx.File) (bits uint32) {
+	if f.HasOwner && f.UID != uint32(os.Geteuid()) {
+		bits |= setUID
+	}
+	if f.HasOwner && f.GID != uint32(os.Getegid()) {
+		bits |= setGID
+	}
+	return bits
 }
 
 // The bits of a mode by which a program runs with the rights of its file's owner or group
