@@ -3,9 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -100,7 +97,7 @@ func (c *importCmd) Run(inv *invocation) error {
 	}
 	sessions := opened.sessions
 	opened.store.BoundMemory(packMemory)
-	boundMemory(inv.getenv)
+	inv.garbage.bound(importMemory)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
@@ -131,28 +128,11 @@ func (c *importCmd) Run(inv *invocation) error {
 // packMemory is how many bytes of packs stay in memory where a whole session goes by.
 const packMemory = 32 << 20
 
-// boundMemory lets garbage collect up to what an import may take, and not far beyond. An
-// import holds little, some hundred bytes for a message, and makes several times as much
-// garbage as there is input: collected at twice what is held, as Go does it, that costs a
-// tenth of the time, and twice what a document of a gigabyte needs is too much. Where more is
-// held than the bound, that follows: Go would collect without end.
-func boundMemory(getenv func(string) string) {
-	if getenv("GOMEMLIMIT") != "" || getenv("GOGC") != "" {
-		return
-	}
-	const least = 192 << 20
-	debug.SetMemoryLimit(least)
-	debug.SetGCPercent(400)
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	var follow func(*[]byte)
-	follow = func(*[]byte) { // runs behind each collection
-		metrics.Read(live)
-		held := int64(live[0].Value.Uint64())
-		debug.SetMemoryLimit(max(least, held+held/8+24<<20))
-		runtime.SetFinalizer(new([]byte), follow)
-	}
-	follow(nil)
-}
+// importMemory is up to how many bytes an import may take before garbage is collected. It
+// holds little, some hundred bytes for a message, and makes several times as much garbage as
+// there is input: collected at twice what is held, as Go does it, that costs a tenth of the time,
+// and twice what a document of a gigabyte needs is too much.
+const importMemory = 192 << 20
 
 // checkAs says whether --as suits the paths.
 func (c *importCmd) checkAs() error {

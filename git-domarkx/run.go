@@ -17,6 +17,7 @@ type stdio struct {
 
 // run is the program: it runs one command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
+	garbage := newGarbage(getenv)
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	var line commandLine
@@ -25,6 +26,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 		return report(std.err, err) // the grammar itself is wrong; a test sees it first
 	}
 	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
+	inv.garbage = garbage
 	if len(args) == 0 {
 		args = []string{"--usage"}
 	}

@@ -19,12 +19,12 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache := readListCache(s.StateDir())
+	cache := listCache{infos: readListCache(s.StateDir())}
 	infos := make([]domarkx.Info, 0, len(refs))
 	var errs []error
 	missed := 0
 	for _, ref := range refs {
-		info, ok := cache[ref.ID]
+		info, ok := cache.find(ref.ID)
 		if !ok {
 			if err := ctx.Err(); err != nil {
 				return nil, err

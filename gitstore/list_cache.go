@@ -27,9 +27,34 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readListCache returns what is cached, by commit id; nothing when there is no
-// sound cache.
-func readListCache(dir string) map[string]domarkx.Info {
+// A listCache is what is cached, in the order in which it was listed.
+type listCache struct {
+	infos []domarkx.Info
+	next  int            // which is probably asked for
+	at    map[string]int // by commit id; nil until another one was asked for
+}
+
+// find returns what is cached of a commit.
+func (c *listCache) find(id string) (domarkx.Info, bool) {
+	at, ok := c.next, c.next < len(c.infos) && c.infos[c.next].ID == id
+	if !ok {
+		if c.at == nil {
+			c.at = make(map[string]int, len(c.infos))
+			for i := range c.infos {
+				c.at[c.infos[i].ID] = i
+			}
+		}
+		at, ok = c.at[id]
+	}
+	if !ok {
+		return domarkx.Info{}, false
+	}
+	c.next = at + 1
+	return c.infos[at], true
+}
+
+// readListCache returns what is cached; nothing when there is no sound cache.
+func readListCache(dir string) []domarkx.Info {
 	data, err := os.ReadFile(filepath.Join(dir, listCacheName))
 	if err != nil {
 		return nil
@@ -78,22 +103,23 @@ func openCache(magic string, data []byte) (cacheDecoder, bool) {
 	return cacheDecoder{rest: string(data[start:])}, true
 }
 
-func decodeListCache(data []byte) map[string]domarkx.Info {
+func decodeListCache(data []byte) []domarkx.Info {
 	d, ok := openCache(listCacheMagic, data)
 	if !ok {
 		return nil
 	}
-	cache := map[string]domarkx.Info{}
+	const usualRecord = 64 // bytes, or more
+	infos := make([]domarkx.Info, 0, len(d.rest)/usualRecord)
 	for len(d.rest) > 0 && !d.bad {
 		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.take(20)))}
 		info.Number, info.Messages, info.Bytes, info.Date = int(d.varint()), int(d.varint()), d.varint(), d.varint()
 		info.Subject, info.Preview, info.Operation = d.text(), d.text(), d.text()
-		cache[info.ID] = info
+		infos = append(infos, info)
 	}
 	if d.bad {
 		return nil
 	}
-	return cache
+	return infos
 }
 
 type cacheDecoder struct {
