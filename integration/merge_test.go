@@ -38,7 +38,7 @@ type crowd struct {
 	origin  *site
 	source  string          // the document that clone 0 imports again and again
 	written map[string]bool // every text; true: somebody removed or rewrote it
-	moved   map[string]bool // texts that somebody moved
+	moved   map[string]bool // texts that somebody moved, perhaps
 	number  int
 }
 
@@ -151,9 +151,13 @@ func (c *crowd) change(document string) string {
 			messages = slices.Delete(messages, k, k+1)
 		case 3:
 			moved := messages[k]
-			c.moved[strings.TrimSpace(textOf(moved))] = true
 			messages = slices.Delete(messages, k, k+1)
-			messages = slices.Insert(messages, c.random.IntN(len(messages)+1), moved)
+			to := c.random.IntN(len(messages) + 1)
+			messages = slices.Insert(messages, to, moved)
+			// Nobody can tell whether one was moved down or those below it up.
+			for _, m := range messages[min(k, to) : max(k, to)+1] {
+				c.moved[strings.TrimSpace(textOf(m))] = true
+			}
 		case 4:
 			messages = slices.Insert(messages, at, role+"\n\n"+c.text("inserted")+"\n")
 		}
