@@ -41,12 +41,25 @@ func TestFoldersOfTheDeadGo(t *testing.T) {
 	if size, free, err := first.Space(); err != nil || size <= 0 || free < 0 || free > size {
 		t.Fatalf("space: %d of %d, %v", free, size, err)
 	}
-	for _, name := range []string{"left", "left/1.cover"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+	for _, name := range []string{"mount-left/1.cover", "mount-mine/notes", "mine/1.cover"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	second := cover.Open(dir)
+	for name, stays := range map[string]bool{"mount-left": false, "mount-mine/notes": true, "mine/1.cover": true} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v, expected that it stays: %v", name, err, stays)
+		}
+	}
+	for _, name := range []string{"mount-mine", "mine"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if got := inside(t, dir); got != 1 {
 		t.Errorf("%d folders stay, expected the one that is used", got)
 	}

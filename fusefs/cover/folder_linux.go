@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,12 +29,29 @@ type Folder struct {
 func Open(dir string) *Folder {
 	entries, _ := os.ReadDir(dir) // there is none, or a new one will be told why
 	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ownPrefix) {
+			continue // it is somebody's who has the folder elsewhere, behind a link
+		}
 		if own, err := lock(filepath.Join(dir, e.Name())); err == nil {
-			os.RemoveAll(own.Name()) // the next one tries again
+			clearOwn(own.Name()) // the next one tries again
 			own.Close()
 		}
 	}
 	return &Folder{dir: dir}
+}
+
+// ownPrefix begins the names of the folders of processes.
+const ownPrefix = "mount-"
+
+// clearOwn removes a process's folder with the files that were made in it, and nothing else.
+func clearOwn(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(err, os.Remove(dir))
 }
 
 func lock(dir string) (*os.File, error) {
@@ -57,7 +75,7 @@ func (f *Folder) Close() error {
 	}
 	own := f.own
 	f.own = nil
-	return errors.Join(os.RemoveAll(own.Name()), own.Close())
+	return errors.Join(clearOwn(own.Name()), own.Close())
 }
 
 // Space returns how many bytes the disk has, and how many of them are free for this
@@ -87,7 +105,7 @@ func (f *Folder) open() (string, error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(f.dir, "")
+	dir, err := os.MkdirTemp(f.dir, ownPrefix+"*")
 	if err != nil {
 		return "", err
 	}
