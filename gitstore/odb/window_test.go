@@ -59,6 +59,24 @@ func document(n, parts int) (whole []byte, each [][]byte) {
 	return b.Bytes(), each
 }
 
+// A record is what was added to a batch.
+type record struct {
+	ids      []odb.ID
+	contents map[odb.ID][]byte
+}
+
+// recorder returns an empty record, and what adds to it.
+func recorder(t *testing.T) (*record, func(add func([]byte) (odb.ID, error), data []byte)) {
+	r := &record{contents: map[odb.ID][]byte{}}
+	return r, func(add func([]byte) (odb.ID, error), data []byte) {
+		t.Helper()
+		id, err := add(data)
+		must(t, err)
+		r.contents[id] = data
+		r.ids = append(r.ids, id)
+	}
+}
+
 // Parts of documents become deltas, which Git reads and keeps, also those of documents
 // that are larger than what is kept in memory.
 func TestAddRepeating(t *testing.T) {
@@ -67,14 +85,7 @@ func TestAddRepeating(t *testing.T) {
 		dir := bare(t)
 		d := open(t, dir)
 		batch := d.Begin()
-		contents := map[odb.ID][]byte{}
-		var ids []odb.ID
-		put := func(add func([]byte) (odb.ID, error), data []byte) {
-			id, err := add(data)
-			must(t, err)
-			contents[id] = data
-			ids = append(ids, id)
-		}
+		added, put := recorder(t)
 		for n := range documents {
 			whole, each := document(n, parts/documents)
 			for len(whole) > 0 {
@@ -88,7 +99,7 @@ func TestAddRepeating(t *testing.T) {
 				}
 			}
 		}
-		tip := commit(t, batch, odb.ID{}, ids...)
+		tip := commit(t, batch, odb.ID{}, added.ids...)
 		must(t, batch.Sync())
 		git(t, dir, "update-ref", "refs/heads/main", tip.String())
 		must(t, batch.Settle())
@@ -100,13 +111,13 @@ func TestAddRepeating(t *testing.T) {
 			t.Errorf("%d documents: not every part became a delta of a whole document: %s", documents, listed[strings.Index(listed, "non delta"):])
 		}
 		git(t, dir, "fsck", "--strict", "--full")
-		for _, id := range ids[len(ids)/2:] {
-			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, contents[id]) {
+		for _, id := range added.ids[len(added.ids)/2:] {
+			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, added.contents[id]) {
 				t.Fatalf("%s: other content, %v", id, err)
 			}
 		}
 		git(t, dir, "gc", "--quiet") // which takes the deltas over
-		for id, want := range contents {
+		for id, want := range added.contents {
 			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%s: other content, %v", id, err)
 			}
@@ -142,14 +153,7 @@ func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
 	batch := d.Begin()
-	contents := map[odb.ID][]byte{}
-	var ids []odb.ID
-	put := func(add func([]byte) (odb.ID, error), data []byte) {
-		id, err := add(data)
-		must(t, err)
-		contents[id] = data
-		ids = append(ids, id)
-	}
+	added, put := recorder(t)
 	for i := range 3000 {
 		put(batch.AddRepeating, fmt.Appendf(nil, "{\n  \"role\": \"%s\",\n  \"message_metadata\": {\n    \"entry\": {\n      \"id\": \"%x\"\n    }\n  },\n  \"content\": \"%d\"\n}\n",
 			[]string{"user", "assistant"}[i%2], noise(uint64(i), 4), i))
@@ -163,7 +167,7 @@ func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
 		put(batch.AddBase, []byte(strings.Repeat(" ", 100)+text.String()))
 		put(batch.AddRepeating, []byte("{"+strings.ReplaceAll(text.String(), `\`, `\\`)+"}"))
 	}
-	tip := commit(t, batch, odb.ID{}, ids...)
+	tip := commit(t, batch, odb.ID{}, added.ids...)
 	must(t, batch.Sync())
 	git(t, dir, "update-ref", "refs/heads/main", tip.String())
 	must(t, batch.Settle())
@@ -174,7 +178,7 @@ func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
 		t.Errorf("expected %q: %s", want, listed[strings.Index(listed, "non delta"):])
 	}
 	git(t, dir, "fsck", "--strict", "--full")
-	for id, want := range contents {
+	for id, want := range added.contents {
 		if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%s: other content, %v", id, err)
 		}

@@ -192,12 +192,7 @@ func TestWithoutNamespaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
-				Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.TearDown(context.Background())
+			r := withoutNamespaces(t)
 			began := time.Now()
 			if _, err := r.Execute(t.Context(), call("run_command", "command", command, "timeout", "1.5")); err != nil {
 				t.Error(err)
@@ -210,6 +205,22 @@ func TestWithoutNamespaces(t *testing.T) {
 	}
 }
 
+// withoutNamespaces opens a shell as it is where processes have no namespaces of their own.
+func withoutNamespaces(t *testing.T) domarkx.Resource {
+	t.Helper()
+	r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
+		Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.TearDown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
 // TestKilledSupervisor: a command that kills what supervises it fails with an error that
 // says so, and is dead with all that it started.
 func TestKilledSupervisor(t *testing.T) {
@@ -219,13 +230,8 @@ func TestKilledSupervisor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
-				Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.TearDown(context.Background())
-			_, err = r.Execute(t.Context(), call("run_command", "command", command, "timeout", "20"))
+			r := withoutNamespaces(t)
+			_, err := r.Execute(t.Context(), call("run_command", "command", command, "timeout", "20"))
 			var e *domarkx.ToolError
 			if !errors.As(err, &e) || e.Code != domarkx.CodeFailed || !strings.Contains(e.Message, "supervises the command was killed") {
 				t.Errorf("the call: %v", err)
