@@ -34,6 +34,10 @@ type Options struct {
 	Folders bool
 	// NoWait fails with domarkx.ErrConflict while another process has the instance.
 	NoWait bool
+	// Keep keeps what is live where a load did not end, before another one goes over it:
+	// somebody may have worked on there. It ends the changes as the caller of Commit does,
+	// without Committed. nil keeps nothing.
+	Keep func(ctx context.Context, c *Changes) error
 	// Timeout of calls; 0 is that of Home.
 	Timeout time.Duration
 }
@@ -43,6 +47,7 @@ type Options struct {
 type Live struct {
 	m         *WorkspaceManager
 	timeout   time.Duration
+	keep      func(context.Context, *Changes) error
 	temporary bool
 	asked     []domarkx.ResourceSpec // see Options.Specs
 	forced    bool                   // resources are removed even where their plugins fail to
@@ -107,7 +112,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 	if timeout <= 0 {
 		timeout = m.home.Timeout
 	}
-	return &Live{m: m, timeout: timeout, temporary: o.Temporary, asked: o.Specs, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: timeout, temporary: o.Temporary, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start brings the resources up.

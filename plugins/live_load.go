@@ -12,7 +12,8 @@ import (
 // Load makes every resource what a version of the workspace holds, which becomes
 // the head: those that it has not are torn down, those that are missing are made. Of
 // resources that [Options].Specs ask for otherwise, Changed is true afterwards.
-// What was not committed before is lost. What can be known before that makes loading
+// What was not committed before is lost, but what is of a load that did not end (see
+// [Options].Keep). What can be known before that makes loading
 // impossible is an error, and nothing changes. A load that is interrupted or fails is
 // gone on with by the next Open; until it ends well, or another does, the live state is
 // Unfinished.
@@ -27,11 +28,53 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	} else if err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
+	if err := l.keepUnfinished(ctx); err != nil {
+		return fmt.Errorf("loading version %s: %w", v.ID, err)
+	}
 	l.state.Loading = &domarkx.Version{ID: v.ID, Resources: v.Resources}
 	if err := l.save(); err != nil {
 		return err
 	}
 	return l.load(ctx)
+}
+
+// KeepUnfinished keeps what is there, if Unfinished says something (see [Options].Keep).
+func (l *Live) KeepUnfinished(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.keepUnfinished(ctx)
+}
+
+func (l *Live) keepUnfinished(ctx context.Context) error {
+	if l.state.Loading == nil || l.keep == nil {
+		return nil
+	}
+	c := &Changes{}
+	for i := range l.resources {
+		e := &l.state.Resources[i]
+		version := l.committedVersion(e.ID, e.Type)
+		if l.resources[i].live != nil {
+			e.Dirty = true // what was noted of it is of before the load
+			var err error
+			if version, err = l.commit(ctx, i, c); err != nil {
+				c.Abort()
+				return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+			}
+		}
+		if version != "" {
+			c.Resources = append(c.Resources, domarkx.ResourceVersion{ResourceSpec: e.ResourceSpec, Version: version})
+		}
+	}
+	if len(c.Resources) == 0 || slices.Equal(l.state.Kept, versionsOf(c.Resources)) {
+		c.Abort()
+		return nil
+	}
+	if err := l.keep(ctx, c); err != nil {
+		c.Abort()
+		return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+	}
+	l.state.Kept = versionsOf(c.Resources)
+	return l.save()
 }
 
 // Unfinished returns why the live state is only a part of the version that was last
@@ -64,7 +107,7 @@ func (l *Live) unfinished() error {
 	if cause == nil {
 		cause = errInterrupted
 	}
-	return fmt.Errorf("version %s was loaded only in part, and what is there now is in no version: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
+	return fmt.Errorf("version %s was loaded only in part: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
 }
 
 // Ask lets Load open only these resources from now on, as they stand here (see
@@ -82,6 +125,9 @@ func (l *Live) resume(ctx context.Context) error {
 	defer l.mu.Unlock()
 	err := l.checkLoad(ctx, *l.state.Loading)
 	if err == nil {
+		err = l.keepUnfinished(ctx)
+	}
+	if err == nil {
 		err = l.load(ctx)
 	}
 	if err == nil || ctx.Err() != nil {
@@ -98,7 +144,7 @@ func (l *Live) load(ctx context.Context) error {
 		l.broke = err
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Given, l.broke = nil, nil, nil
+	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
 	l.state.Head, l.state.Committed = v.ID, v.Resources
 	for i := range l.state.Resources {
 		l.state.Resources[i].Dirty = false

@@ -33,6 +33,8 @@ type state struct {
 	// Given is what the last commit gave, while no version that holds it is the head:
 	// "id version" of each resource. It is not nil from before plugins are asked.
 	Given []string
+	// Kept is what was kept last of the live state while a load does not end, as Given.
+	Kept []string
 }
 
 // An entry is a resource of an instance.

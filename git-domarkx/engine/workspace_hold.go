@@ -26,7 +26,7 @@ func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, er
 	if err != nil {
 		return nil, err
 	}
-	o := plugins.Options{Existing: true}
+	o := plugins.Options{Existing: true, Keep: m.keeper(workspace)}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
@@ -53,7 +53,10 @@ func (b *bench) settle(ctx context.Context) error {
 	if err := b.recordInterrupted(ctx); err != nil {
 		return err
 	}
-	if b.tip.ID == "" || b.live.Unfinished() != nil { // it was only being made, or loaded
+	if b.live.Unfinished() != nil {
+		return b.live.KeepUnfinished(ctx)
+	}
+	if b.tip.ID == "" { // it was only being made
 		return nil
 	}
 	return b.commitChanges(ctx)

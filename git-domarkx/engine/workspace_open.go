@@ -68,12 +68,37 @@ func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version
 	if err != nil {
 		return err
 	}
-	o := plugins.Options{Specs: b.specs, Timeout: timeout, Private: private}
+	o := plugins.Options{Specs: b.specs, Timeout: timeout, Private: private, Keep: m.keeper(b.workspace)}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
 	b.live, err = m.around.Workspaces.Open(ctx, b.workspace, o)
 	return err
+}
+
+// keeper returns what keeps the live state of a workspace in which a load did not end:
+// as a version of its own, which the newest goes on behind.
+func (m *SessionManager) keeper(workspace string) func(context.Context, *plugins.Changes) error {
+	return func(ctx context.Context, c *plugins.Changes) error {
+		newest, err := m.tipOrNone(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		if sameVersions(c.Resources, newest.Resources) {
+			c.Abort()
+			return nil
+		}
+		b := &bench{m: m, workspace: workspace, tip: newest}
+		if b.tip, err = b.store(ctx, c.Resources, versionRequest{operation: "change", subject: "what was there when a version was loaded only in part", changed: true}, nil); err != nil {
+			return err
+		}
+		if newest.ID != "" {
+			if _, err = b.store(ctx, newest.Resources, versionRequest{operation: "load", subject: "go on from " + newest.ID[:12], changed: true}, nil); err != nil {
+				return err
+			}
+		}
+		return c.Settle()
+	}
 }
 
 // tipOrNone returns the newest version of a workspace; one without an id when there
@@ -198,8 +223,9 @@ func (b *bench) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if half := b.live.Unfinished(); half != nil { // nobody's change, and opening just tried to go on
-		if newest.ID == "" || newest.ID == b.live.Loading() {
+	if half := b.live.Unfinished(); half != nil { // opening just tried to go on
+		loading, err := b.m.store.Version(ctx, b.live.Loading())
+		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
 		}
 		b.tip = newest
