@@ -78,8 +78,8 @@ func readHeader(s string) header {
 }
 
 var (
-	stepHead  = regexp.MustCompile("^### Step ([^\n]*)\n\n- at: ([^\n]*)\n- thought:\n```text\n")
-	finalHead = regexp.MustCompile("^## Final\n\n- status: ([^\n]*)\n- ended_at: ([^\n]*)\n\n### Message\n\n")
+	stepHead  = regexp.MustCompile("^### Step ([^\n\x00]*)\n\n- at: ([^\n\x00]*)\n- thought:\n```text\n")
+	finalHead = regexp.MustCompile("^## Final\n\n- status: ([^\n\x00]*)\n- ended_at: ([^\n\x00]*)\n\n### Message\n\n")
 	// NULs can stand where something was lost.
 	headLine = regexp.MustCompile("(?m)(?:^|\x00)(### Step |## Final$)")
 )
