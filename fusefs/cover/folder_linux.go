@@ -3,6 +3,7 @@ package cover
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,6 +47,9 @@ const ownPrefix = "mount-"
 // clearOwn removes a process's folder with the files that were made in it, and nothing else.
 func clearOwn(dir string) error {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))

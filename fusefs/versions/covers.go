@@ -318,7 +318,7 @@ func (c *coverer) keepFree() {
 	if none {
 		return
 	}
-	if disk, free, err := c.folder.Space(); err == nil && free < toLeave(disk) {
+	if disk, free, err := c.folder.Space(); err != nil || free < toLeave(disk) {
 		c.note("giving back room", c.fs.Uncover())
 	}
 }
