@@ -102,3 +102,11 @@ func DeflateSmall(objects [][]byte) [][]byte {
 
 // MaxSmall is the size of the largest object that DeflateSmall takes.
 const MaxSmall = maxSmall
+
+// ReadAhead returns up to where the only pack of a database was read ahead, and its size, when
+// that has ended.
+func ReadAhead(d *Database) (to, size int64) {
+	p := d.packs[0]
+	p.ahead.work.Wait()
+	return p.ahead.next, int64(len(p.data.Load().bytes))
+}

@@ -4,6 +4,9 @@ package odb
 
 import "os"
 
+// readOnTouch says that what is mapped is read from the disk when it is touched.
+const readOnTouch = false
+
 // A mapping is the content of a file in memory, read only.
 type mapping struct {
 	bytes []byte

@@ -11,6 +11,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
+// readOnTouch says that what is mapped is read from the disk when it is touched.
+const readOnTouch = true
+
 // A mapping is the content of a file in memory, read only.
 type mapping struct {
 	bytes []byte

@@ -24,7 +24,8 @@ type pack struct {
 	maps  []*mapping // what to unmap
 	sizes atomic.Pointer[sizeTable]
 	asked atomic.Int64 // sizes
-	fault error        // why the index or the pack cannot be used, for ever
+	ahead readAhead
+	fault error // why the index or the pack cannot be used, for ever
 }
 
 // maxChain is the longest chain of deltas that Git writes.
@@ -38,6 +39,7 @@ const (
 
 // close unmaps the pack. Nobody may be reading it.
 func (p *pack) close() error {
+	p.ahead.stop()
 	var errs []error
 	for _, m := range p.maps {
 		errs = append(errs, m.close())
