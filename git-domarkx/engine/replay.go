@@ -204,13 +204,13 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 	if len(p.calls) == 0 {
 		return p, nil
 	}
-	return p, m.planVersions(ctx, &p, links)
+	return p, m.planVersions(ctx, info.ID, &p, links)
 }
 
 // planVersions finds out which call left which version, and with which to begin.
-func (m *SessionManager) planVersions(ctx context.Context, p *replayPlan, links []string) error {
+func (m *SessionManager) planVersions(ctx context.Context, snapshot string, p *replayPlan, links []string) error {
 	seen := map[string]domarkx.Version{}
-	p.versions = map[callPlace]domarkx.Version{}
+	var calls []domarkx.Version // the last first
 	for _, link := range slices.Backward(links) {
 		if _, ok := seen[link]; ok {
 			continue
@@ -223,33 +223,41 @@ func (m *SessionManager) planVersions(ctx context.Context, p *replayPlan, links 
 				continue
 			}
 			seen[v.ID] = v
-			if v.Call == nil {
-				continue
+			if v.Call != nil {
+				calls = append(calls, v)
 			}
-			place := callPlace{v.Call.Message, v.Call.Index}
-			if _, ok := p.versions[place]; !ok { // made more than once, the last counts
-				p.versions[place] = v
-			}
+		}
+	}
+	calls, err := m.ownCalls(ctx, snapshot, calls)
+	if err != nil {
+		return err
+	}
+	own := map[string]bool{}
+	p.versions = map[callPlace]domarkx.Version{}
+	for _, v := range calls {
+		own[v.ID] = true
+		place := callPlace{v.Call.Message, v.Call.Index}
+		if _, ok := p.versions[place]; !ok { // made more than once, the last counts
+			p.versions[place] = v
 		}
 	}
 	start, known := p.before(p.calls[0])
 	if !known {
-		start = lastBeforeCalls(seen, links[0])
+		start = lastBeforeCalls(seen, own, links[0])
 	}
-	var err error
 	p.start, err = m.store.Version(ctx, start)
 	return err
 }
 
-// lastBeforeCalls returns the last version before any call, of those that lead to a
-// version.
-func lastBeforeCalls(all map[string]domarkx.Version, id string) string {
+// lastBeforeCalls returns the last version before any of these calls, of those that
+// lead to a version.
+func lastBeforeCalls(all map[string]domarkx.Version, calls map[string]bool, id string) string {
 	last := id
 	for v := all[id]; ; v = all[v.Parents[0]] {
 		switch {
-		case v.Call != nil && len(v.Parents) > 0:
+		case calls[v.ID] && len(v.Parents) > 0:
 			last = v.Parents[0]
-		case v.Call != nil:
+		case calls[v.ID]:
 			last = v.ID
 		}
 		if len(v.Parents) == 0 {

@@ -191,5 +191,5 @@ func (m *SessionManager) versionBehind(ctx context.Context, r rewinding) (string
 			delete(gone, e.ID)
 		}
 	}
-	return m.beforeCalls(ctx, r.left.ID, gone)
+	return m.beforeCalls(ctx, r.before.ID, r.left.ID, gone)
 }

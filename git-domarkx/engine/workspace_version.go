@@ -189,16 +189,32 @@ func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info)
 }
 
 // beforeCalls returns the version of a workspace before the first of the calls
-// that these messages made; "" when none of them made one.
-func (m *SessionManager) beforeCalls(ctx context.Context, tip string, messages map[domarkx.ID]bool) (string, error) {
-	before := ""
+// that these messages of a snapshot made; "" when none of them made one.
+func (m *SessionManager) beforeCalls(ctx context.Context, snapshot, tip string, messages map[domarkx.ID]bool) (string, error) {
+	var calls []domarkx.Version
 	for v, err := range m.store.Versions(ctx, tip) {
 		if err != nil {
 			return "", err
 		}
 		if v.Call != nil && messages[v.Call.Message] && len(v.Parents) > 0 {
-			before = v.Parents[0]
+			calls = append(calls, v)
 		}
 	}
-	return before, nil
+	calls, err := m.ownCalls(ctx, snapshot, calls)
+	if err != nil || len(calls) == 0 {
+		return "", err
+	}
+	return calls[len(calls)-1].Parents[0], nil
+}
+
+// ownCalls returns those of the versions that calls of a snapshot's session made. The
+// ids of messages do not tell: two sessions of one document have the same, and may share
+// a workspace.
+func (m *SessionManager) ownCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
+	ids := make([]string, len(calls))
+	for i, v := range calls {
+		ids[i] = v.ID
+	}
+	own, err := m.store.Linked(ctx, snapshot, ids)
+	return slices.DeleteFunc(calls, func(v domarkx.Version) bool { return !own[v.ID] }), err
 }
