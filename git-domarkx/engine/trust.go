@@ -177,8 +177,30 @@ func (m *SessionManager) keepTrust(ctx context.Context, name string, state *doma
 		return err
 	}
 	all, err := m.digests(ctx, before)
+	if err == nil && !slices.Contains(all, now) {
+		all, err = m.digestsAlone(ctx, name, before)
+	}
 	if err != nil || !slices.Contains(all, now) {
 		return err
 	}
 	return m.recordTrust(ctx, now, name)
+}
+
+// digestsAlone returns the digests of a snapshot as a session of another name has
+// them that nothing is added to: none where something is. Who trusts a session in a
+// workspace of another one trusts what its own document says as well.
+func (m *SessionManager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]trustDigest, error) {
+	headers, err := m.store.Header(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return nil, err
+	}
+	if added, err := m.addedTo(ctx, name, h); err != nil || added != nil {
+		return nil, err
+	}
+	info.Name = name
+	return m.digests(ctx, info)
 }
