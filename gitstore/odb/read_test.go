@@ -136,13 +136,20 @@ func unpack(t testing.TB, dir string) {
 	t.Helper()
 	packs, err := filepath.Glob(dir + "/objects/pack/*.pack")
 	must(t, err)
-	for i, name := range packs {
-		aside := filepath.Join(dir, fmt.Sprint("aside", i))
-		must(t, os.Rename(name, aside))
-		must(t, os.Remove(strings.TrimSuffix(name, ".pack")+".idx"))
-		pack, err := os.ReadFile(aside)
+	for _, name := range packs {
+		pack, err := os.ReadFile(name)
 		must(t, err)
-		gitInput(t, dir, string(pack), "unpack-objects", "-q")
+		elsewhere := bare(t) // Git does not unpack what it has
+		gitInput(t, elsewhere, string(pack), "unpack-objects", "-q")
+		loose, err := filepath.Glob(elsewhere + "/objects/??/*")
+		must(t, err)
+		for _, from := range loose {
+			fanOut := filepath.Join(dir, "objects", filepath.Base(filepath.Dir(from)))
+			must(t, os.MkdirAll(fanOut, 0o755))
+			must(t, os.Rename(from, filepath.Join(fanOut, filepath.Base(from))))
+		}
+		must(t, os.Remove(strings.TrimSuffix(name, ".pack")+".idx"))
+		must(t, os.Remove(name))
 	}
 }
 
