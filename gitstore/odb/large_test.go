@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -191,5 +193,47 @@ func TestLargeIsReadFromDeltas(t *testing.T) {
 			})
 		}
 		readers.Wait()
+	}
+}
+
+// Chunks are packed smaller than other content, which is packed in a hurry: they stay as
+// they are when Git collects.
+func TestLargeIsPackedSmaller(t *testing.T) {
+	var text []byte
+	words := strings.Fields("the quick brown function returns an error if nil for each range of strings in the package")
+	for r := rand.New(rand.NewPCG(1, 2)); len(text) < 2<<20; {
+		text = append(append(text, words[r.IntN(len(words))]...), ' ')
+	}
+	size := func(add func(*odb.Batch) error) int64 {
+		t.Helper()
+		dir := bare(t)
+		d := open(t, dir)
+		b := d.Begin()
+		must(t, add(b))
+		must(t, b.Sync())
+		must(t, b.Settle())
+		packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack"))
+		must(t, err)
+		if len(packs) != 1 {
+			t.Fatalf("packs %q, want one", packs)
+		}
+		info, err := os.Stat(packs[0])
+		must(t, err)
+		return info.Size()
+	}
+	chunked := size(func(b *odb.Batch) error {
+		_, _, _, err := b.AddLarge(bytes.NewReader(text))
+		return err
+	})
+	plain := size(func(b *odb.Batch) error {
+		for part := range slices.Chunk(text, 64<<10) {
+			if _, err := b.Add(odb.Blob, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if chunked > plain*95/100 {
+		t.Errorf("%d bytes of chunks, %d of other objects; want a twentieth less", chunked, plain)
 	}
 }

@@ -117,18 +117,28 @@ func inflateHead(packed []byte, n int64) ([]byte, error) {
 	return head, nil
 }
 
-// A deflater compresses into memory at level 1: objects of sessions are small and
-// written once; Git compresses them better when it collects.
+// A deflater compresses into memory.
 type deflater struct {
 	out  []byte
 	zlib *zlib.Writer
 }
 
-var deflaters = sync.Pool{New: func() any {
-	f := new(deflater)
-	f.zlib, _ = zlib.NewWriterLevel(f, zlib.BestSpeed) // errors only for an unknown level
-	return f
-}}
+// Objects of sessions are small and written once, at level 1; Git compresses them better
+// when it collects. Chunks of large content it takes as they are, for ever, and who reads
+// such content waits for it to be unpacked: level 4 makes them a tenth smaller, and is read up to
+// a half faster.
+var (
+	deflaters      = newDeflaters(zlib.BestSpeed)
+	chunkDeflaters = newDeflaters(4)
+)
+
+func newDeflaters(level int) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		f := new(deflater)
+		f.zlib, _ = zlib.NewWriterLevel(f, level) // errors only for an unknown level
+		return f
+	}}
+}
 
 // Write takes compressed bytes.
 func (f *deflater) Write(p []byte) (int, error) {
@@ -137,9 +147,16 @@ func (f *deflater) Write(p []byte) (int, error) {
 }
 
 // deflate appends the parts, compressed as one stream, to out.
-func deflate(out []byte, parts ...[]byte) []byte {
-	f := deflaters.Get().(*deflater)
-	defer deflaters.Put(f)
+func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
+
+// deflateChunk is deflate for a chunk of large content.
+func deflateChunk(out []byte, parts ...[]byte) []byte {
+	return deflateWith(chunkDeflaters, out, parts)
+}
+
+func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
+	f := pool.Get().(*deflater)
+	defer pool.Put(f)
 	f.out = out
 	f.zlib.Reset(f)
 	for _, part := range parts {
