@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 			return nil, nil, err
 		}
 	}
+	serveWhileReading()
 	note, err := register(inv.ctx, git, dir)
 	if err != nil {
 		return nil, nil, err
@@ -75,6 +77,15 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 		return nil, nil, errors.Join(err, note.end())
 	}
 	return server, note, nil
+}
+
+// serveWhileReading lets two threads more run than there are processors, unless the user
+// says how many: one that waits for a page of a mapped pack counts as running, and would keep the
+// kernel from being answered.
+func serveWhileReading() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.NumCPU() + 2)
+	}
 }
 
 // untilUnmounted waits for the end of a mount. Asked to end, it unmounts; while
