@@ -156,7 +156,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
 		return err
 	} else if ok {
-		imp.result.Sessions = append(imp.result.Sessions, saved)
+		imp.tell(saved)
 		return nil
 	}
 	in, err := c.read(f)
@@ -208,8 +208,10 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		return Saved{}, inputError(in, err)
 	}
 	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
-		if includes, err := in.includes(); err != nil || !includes {
-			return Saved{Info: imp.here[known.Session]}, err
+		if includes, err := in.includes(); err != nil {
+			return Saved{}, err
+		} else if !includes {
+			return imp.unchanged(ctx, in, known)
 		}
 	}
 	include := files.read
@@ -232,8 +234,10 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 			continue
 		}
 		if isKnown && known.Digest == files.sum() {
-			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil || !more {
-				return Saved{Info: imp.here[known.Session]}, err
+			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil {
+				return Saved{}, err
+			} else if !more {
+				return imp.unchanged(ctx, in, known)
 			}
 		}
 		imp.nameSource(conv.doc, in)

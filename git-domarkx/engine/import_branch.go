@@ -2,8 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -13,10 +17,7 @@ import (
 // the session of that name. One that the branch became before stays as it is while the
 // branch does.
 func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (Saved, error) {
-	in.key, in.identity, in.name = in.key+"\n"+conv.suffix, "", name+conv.suffix
-	if in.isFork = true; in.as != "" { // the name goes for the branches, too
-		in.as = imp.manager.store.MapName(in.name)
-	}
+	in = imp.branchOf(in, name, conv.suffix)
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return Saved{}, inputError(in, err)
@@ -26,6 +27,56 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 	}
 	saved, _, err := imp.conversation(ctx, in, conv, known, digest)
 	return saved, err
+}
+
+// branchOf is a document of which one branch is meant.
+func (imp *importer) branchOf(in input, name, suffix string) input {
+	in.key, in.identity, in.name = in.key+"\n"+suffix, "", name+suffix
+	if in.isFork = true; in.as != "" { // the name goes for the branches, too
+		in.as = imp.manager.store.MapName(in.name)
+	}
+	return in
+}
+
+// A branch is what is remembered of a branch of a document.
+type branch struct {
+	in    input
+	known source
+}
+
+// branches returns the branches that a document had which is what it was when it
+// became known, as far as their sessions are there.
+func (imp *importer) branches(ctx context.Context, in input, known source) ([]branch, error) {
+	suffixes := map[string]bool{}
+	for key := range imp.sources.byPath {
+		rest, isBelow := strings.CutPrefix(key, in.key+"\n")
+		if suffix, _, _ := strings.Cut(rest, "\n"); isBelow && strings.HasPrefix(suffix, ".") { // no session's name begins so
+			suffixes[suffix] = true
+		}
+	}
+	var all []branch
+	for _, suffix := range slices.Sorted(maps.Keys(suffixes)) {
+		of := imp.branchOf(in, known.Session, suffix)
+		src, isKnown, err := imp.known(ctx, of)
+		var hidden *hiddenError
+		if err != nil && !errors.As(err, &hidden) {
+			return nil, inputError(in, err)
+		}
+		if isKnown && src.Digest == known.Digest {
+			all = append(all, branch{of, src})
+		}
+	}
+	return all, nil
+}
+
+// unchanged returns a session that has the document already, and notes those that have
+// its branches.
+func (imp *importer) unchanged(ctx context.Context, in input, known source) (Saved, error) {
+	all, err := imp.branches(ctx, in, known)
+	for _, b := range all {
+		imp.forks = append(imp.forks, Saved{Info: imp.here[b.known.Session]})
+	}
+	return Saved{Info: imp.here[known.Session]}, err
 }
 
 // origin says of an edition which original it is made from, which all conversations of a

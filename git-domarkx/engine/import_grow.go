@@ -42,7 +42,8 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, b
 		return Saved{}, false, nil
 	}
 	if more.size == known.Growth.Size {
-		return Saved{Info: tip}, true, nil
+		saved, err := imp.unchanged(ctx, in, known)
+		return saved, true, err
 	}
 	return imp.grow(ctx, in, tip, known, more)
 }
@@ -123,12 +124,22 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	if _, ok := imp.before[c.name]; !ok {
 		imp.before[c.name] = tip.ID
 	}
+	branches, err := imp.branches(ctx, in, known)
+	if err != nil {
+		return Saved{}, false, err
+	}
 	imp.fresh[info.ID], imp.here[c.name] = true, info
 	now := source{Session: c.name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
 	if grown.State != "" {
 		now.Growth = &growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
 	}
 	imp.sources.set(imp.key(in), now, known)
+	for _, b := range branches { // growth leaves them as they are
+		of := b.known
+		of.Digest = now.Digest
+		imp.sources.set(imp.key(b.in), of, b.known)
+		imp.forks = append(imp.forks, Saved{Info: imp.here[of.Session]})
+	}
 	if in.codec.Identify != nil {
 		if id := in.codec.Identify(grown.Header).ID; id != "" {
 			in.identity, in.key = id, in.codec.Name+":"+id
