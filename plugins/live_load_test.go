@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,5 +136,56 @@ func TestLoadIsCheckedFirst(t *testing.T) {
 	}
 	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Unfinished() != nil || l.Head() != "2" || w.get(l, "a") != "two" {
 		t.Error(changed, err, l.Unfinished())
+	}
+}
+
+// What is there of a load that does not end is kept once, however often it is tried, and
+// again when somebody changed it.
+func TestUnfinishedIsKeptOnce(t *testing.T) {
+	w := newWorld(t)
+	var kept []string
+	o := plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Keep: func(_ context.Context, c *plugins.Changes) error {
+		kept = append(kept, c.Resources[0].Version)
+		return c.Settle()
+	}}
+	l := w.open("s", o)
+	w.set(l, "a", "one")
+	bad := w.commit(l, "1")
+	bad.ID, bad.Resources = "2", slices.Clone(bad.Resources)
+	bad.Resources[1].Version = "none"
+	w.set(l, "a", "two")
+	w.commit(l, "3")
+	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) || len(kept) != 0 {
+		t.Error(err, kept)
+	}
+	l.Close(t.Context())
+	again := func(want int) {
+		t.Helper()
+		for range 3 {
+			w.renew(w.store)
+			l = w.open("s", o)
+			if err := l.Unfinished(); !errors.Is(err, domarkx.ErrNotFound) {
+				t.Error(err)
+			}
+			if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) {
+				t.Error(err)
+			}
+			l.Close(t.Context())
+		}
+		if len(kept) != want {
+			t.Errorf("what was there was kept %d times, want %d", len(kept), want)
+		}
+	}
+	again(1)
+	if err := os.WriteFile(filepath.Join(w.home.Dir, "s", "1", "text"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again(3) // that, and what came of the next try
+	top, err := w.store.Top(t.Context(), kept[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err := w.store.Folder(t.Context(), top.ID); err != nil || files[0].Size != int64(len("mine")) {
+		t.Error(files, err)
 	}
 }

@@ -86,12 +86,7 @@ func parseState(v domarkx.Value) state {
 	if loading, ok := v.Get("loading"); ok {
 		s.Loading = &domarkx.Version{ID: text(loading, "version"), Resources: parseVersions(items(loading, "resources"))}
 	}
-	if given, ok := v.Get("given"); ok {
-		s.Given = []string{}
-		for _, item := range given.Items() {
-			s.Given = append(s.Given, item.Text())
-		}
-	}
+	s.Given, s.Kept = texts(v, "given"), texts(v, "kept")
 	return s
 }
 
@@ -122,13 +117,7 @@ func (s state) value() domarkx.Value {
 		l.text("version", s.Loading.ID).add("resources", versionsValue(s.Loading.Resources))
 		o.add("loading", domarkx.ObjectValue(l...))
 	}
-	if s.Given != nil {
-		given := make([]domarkx.Value, len(s.Given))
-		for i, g := range s.Given {
-			given[i] = domarkx.StringValue(g)
-		}
-		o.add("given", domarkx.ArrayValue(given...))
-	}
+	o.texts("given", s.Given).texts("kept", s.Kept)
 	return domarkx.ObjectValue(o...)
 }
 
@@ -152,6 +141,18 @@ func (o *object) truth(name string, b bool) *object {
 		return o
 	}
 	return o.add(name, domarkx.BoolValue(true))
+}
+
+// texts adds a list also where it is empty, unless it is nil.
+func (o *object) texts(name string, list []string) *object {
+	if list == nil {
+		return o
+	}
+	values := make([]domarkx.Value, len(list))
+	for i, s := range list {
+		values[i] = domarkx.StringValue(s)
+	}
+	return o.add(name, domarkx.ArrayValue(values...))
 }
 
 func specValue(s domarkx.ResourceSpec) object {
@@ -186,6 +187,19 @@ func parseVersions(values []domarkx.Value) []domarkx.ResourceVersion {
 func text(v domarkx.Value, name string) string {
 	member, _ := v.Get(name)
 	return member.Text()
+}
+
+// texts returns a list of texts; nil when there is none.
+func texts(v domarkx.Value, name string) []string {
+	list, ok := v.Get(name)
+	if !ok {
+		return nil
+	}
+	all := []string{}
+	for _, item := range list.Items() {
+		all = append(all, item.Text())
+	}
+	return all
 }
 
 func truth(v domarkx.Value, name string) bool {

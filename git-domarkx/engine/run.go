@@ -159,6 +159,11 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	if slices.ContainsFunc(begun, func(c journalled) bool { return c.Workspace == workspace }) {
 		return true, nil
 	}
+	if i, err := m.around.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
+		return true, nil // that goes on, or it is said why not
+	} else if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return false, err
+	}
 	if _, err := os.Stat(m.setupFile(workspace)); err == nil && r.request.Retry {
 		return true, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
