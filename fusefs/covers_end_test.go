@@ -23,9 +23,7 @@ import (
 )
 
 func TestCoversUnmountInAnyOrder(t *testing.T) {
-	if !mayMount(t) {
-		return
-	}
+	needCovers(t)
 	for name, unmount := range map[string]func(m *mount) error{
 		"by another process": func(m *mount) error { return fusefs.Unmount(m.Context(), m.mnt) },
 		"by the server":      func(m *mount) error { m.stop(); return nil },
@@ -100,9 +98,7 @@ func dropPages(name string) error {
 }
 
 func TestWhoReadsACoverKeepsAllMounted(t *testing.T) {
-	if !mayMount(t) {
-		return
-	}
+	needCovers(t)
 	m := mounted(t, few)
 	m.version("w", inVersion(workspacetest.Tree{"f": large(1)}))
 	m.over("workspaces/w/latest/fs/f", "f")
@@ -150,9 +146,7 @@ func TestWhoReadsACoverKeepsAllMounted(t *testing.T) {
 }
 
 func TestADeadMountTakesItsCoversAlong(t *testing.T) {
-	if !mayMount(t) {
-		return
-	}
+	needCovers(t)
 	for name, environ := range map[string][]string{"inside": {few}, "beside": {few, besideVariable}} {
 		t.Run(name, func(t *testing.T) {
 			m := mounted(t, environ...)
@@ -201,9 +195,7 @@ func TestADeadMountTakesItsCoversAlong(t *testing.T) {
 
 // Without a capability that it takes all is as without covers.
 func TestNothingIsCoveredByWhoMayNot(t *testing.T) {
-	if !mayMount(t) {
-		return
-	}
+	needCovers(t)
 	m := mounted(t)
 	m.version("w", inVersion(workspacetest.Tree{"f": large(1), "g": large(2)}))
 	m.stop()
@@ -234,10 +226,8 @@ func TestNothingIsCoveredByWhoMayNot(t *testing.T) {
 
 // While covers come and go, everybody reads the same.
 func TestReadersNoticeNothingOfCovers(t *testing.T) {
-	if !mayMount(t) {
-		return
-	}
-	m := mounted(t, coversVariable+`={"From":1048576,"Files":1,"Stays":1000000}`)
+	needCovers(t)
+	m := mounted(t, coversVariable+`={"From":1048576,"Files":1,"MinAge":1000000}`)
 	tree := workspacetest.Tree{}
 	for i := range 4 {
 		tree[strconv.Itoa(i)] = large(byte(i))

@@ -29,6 +29,9 @@ func Unmount(context.Context, string) error { return unsupported() }
 // Busy is not possible on this system: domarkx.ErrUnsupported.
 func Busy(string) ([]User, error) { return nil, unsupported() }
 
+// Unpacked has nothing to find on this system.
+func Unpacked(string) bool { return false }
+
 // Dir returns the folder that is mounted on.
 func (*Server) Dir() string { return "" }
 

@@ -155,11 +155,13 @@ func (s *said) String() string {
 // Len returns the number of bytes.
 func (s *said) Len() int { return len(s.String()) }
 
+// base is where mounts are: not below the folder of temporary files, which vim treats
+// otherwise.
+const base = "/var/tmp"
+
 // mounted starts a mount that ends with the test.
 func mounted(t testing.TB, environ ...string) *mount {
 	t.Helper()
-	// Not below the folder of temporary files: vim treats that otherwise.
-	base := "/var/tmp"
 	dir, err := os.MkdirTemp(base, "fusefs-test-")
 	if err != nil {
 		t.Fatal(err)

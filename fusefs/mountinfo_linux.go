@@ -9,6 +9,7 @@ import (
 
 // A mounted is a line of the mount table.
 type mounted struct {
+	id     string // no other has it, while it is there
 	dir    string
 	kind   string // the type, with subtype: "fuse.domarkx"
 	source string
@@ -35,7 +36,7 @@ func parseMountinfo(data []byte) []mounted {
 		if !ok || len(fields) < 6 || len(rest) < 2 {
 			continue
 		}
-		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2], root: unescape(fields[3])})
+		all = append(all, mounted{id: fields[0], dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2], root: unescape(fields[3])})
 	}
 	return all
 }

@@ -34,6 +34,9 @@ func (*File) Mounted() bool { return false }
 // Cover is of Linux alone.
 func (*File) Cover(Mount, Place) error { return errors.ErrUnsupported }
 
+// Unchanged is of Linux alone.
+func (*File) Unchanged() bool { return true }
+
 // Remove does nothing.
 func (*File) Remove() error { return nil }
 

@@ -3,11 +3,15 @@
 package cover_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/fusefs/cover"
 )
@@ -82,9 +86,96 @@ func TestFoldersOfTheDeadGo(t *testing.T) {
 // A place that the kernel does not know, or in another mount, is told apart from what can
 // never be done.
 func TestPlacesThatAreNotThere(t *testing.T) {
-	for _, m := range []cover.Mount{{Dir: t.TempDir(), Major: 12345}, {Dir: filepath.Join(t.TempDir(), "none")}} {
-		if is, err := m.Covered(cover.Place{Parent: 1, Name: "x", Inode: 2}); is || !errors.Is(err, cover.ErrUncoverable) {
-			t.Errorf("%+v: %v, %v", m, is, err)
+	at := func(dir string) func() (string, error) { return func() (string, error) { return dir, nil } }
+	for name, m := range map[string]cover.Mount{
+		"another mount": {Dir: at(t.TempDir()), Major: 12345},
+		"no folder":     {Dir: at(filepath.Join(t.TempDir(), "none"))},
+		"no mount":      {Dir: func() (string, error) { return "", fs.ErrNotExist }},
+	} {
+		if is, err := m.Covered(cover.Place{Parent: 1, Name: "x", Inode: 2}); is || err == nil || cover.Impossible(err) {
+			t.Errorf("%s: %v, %v", name, is, err)
 		}
+	}
+}
+
+func TestImpossible(t *testing.T) {
+	for err, want := range map[error]bool{
+		unix.EPERM: true, unix.EACCES: true, unix.ENOSYS: true, unix.EOPNOTSUPP: true, unix.EINVAL: true, unix.EROFS: true, errors.ErrUnsupported: true,
+		nil: false, unix.EMFILE: false, unix.ENFILE: false, unix.ENOMEM: false, unix.EIO: false, unix.EINTR: false, unix.EAGAIN: false, unix.ENOENT: false,
+		unix.ESTALE: false, unix.ENOSPC: false, unix.EDQUOT: false, unix.ENOTCONN: false, context.Canceled: false, os.ErrClosed: false,
+	} {
+		if err != nil {
+			err = fmt.Errorf("covering: %w", err)
+		}
+		if got := cover.Impossible(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}
+
+// Who looks for what is left may remove a folder before the process that made it has locked
+// it.
+func TestAFolderThatWasRemovedBeforeItIsLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mount-1")
+	for _, again := range []bool{false, true} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cover.Hold(f); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		if again {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cover.Hold(f); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("one that is gone: %v", err)
+		}
+		f.Close()
+	}
+}
+
+// own returns the folder of the only process in a folder.
+func own(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "mount-*"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%q, %v", names, err)
+	}
+	return names[0]
+}
+
+func TestAFolderThatSomebodyRemovesIsMadeAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "unpacked")
+	f := cover.Open(dir)
+	for range 2 {
+		if _, _, err := f.Space(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(own(t, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := f.Space(); err != nil {
+		t.Fatal(err)
+	}
+	// It is removed in the end, unless somebody else has put something into it.
+	notes := filepath.Join(own(t, dir), "notes")
+	if err := os.WriteFile(notes, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(notes); err != nil {
+		t.Error(err)
 	}
 }

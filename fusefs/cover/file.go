@@ -2,13 +2,18 @@ package cover
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 )
 
-// ErrUncoverable says that one file cannot be covered, or no longer, while others may be:
-// the kernel does not have it in memory any more, it is another one, or the disk cannot
-// show its attributes.
-var ErrUncoverable = errors.New("cannot be covered")
+// Impossible reports whether an error says that no file can be covered here: this process
+// may not, the disk is none of this machine, or the system cannot. All others may be about
+// one file, or about this moment.
+func Impossible(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) ||
+		errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
+}
 
 // Attributes are what a file shows to programs.
 type Attributes struct {
@@ -27,7 +32,8 @@ type Place struct {
 
 // A Mount is where a FUSE file system is mounted.
 type Mount struct {
-	Dir          string
+	// Dir returns the folder that it is on, which changes when one above is renamed.
+	Dir          func() (string, error)
 	Major, Minor uint32 // its device
 }
 

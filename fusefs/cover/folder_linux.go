@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +27,11 @@ type Folder struct {
 
 // Open removes what dead processes left in a folder, which need not be there.
 func Open(dir string) *Folder {
-	entries, _ := os.ReadDir(dir) // there is none, or a new one will be told why
+	f := &Folder{dir: dir}
+	if local(dir) != nil {
+		return f // there is none, or it cannot be told who is dead; who makes a file is told
+	}
+	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ownPrefix) {
 			continue // it is somebody's who has the folder elsewhere, behind a link
@@ -38,7 +41,7 @@ func Open(dir string) *Folder {
 			own.Close()
 		}
 	}
-	return &Folder{dir: dir}
+	return f
 }
 
 // ownPrefix begins the names of the folders of processes.
@@ -47,26 +50,55 @@ const ownPrefix = "mount-"
 // clearOwn removes a process's folder with the files that were made in it, and nothing else.
 func clearOwn(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	err = unlessGone(err)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, unlessGone(os.Remove(filepath.Join(dir, e.Name()))))
 		}
 	}
-	return errors.Join(err, os.Remove(dir))
+	return errors.Join(err, unlessGone(os.Remove(dir)))
 }
 
+// unlessGone returns the error of a removal, unless somebody else has removed it, or has
+// put something of his own into it.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTEMPTY) {
+		return nil
+	}
+	return err
+}
+
+// lock opens and locks the folder of a process.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := hold(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %q: %w", dir, err), f.Close())
 	}
 	return f, nil
+}
+
+// hold locks an open folder, fs.ErrNotExist when another process has removed it before.
+func hold(f *os.File) error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return err
+	}
+	return stillThere(f)
+}
+
+// stillThere reports fs.ErrNotExist when an open folder is no longer the one at its path.
+func stillThere(f *os.File) error {
+	is, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	at, err := os.Lstat(f.Name())
+	if err == nil && !os.SameFile(is, at) {
+		err = fs.ErrNotExist
+	}
+	return err
 }
 
 // Close removes all files. Those that still cover others go when they no longer do.
@@ -104,52 +136,39 @@ func (f *Folder) open() (string, error) {
 		return "", os.ErrClosed
 	}
 	if f.own != nil {
-		return f.own.Name(), nil
+		if err := stillThere(f.own); !errors.Is(err, fs.ErrNotExist) {
+			return f.own.Name(), err
+		}
+		f.own.Close() // somebody has removed it
+		f.own = nil
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(f.dir, ownPrefix+"*")
-	if err != nil {
+	if err := local(f.dir); err != nil {
 		return "", err
 	}
-	if f.own, err = lock(dir); err != nil {
-		return "", errors.Join(err, os.Remove(dir))
+	var err error
+	for range tries {
+		if f.own, err = makeOwn(f.dir); err == nil {
+			return f.own.Name(), nil
+		}
 	}
-	return dir, nil
+	return "", err
 }
 
-// A File is to cover another one. Remove has to follow.
-type File struct {
-	file *os.File
-	a    Attributes
-	tree int // its mount, which is nowhere yet; -1 when it is somewhere
-	is   unix.Stat_t
-}
-
-// Create makes a file of zeros that nobody sees yet. What mounting it takes is tried, all
-// but the mounting.
-func (f *Folder) Create(a Attributes) (c *File, err error) {
-	dir, err := f.open()
+// makeOwn makes a folder for a process, and locks it. Who looks for what is left may have
+// been faster.
+func makeOwn(dir string) (*os.File, error) {
+	own, err := os.MkdirTemp(dir, ownPrefix+"*")
 	if err != nil {
 		return nil, err
 	}
-	// It has a name as long as it is used: what has none shows that it has none.
-	c = &File{a: a, tree: -1}
-	if c.file, err = os.OpenFile(filepath.Join(dir, f.next()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, err
+	f, err := lock(own)
+	if err != nil {
+		return nil, errors.Join(err, unlessGone(os.Remove(own)))
 	}
-	fd := int(c.file.Fd())
-	if err := unix.Fallocate(fd, 0, 0, a.Size); err != nil {
-		return nil, errors.Join(fmt.Errorf("reserving %d bytes in %q: %w", a.Size, dir, err), c.Remove())
-	}
-	if err := errors.Join(unix.Fchown(fd, int(a.Owner), int(a.Owner)), unix.Fchmod(fd, a.Permissions)); err != nil {
-		return nil, errors.Join(fmt.Errorf("giving a file its attributes: %w", err), c.Remove())
-	}
-	if c.tree, err = detached(fd); err != nil {
-		return nil, errors.Join(err, c.Remove())
-	}
-	return c, nil
+	return f, nil
 }
 
 func (f *Folder) next() string {
@@ -157,61 +176,4 @@ func (f *Folder) next() string {
 	defer f.mu.Unlock()
 	f.last++
 	return strconv.Itoa(f.last) + suffix
-}
-
-// WriteAt writes as io.WriterAt says, and lets the disk begin with it. Sync has to follow.
-func (c *File) WriteAt(p []byte, off int64) (int, error) {
-	n, err := c.file.WriteAt(p, off)
-	if err == nil {
-		_ = unix.SyncFileRange(int(c.file.Fd()), off, int64(n), unix.SYNC_FILE_RANGE_WRITE) // Sync is told
-	}
-	return n, err
-}
-
-// Sync waits until the disk has all: what it refused later would read as zeros.
-func (c *File) Sync() error {
-	if err := unix.Fdatasync(int(c.file.Fd())); err != nil {
-		return fmt.Errorf("writing an unpacked file: %w", err)
-	}
-	return nil
-}
-
-// Cover mounts the file over another one; [ErrUncoverable].
-func (c *File) Cover(m Mount, at Place) error {
-	when := time.Unix(c.a.Date, 0)
-	if err := os.Chtimes(c.file.Name(), when, when); err != nil {
-		return err
-	}
-	if err := unix.Fstat(int(c.file.Fd()), &c.is); err != nil {
-		return fmt.Errorf("looking at an unpacked file: %w", err)
-	}
-	if st := &c.is; (Attributes{st.Mode & 0o7777, st.Uid, st.Size, st.Mtim.Sec}) != c.a || st.Gid != c.a.Owner || st.Mtim.Nsec != 0 || st.Nlink != 1 {
-		return fmt.Errorf("this disk shows other attributes: %w", ErrUncoverable)
-	}
-	if err := c.file.Close(); err != nil {
-		return err
-	}
-	if err := m.attach(c.tree, at); err != nil {
-		return err
-	}
-	return c.closeTree()
-}
-
-func (c *File) closeTree() error {
-	tree := c.tree
-	if c.tree = -1; tree < 0 {
-		return nil
-	}
-	return unix.Close(tree)
-}
-
-// Remove removes the file. As long as it covers another one, its content stays.
-func (c *File) Remove() error {
-	err := c.closeTree()
-	for _, e := range []error{c.file.Close(), os.Remove(c.file.Name())} {
-		if !errors.Is(e, os.ErrClosed) && !errors.Is(e, os.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
 }

@@ -49,7 +49,7 @@ func (m Mount) attach(tree int, at Place) error {
 	}
 	defer unix.Close(fd)
 	if !m.has(st) {
-		return fmt.Errorf("%q: %w: something is mounted over it", at.Name, ErrUncoverable)
+		return fmt.Errorf("covering %q: something is mounted over it", at.Name)
 	}
 	err = unix.MoveMount(tree, "", fd, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m Mount) attach(tree int, at Place) error {
 	return nil
 }
 
-// Covered reports whether something is mounted over a file; [ErrUncoverable].
+// Covered reports whether something is mounted over a file.
 func (m Mount) Covered(at Place) (bool, error) {
 	fd, st, err := m.find(at)
 	if err != nil {
@@ -68,13 +68,19 @@ func (m Mount) Covered(at Place) (bool, error) {
 }
 
 // Uncover takes the file away from over another one. Who has it open goes on reading it.
-// One that is there no more is right; [ErrUncoverable] says that it cannot be reached now.
+// One that is there no more is right. With an error it may still be there, because it
+// cannot be reached now.
 func (c *File) Uncover(m Mount, at Place) error {
 	fd, st, err := m.find(at)
 	if err == nil {
 		defer unix.Close(fd)
-		if st.Ino == c.is.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == uint64(c.is.Dev) {
+		switch {
+		case m.has(st):
+			return nil
+		case st.Ino == c.written.Ino && unix.Mkdev(st.Dev_major, st.Dev_minor) == uint64(c.written.Dev):
 			err = unix.Unmount("/proc/self/fd/"+strconv.Itoa(fd), unix.MNT_DETACH)
+		default:
+			err = errors.New("something else is mounted over it")
 		}
 	}
 	if err == nil || !c.Mounted() {
@@ -94,13 +100,17 @@ func (c *File) Mounted() bool {
 func (m Mount) find(at Place) (fd int, st unix.Statx_t, err error) {
 	// Reading its top folder is the one thing that the kernel may ask about, once: with
 	// the answer ENOSYS it knows that it need not. A descriptor of O_PATH is not enough.
-	top, err := open(unix.AT_FDCWD, m.Dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	dir, err := m.Dir()
+	if err != nil {
+		return -1, st, err
+	}
+	top, err := open(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return -1, st, err
 	}
 	defer unix.Close(top)
 	if st, err = status(top); err != nil || !m.has(st) {
-		return -1, st, errors.Join(fmt.Errorf("%q: %w", m.Dir, ErrUncoverable), err)
+		return -1, st, errors.Join(fmt.Errorf("finding %q: it is not what is mounted on %q", at.Name, dir), err)
 	}
 	var handle [12]byte
 	binary.NativeEndian.PutUint32(handle[0:], uint32(at.Parent>>32))
@@ -108,14 +118,14 @@ func (m Mount) find(at Place) (fd int, st unix.Statx_t, err error) {
 	binary.NativeEndian.PutUint32(handle[8:], 1)
 	folder, err := unix.OpenByHandleAt(top, unix.NewFileHandle(inodeAndGeneration, handle[:]), unix.O_PATH|unix.O_CLOEXEC)
 	if err != nil {
-		return -1, st, passing(fmt.Errorf("finding the folder of %q: %w", at.Name, err))
+		return -1, st, fmt.Errorf("finding the folder of %q: %w", at.Name, err)
 	}
 	defer unix.Close(folder)
 	if fd, err = open(folder, at.Name, unix.O_PATH|unix.O_NOFOLLOW); err != nil {
 		return -1, st, err
 	}
 	if st, err = status(fd); err == nil && m.has(st) && st.Ino != at.Inode {
-		err = ErrUncoverable
+		err = errors.New("it is another file")
 	}
 	if err != nil {
 		return -1, st, errors.Join(fmt.Errorf("looking at %q: %w", at.Name, err), unix.Close(fd))
@@ -134,7 +144,7 @@ func open(dir int, name string, flags uint64) (fd int, err error) {
 		}
 	}
 	if err != nil {
-		return -1, passing(fmt.Errorf("finding %q: %w", name, err))
+		return -1, fmt.Errorf("finding %q: %w", name, err)
 	}
 	return fd, nil
 }
@@ -142,14 +152,4 @@ func open(dir int, name string, flags uint64) (fd int, err error) {
 // status returns what the kernel knows of an open file.
 func status(fd int) (st unix.Statx_t, err error) {
 	return st, unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_INO, &st)
-}
-
-// passing marks an error that says no more than that a place is not there any more.
-func passing(err error) error {
-	for _, is := range []error{unix.EAGAIN, unix.EINTR, unix.ENOENT, unix.ESTALE, unix.ENOTCONN, unix.ENOTDIR} {
-		if errors.Is(err, is) {
-			return errors.Join(ErrUncoverable, err)
-		}
-	}
-	return err
 }

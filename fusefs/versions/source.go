@@ -45,8 +45,8 @@ type Config struct {
 // CoverLimits says which files are unpacked to the disk and mounted over those of the mount
 // when these were read to their end. What is 0 is the default.
 type CoverLimits struct {
-	From  int64         // bytes of the smallest
-	Files int           // that are there at once
-	Bytes int64         // of them together
-	Stays time.Duration // before another one may have the room of one
+	From   int64         // bytes of the smallest
+	Files  int           // that are there at once
+	Bytes  int64         // of them together
+	MinAge time.Duration // of one that makes room for another
 }

@@ -1,0 +1,177 @@
+//go:build linux
+
+package fusefs_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/cover"
+	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+)
+
+// What root does to the files that cover others shows through, but not for long.
+func TestWhatIsDoneToUnpackedFilesIsTakenAway(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few)
+	m.version("w", inVersion(workspacetest.Tree{"f": large(1)}))
+	name := m.path("workspaces/w/latest/fs/f")
+	before := shown(t, name)
+	for what, do := range map[string]func(cover string) error{
+		"its mode":           func(cover string) error { return os.Chmod(cover, 0o777) },
+		"its owner":          func(cover string) error { return os.Chown(cover, 1, 1) },
+		"its times":          func(cover string) error { return os.Chtimes(cover, time.Unix(1, 0), time.Unix(1, 0)) },
+		"its content":        func(cover string) error { return os.WriteFile(cover, []byte("x"), 0o600) },
+		"its length":         func(cover string) error { return os.Truncate(cover, 1) },
+		"another name":       func(cover string) error { return os.Link(cover, filepath.Join(m.dir, "linked")) },
+		"no name":            os.Remove,
+		"its name":           func(cover string) error { return os.Rename(cover, filepath.Join(m.dir, "elsewhere")) },
+		"an attribute":       func(cover string) error { return unix.Setxattr(cover, "trusted.x", []byte("v"), 0) },
+		"no folder it is in": func(cover string) error { return os.RemoveAll(filepath.Dir(filepath.Dir(cover))) },
+	} {
+		m.over("workspaces/w/latest/fs/f", "f")
+		if err := do(m.kept()[0]); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+			t.Fatal(err)
+		} else if err != nil {
+			t.Logf("NOT TESTED: %s: %v", what, err)
+			continue
+		}
+		m.eventually(what+" is taken away", func() bool { return m.covered() == "" && len(m.kept()) == 0 })
+		if got := shown(t, name); got != before || m.read("workspaces/w/latest/fs/f") != noise(1, 2<<20+77) {
+			t.Errorf("%s: it shows %s\nbefore: %s", what, got, before)
+		}
+		if err := dropPages(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// While something is mounted over a cover, that cannot be taken away, and all others can.
+func TestWhatIsMountedOverACoverKeepsIt(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few, loudVariable+"=1")
+	m.version("w", inVersion(workspacetest.Tree{"a": large(1), "b": large(2), "c": large(3)}))
+	a, other := m.path("workspaces/w/latest/fs/a"), filepath.Join(m.dir, "other")
+	if err := os.WriteFile(other, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.over("workspaces/w/latest/fs/a", "a")
+	m.over("workspaces/w/latest/fs/b", "a b")
+	if err := unix.Mount(other, a, "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.read("workspaces/w/latest/fs/c")
+	m.eventually("room for another is tried to make", func() bool { return strings.Contains(m.stderr.String(), "something else is mounted over it") })
+	if got := m.read("workspaces/w/latest/fs/a"); got != "other" || m.covered() != "a b a" || len(m.kept()) != 2 {
+		t.Errorf("it reads %q, covered are %q, kept %q", got, m.covered(), m.kept())
+	}
+	for _, name := range m.kept() {
+		if err := os.Chmod(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.eventually("the other one is taken away", func() bool { return m.covered() == "a a" })
+	if err := unix.Unmount(a, 0); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("so is that one, then", func() bool { return m.covered() == "" && len(m.kept()) == 0 })
+	if m.read("workspaces/w/latest/fs/a") != noise(1, 2<<20+77) {
+		t.Error("it reads otherwise")
+	}
+	m.stop()
+}
+
+func TestAMountWhoseFolderIsRenamedUncovers(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few)
+	m.version("w", inVersion(workspacetest.Tree{"a": large(1), "b": large(2), "c": large(3)}))
+	m.over("workspaces/w/latest/fs/a", "a")
+	m.over("workspaces/w/latest/fs/b", "a b")
+	// All but the mount is found as before.
+	moved, was := m.dir+"-moved", m.mnt
+	if err := errors.Join(os.Rename(m.dir, moved), os.Mkdir(m.dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"store", "workspaces", "drafts", "covers"} {
+		if err := os.Symlink(filepath.Join(moved, name), filepath.Join(m.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.mnt = filepath.Join(moved, "mnt")
+	m.over("workspaces/w/latest/fs/c", "b c")
+	m.mnt = was
+	if err := errors.Join(os.RemoveAll(m.dir), os.Rename(moved, m.dir)); err != nil {
+		t.Fatal(err)
+	}
+	m.stop()
+	if m.covered() != "" || len(m.kept()) > 0 {
+		t.Errorf("stay: %q, %q", m.covered(), m.kept())
+	}
+}
+
+// What goes wrong with one file is not tried no more with others.
+func TestAPassingErrorIsAboutOneFile(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few, loudVariable+"=1")
+	m.version("w", inVersion(workspacetest.Tree{"f": large(1), "g": large(2)}))
+	covers := filepath.Join(m.dir, "covers")
+	if err := os.WriteFile(covers, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.read("workspaces/w/latest/fs/f")
+	m.eventually("it is tried", func() bool { return strings.Contains(m.stderr.String(), `msg="covering a file"`) })
+	if err := os.Remove(covers); err != nil {
+		t.Fatal(err)
+	}
+	m.over("workspaces/w/latest/fs/g", "g")
+}
+
+// Where others may not know of locks nothing is unpacked, and nothing removed.
+func TestNothingIsUnpackedToNetworkFileSystems(t *testing.T) {
+	m := mounted(t)
+	dir := m.path("sessions/.scratch/unpacked") // of FUSE, as far as can be seen from outside
+	left := filepath.Join(dir, "mount-other", "1.cover")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	folder := cover.Open(dir)
+	if _, _, err := folder.Space(); !cover.Impossible(err) {
+		t.Errorf("unpacking there: %v", err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(left); err != nil {
+		t.Errorf("what may be of another machine: %v", err)
+	}
+}
+
+func TestUnpackedTellsWhatIsMounted(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few)
+	m.version("w", inVersion(workspacetest.Tree{"f": large(1)}))
+	if fusefs.Unpacked(m.mnt) {
+		t.Error("before anything was read")
+	}
+	m.over("workspaces/w/latest/fs/f", "f")
+	if !fusefs.Unpacked(m.mnt) || fusefs.Unpacked(m.dir+"/other") {
+		t.Error("one that is there is not known, or another one is")
+	}
+	m.kill()
+	if !fusefs.Unpacked(m.mnt) {
+		t.Error("one of a dead mount is not known")
+	}
+	if err := fusefs.Unmount(m.Context(), m.mnt); err != nil {
+		t.Error(err)
+	}
+	if fusefs.Unpacked(m.mnt) {
+		t.Error("after it was unmounted")
+	}
+}
