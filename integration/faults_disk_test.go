@@ -184,6 +184,71 @@ func TestFaultDiskFullMount(t *testing.T) {
 	r.sound()
 }
 
+// TestFaultDiskFullWorkspace lets the disk fill up at every moment of a call and of a
+// rewind. What was there, and what somebody writes meanwhile, is there or in a version
+// when there is room again, and the next command goes on by itself.
+func TestFaultDiskFullWorkspace(t *testing.T) {
+	t.Parallel()
+	r := newDisk(t, "tmpfs", "size=24m")
+	r.write("s.md", worked)
+	r.domarkx("import", "s.md")
+	r.domarkx("trust", "s")
+	r.run("mkdir l; for i in $(seq 30); do head -c 20000 /dev/urandom >l/a$i; done")
+	r.run("rm l/*; for i in $(seq 30); do echo $i >l/b$i; done")
+	folder := strings.TrimSuffix(r.domarkx("workspace", "path", "s"), "\n")
+	calls, rewinds, halves := 0, 0, 0
+	for step := range 16 {
+		tip := r.tip("s")
+		free := r.fill(int64(step) * 32 << 10)
+		if o := r.try("", "git-domarkx", "rewind", "s#0"); o.code != 0 {
+			rewinds++
+			if !strings.Contains(strings.ToLower(o.err), "no space left") {
+				t.Errorf("step %d: expected a word about the space: %s", step, o)
+			}
+		}
+		if strings.Contains(r.domarkx("status"), "loading\ts\t") {
+			halves++
+		}
+		mine := filepath.Join(folder, "mine")
+		text := fmt.Sprintf("mine %d", step)
+		written := os.WriteFile(mine, []byte(text), 0o666) == nil
+		if o := r.try("", "git-domarkx", "exec", "--exit-code", "s", "sh", "run_command", "command=cat l/* >all"); o.code != 0 {
+			calls++
+		}
+		free()
+		if o := r.try("", "git-domarkx", "run", "s"); o.code != 0 && !strings.Contains(o.err, "interrupted") {
+			t.Fatalf("step %d: %s", step, o)
+		}
+		r.domarkx("exec", "s", "sh", "list_dir", "path=.")
+		r.same(folder, "step", step)
+		if written && !r.holds("s", "sh/mine", text) {
+			t.Fatalf("step %d: what was written by hand is in no version", step)
+		}
+		r.domarkx("rewind", "s@"+tip)
+		r.same(folder, "step", step)
+		if o := r.try("", "sh", "-c", "ls "+folder+"/l | grep -c b"); o.out != "30\n" {
+			t.Fatalf("step %d: going back gives %s", step, o)
+		}
+		r.sound("step", step)
+		r.git("gc", "-q", "--prune=now")
+	}
+	if calls == 0 || rewinds == 0 || halves == 0 {
+		t.Errorf("%d calls and %d rewinds failed, %d of these halfway: the disk was never at its edge", calls, rewinds, halves)
+	}
+	r.noScraps()
+}
+
+// holds reports whether a version of a workspace has a file with this text.
+func (s *site) holds(workspace, path, text string) bool {
+	s.tb.Helper()
+	for version := range strings.FieldsSeq(s.git("rev-list", "refs/domarkx/workspaces/"+workspace)) {
+		if o := s.try("", "git", "cat-file", "blob", version+":"+path); o.code == 0 && o.out == text {
+			return true
+		}
+	}
+	return false
+}
+
 // TestFaultReadOnly works in a repository on a file system that takes no writes.
 func TestFaultReadOnly(t *testing.T) {
 	for _, state := range []bool{true, false} {
