@@ -46,7 +46,28 @@ func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) e
 	if err != nil {
 		return explain(ctx, err)
 	}
-	return r.change(ctx, g, gitcmd.Command{Args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, Stdin: bytes.NewReader(changed)})
+	// A repository in the work tree is listed as a folder; its name stands for the commit
+	// that it is on.
+	var files, repositories []byte
+	for path := range bytes.SplitAfterSeq(changed, []byte{0}) {
+		if repository, ok := bytes.CutSuffix(path, []byte("/\x00")); ok {
+			repositories = append(append(repositories, repository...), 0)
+		} else {
+			files = append(files, path...)
+		}
+	}
+	update := []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}
+	if len(repositories) > 0 {
+		err := r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(repositories)})
+		var tool *domarkx.ToolError
+		if errors.As(err, &tool) {
+			tool.Message += "\na repository in the work tree that has no commit cannot be recorded; commit there, ignore it, or name paths without it"
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(files)})
 }
 
 // prepare is what all tools that change the history begin with.

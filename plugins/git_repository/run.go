@@ -19,8 +19,9 @@ var overrides = [][2]string{
 	{"core.askPass", ""}, {"core.sshCommand", "false"}, {"core.gitProxy", ""}, {"core.alternateRefsCommand", "false"},
 	{"credential.helper", ""}, {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gpg.program", "false"}, {"log.showSignature", "false"},
 	{"gc.auto", "0"}, {"maintenance.auto", "false"}, {"protocol.allow", "never"},
-	// submodules have a config of their own
-	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "all"}, {"status.submoduleSummary", "false"}, {"fetch.recurseSubmodules", "false"},
+	// submodules have a config of their own; of them only the commit counts, which no git
+	// in them is asked for
+	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "dirty"}, {"diff.submodule", "short"}, {"status.submoduleSummary", "false"}, {"fetch.recurseSubmodules", "false"},
 	// what would depend on the machine, or make files that versions do not have
 	{"core.excludesFile", os.DevNull}, {"core.attributesFile", os.DevNull}, {"core.untrackedCache", "false"}, {"core.splitIndex", "false"},
 	{"core.preferSymlinkRefs", "false"}, {"fetch.unpackLimit", "1"}, {"i18n.commitEncoding", "UTF-8"}, {"i18n.logOutputEncoding", "UTF-8"},

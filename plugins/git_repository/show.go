@@ -56,7 +56,7 @@ func (r *repository) status(ctx context.Context, _ domarkx.Value) (domarkx.Resul
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
@@ -95,7 +95,7 @@ func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all"}
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--submodule=short"}
 	staged := isTrue(arguments, "staged")
 	switch {
 	case to != "" && from == "":

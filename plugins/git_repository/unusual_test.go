@@ -1,0 +1,38 @@
+package gitrepository_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+)
+
+// TestRepositoryInTheWorkTree is recorded as the commit that it is on.
+func TestRepositoryInTheWorkTree(t *testing.T) {
+	isolate(t)
+	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
+	run(t, r, "commit", `{"message": "first", `+signed+`}`)
+	inner := filepath.Join(pathOf(r), "inner")
+	git(t, pathOf(r), "init", "-q", "inner")
+	run(t, r, "write_file", `{"path": "f", "content": "2\n"}`)
+	refused(t, r, domarkx.CodeFailed, "commit", `{"message": "an empty repository"}`)
+	if got := git(t, pathOf(r), "diff", "--cached", "--name-only"); got != "" {
+		t.Errorf("a commit that failed staged %q", got)
+	}
+	for _, message := range []string{"one", "two"} {
+		git(t, inner, "commit", "-q", "--allow-empty", "-m", message)
+		if got := run(t, r, "status", `{}`); !strings.Contains(got, `"inner`) {
+			t.Errorf("%s: %s", message, got)
+		}
+		run(t, r, "commit", `{"message": "with `+message+`", `+signed+`}`)
+		want := "160000 commit " + git(t, inner, "rev-parse", "HEAD") + "\tinner"
+		if got := git(t, pathOf(r), "ls-tree", "HEAD", "inner"); got != want {
+			t.Errorf("%s: the commit has %q, expected %q", message, got, want)
+		}
+		if got := run(t, r, "status", `{}`); !strings.Contains(strings.ReplaceAll(got, " ", ""), `"files":[]`) {
+			t.Errorf("%s: %s", message, got)
+		}
+	}
+}
