@@ -19,8 +19,17 @@ func refuse(format string, args ...any) error {
 	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: "git is not run on this repository: " + fmt.Sprintf(format, args...)}
 }
 
-// elsewhere are the files that would make Git read or write another folder.
-var elsewhere = []string{"commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates"}
+// elsewhere are the files that would make Git read or write another folder, and what
+// to do about them.
+var elsewhere = [][2]string{
+	{"commondir", "remove it"},
+	{"objects/info/alternates", "run \"git repack -a -d\", then remove it"},
+	{"objects/info/http-alternates", "run \"git repack -a -d\", then remove it"},
+}
+
+// configs are the files of settings: the second is that of a sparse checkout, and need
+// not be there.
+var configs = []string{"config", "config.worktree"}
 
 // unread are the folders of a Git directory in which the tools read and write nothing,
 // or only files that they name by content.
@@ -43,9 +52,9 @@ func inspectFiles(gitDir string) error {
 			return refuse(".git/%s is no regular file", name)
 		}
 	}
-	for _, name := range elsewhere {
-		if _, err := os.Lstat(filepath.Join(gitDir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return refuse(".git/%s leads elsewhere; remove it (for alternates after \"git repack -a -d\")", name)
+	for _, e := range elsewhere {
+		if _, err := os.Lstat(filepath.Join(gitDir, e[0])); !errors.Is(err, fs.ErrNotExist) {
+			return refuse(".git/%s leads elsewhere; %s", e[0], e[1])
 		}
 	}
 	return filepath.WalkDir(gitDir, func(path string, d fs.DirEntry, err error) error {
@@ -84,13 +93,33 @@ var harmless = strings.Fields(`
 	prefersymlinkrefs splitindex sshcommand untrackedcache`)
 
 // extensions are those that change nothing about where things are.
-var extensions = []string{"noop", "noop-v1", "objectformat", "preciousobjects", "refstorage", "relativeworktrees"}
+var extensions = []string{"noop", "noop-v1", "objectformat", "preciousobjects", "refstorage", "relativeworktrees", "worktreeconfig"}
 
 // inspectConfig refuses a repository whose config has what cannot be overruled.
 func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
-	out, err := g.Run(ctx, nil, "config", "--file", filepath.Join(g.GitDir, "config"), "--no-includes", "--name-only", "-z", "--list")
+	for _, name := range configs {
+		info, err := os.Lstat(filepath.Join(g.GitDir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = refuse(".git/%s is no regular file", name)
+		}
+		if err == nil {
+			err = inspectSettings(ctx, g, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspectSettings inspects one file of settings.
+func inspectSettings(ctx context.Context, g *gitcmd.Git, file string) error {
+	out, err := g.Run(ctx, nil, "config", "--file", filepath.Join(g.GitDir, file), "--no-includes", "--name-only", "-z", "--list")
 	if err != nil {
-		return fmt.Errorf("reading the repository's config: %w", err)
+		return fmt.Errorf("reading .git/%s: %w", file, err)
 	}
 	for key := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		section, name := key, key
@@ -109,7 +138,7 @@ func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
 			dangerous = name == "promisor" || name == "partialclonefilter"
 		}
 		if dangerous {
-			return refuse("its config has %q, by which Git could run programs or read other files; remove that from .git/config", key)
+			return refuse("its config has %q, by which Git could run programs or read other files; remove that from .git/%s", key, file)
 		}
 	}
 	return nil

@@ -1,12 +1,38 @@
 package gitrepository_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
 )
+
+// TestSparse works in a sparse checkout, whose settings are in a file of their own.
+func TestSparse(t *testing.T) {
+	isolate(t)
+	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	run(t, r, "write_file", `{"path": "in/a", "content": "1\n"}`)
+	run(t, r, "write_file", `{"path": "out/b", "content": "1\n"}`)
+	run(t, r, "commit", `{"message": "first", `+signed+`}`)
+	git(t, pathOf(r), "sparse-checkout", "set", "in")
+	run(t, r, "write_file", `{"path": "in/a", "content": "2\n"}`)
+	if got := run(t, r, "status", `{}`); strings.Count(got, `"path"`) != 1 || !strings.Contains(got, "in/a") {
+		t.Error(got)
+	}
+	run(t, r, "commit", `{"message": "second", `+signed+`}`)
+	if got := git(t, pathOf(r), "ls-tree", "-r", "--name-only", "HEAD"); got != "in/a\nout/b" {
+		t.Errorf("the commit has %q", got)
+	}
+	if err := os.Symlink("config", filepath.Join(pathOf(r), ".git", "config.link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(pathOf(r), ".git", "config.link"), filepath.Join(pathOf(r), ".git", "config.worktree")); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, r, domarkx.CodeRefused, "status", `{}`)
+}
 
 // TestRepositoryInTheWorkTree is recorded as the commit that it is on.
 func TestRepositoryInTheWorkTree(t *testing.T) {
