@@ -25,7 +25,10 @@ func (r *repository) make(ctx context.Context) error {
 		}
 		return nil
 	}
-	if _, err := os.Lstat(r.gitDir); !errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Lstat(r.gitDir); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%q: .git is no folder: %w; the repository of a submodule or linked work tree is elsewhere, where it would be in no version: clone it", r.Path(), domarkx.ErrInvalid)
+		}
 		return err
 	}
 	if err := os.RemoveAll(r.gitDir + asideSuffix); err != nil { // of a process that was killed
@@ -118,7 +121,8 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 	if strings.HasPrefix(ref, "refs/") && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
 		refspecs = append(refspecs, "+"+ref+":"+ref)
 	}
-	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--", from}
+	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
+		"--update-shallow", "--", from} // of a shallow repository git takes nothing else, and says so in a warning
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
 		return err
 	}

@@ -7,7 +7,23 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
+
+// TestShallowClone gets what a shallow repository has.
+func TestShallowClone(t *testing.T) {
+	isolate(t)
+	from, shallow := upstream(t), filepath.Join(t.TempDir(), "shallow")
+	git(t, from, "commit", "-q", "--allow-empty", "-m", "newest")
+	git(t, t.TempDir(), "clone", "-q", "--depth", "1", "file://"+from, shallow)
+	r := open(t, domarkx.Site{Config: value(t, `{"url": "file://`+shallow+`"}`), Allow: domarkx.Allow{URLs: []string{"file:///"}}})
+	if got := run(t, r, "log", `{}`); strings.Count(got, `"subject"`) != 1 || !strings.Contains(got, "newest") {
+		t.Error(got)
+	}
+	if got := run(t, r, "read_file", `{"path": "f"}`); !strings.Contains(got, "one") {
+		t.Error(got)
+	}
+}
 
 // TestSparse works in a sparse checkout, whose settings are in a file of their own.
 func TestSparse(t *testing.T) {
@@ -60,5 +76,20 @@ func TestRepositoryInTheWorkTree(t *testing.T) {
 		if got := run(t, r, "status", `{}`); !strings.Contains(strings.ReplaceAll(got, " ", ""), `"files":[]`) {
 			t.Errorf("%s: %s", message, got)
 		}
+	}
+}
+
+// TestLinkedWorkTreeMakesNoVersion also where a version is asked for before a tool.
+func TestLinkedWorkTreeMakesNoVersion(t *testing.T) {
+	isolate(t)
+	top := t.TempDir()
+	write(t, filepath.Join(top, "linked", ".git"), "gitdir: /elsewhere/.git/worktrees/linked\n")
+	r := open(t, domarkx.Site{Config: value(t, `{"path": "linked"}`), WorkTree: top})
+	w, err := plugintest.NewMemory().Begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), "clone it") {
+		t.Errorf("%v, expected what to do", err)
 	}
 }

@@ -34,6 +34,10 @@ func (r *repository) index() ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
+	// What is no folder has no index: a file leads to another repository's.
+	if info, err := root.Lstat(".git"); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil, nil
+	}
 	info, err := root.Lstat(indexName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
