@@ -86,6 +86,21 @@ func (m *WorkspaceManager) Instance(ctx context.Context, name string) (Instance,
 	return instances[i], nil
 }
 
+// InUse reports whether another process has the instance of a workspace now. It opens
+// none.
+func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error) {
+	l, err := m.acquire(ctx, name, Options{Existing: true, NoWait: true})
+	switch {
+	case errors.Is(err, domarkx.ErrConflict):
+		return true, nil
+	case errors.Is(err, domarkx.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return false, l.lock.release()
+}
+
 // states returns the states of all instances by their folders.
 func (m *WorkspaceManager) states() (map[string]state, error) {
 	folders, err := os.ReadDir(m.home.Dir)

@@ -81,6 +81,9 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 			detail += r.ID
 		}
 		states = append(states, WorkspaceState{state, i.Name, detail})
+		if state == StateBusy { // what is half done is being done
+			continue
+		}
 		if i.Loading != "" {
 			states = append(states, WorkspaceState{StateLoading, i.Name, fmt.Sprintf("version %.12s was loaded only in part; the next call goes on with it, and git domarkx rewind leads to another", i.Loading)})
 		}
@@ -93,10 +96,15 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 
 // instanceState says what an instance is like, as far as its folders tell.
 func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
-	if i.Interrupted {
-		return StateDirty, nil
+	if i.Interrupted || i.Head == "" {
+		if busy, err := m.around.Workspaces.InUse(ctx, i.Name); err == nil && busy {
+			return StateBusy, nil
+		}
 	}
-	if i.Head == "" {
+	switch {
+	case i.Interrupted:
+		return StateDirty, nil
+	case i.Head == "":
 		return StateLive, nil
 	}
 	tip, err := m.tipOrNone(ctx, i.Name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // threeCalls writes a=1, then a=2 and b=2, then c=3, in three messages.
@@ -196,4 +197,32 @@ func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
 	if _, err := c.WorkspacePaths(t.Context(), "f", ""); err == nil {
 		t.Error("it is live")
 	}
+}
+
+// While a process commits or loads a version, others see that it does, not what is half
+// done.
+func TestStatusMeanwhile(t *testing.T) {
+	c := ranThree(t)
+	expect := func(want string) {
+		t.Helper()
+		all, err := c.WorkspaceStates(t.Context())
+		if err != nil || len(all) != 1 || all[0].State != want {
+			t.Errorf("%v, %v, want %s alone", all, err, want)
+		}
+	}
+	l, err := c.workspaces.Open(t.Context(), "s", plugins.Options{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.put("s", "a", "mine")
+	changes, err := l.Commit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes.Abort()
+	expect(engine.StateBusy)
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(engine.StateDirty)
 }
