@@ -47,6 +47,17 @@ func reads(a sqlite3.Action) bool {
 	return false
 }
 
+// asks reports whether a statement of query or schema may do something, on a connection
+// that writes nothing (PRAGMA query_only): virtual tables such as R*Trees prepare what
+// would change their rows as soon as they are named.
+func asks(a sqlite3.Action) bool {
+	switch a.Code {
+	case sqlite3.Insert, sqlite3.Update, sqlite3.Delete:
+		return true
+	}
+	return reads(a)
+}
+
 // changes reports whether a statement of execute may do something: anything within
 // the database.
 func changes(a sqlite3.Action) bool {

@@ -76,10 +76,9 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	if err := s.Exec("PRAGMA query_only = 1"); err != nil {
+	if err := s.onlyAsk(); err != nil {
 		return domarkx.Result{}, err
 	}
-	s.Restrict(reads)
 	stmt, rest, err := s.first(sql)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -105,6 +104,15 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 		return domarkx.Result{}, err
 	}
 	return rows.Result()
+}
+
+// onlyAsk keeps the connection from changing anything.
+func (s *session) onlyAsk() error {
+	if err := s.Exec("PRAGMA query_only = 1"); err != nil {
+		return err
+	}
+	s.Restrict(asks)
+	return nil
 }
 
 func closeOf(stmt *sqlite3.Stmt) error {

@@ -18,7 +18,9 @@ WHERE l.schema = 'main' AND l.name NOT IN ('sqlite_schema', 'sqlite_temp_schema'
 )
 
 func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
-	s.Restrict(reads)
+	if err := s.onlyAsk(); err != nil {
+		return domarkx.Result{}, err
+	}
 	tables, err := s.objects(tablesSQL, nil, "name", "type", "sql")
 	if err != nil {
 		return domarkx.Result{}, err

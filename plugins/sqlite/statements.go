@@ -17,6 +17,7 @@ type script struct {
 	*session
 	begun    bool // whether the transaction is the script's own
 	affected int64
+	inserted int64          // rowid of the last row that an INSERT made, 0 for none
 	rows     *database.Rows // of the last statement, if it returned any
 }
 
@@ -44,8 +45,8 @@ func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
 		return domarkx.Result{}, err // closing the connection rolls back
 	}
 	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(run.affected, 10))}}
-	if id := s.LastInsert(); id != 0 { // the connection is this call's
-		members = append(members, domarkx.Member{Name: "last_insert_rowid", Value: database.Value(id)})
+	if run.inserted != 0 {
+		members = append(members, domarkx.Member{Name: "last_insert_rowid", Value: database.Value(run.inserted)})
 	}
 	if run.rows != nil {
 		return run.rows.Result(members...)
@@ -112,6 +113,9 @@ func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []databas
 	}
 	if s.TotalChanges() != before && changing[word] {
 		s.affected += s.Changes()
+		if word != "UPDATE" && word != "DELETE" {
+			s.inserted = s.LastInsert()
+		}
 	}
 	if len(stmt.Columns()) > 0 {
 		s.rows = rows

@@ -21,13 +21,16 @@ type Action struct {
 // The codes of actions that callers look at.
 const (
 	Attach       = lib.SQLITE_ATTACH
+	Delete       = lib.SQLITE_DELETE
 	Detach       = lib.SQLITE_DETACH
 	Function     = lib.SQLITE_FUNCTION
+	Insert       = lib.SQLITE_INSERT
 	Pragma       = lib.SQLITE_PRAGMA
 	Read         = lib.SQLITE_READ
 	Recursive    = lib.SQLITE_RECURSIVE
 	Select       = lib.SQLITE_SELECT
 	Transaction  = lib.SQLITE_TRANSACTION
+	Update       = lib.SQLITE_UPDATE
 	CreateVTable = lib.SQLITE_CREATE_VTABLE
 )
 
