@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 const (
@@ -28,6 +29,9 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 	for i, t := range tables {
 		name, _ := t.Get("name")
 		columns, err := s.objects(columnsSQL, []any{name.Text()}, "name", "type", "not_null", "default", "primary_key", "hidden")
+		if kind, _ := t.Get("type"); (kind.Text() == "virtual" || kind.Text() == "view") && sqlite3.Primary(err) == sqlite3.Failed {
+			columns, err = nil, nil // of an extension that is not built in, or of tables that are gone
+		}
 		if err != nil {
 			return domarkx.Result{}, err
 		}

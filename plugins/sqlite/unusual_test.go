@@ -76,6 +76,9 @@ func TestUnusualDatabases(t *testing.T) {
 			if files["schema.sql"] == "" {
 				t.Error("no schema is shown")
 			}
+			if got := db.Try("schema", "", ""); !strings.HasPrefix(got, `{"tables"`) {
+				t.Errorf("the tool schema: %s", got)
+			}
 			if name != "journal kept" && db.Changed() {
 				t.Error("changed after a commit")
 			}

@@ -33,6 +33,7 @@ func Primary(err error) int {
 
 // The primary result codes that callers look at.
 const (
+	Failed      = lib.SQLITE_ERROR
 	Busy        = lib.SQLITE_BUSY
 	Locked      = lib.SQLITE_LOCKED
 	Interrupted = lib.SQLITE_INTERRUPT
