@@ -44,7 +44,10 @@ type Site struct {
 	Dir string
 	// Private says that the resource must not work on anything that others see too,
 	// such as a path of the work tree: it is that of a fork or a replay.
-	Private   bool
+	Private bool
+	// Known says that a version was made with this config: what is refused of a new
+	// one is only warned of.
+	Known     bool
 	WorkTree  string   // top of the user's work tree; "" in a bare repository
 	Forbidden []string // folders that no resource may be or reach: Git's own, mounts of this program
 	Allow     Allow

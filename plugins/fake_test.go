@@ -17,6 +17,7 @@ import (
 type fake struct {
 	hang  chan struct{} // what the tool "hang" waits for
 	allow domarkx.Allow // of the resource that was opened last
+	known bool          // of that, too
 	// refuses is a version that its resources cannot hold.
 	refuses string
 }
@@ -46,7 +47,7 @@ func (*fake) Describe(context.Context) (domarkx.Description, error) {
 }
 
 func (p *fake) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	p.allow = site.Allow
+	p.allow, p.known = site.Allow, site.Known
 	r := &fakeResource{p: p, site: site, file: filepath.Join(site.Dir, "text")}
 	if path, ok := site.Config.Get("path"); ok && !site.Private {
 		r.file = filepath.Join(site.WorkTree, path.Text())

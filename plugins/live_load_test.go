@@ -189,3 +189,28 @@ func TestUnfinishedIsKeptOnce(t *testing.T) {
 		t.Error(files, err)
 	}
 }
+
+// A resource learns whether a version was made of it as it is configured.
+func TestKnownConfigs(t *testing.T) {
+	w := newWorld(t)
+	expect := func(want bool) {
+		t.Helper()
+		if w.p.known != want {
+			t.Errorf("known: %v", w.p.known)
+		}
+	}
+	o := plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"n": 1}`)}}
+	l := w.open("s", o)
+	expect(false)
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	l.Close(t.Context())
+	l = w.open("s", o)
+	expect(true)
+	if _, err := l.Reconfigure(t.Context(), []domarkx.ResourceSpec{spec(t, "a", `{"n": 2}`)}); err != nil {
+		t.Fatal(err)
+	}
+	expect(false)
+	w.open("t", plugins.Options{Tip: &one})
+	expect(true)
+}

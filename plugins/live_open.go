@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
@@ -86,7 +87,7 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 		return nil, err
 	}
 	site := domarkx.Site{
-		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private,
+		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private, Known: l.isKnown(e),
 		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow, Warn: l.m.warn,
 	}
 	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
@@ -100,6 +101,16 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 		}
 		return live, err
 	})
+}
+
+// isKnown reports whether a version was made of a resource as it is configured: the
+// head, or the one that is being loaded.
+func (l *Live) isKnown(e *entry) bool {
+	versions := l.state.Committed
+	if l.state.Loading != nil {
+		versions = append(slices.Clone(versions), l.state.Loading.Resources...)
+	}
+	return slices.ContainsFunc(versions, func(r domarkx.ResourceVersion) bool { return sameSpec(r.ResourceSpec, e.ResourceSpec) })
 }
 
 // add adds a resource to the state, without making it.

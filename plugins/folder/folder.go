@@ -64,7 +64,7 @@ func Open(site domarkx.Site) (*Folder, error) {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = tree.Open(tree.Config{Path: f.path, Cache: filepath.Join(site.Dir, cacheName), Exclude: exclude, Forbidden: forbidden, Warn: site.Warn})
+	f.tree, err = tree.Open(tree.Config{Path: f.path, Cache: filepath.Join(site.Dir, cacheName), Exclude: exclude, Known: site.Known, Forbidden: forbidden, Warn: site.Warn})
 	if err != nil {
 		return nil, err
 	}

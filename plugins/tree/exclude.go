@@ -15,12 +15,18 @@ type pattern struct {
 	folders    bool // folders only
 }
 
-// parseExclude reads patterns; one that is none is domarkx.ErrInvalid.
-func parseExclude(texts []string) ([]pattern, error) {
-	patterns := make([]pattern, 0, len(texts))
-	for _, text := range texts {
+// parseExclude reads the patterns of c; one that is none is domarkx.ErrInvalid.
+func parseExclude(c Config) ([]pattern, error) {
+	patterns := make([]pattern, 0, len(c.Exclude))
+	for _, text := range c.Exclude {
 		if strings.HasPrefix(text, "!") { // it would keep nothing, against what one knows of gitignore
-			return nil, fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
+			err := fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
+			if !c.Known {
+				return nil, err
+			}
+			if c.Warn != nil {
+				c.Warn(err.Error())
+			}
 		}
 		p := pattern{}
 		rest, folders := strings.CutSuffix(text, "/")

@@ -19,6 +19,7 @@ type Config struct {
 	Path      string   // the folder, which is there
 	Cache     string   // file of the stat cache, in a folder that is there; "" for none
 	Exclude   []string // patterns of what is left out
+	Known     bool     // there are versions with these patterns: one that begins with "!" is a name, of which Warn is told
 	Forbidden []string // what in it is left out and left alone; it must not be one of these itself
 	Warn      func(message string)
 }
@@ -42,7 +43,7 @@ type identity struct{ dev, ino uint64 }
 
 // Open opens a folder. A pattern that is none is domarkx.ErrInvalid.
 func Open(c Config) (*Folder, error) {
-	exclude, err := parseExclude(c.Exclude)
+	exclude, err := parseExclude(c)
 	if err != nil {
 		return nil, err
 	}

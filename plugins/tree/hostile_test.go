@@ -276,6 +276,17 @@ func TestExclude(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+
+	// Versions that were made with such a pattern go on being made as they were.
+	var warned string
+	f, err := tree.Open(tree.Config{Path: p.path, Exclude: []string{"!keep"}, Known: true, Warn: func(m string) { warned += m }})
+	if err != nil || !strings.Contains(warned, `exclude pattern "!keep"`) {
+		t.Fatal(err, warned)
+	}
+	f.Close()
+	if _, err := tree.Open(tree.Config{Path: p.path, Exclude: []string{"["}, Known: true}); !errors.Is(err, domarkx.ErrInvalid) {
+		t.Error(err)
+	}
 }
 
 func TestPrunedContentIsGivenAgain(t *testing.T) {
