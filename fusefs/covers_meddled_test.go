@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,10 +105,14 @@ func TestAMountWhoseFolderIsRenamedUncovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	back := sync.OnceValue(func() error {
+		m.mnt = was
+		return errors.Join(os.RemoveAll(m.dir), os.Rename(moved, m.dir))
+	})
+	t.Cleanup(func() { back() }) // before the mount is stopped
 	m.mnt = filepath.Join(moved, "mnt")
 	m.over("workspaces/w/latest/fs/c", "b c")
-	m.mnt = was
-	if err := errors.Join(os.RemoveAll(m.dir), os.Rename(moved, m.dir)); err != nil {
+	if err := back(); err != nil {
 		t.Fatal(err)
 	}
 	m.stop()

@@ -8,8 +8,9 @@ func (gcCmd) Help() string {
 	return `
 Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
 unless set), files of its own that nobody needs any more, files that a mount unpacked which
-was killed, and containers and private servers whose workspace is gone from this machine (a
-container engine that is down is not waited for). Objects are collected by "git gc".
+was killed (their room is free when that is unmounted), and containers and private servers
+whose workspace is gone from this machine (a container engine that is down is not waited
+for). Objects are collected by "git gc".
 
 ## Output
 
@@ -29,12 +30,14 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := inv.removeUnpacked(); err != nil {
-		return err
-	}
-	found, err := source.store.GC(inv.ctx)
+	found, err := inv.removeUnpacked()
 	if err != nil {
 		return err
 	}
-	return printFindings(inv, append(findings(found), source.sessions.RemoveLeft(inv.ctx)...), c.JSON)
+	stored, err := source.store.GC(inv.ctx)
+	if err != nil {
+		return err
+	}
+	found = append(found, findings(stored)...)
+	return printFindings(inv, append(found, source.sessions.RemoveLeft(inv.ctx)...), c.JSON)
 }

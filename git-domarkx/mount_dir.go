@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/cover"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -64,34 +63,6 @@ func (inv *invocation) besideDir(dir string) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(base, "git-domarkx", fmt.Sprintf("workspaces-%x", sum[:8])), nil
-}
-
-// coversDir returns where large files of versions are unpacked for the mount, "" when they
-// are not to be.
-func (inv *invocation) coversDir() (string, error) {
-	git, err := inv.git()
-	if err != nil {
-		return "", err
-	}
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return "", err
-	}
-	if unpack, err := config.Bool("domarkx.mount.unpack", true); err != nil || !unpack || !writableRepository(git) {
-		return "", err
-	}
-	return unpackedDir(git), nil
-}
-
-func unpackedDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "unpacked") }
-
-// removeUnpacked removes what a mount unpacked that was killed.
-func (inv *invocation) removeUnpacked() error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	return cover.Open(unpackedDir(git)).Close()
 }
 
 // mountName tells a person which repository it is, and no other has it.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/domarkx/domarkx/fusefs/cover/covertest"
 )
 
 // TestScript runs the scripts in testdata/script. Each begins in an empty folder,
@@ -66,27 +68,44 @@ func TestScript(t *testing.T) {
 // maxScripts bounds all scripts together: a program that hangs is a failure.
 const maxScripts = 5 * time.Minute
 
-// scriptCondition knows has:PROGRAM and has:fuse. Where everything has to be
-// tested (CI=true) what is missing is an error.
+// scriptCondition knows has:PROGRAM, has:fuse, and has:covers, which is that the mount can
+// put large files of the disk over its own. Where everything has to be tested (CI=true) what
+// is missing is an error; that only root may do something is not.
 func scriptCondition(cond string) (bool, error) {
 	name, ok := strings.CutPrefix(cond, "has:")
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
 	var err error
-	if name == "fuse" {
+	switch name {
+	case "fuse":
 		var file *os.File
 		if file, err = os.OpenFile("/dev/fuse", os.O_RDWR, 0); err == nil {
 			file.Close()
 			_, err = exec.LookPath("fusermount3")
 		}
-	} else {
+	case "covers":
+		if os.Geteuid() != 0 {
+			return false, nil
+		}
+		err = canCover()
+	default:
 		_, err = exec.LookPath(name)
 	}
 	if err != nil && os.Getenv("CI") == "true" {
 		return false, fmt.Errorf("%s cannot be tested here, .ci/install-test-tools installs it: %w", name, err)
 	}
 	return err == nil, nil
+}
+
+// canCover returns why no files can be covered where scripts run.
+func canCover() (err error) {
+	dir, err := os.MkdirTemp("", "covers-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return covertest.Possible(filepath.Join(dir, "unpacked"), 32<<20)
 }
 
 // timedOut is the exit status of timeout(1) when it ended a program.
