@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -107,7 +108,44 @@ func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit
 	for j, i := range edit.Match {
 		edit.Same[j] = i >= 0 && oldKeys[i] == newKeys[j]
 	}
-	return edit, false, l.err
+	return edit, false, errors.Join(l.err, e.moveLinked(ctx, base, &edit))
+}
+
+// moveLinked finds the linked messages that were moved and say the same, though not in
+// the same bytes: the end of a document, and what comes to stand there, have other blank
+// lines. Without that they would lose what their calls left.
+func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *domarkx.Edit) error {
+	if !slices.Contains(edit.Match, -1) {
+		return nil
+	}
+	taken := map[int]bool{}
+	for _, i := range slices.Concat(edit.Match, edit.Moved) {
+		taken[i] = true
+	}
+	linked := map[string][]int{} // by what they say
+	for i := range base.Len() {
+		if old := base.At(i); old.Link != "" && !taken[i] && !domarkx.InConflict(base, i) {
+			data, err := read(ctx, e.blobs, old.JSON)
+			if err != nil {
+				return err
+			}
+			linked[string(data)] = append(linked[string(data)], i)
+		}
+	}
+	for j, i := range edit.Match {
+		if len(linked) == 0 || i >= 0 || edit.Moved[j] >= 0 {
+			continue
+		}
+		msg, err := e.at(j)
+		if err != nil {
+			return err
+		}
+		said := string(entryOf(msg, e.date).JSON.Data)
+		if from := linked[said]; len(from) > 0 {
+			edit.Moved[j], linked[said] = from[0], from[1:]
+		}
+	}
+	return nil
 }
 
 // relink returns the links of messages that are the same but for that they name something

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,6 +197,22 @@ func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
 	}
 	if _, err := c.WorkspacePaths(t.Context(), "f", ""); err == nil {
 		t.Error("it is live")
+	}
+}
+
+// A message that is moved keeps what its calls left, also to and from the end of the
+// document, where its blank lines are others.
+func TestMovedMessageKeepsLink(t *testing.T) {
+	c := newClone(t)
+	c.trusted("s", notesConfig+"\n## user\n\nx\n\n## assistant\n\nOne:\n\n"+call("write", `{"name": "a", "text": "1"}`)+
+		"\n## user\n\ny\n\n## assistant\n\n"+call("write", `{"name": "b", "text": "2"}`))
+	c.runs("s", "1.0 notes write ok", "3.0 notes write ok")
+	was := []string{c.link("s", 1), c.link("s", 3)}
+	text := c.show("s")
+	first, second := strings.Index(text, "## user\n\nx"), strings.Index(text, "## user\n\ny")
+	c.save("s", c.tip("s").ID, text[:first]+strings.TrimRight(text[second:], "\n")+"\n\n"+text[first:second])
+	if now := []string{c.link("s", 3), c.link("s", 1)}; !slices.Equal(now, was) || slices.Contains(now, "") {
+		t.Errorf("the assistant's messages are linked to %q, before to %q", now, was)
 	}
 }
 
