@@ -117,6 +117,15 @@ type LoadChecker interface {
 	CheckLoad(ctx context.Context, r VersionReader, base, version string) error
 }
 
+// A Loser is a [Resource] whose state others can take away, as a container that somebody
+// removes.
+type Loser interface {
+	// Lost returns why the state is gone, or not to be reached, nil while it is there: then
+	// it can neither be changed nor committed, only loaded. final reports that loading
+	// what was committed last loses nothing more.
+	Lost() (why error, final bool)
+}
+
 // Living ends the life of a resource.
 type Living interface {
 	// Close stops all that runs for the resource, and keeps its state.

@@ -158,6 +158,9 @@ func (l *Live) takeUp(ctx context.Context, o Options) error {
 		}
 		err := l.open(ctx, i)
 		if err == nil {
+			if err := l.regain(ctx, i); err != nil {
+				return err
+			}
 			continue
 		}
 		wanted := slices.ContainsFunc(o.Specs, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })

@@ -55,7 +55,13 @@ func (l *Live) unsettled() bool {
 // changed reports whether a resource may differ from the head.
 func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 	e := &l.state.Resources[i]
-	if e.Dirty || l.committedVersion(e.ID, e.Type) == "" {
+	if l.committedVersion(e.ID, e.Type) == "" {
+		return true, nil
+	}
+	if why, _ := l.lost(i); why != nil {
+		return false, nil // there is nothing that could be committed
+	}
+	if e.Dirty {
 		return true, nil
 	}
 	if l.resources[i].live == nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -189,8 +190,53 @@ func TestLost(t *testing.T) {
 	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "rewind") {
 		t.Errorf("a call: %v", err)
 	}
+	lost := func(final bool) {
+		t.Helper()
+		if why, got := s.live.(domarkx.Loser).Lost(); why == nil || got != final {
+			t.Errorf("lost: %v, for good %v, expected %v", why, got, final)
+		}
+	}
+	lost(true) // all is in a version
+	s.load(m, v)
+	if why, _ := s.live.(domarkx.Loser).Lost(); why != nil {
+		t.Errorf("lost after a load: %v", why)
+	}
+	if out := s.run("cat /x"); out != "x\n" {
+		t.Errorf("x: %q", out)
+	}
+	// What is in no version is gone with the container, but may be on another engine.
+	s.close()
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	lost(true)
+	s.close()
+	path := filepath.Join(s.site.Dir, "state.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, regexp.MustCompile(`"engine": "[^"]*"`).ReplaceAll(data, []byte(`"engine": "another"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	lost(false)
 	s.load(m, v)
 	if out := s.run("cat /x"); out != "x\n" {
+		t.Errorf("x: %q", out)
+	}
+}
+
+// A container that was removed before it held anything is made again.
+func TestLostBeforeItsFirstVersion(t *testing.T) {
+	s := open(t, plainConfig)
+	s.close()
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	if out := s.run("echo x"); out != "x\n" {
 		t.Errorf("x: %q", out)
 	}
 }

@@ -160,7 +160,7 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 	}
 	old := r.state.Container
 	if err == nil {
-		err = r.adopt(i, id, stamp, dirty)
+		err = r.adopt(ctx, i, id, stamp, dirty)
 	}
 	if err != nil {
 		if s != nil {

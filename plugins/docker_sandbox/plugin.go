@@ -87,17 +87,20 @@ func (r *resource) open(ctx context.Context) error {
 	if err := forgetOthers(r.site.Dir, r.state.Container); err != nil {
 		return err
 	}
-	if r.state.Container == "" {
+	var found client.ContainerInspectResult
+	fresh := r.state.Container == ""
+	if !fresh {
+		found, err = r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
+		fresh = errdefs.IsNotFound(err) && !r.state.Dirty && !r.hasLast() // nothing was in it yet
+	}
+	if fresh {
 		if r.image, err = r.engine.image(ctx, r.config.image); err != nil {
 			return err
 		}
 		return r.make(ctx)
 	}
-	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
 	if errdefs.IsNotFound(err) {
-		r.lost = fmt.Errorf("container %.12s of resource %q is not on the Docker engine at %s: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind",
-			r.state.Container, r.site.Resource, r.engine.DaemonHost(), domarkx.ErrNotFound)
-		return nil
+		return r.miss(ctx)
 	}
 	if err != nil {
 		return r.engine.explain(err)
@@ -108,14 +111,18 @@ func (r *resource) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.image, err = r.engine.image(ctx, r.state.ImageID); err != nil {
+	if r.image, err = r.engine.image(ctx, r.state.ImageID); errors.Is(err, domarkx.ErrNotFound) {
+		return fmt.Errorf("image %q, of which container %.12s was made (%s), is not on the Docker engine at %s any more: %w; bring it back, with docker pull %s or docker load",
+			r.state.Image, r.state.Container, r.state.ImageID, r.engine.DaemonHost(), domarkx.ErrNotFound, r.state.Image)
+	}
+	if err != nil {
 		return err
 	}
 	if r.state.Dirty {
 		path := baseFile(r.site.Dir, r.state.Container)
 		if r.base, err = readBaseline(path); err == nil && r.base == nil {
-			r.lost = fmt.Errorf("%q is gone or not whole, and what is in container %.12s cannot be told from its image without it: %w; go back to a version with git domarkx rewind",
-				path, r.state.Container, domarkx.ErrCorrupt)
+			r.gone = fmt.Errorf("%q is gone or not whole, and what is in container %.12s cannot be told from its image without it: %w", path, r.state.Container, domarkx.ErrCorrupt)
+			r.lost = fmt.Errorf("%w; go back to a version with git domarkx rewind", r.gone)
 			return nil
 		}
 		if err != nil {
@@ -123,6 +130,25 @@ func (r *resource) open(ctx context.Context) error {
 		}
 	}
 	return r.reconfigure(ctx)
+}
+
+// hasLast reports whether the container was committed, or loaded.
+func (r *resource) hasLast() bool {
+	_, err := os.Lstat(lastFile(r.site.Dir, r.state.Container))
+	return err == nil
+}
+
+// miss notes that the container is not on the engine. Where the engine is the one that
+// had it, it was removed, and nothing brings it back.
+func (r *resource) miss(ctx context.Context) error {
+	r.gone = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.DaemonHost(), domarkx.ErrNotFound)
+	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.site.Resource, r.gone)
+	info, err := r.engine.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return r.engine.explain(err)
+	}
+	r.final = !r.state.Dirty || r.state.Engine != "" && r.state.Engine == info.Info.ID
+	return nil
 }
 
 // reconfigure makes the container what the config says by now.

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/moby/moby/client"
 )
 
 // A resource is one container.
@@ -23,7 +24,9 @@ type resource struct {
 	engine  *engine
 	image   image // of the container
 	state   state
-	lost    error // why only Load and TearDown can be done with it, nil when all can
+	gone    error // why the container cannot be used, nil when it can
+	lost    error // gone with what to do: only Load and TearDown can be done with it
+	final   bool  // whether nothing is lost by loading what was last committed or loaded
 	session *session
 	serving bool      // whether the configured command was begun in the session
 	base    *baseline // nil until it is needed
@@ -35,7 +38,7 @@ func (r *resource) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.adopt(r.image, id, stamp, false)
+	return r.adopt(ctx, r.image, id, stamp, false)
 }
 
 func (r *resource) create(ctx context.Context, i image) (id, stamp string, err error) {
@@ -54,12 +57,15 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 }
 
 // adopt makes a container the resource's; all about it is on disk.
-func (r *resource) adopt(i image, id, stamp string, dirty bool) error {
+func (r *resource) adopt(ctx context.Context, i image, id, stamp string, dirty bool) error {
 	r.image = i
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts = r.config.network, r.config.memory, r.config.cpus, r.config.mounts
 	r.state.Dirty = dirty
-	r.lost = nil
+	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // it only tells engines apart
+		r.state.Engine = info.Info.ID
+	}
+	r.gone, r.lost, r.final = nil, nil, false
 	return r.state.write(r.site.Dir)
 }
 
@@ -247,7 +253,7 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 		return spool.Result(output.Status{ExitCode: exit})
 	}
 	return domarkx.Result{}, errors.Join(spool.Close(), &domarkx.ToolError{Code: domarkx.CodeNotFound,
-		Message: fmt.Sprintf("image %q has no %s", r.state.Image, programs[0])})
+		Message: fmt.Sprintf("the container of image %q has no %s", r.state.Image, programs[0])})
 }
 
 // killTimeout is what the processes of a command get to be gone once they are
@@ -276,8 +282,20 @@ func (r *resource) command(ctx context.Context, args []string, spool *output.Spo
 	case ctx.Err() != nil:
 		return 0, errors.Join(ctx.Err(), r.stop(ctx))
 	}
-	said := s.stderr.String()
-	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: fmt.Sprintf("the container ended during the command (%v) %s", err, said)}, r.stop(ctx))
+	message := fmt.Sprintf("the container ended during the command: %v", err)
+	if said := s.stderr.String(); said != "" {
+		message += "; the agent said: " + said
+	}
+	if r.outOfMemory(ctx) {
+		message += "; it ran out of memory, which the config's memory limits"
+	}
+	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: message}, r.stop(ctx))
+}
+
+// outOfMemory reports whether the engine says that of the container.
+func (r *resource) outOfMemory(ctx context.Context) bool {
+	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
+	return err == nil && found.Container.State != nil && found.Container.State.OOMKilled && !found.Container.State.Running
 }
 
 func (r *resource) env() []string { return slices.Concat(r.image.Env, r.config.env) }
@@ -302,6 +320,9 @@ func (r *resource) serve(ctx context.Context) error {
 // Changed is true from the start of a command to the next commit, and while
 // something runs in the container.
 func (r *resource) Changed(context.Context) (bool, error) { return r.lost == nil && r.state.Dirty, nil }
+
+// Lost tells of a container that is not there any more.
+func (r *resource) Lost() (why error, final bool) { return r.gone, r.final }
 
 // Close stops the container.
 func (r *resource) Close(ctx context.Context) error {

@@ -32,6 +32,7 @@ const stateFormat = 1
 type state struct {
 	Format    int         `json:"format"`
 	Instance  string      `json:"instance"`            // label of the resource's containers
+	Engine    string      `json:"engine,omitempty"`    // what the engine of the container calls itself
 	Container string      `json:"container,omitempty"` // "" while none was made
 	Image     string      `json:"image,omitempty"`     // as configured when it was made
 	ImageID   string      `json:"image_id,omitempty"`

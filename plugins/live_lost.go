@@ -1,0 +1,39 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// lost returns why the state of a resource is gone (see [domarkx.Loser]), nil while it is
+// there.
+func (l *Live) lost(i int) (why error, final bool) {
+	if loser, ok := l.resources[i].live.(domarkx.Loser); ok {
+		return loser.Lost()
+	}
+	return nil, false
+}
+
+// regain loads what was committed last of a resource that is lost for good. Where that
+// cannot be done either, its calls say so, and another version can be loaded.
+func (l *Live) regain(ctx context.Context, i int) error {
+	e := &l.state.Resources[i]
+	version := l.committedVersion(e.ID, e.Type)
+	why, final := l.lost(i)
+	if !final || version == "" || l.state.Loading != nil {
+		return nil
+	}
+	err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Load(ctx, l.m.versions, version) })
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		l.m.warn(fmt.Sprintf("workspace %q: resource %q is lost: %v; and making it anew: %v", l.state.Name, e.ID, why, err))
+		return nil
+	}
+	l.m.warn(fmt.Sprintf("workspace %q: resource %q was lost, and is made anew from its last version: %v", l.state.Name, e.ID, why))
+	e.Dirty = false
+	return l.save()
+}
