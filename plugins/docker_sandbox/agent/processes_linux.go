@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -65,6 +66,9 @@ func (p *processes) start(program string, args []string, attr *syscall.ProcAttr)
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", program, err)
 	}
+	// Where memory is short the command is to go and not the agent, with which the
+	// container would (proc(5)). Some sandboxes have no such file.
+	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 	exit := make(chan syscall.WaitStatus, 1)
 	p.waiting[pid] = exit
 	return exit, nil
