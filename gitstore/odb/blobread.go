@@ -32,7 +32,7 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
 			d.touch(p, e.at, e.size)
-			if readOnTouch {
+			if readOnTouch && e.size >= minChunk {
 				p.ahead.note(p.path+".pack", e.at, e.size)
 			}
 			return p.unpackSound(i, e, id, dst)

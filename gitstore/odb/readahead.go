@@ -58,7 +58,11 @@ func (a *readAhead) read(file string) {
 	if err == nil {
 		defer f.Close()
 	}
-	piece := make([]byte, aheadPiece)
+	to, sinkErr := newSink()
+	if sinkErr == nil {
+		defer to.Close()
+	}
+	err = errors.Join(err, sinkErr)
 	for {
 		a.mu.Lock()
 		at := a.next
@@ -74,7 +78,7 @@ func (a *readAhead) read(file string) {
 		}
 		a.next += aheadPiece
 		a.mu.Unlock()
-		_, err = f.ReadAt(piece, at)
+		err = to.read(f, at, aheadPiece)
 	}
 }
 
