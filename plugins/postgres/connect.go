@@ -16,7 +16,10 @@ import (
 
 // A connection is one to the database. No call finds settings of another, since each
 // has its own.
-type connection struct{ *pgconn.PgConn }
+type connection struct {
+	*pgconn.PgConn
+	copies *copyWatch
+}
 
 // settings make values be written alike everywhere; statements may set others for
 // themselves.
@@ -85,11 +88,12 @@ func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, e
 	if c = c.Copy(); as != forTools {
 		maps.Copy(c.RuntimeParams, plain)
 	}
+	copies := watchCopies(&c.Config)
 	p, err := pgconn.ConnectConfig(ctx, &c.Config)
 	if err != nil {
 		return nil, err
 	}
-	return &connection{p}, nil
+	return &connection{p, copies}, nil
 }
 
 // end closes a connection, whatever became of ctx.

@@ -26,6 +26,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if err != nil {
 		return domarkx.Result{}, err
 	}
+	c.copies.on = true
 	result, err := run(ctx, c, call)
 	_ = c.end(ctx) // what was done is done, however the connection ends
 	if ctx.Err() != nil && err != nil {
@@ -113,6 +114,9 @@ func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) 
 		return domarkx.Result{}, err
 	}
 	rows, _, err := r.read(c.ExecParams(ctx, sql, values, nil, nil, nil))
+	if err == nil && c.copies.refused() != nil {
+		err = errors.Join(c.copies.refused(), rows.Discard())
+	}
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -167,6 +171,9 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 			err = keep(results.ResultReader())
 		}
 		err = errors.Join(err, results.Close())
+	}
+	if err == nil {
+		err = c.copies.refused()
 	}
 	if err == nil && c.TxStatus() != 'I' {
 		err = database.Errorf(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")

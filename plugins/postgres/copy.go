@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// A copyWatch reads what a server says, and ends each COPY … FROM STDIN with an error:
+// the server waits for rows then, which nobody has, and the library waits for the
+// server (PostgreSQL manual, 55.2.6). It notes each COPY … TO STDOUT, whose rows the
+// library throws away.
+type copyWatch struct {
+	r    io.Reader
+	w    io.Writer
+	head []byte // of the next message, as far as it is known: its type and its length
+	body int    // bytes of the message that are still to come
+	on   bool   // whether the statements are a tool's
+	out  bool   // a COPY … TO STDOUT was seen
+}
+
+// The messages that are looked for, by their first byte.
+const (
+	copyInResponse  = 'G'
+	copyOutResponse = 'H'
+)
+
+// watchCopies watches the connection that is made with a config.
+func watchCopies(c *pgconn.Config) *copyWatch {
+	watch := &copyWatch{}
+	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		*watch = copyWatch{r: r, w: w}
+		return pgproto3.NewFrontend(watch, w)
+	}
+	return watch
+}
+
+// Read reads from the server.
+func (c *copyWatch) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		if c.body > 0 {
+			skip := min(c.body, len(rest))
+			c.body, rest = c.body-skip, rest[skip:]
+			continue
+		}
+		c.head, rest = append(c.head, rest[0]), rest[1:]
+		if len(c.head) < 5 {
+			continue
+		}
+		kind, length := c.head[0], binary.BigEndian.Uint32(c.head[1:])
+		c.head = c.head[:0]
+		c.body = max(0, int(length)-4) // the length counts itself
+		switch {
+		case c.on && kind == copyInResponse:
+			err = errors.Join(err, c.fail())
+		case c.on && kind == copyOutResponse:
+			c.out = true
+		}
+	}
+	return n, err
+}
+
+// fail tells the server that no rows will come. It passes over a Sync that was sent
+// before, so another one follows.
+func (c *copyWatch) fail() error {
+	message, err := (&pgproto3.CopyFail{Message: "nobody is there to send rows; use INSERT"}).Encode(nil)
+	if err == nil {
+		message, err = (&pgproto3.Sync{}).Encode(message)
+	}
+	if err == nil {
+		_, err = c.w.Write(message)
+	}
+	return err
+}
+
+// refused is the error of statements whose rows went nowhere.
+func (c *copyWatch) refused() error {
+	if !c.out {
+		return nil
+	}
+	return database.Errorf(domarkx.CodeInvalid, "COPY … TO STDOUT returns nothing here; use the tool query. What else the statements of this call did counts")
+}
