@@ -55,26 +55,6 @@ func alive(t *testing.T, dir string) []string {
 	return found
 }
 
-func TestExampleConforms(t *testing.T) {
-	path, err := filepath.Abs("example/git-domarkx-plugin-kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plugintest.Run(t, plugintest.Suite{
-		Plugin: external.New("kv", path, external.Options{}),
-		Config: value(t, `{"initial": {"a": "1", "b": "ü\r\n"}}`),
-		Changes: []domarkx.Call{
-			call(t, "set", `{"key": "c", "value": "x\u0000\ud800"}`),
-			call(t, "delete", `{"key": "a"}`),
-			call(t, "set", `{"key": "a", "value": ""}`),
-		},
-		Read:    call(t, "keys", `{}`),
-		Refused: map[string]domarkx.Call{domarkx.CodeNotFound: call(t, "get", `{"key": "none"}`)},
-		Invalid: []domarkx.Value{value(t, `{"initial": {"a/b": "x"}}`), value(t, `{"initial": 1}`)},
-		Alive:   func(dir string) bool { return len(alive(t, dir)) > 0 },
-	})
-}
-
 // plugin writes a plugin in Python, which has answer(), error() and serve().
 func plugin(t *testing.T, body string) external.Plugin {
 	t.Helper()
