@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -147,7 +148,7 @@ func (l *Live) load(ctx context.Context) error {
 	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
 	l.state.Head, l.state.Committed = v.ID, v.Resources
 	for i := range l.state.Resources {
-		l.state.Resources[i].Dirty = false
+		l.state.Resources[i].Dirty, l.state.Resources[i].Filled = false, false
 	}
 	return l.save()
 }
@@ -252,8 +253,8 @@ func (l *Live) askedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion 
 }
 
 // openFor opens a resource that is to be what a version holds, and reports whether
-// it is that already. Of one that was not here before, what is found at its path is
-// left alone when it is anything else: then it becomes a private copy.
+// it is that already. One that was not here before works at its path where that holds
+// nothing, or the version; anything else is left alone, and it becomes a private copy.
 func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fresh bool) (bool, error) {
 	e := &l.state.Resources[i]
 	if !e.Config.Equal(r.Config) {
@@ -264,6 +265,15 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 	}
 	inPlace := !e.Private && l.claimOf(e.Config) != ""
 	if !inPlace || e.Made && !fresh {
+		return false, l.open(ctx, i)
+	}
+	if !e.Filled && isVacant(l.claimOf(e.Config)) {
+		e.Filled = true
+		if err := l.save(); err != nil {
+			return false, err
+		}
+	}
+	if e.Filled {
 		return false, l.open(ctx, i)
 	}
 	if exists(l.claimOf(e.Config)) {
@@ -287,6 +297,19 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		return false, err
 	}
 	return false, l.open(ctx, i)
+}
+
+// isVacant reports whether there is nothing at a path, or an empty folder.
+func isVacant(path string) bool {
+	if !exists(path) {
+		return true
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	files, err := os.ReadDir(path)
+	return err == nil && len(files) == 0
 }
 
 // holds reports whether a resource is what a version holds.

@@ -301,6 +301,14 @@ func TestPaths(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "in place" {
 		t.Errorf("what differs from the tip was overwritten: %q", data)
 	}
+	l.Close(t.Context())
+	if err := errors.Join(os.RemoveAll(w.home.Dir), os.Remove(filepath.Join(w.home.WorkTree, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	w.open("s", plugins.Options{Tip: &tip})
+	if data, err := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "mine" {
+		t.Errorf("where there was nothing is now %q, %v", data, err)
+	}
 }
 
 func TestAllowed(t *testing.T) {

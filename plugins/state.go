@@ -44,6 +44,7 @@ type entry struct {
 	Made    bool   // whether the plugin has opened it
 	Gone    bool   // whether it is being removed
 	Private bool
+	Filled  bool   // whether the load that did not end yet found nothing at its path
 	Dirty   bool   // whether it may differ from the head, whatever the plugin says
 	Claim   string // path that it works on in place, which no other instance may
 	Path    string // folder of this machine that it is
@@ -80,7 +81,7 @@ func parseState(v domarkx.Value) state {
 	for _, item := range items(v, "resources") {
 		s.Resources = append(s.Resources, entry{
 			ResourceSpec: parseSpec(item), Folder: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
-			Private: truth(item, "private"), Dirty: truth(item, "dirty"), Claim: text(item, "claim"), Path: text(item, "path"),
+			Private: truth(item, "private"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Claim: text(item, "claim"), Path: text(item, "path"),
 		})
 	}
 	if loading, ok := v.Get("loading"); ok {
@@ -107,7 +108,7 @@ func (s state) value() domarkx.Value {
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
-		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private).truth("dirty", e.Dirty)
+		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private).truth("filled", e.Filled).truth("dirty", e.Dirty)
 		r.text("claim", e.Claim).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)
 	}
