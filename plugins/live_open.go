@@ -47,6 +47,11 @@ func (l *Live) open(ctx context.Context, i int) error {
 		return &ResourceError{"opening", e.ID, err}
 	}
 	r.kind, r.live, r.err, r.busy = k, live, nil, nil
+	if e.Copy {
+		if err := l.copyPath(ctx, i); err != nil {
+			return &ResourceError{"copying what is at the path of", e.ID, err}
+		}
+	}
 	path := ""
 	if p, ok := live.(domarkx.Pather); ok {
 		path = p.Path()

@@ -269,8 +269,16 @@ func TestPaths(t *testing.T) {
 	if string(data) != "mine" || err != nil {
 		t.Error(string(data), err)
 	}
+	w.set(l, "a", "not committed")
 	second := w.open("t", plugins.Options{Specs: specs})
+	if got := w.get(second, "a"); got != "not committed" {
+		t.Errorf("the private copy of a path holds %q", got)
+	}
 	w.set(second, "a", "other")
+	if w.get(l, "a") != "not committed" {
+		t.Error("a private copy works in place")
+	}
+	w.set(l, "a", "mine")
 	if w.get(l, "a") != "mine" || len(w.warns) != 1 {
 		t.Errorf("two workspaces share a path; warned %q", w.warns)
 	}

@@ -33,7 +33,8 @@ type state struct {
 	// Given is what the last commit gave, while no version that holds it is the head:
 	// "id version" of each resource. It is not nil from before plugins are asked.
 	Given []string
-	// Kept is what was kept last of the live state while a load does not end, as Given.
+	// Kept is what was kept last of the live state while a load does not end, or what
+	// the load itself left, as Given.
 	Kept []string
 }
 
@@ -46,6 +47,7 @@ type entry struct {
 	Private bool
 	Filled  bool   // whether the load that did not end yet found nothing at its path
 	Dirty   bool   // whether it may differ from the head, whatever the plugin says
+	Copy    bool   // whether it is still to become a copy of what is at its path
 	Claim   string // path that it works on in place, which no other instance may
 	Path    string // folder of this machine that it is
 }
@@ -81,7 +83,8 @@ func parseState(v domarkx.Value) state {
 	for _, item := range items(v, "resources") {
 		s.Resources = append(s.Resources, entry{
 			ResourceSpec: parseSpec(item), Folder: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
-			Private: truth(item, "private"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Claim: text(item, "claim"), Path: text(item, "path"),
+			Private: truth(item, "private"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
+			Claim: text(item, "claim"), Path: text(item, "path"),
 		})
 	}
 	if loading, ok := v.Get("loading"); ok {
@@ -108,7 +111,8 @@ func (s state) value() domarkx.Value {
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
-		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private).truth("filled", e.Filled).truth("dirty", e.Dirty)
+		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private).truth("filled", e.Filled)
+		r.truth("dirty", e.Dirty).truth("copy", e.Copy)
 		r.text("claim", e.Claim).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)
 	}

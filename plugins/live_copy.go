@@ -1,0 +1,50 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+)
+
+// copySuffix is behind the name of a resource's folder, of the one with which its path
+// is read.
+const copySuffix = "-copy"
+
+// copyPath makes a private resource that was just opened what is at its path, where
+// another instance works: the plugin opens that too, and gives it as a version, which
+// is then loaded. Nothing of the path is changed.
+func (l *Live) copyPath(ctx context.Context, i int) error {
+	e, r := &l.state.Resources[i], l.resources[i]
+	there := *e
+	there.Folder, there.Private, there.Copy = e.Folder+copySuffix, false, false
+	dir := filepath.Join(l.dir, there.Folder)
+	if err := removeAll(dir); err != nil { // of a process that was killed
+		return err
+	}
+	p, err := l.m.versions.Begin(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer p.Abort()
+	live, err := l.openPlugin(ctx, r.kind, &there)
+	if err != nil {
+		return errors.Join(err, removeAll(dir))
+	}
+	_, err = guard(ctx, l.m.home.Grace, nil, nothing(func(ctx context.Context) error {
+		return errors.Join(live.Commit(ctx, p), live.Close(context.WithoutCancel(ctx)))
+	}))
+	version := ""
+	if err == nil {
+		version, err = p.Finish(ctx)
+	}
+	if err == nil {
+		err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Load(ctx, l.m.versions, version) })
+	}
+	if err = errors.Join(err, removeAll(dir)); err != nil {
+		return err
+	}
+	e.Copy = false
+	return l.save()
+}
