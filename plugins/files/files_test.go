@@ -110,6 +110,24 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// What stands in the way is named, and not what was to be written.
+func TestFileInTheWay(t *testing.T) {
+	root, _ := folder(t)
+	for _, c := range [][2]string{
+		{"write_file", `{"path": "a.txt/x", "content": "x"}`}, {"write_file", `{"path": "a.txt/new/deep", "content": "x"}`},
+		{"move", `{"from": "bin", "to": "a.txt/x/y"}`},
+	} {
+		arguments, err := domarkx.ParseValue([]byte(c[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = root.Execute(t.Context(), domarkx.Call{Tool: c[0], Arguments: arguments})
+		if want := `invalid: "a.txt" is no folder`; err == nil || err.Error() != want {
+			t.Errorf("%s %s: %v, expected %s", c[0], c[1], err, want)
+		}
+	}
+}
+
 func TestLongFile(t *testing.T) {
 	root, top := folder(t)
 	long := strings.Repeat("ü", 1<<20)

@@ -22,13 +22,27 @@ func writeFile(_ context.Context, root *Folder, arguments domarkx.Value) (domark
 	if path == "." {
 		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "\".\" is the folder itself, expected the path of a file")
 	}
-	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return domarkx.Result{}, explain(path, err)
+	if err := makeParents(root, path); err != nil {
+		return domarkx.Result{}, err
 	}
 	if err := replace(root, path, content); err != nil {
 		return domarkx.Result{}, explain(path, err)
 	}
 	return value("bytes", len(content)), nil
+}
+
+// makeParents makes the folders that a path lies in.
+func makeParents(root *Folder, path string) error {
+	err := root.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		return nil
+	}
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if info, serr := root.Stat(dir); serr == nil && !info.IsDir() {
+			return toolError(domarkx.CodeInvalid, "%q is no folder", filepath.ToSlash(dir))
+		}
+	}
+	return explain(path, err)
 }
 
 func editFile(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Result, error) {
@@ -136,8 +150,8 @@ func move(_ context.Context, root *Folder, arguments domarkx.Value) (domarkx.Res
 	if _, err := root.Lstat(to); err == nil {
 		return domarkx.Result{}, explain(to, fs.ErrExist)
 	}
-	if err := root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return domarkx.Result{}, explain(to, err)
+	if err := makeParents(root, to); err != nil {
+		return domarkx.Result{}, err
 	}
 	if err := root.Rename(from, to); err != nil {
 		return domarkx.Result{}, explain(to, err)

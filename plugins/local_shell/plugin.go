@@ -125,7 +125,7 @@ func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 // Run runs code in a language.
 func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	if strings.ContainsRune(code, 0) {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the code has a NUL"}
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "there is a NUL in the command, which no command can hold"}
 	}
 	for _, l := range languages {
 		if l.name != language {
