@@ -50,6 +50,24 @@ func (l *Live) keepUnfinished(ctx context.Context) error {
 	if l.state.Loading == nil || l.keep == nil {
 		return nil
 	}
+	c, err := l.whatIsThere(ctx)
+	if err == nil && (len(c.Resources) == 0 || slices.Equal(l.state.Kept, versionsOf(c.Resources))) {
+		c.Abort()
+		return nil
+	}
+	if err == nil {
+		err = l.keep(ctx, c)
+	}
+	if err != nil {
+		c.Abort()
+		return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+	}
+	l.state.Kept = versionsOf(c.Resources)
+	return l.save()
+}
+
+// whatIsThere commits what is there of a load that did not end.
+func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
 	c := &Changes{}
 	for i := range l.resources {
 		e := &l.state.Resources[i]
@@ -58,24 +76,28 @@ func (l *Live) keepUnfinished(ctx context.Context) error {
 			e.Dirty = true // what was noted of it is of before the load
 			var err error
 			if version, err = l.commit(ctx, i, c); err != nil {
-				c.Abort()
-				return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+				return c, err
 			}
 		}
 		if version != "" {
 			c.Resources = append(c.Resources, domarkx.ResourceVersion{ResourceSpec: e.ResourceSpec, Version: version})
 		}
 	}
-	if len(c.Resources) == 0 || slices.Equal(l.state.Kept, versionsOf(c.Resources)) {
-		c.Abort()
-		return nil
+	return c, nil
+}
+
+// noteHalf notes what a load left that failed: that is nobody's, and not to be kept. When
+// it cannot be told, more is kept than has to be.
+func (l *Live) noteHalf(ctx context.Context) {
+	if l.keep == nil || ctx.Err() != nil {
+		return
 	}
-	if err := l.keep(ctx, c); err != nil {
-		c.Abort()
-		return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+	c, err := l.whatIsThere(ctx)
+	c.Abort()
+	if err == nil {
+		l.state.Kept = versionsOf(c.Resources)
+		l.save() // else it is told again the next time
 	}
-	l.state.Kept = versionsOf(c.Resources)
-	return l.save()
 }
 
 // Unfinished returns why the live state is only a part of the version that was last
@@ -143,6 +165,7 @@ func (l *Live) load(ctx context.Context) error {
 	v := *l.state.Loading
 	if err := l.loadResources(ctx, v, l.state.Head == ""); err != nil {
 		l.broke = err
+		l.noteHalf(ctx)
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
 	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
