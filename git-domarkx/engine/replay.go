@@ -66,8 +66,14 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 	b := &bench{m: m, live: live, workspace: r.Name}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	at := p.start.ID
-	for _, c := range p.calls {
-		if before, ok := p.before(c); ok && before != at {
+	for n, c := range p.calls {
+		before, ok := p.before(c)
+		if !ok {
+			if before, err = m.foundBy(ctx, p, n, at); err != nil {
+				return differ, err
+			}
+		}
+		if before != at {
 			v, err := m.store.Version(ctx, before)
 			if err != nil {
 				return differ, err
@@ -75,6 +81,7 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 			if err := live.Load(ctx, v); err != nil {
 				return differ, err
 			}
+			at = before
 		}
 		now, err := b.again(ctx, c.block)
 		if err != nil {
@@ -129,6 +136,7 @@ type recordedCall struct {
 	index   int
 	block   domarkx.Block
 	outcome Outcome
+	link    string // of its message
 }
 
 // A callPlace is a call as a version's commit names it.
@@ -154,6 +162,46 @@ func (p replayPlan) before(c recordedCall) (string, bool) {
 		return "", false
 	}
 	return v.Parents[0], true
+}
+
+// foundBy returns the version on which a call was made that left none of its own, after
+// a call that left the version at: what was changed in between, other than by a call, is
+// in one that came later.
+func (m *SessionManager) foundBy(ctx context.Context, p replayPlan, n int, at string) (string, error) {
+	c := p.calls[n]
+	last := c.link
+	for _, next := range p.calls[n+1:] {
+		if before, ok := p.before(next); ok && next.id == c.id {
+			last = before
+			break
+		}
+	}
+	if last == at {
+		return at, nil
+	}
+	reached, err := m.store.Version(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	resource := ""
+	if asked, err := parseCall(c.block.Text); err == nil && c.block.Language == toolCall {
+		resource = asked.Resource
+	}
+	for id := last; ; {
+		v, err := m.store.Version(ctx, id)
+		if err != nil || v.Number <= reached.Number {
+			return at, err
+		}
+		if !c.outcome.OK || slices.ContainsFunc(v.Resources, func(r domarkx.ResourceVersion) bool {
+			return r.Version == c.outcome.Version && (r.ID == resource || resource == "")
+		}) {
+			return id, nil
+		}
+		if len(v.Parents) == 0 {
+			return at, nil
+		}
+		id = v.Parents[0]
+	}
 }
 
 // plan finds out what was recorded.
@@ -197,7 +245,7 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 				continue
 			}
 			if o := parseOutcome(s.result); s.done && (o.OK || o.Code != "") && e.Link != "" {
-				p.calls = append(p.calls, recordedCall{e.ID, k, i, s.block, o})
+				p.calls = append(p.calls, recordedCall{e.ID, k, i, s.block, o, e.Link})
 			}
 		}
 	}
