@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -24,18 +26,35 @@ func (r *repository) commit(ctx context.Context, arguments domarkx.Value) (domar
 			return domarkx.Result{}, err
 		}
 	}
+	if !isTrue(arguments, "allow_empty") {
+		if err := r.somethingStaged(ctx, g); err != nil {
+			return domarkx.Result{}, err
+		}
+	}
 	args := []string{"commit", "--quiet", "--file=-", "--cleanup=whitespace", "--no-verify", "--no-status", "--no-gpg-sign"}
 	if isTrue(arguments, "allow_empty") {
 		args = append(args, "--allow-empty")
 	}
-	said := &strings.Builder{}
-	err = r.change(ctx, g, gitcmd.Command{Args: args, Env: env, Stdin: strings.NewReader(text(arguments, "message")), Stdout: said})
-	var tool *domarkx.ToolError
-	if errors.As(err, &tool) && said.Len() > 0 { // git tells that there is nothing to commit
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		tool.Message = lines[len(lines)-1]
-	}
+	err = r.change(ctx, g, gitcmd.Command{Args: args, Env: env, Stdin: strings.NewReader(text(arguments, "message"))})
 	return r.done(ctx, g, err)
+}
+
+// somethingStaged is an error when there is nothing to commit. git commit would tell of
+// the work tree then, for which it runs git in submodules, that runs what their config
+// says; a submodule can ask for it where no other setting keeps git from that.
+func (r *repository) somethingStaged(ctx context.Context, g *gitcmd.Git) error {
+	if _, err := os.Lstat(filepath.Join(r.gitDir, "MERGE_HEAD")); err == nil {
+		return nil // a merge may change nothing
+	}
+	_, err := g.Run(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+	var failed *gitcmd.Error
+	switch {
+	case err == nil:
+		return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: "nothing to commit"}
+	case errors.As(err, &failed) && failed.Code == 1:
+		return nil
+	}
+	return explain(ctx, err)
 }
 
 // stage stages all changes below some paths, nil for all. It is not done by git add,

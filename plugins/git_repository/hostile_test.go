@@ -85,6 +85,22 @@ func TestHostileRepository(t *testing.T) {
 			git(t, dir, "config", "diff.submodule", "diff")
 			write(t, filepath.Join(sub, "f"), "y\n")
 		}, false},
+		{"a submodule that wants to be looked into", func(dir, evil, _ string) {
+			sub := filepath.Join(dir, "sub")
+			git(t, dir, "init", "-q", "sub")
+			write(t, filepath.Join(sub, "f"), "x\n")
+			write(t, filepath.Join(sub, ".gitattributes"), "* filter=x\n")
+			git(t, sub, "add", ".")
+			git(t, sub, "commit", "-q", "-m", "x")
+			write(t, filepath.Join(dir, ".gitmodules"), "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n")
+			git(t, dir, "add", "sub", ".gitmodules")
+			git(t, dir, "commit", "-q", "-m", "sub")
+			git(t, dir, "branch", "-f", "side")
+			git(t, dir, "config", "submodule.sub.ignore", "none")
+			git(t, dir, "config", "diff.ignoreSubmodules", "none")
+			git(t, sub, "config", "filter.x.clean", evil)
+			write(t, filepath.Join(sub, "f"), "y\n")
+		}, false},
 		{"core.worktree", func(dir, _, secret string) { git(t, dir, "config", "core.worktree", filepath.Dir(secret)) }, false},
 		{"filters", func(dir, evil, _ string) {
 			git(t, dir, "config", "filter.x.clean", evil)
@@ -178,6 +194,14 @@ func TestHostileRepository(t *testing.T) {
 					var tool *domarkx.ToolError
 					if c.refused && (!errors.As(err, &tool) || tool.Code != domarkx.CodeRefused) || !c.refused && err != nil {
 						t.Errorf("%s: %v, expected refused %v", step[0], err, c.refused)
+					}
+				}
+				// Where there is nothing to commit, git likes to look around.
+				for _, arguments := range []string{`{"message": "x"}`, `{"message": "x", "staged": true}`} {
+					_, err := r.Execute(t.Context(), call(t, "commit", arguments))
+					var tool *domarkx.ToolError
+					if !errors.As(err, &tool) || !c.refused && tool.Message != "nothing to commit" {
+						t.Errorf("an empty commit: %v", err)
 					}
 				}
 				if _, err := os.Lstat(marker); !os.IsNotExist(err) {
