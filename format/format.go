@@ -114,14 +114,24 @@ type Place struct {
 type Target struct {
 	Session string // the name of the session
 	Team    string // what a document without a team is to belong to; "" for the format's default
-	// Lost, when not nil, is told of each thing that the format cannot hold.
-	Lost func(what string)
+	// Losses, when not nil, get what the format cannot hold.
+	Losses *Losses
 }
 
-// Lose tells that the format cannot hold something.
-func (t Target) Lose(form string, args ...any) {
-	if t.Lost != nil {
-		t.Lost(fmt.Sprintf(form, args...))
+// Lose tells that the format cannot hold something of a session.
+func (t Target) Lose(form string, args ...any) { t.LoseOf(-1, form, args...) }
+
+// LoseOf tells that the format cannot hold something of a message.
+func (t Target) LoseOf(message int, form string, args ...any) {
+	if t.Losses != nil {
+		t.Losses.Add(message, fmt.Sprintf(form, args...))
+	}
+}
+
+// ForgetLosses forgets what was told of, for who begins anew.
+func (t Target) ForgetLosses() {
+	if t.Losses != nil {
+		*t.Losses = Losses{}
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *exportCmd) Run(inv *invocation) error {
 	}
 	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict})
 	if export != nil && !inv.opts.Quiet {
-		for _, loss := range export.Losses {
+		for _, loss := range export.Losses.Texts() {
 			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), c.Format, visible(loss))
 		}
 	}

@@ -15,7 +15,7 @@ const defaultTeam = "domarkx"
 
 // Encode writes a session as the program does: JSON indented by two spaces, without a
 // final newline, valid by [Schema]. What the session does not say follows from it
-// and from to alone. What the format has no place for is told to to.Lost.
+// and from to alone. What the format has no place for is told to to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
@@ -31,7 +31,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	if err := e.survey(); err != nil {
 		return nil, err
 	}
-	e.to.Lost = nil // all is told
+	e.to.Losses = nil // all is told
 	return e.write, nil
 }
 

@@ -28,27 +28,37 @@ func (e *encoder) header() {
 		e.to.Lose("%s", m.Name)
 	}
 	isTime := func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) }
-	e.check("user_metadata", e.about, map[string]func(domarkx.Value) bool{
+	about := memberPath{-1, "user_metadata"}
+	e.check(about, e.about, map[string]func(domarkx.Value) bool{
 		keySchemaVersion: func(v domarkx.Value) bool { return isString(v) && v.Text() == version },
 		keyTeamID:        isFilled, keySessionID: isFilled,
 		keyCreatedAt: isTime, keyUpdatedAt: isTime, keyContext: isObject, keyMetadata: isObject,
 	})
 	context, _ := e.about.Get(keyContext)
-	e.check("user_metadata."+keyContext, context, map[string]func(domarkx.Value) bool{
+	e.check(about.in(keyContext), context, map[string]func(domarkx.Value) bool{
 		keyTeamTask:  func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null },
 		keyTimestamp: func(v domarkx.Value) bool { return v.Kind() == domarkx.Number },
 		keyVersion:   func(v domarkx.Value) bool { return v.Kind() == domarkx.Number && v.Text() == "1" },
 	})
 	metadata, _ := e.about.Get(keyMetadata)
-	e.check("user_metadata."+keyMetadata, metadata, map[string]func(domarkx.Value) bool{keySummary: isString})
+	e.check(about.in(keyMetadata), metadata, map[string]func(domarkx.Value) bool{keySummary: isString})
 }
+
+// A memberPath is where something of a session is.
+type memberPath struct {
+	message int // -1 for its header
+	path    string
+}
+
+// in returns where a member is.
+func (p memberPath) in(name string) memberPath { return memberPath{p.message, p.path + "." + name} }
 
 // check tells which members of an object the format has no place for: those that it
 // does not know, and those that are of another kind there.
-func (e *encoder) check(where string, v domarkx.Value, known map[string]func(domarkx.Value) bool) {
+func (e *encoder) check(where memberPath, v domarkx.Value, known map[string]func(domarkx.Value) bool) {
 	for _, m := range v.Members() {
 		if fits, ok := known[m.Name]; !ok || !fits(m.Value) {
-			e.to.Lose("%s.%s", where, m.Name)
+			e.lose(where.in(m.Name))
 		}
 	}
 }
@@ -145,3 +155,5 @@ func (e *encoder) metadata() domarkx.Value {
 	}
 	return out.With(keySummary, domarkx.StringValue(said))
 }
+
+func (e *encoder) lose(what memberPath) { e.to.LoseOf(what.message, "%s", what.path) }

@@ -69,20 +69,20 @@ func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) st
 func (e *encoder) content(i int, m domarkx.Message) string {
 	content := glue.Join(m.Content, m.Glue())
 	if read, _ := glue.Split(content); !glue.Same(read, m.Content) {
-		e.to.Lose("message %d: how its content is divided into blocks", i)
+		e.to.LoseOf(i, "how its content is divided into blocks")
 	}
 	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
-		e.to.Lose("message %d: members of its content blocks", i)
+		e.to.LoseOf(i, "members of its content blocks")
 	}
 	for _, extra := range m.Extra {
-		e.to.Lose("message %d: %s", i, extra.Name)
+		e.to.LoseOf(i, "%s", extra.Name)
 	}
 	return content
 }
 
 // loseMetadata tells which members of a message's metadata the format cannot hold.
 func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
-	where := fmt.Sprintf("message %d: message_metadata", i)
+	where := memberPath{i, "message_metadata"}
 	e.check(where, metadata, map[string]func(domarkx.Value) bool{
 		keyID:                isFilled,
 		keyTimestamp:         func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) },
@@ -92,7 +92,7 @@ func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 		keyRole:              func(v domarkx.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
 	})
 	said, _ := metadata.Get(keySpeaker)
-	e.check(where+"."+keySpeaker, migrate(said), map[string]func(domarkx.Value) bool{
+	e.check(where.in(keySpeaker), migrate(said), map[string]func(domarkx.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
 		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
 		// What an older version called the same, beside it: the program drops it too.
@@ -106,27 +106,27 @@ func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
 	if !isObject(v) {
 		return v, false
 	}
-	where := fmt.Sprintf("message %d: message_metadata.%s", i, keyRouting)
+	where := memberPath{i, "message_metadata." + keyRouting}
 	out := domarkx.ObjectValue()
 	e.check(where, v, map[string]func(domarkx.Value) bool{
 		"rawNextMarkers":     func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
 		"resolvedAddressees": func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
 	})
 	markers, _ := v.Get("rawNextMarkers")
-	out = out.With("rawNextMarkers", e.items(where+".rawNextMarkers", markers, func(_ string, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
+	out = out.With("rawNextMarkers", e.items(where.in("rawNextMarkers"), markers, func(_ memberPath, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
 	addressees, _ := v.Get("resolvedAddressees")
-	return out.With("resolvedAddressees", e.items(where+".resolvedAddressees", addressees, e.addressee)), true
+	return out.With("resolvedAddressees", e.items(where.in("resolvedAddressees"), addressees, e.addressee)), true
 }
 
 // items returns the items of an array that the format has a place for.
-func (e *encoder) items(where string, v domarkx.Value, keep func(where string, v domarkx.Value) (domarkx.Value, bool)) domarkx.Value {
+func (e *encoder) items(where memberPath, v domarkx.Value, keep func(where memberPath, v domarkx.Value) (domarkx.Value, bool)) domarkx.Value {
 	kept := make([]domarkx.Value, 0, len(v.Items()))
 	for i, item := range v.Items() {
-		at := where + "." + strconv.Itoa(i)
+		at := where.in(strconv.Itoa(i))
 		if item, ok := keep(at, item); ok {
 			kept = append(kept, item)
 		} else {
-			e.to.Lose("%s", at)
+			e.lose(at)
 		}
 	}
 	return domarkx.ArrayValue(kept...)
@@ -134,7 +134,7 @@ func (e *encoder) items(where string, v domarkx.Value, keep func(where string, v
 
 // addressee returns what of an addressee the format has a place for: in the form in
 // which it was written.
-func (e *encoder) addressee(where string, v domarkx.Value) (domarkx.Value, bool) {
+func (e *encoder) addressee(where memberPath, v domarkx.Value) (domarkx.Value, bool) {
 	if !has(v, "identifier") {
 		return v, false
 	}

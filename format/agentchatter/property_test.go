@@ -31,7 +31,11 @@ func TestContentSurvives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		written, err := agentchatter.Encode(read, format.Target{Lost: func(what string) { t.Errorf("lost: %s", what) }})
+		var lost format.Losses
+		written, err := agentchatter.Encode(read, format.Target{Losses: &lost})
+		if lost.Len() > 0 {
+			t.Errorf("lost %q", lost.Texts())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

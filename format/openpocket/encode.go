@@ -2,7 +2,6 @@ package openpocket
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 // block. One without such a text gets a block of its own: a document without would be that
 // of a session that goes on. Nothing depends on the clock or on chance. The program escapes
 // nothing; where a text would read as the boundary of a step, such lines get a blank before
-// them. This is told to to.Lost, as is what the format has no place for.
+// them. This is told to to.Losses, as is what the format has no place for.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
@@ -26,7 +25,7 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // pieces which could not be read. Each is asked for once to see whether the document reads as
 // it is written, or twice if not, and once more whenever it is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	e := encoder{doc: h, messages: messages}
+	e := encoder{doc: h, messages: messages, to: to}
 	if err := e.find(); err != nil {
 		return nil, err
 	}
@@ -38,12 +37,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	if err != nil {
 		return nil, err
 	}
-	for _, what := range e.lost {
-		if to.Lost != nil {
-			to.Lost(what)
-		}
-	}
-	e.lost = nil
+	e.to.Losses = nil // all is told
 	return e.write, nil
 }
 
@@ -119,7 +113,8 @@ func areSame(written, read []piece) bool {
 
 // pieces makes the header and the pieces of the document, one after the other.
 func (e *encoder) pieces(begin func(header) error, next func(piece) error) error {
-	e.lost, e.steps = nil, 0
+	e.to.ForgetLosses()
+	e.steps = 0
 	h := e.header()
 	if e.task >= 0 {
 		m, err := e.messages.At(e.task)
@@ -148,7 +143,7 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 		}
 	}
 	if !ended {
-		e.lose("that it has no end: a final block without a message, of the status %s, is made up", failedStatus)
+		e.to.Lose("that it has no end: a final block without a message, of the status %s, is made up", failedStatus)
 		if before != nil && before.raw != "" && !strings.HasSuffix(before.raw, "\n") {
 			before.raw += "\n" // what was cut off there
 		}
@@ -199,15 +194,11 @@ func (e *encoder) find() error {
 type encoder struct {
 	doc      domarkx.Header
 	messages format.Messages
+	to       format.Target
 	escape   bool
-	lost     []string
 	task     int    // the message that is the task; -1 for none
 	answer   int    // the first message of the assistant that was seen looking for it; -1 for none
 	end      int    // the last message of the assistant, but for text that could not be read; -1 for none
 	steps    int    // the number of the last step
 	last     string // when the last piece was
-}
-
-func (e *encoder) lose(form string, args ...any) {
-	e.lost = append(e.lost, fmt.Sprintf(form, args...))
 }

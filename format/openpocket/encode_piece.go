@@ -17,13 +17,13 @@ import (
 func (e *encoder) header() header {
 	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {
-		e.lose("execution_config (session-config, workspace-config)")
+		e.to.Lose("execution_config (session-config, workspace-config)")
 	}
 	if h.Setup != nil {
-		e.lose("setup_script")
+		e.to.Lose("setup_script")
 	}
 	for _, m := range slices.Concat(h.MetadataExtra, h.Extra) {
-		e.lose("%s", m.Name)
+		e.to.Lose("%s", m.Name)
 	}
 	made := header{values: make([]string, len(headerKeys))}
 	if h.UserMetadata != nil {
@@ -32,7 +32,7 @@ func (e *encoder) header() header {
 			said := m.Value.Text()
 			if i < 0 || m.Value.Kind() != domarkx.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
 				m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
-				e.lose("user_metadata.%s", m.Name)
+				e.to.Lose("user_metadata.%s", m.Name)
 				continue
 			}
 			made.values[i] = said
@@ -68,7 +68,7 @@ func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, ke
 		e.last = said.Text()
 		return e.last
 	case ok:
-		e.lose("message %d: message_metadata.%s", i, key)
+		e.to.LoseOf(i, "message_metadata.%s", key)
 	}
 	e.last = e.fallback().Format(isoTime)
 	if m.Date != 0 {
@@ -85,18 +85,18 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 	}
 	for _, member := range metadata.Members() {
 		if !slices.Contains([]string{keyStep, keyAt, keyAction, keyHumanAuth, keyStatus, keyEndedAt, keyUnread, domarkx.MetadataGlue}, member.Name) {
-			e.lose("message %d: message_metadata.%s", i, member.Name)
+			e.to.LoseOf(i, "message_metadata.%s", member.Name)
 		}
 	}
 	for _, extra := range m.Extra {
-		e.lose("message %d: %s", i, extra.Name)
+		e.to.LoseOf(i, "%s", extra.Name)
 	}
 	if m.Role == domarkx.User {
 		switch {
 		case i != e.task:
-			e.lose("message %d, of the user: a session has one task", i)
+			e.to.LoseOf(i, "that it is of the user: a session has one task")
 		case e.answer >= 0 && e.answer < i:
-			e.lose("message %d: that it comes behind others, for the task comes first", i)
+			e.to.LoseOf(i, "that it comes behind others, for the task comes first")
 		}
 		return nil
 	}
@@ -110,14 +110,14 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 		return []piece{e.final(i, m, metadata, glue.Join(m.Content, m.Glue()))}
 	}
 	if ended && !calls {
-		e.lose("message %d: that the session ended there, for it goes on", i)
+		e.to.LoseOf(i, "that the session ended there, for it goes on")
 	}
 	pieces, behind := e.stepsOf(i, m, metadata)
 	if len(behind) > 0 && isLast {
 		return append(pieces, e.final(i, m, metadata, markdown.RenderContent(behind)))
 	}
 	if len(behind) > 0 || len(pieces) == 0 {
-		e.lose("message %d: that nothing was done after its last text, which becomes a step with an empty action", i)
+		e.to.LoseOf(i, "that nothing was done after its last text, which becomes a step with an empty action")
 		pieces = append(pieces, e.step(i, m, metadata, len(pieces), behind, "{}", ""))
 	}
 	return pieces
@@ -143,7 +143,7 @@ func (e *encoder) final(i int, m domarkx.WrittenMessage, metadata domarkx.Value,
 	status := successStatus
 	if said, ok := metadata.Get(keyStatus); ok {
 		if status = said.Text(); said.Kind() != domarkx.String || status != successStatus && status != failedStatus {
-			e.lose("message %d: message_metadata.%s", i, keyStatus)
+			e.to.LoseOf(i, "message_metadata.%s", keyStatus)
 			status = failedStatus
 		}
 	}
@@ -164,14 +164,14 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 		}
 		action := actionOf(block.Text, metadata)
 		for _, what := range lostOfCall(block.Text) {
-			e.lose("message %d: %s", i, what)
+			e.to.LoseOf(i, "%s", what)
 		}
 		result := ""
 		if b+1 < len(m.Content) && isCode(m.Content[b+1], "tool-result") {
 			b++
 			result = textOf(m.Content[b].Text)
 			for _, what := range lostOfResult(m.Content[b].Text) {
-				e.lose("message %d: %s", i, what)
+				e.to.LoseOf(i, "%s", what)
 			}
 		}
 		number := text(metadata, keyStep)
@@ -189,7 +189,7 @@ func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, 
 	said, own := metadata.Get(keyStep)
 	number := said.Text()
 	if own && (said.Kind() != domarkx.String || !isNumber(number)) {
-		e.lose("message %d: message_metadata.%s", i, keyStep)
+		e.to.LoseOf(i, "message_metadata.%s", keyStep)
 		own = false
 	}
 	if !own || before > 0 {
@@ -224,7 +224,7 @@ func thoughtOf(blocks []domarkx.Block) string {
 // the document would otherwise read as another.
 func (e *encoder) safe(i int, s string, boundaries ...string) string {
 	if !utf8.ValidString(s) {
-		e.lose("message %d: half a surrogate pair, for which U+FFFD stands", i)
+		e.to.LoseOf(i, "half a surrogate pair, for which U+FFFD stands")
 		s = WellFormed(s)
 	}
 	for _, boundary := range boundaries {
@@ -233,7 +233,7 @@ func (e *encoder) safe(i int, s string, boundaries ...string) string {
 		}
 		var changed bool
 		if s, changed = blanked(s, boundary); changed {
-			e.lose("message %d: lines that begin with %q, which get a blank before them", i, boundary)
+			e.to.LoseOf(i, "lines that begin with %q, which get a blank before them", boundary)
 		}
 	}
 	return s

@@ -38,12 +38,12 @@ func decode(t testing.TB, data string) *domarkx.Document {
 
 func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 	t.Helper()
-	var lost []string
-	out, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+	var lost format.Losses
+	out, err := openpocket.Encode(doc, format.Target{Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), lost
+	return string(out), lost.Texts()
 }
 
 // TestGolden pins what a session looks like as Markdown, and that what is made of it
@@ -171,7 +171,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"user_metadata.title", "message 1: resource of a tool-call", "message 1: that a result is JSON, which becomes text", "message 2, of the user: a session has one task"}, lost); diff != "" {
+	if diff := cmp.Diff([]string{"user_metadata.title", "message 1: resource of a tool-call", "message 1: that a result is JSON, which becomes text", "message 2: that it is of the user: a session has one task"}, lost); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 }
@@ -193,13 +193,13 @@ func TestWhole(t *testing.T) {
 		{"## user\n\nMow.\n", "## Task\n\nMow.\n\n## Steps\n\n" + failed, []string{noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\n" + call, "```\n" + failed, []string{noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n## user\n\nAnd?\n", "I see.\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\n\n```\n" + failed,
-			[]string{"message 1: that nothing was done after its last text, which becomes a step with an empty action", "message 2, of the user: a session has one task", noEnd}},
+			[]string{"message 1: that nothing was done after its last text, which becomes a step with an empty action", "message 2: that it is of the user: a session has one task", noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n" + call + "\nDone.\n", "I see.\n```\n- action:\n```json\n{\n  \"type\": \"tap\"\n}\n```\n- execution_result:\n```text\n\n```\n" +
 			"## Final\n\n- status: SUCCESS\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\nDone.\n", nil},
 		{"---\nid: today\nstarted_at: noon\n---\n\n## assistant\n\n```json msg-metadata\n{\"status\": \"MAYBE\", \"ended_at\": 7}\n```\n\nDone.\n", "- id: 20260102-030405\n- started_at: 2026-01-02T03:04:05.000Z\n",
 			[]string{"user_metadata.id", "user_metadata.started_at", "message 0: message_metadata.status", "message 0: message_metadata.ended_at"}},
 		{"## user\n\n```json msg-metadata\n{\"speaker\": \"Ada\"}\n```\n\nMow.\n\n## assistant\n\nDone.\n", "Mow.", []string{"message 0: message_metadata.speaker"}},
-		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message 0: message_metadata.role", "message 0, of the user: a session has one task"}},
+		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message 0: message_metadata.role", "message 0: that it is of the user: a session has one task"}},
 		{"## assistant\n\nHello.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n",
 			[]string{"message 0: that nothing was done after its last text, which becomes a step with an empty action", "message 1: that it comes behind others, for the task comes first"}},
 		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"message 0: that a tool-call is no JSON object, which becomes text"}},
@@ -254,8 +254,8 @@ func TestAnyText(t *testing.T) {
 			}}},
 			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: texts.Draw(t, "message")}}}},
 		}}
-		var lost []string
-		out, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+		var lost format.Losses
+		out, err := openpocket.Encode(doc, format.Target{Losses: &lost})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +325,8 @@ func TestEndsOnce(t *testing.T) {
 		t.Fatalf("%v, %v", doc, err)
 	}
 	doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "And more."}}}})
-	var lost []string
-	again, err := openpocket.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
+	var lost format.Losses
+	again, err := openpocket.Encode(doc, format.Target{Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestEndsOnce(t *testing.T) {
 	if want := "### Step 5\n\n- at: 2026-02-18T13:00:03.000Z\n- thought:\n```text\nDone.\n"; !strings.Contains(string(again), want) {
 		t.Errorf("expected %q in:\n%s", want, again)
 	}
-	if len(lost) == 0 || lost[0] != "message 2: that the session ended there, for it goes on" {
-		t.Errorf("lost %q", lost)
+	if lost.Len() == 0 || lost.Texts()[0] != "message 2: that the session ended there, for it goes on" {
+		t.Errorf("lost %q", lost.Texts())
 	}
 }

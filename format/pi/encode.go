@@ -19,7 +19,7 @@ import (
 // Encode writes a session as a transcript of version 3, without branches: each message
 // is an entry, as are the results of its calls, and what else was between the messages
 // of an imported transcript stands there again. Nothing depends on the clock or on
-// chance. What the format has no place for is told to to.Lost.
+// chance. What the format has no place for is told to to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
@@ -27,25 +27,18 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // Write is Encode for messages that need not be in memory. Each is asked for once to see
 // what is lost and which ids entries have, and once more whenever the document is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	var lost []string
-	tell := to.Lost
-	to.Lost = func(what string) { lost = append(lost, what) }
 	e := encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), ids: map[key]idUse{}, out: bufio.NewWriter(io.Discard)}
 	if h.UserMetadata != nil {
 		e.about = *h.UserMetadata
 	}
 	for again := true; again; again = e.clashes { // all ids are known the second time
-		lost, e.clashes = nil, false
+		to.ForgetLosses()
+		e.clashes = false
 		if err := e.document(); err != nil {
 			return nil, err
 		}
 	}
-	if tell != nil {
-		for _, what := range lost {
-			tell(what)
-		}
-	}
-	e.to.Lost = nil // all is told
+	e.to.Losses = nil // all is told
 	return func(w io.Writer) error {
 		e := e
 		e.out = bufio.NewWriterSize(w, 64<<10)
@@ -118,7 +111,7 @@ func (e *encoder) document() error {
 }
 
 func (e *encoder) lose(i int, form string, args ...any) {
-	e.to.Lose("message %d: %s", i, fmt.Sprintf(form, args...))
+	e.to.LoseOf(i, form, args...)
 }
 
 // isoTime is how pi spells times.

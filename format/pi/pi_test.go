@@ -63,12 +63,12 @@ func branches(t testing.TB, data string) []branch {
 
 func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 	t.Helper()
-	var lost []string
-	out, err := pi.Encode(doc, format.Target{Session: "s", Lost: func(what string) { lost = append(lost, what) }})
+	var lost format.Losses
+	out, err := pi.Encode(doc, format.Target{Session: "s", Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), lost
+	return string(out), lost.Texts()
 }
 
 func golden(t *testing.T, path, got string) {
@@ -278,10 +278,10 @@ func TestWriteKeepsIDs(t *testing.T) {
 			{Message: domarkx.Message{Role: domarkx.Assistant, Content: said}},
 			{Message: domarkx.Message{Role: domarkx.User, Content: said, Metadata: own(last)}},
 		}}
-		lost := 0
-		data, err := pi.Encode(doc, format.Target{Lost: func(string) { lost++ }})
-		if err != nil || lost > 0 {
-			t.Fatalf("%v, and %d things lost", err, lost)
+		var lost format.Losses
+		data, err := pi.Encode(doc, format.Target{Losses: &lost})
+		if err != nil || lost.Len() > 0 {
+			t.Fatalf("%v, and %q lost", err, lost.Texts())
 		}
 		var ids []string
 		for line := range bytes.Lines(data) {

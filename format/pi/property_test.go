@@ -104,10 +104,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, doc := range map[string]*domarkx.Document{"as read": all[0].Document, "from Markdown": again} {
-			var lost []string
-			out, err := pi.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
-			if err != nil || lost != nil {
-				t.Fatalf("%s: %v, lost %q", name, err, lost)
+			var lost format.Losses
+			out, err := pi.Encode(doc, format.Target{Losses: &lost})
+			if err != nil || lost.Len() > 0 {
+				t.Fatalf("%s: %v, lost %q", name, err, lost.Texts())
 			}
 			if string(out) != original {
 				t.Fatalf("%s:\n%s\nwant:\n%s\nMarkdown:\n%s", name, out, original, md)

@@ -17,7 +17,7 @@ import (
 // Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces,
 // members sorted, ASCII alone, a final newline, valid by [Schema]. Messages whose
 // metadata has the kind of an agent are its entries; what else the session has is
-// told to to.Lost.
+// told to to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
@@ -102,15 +102,15 @@ func loseHeader(h domarkx.Header, to format.Target) {
 // entryOf returns the entry that a message is, and whether it is one.
 func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
-		to.Lose("message %d, which is no agent", i)
+		to.LoseOf(i, "it is no agent")
 		return domarkx.Value{}, false
 	}
 	entry := *m.Metadata
 	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
-		to.Lose("message %d: its text", i)
+		to.LoseOf(i, "its text")
 	}
 	for _, extra := range m.Extra {
-		to.Lose("message %d: %s", i, extra.Name)
+		to.LoseOf(i, "%s", extra.Name)
 	}
 	if SessionDigest(m) != "" {
 		entry = entry.Without(keySessionDigest)
@@ -118,7 +118,7 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	entry = entry.With(keyKind, domarkx.StringValue(KindOf(entry)))
 	for _, member := range entry.Members() {
 		if slices.Contains(texts, member.Name) && member.Value.Kind() != domarkx.String {
-			to.Lose("message %d: message_metadata.%s", i, member.Name)
+			to.LoseOf(i, "message_metadata.%s", member.Name)
 			entry = entry.Without(member.Name)
 		}
 	}

@@ -45,9 +45,9 @@ func TestDigest(t *testing.T) {
 			t.Errorf("message %d: digest %q", i, got)
 		}
 	}
-	var lost []string
-	out, err := zeus.Encode(doc, format.Target{Lost: func(what string) { lost = append(lost, what) }})
-	if err != nil || string(out) != read(t, "testdata/fleet.json") || lost != nil {
-		t.Errorf("%v, lost %q:\n%s", err, lost, out)
+	var lost format.Losses
+	out, err := zeus.Encode(doc, format.Target{Losses: &lost})
+	if err != nil || string(out) != read(t, "testdata/fleet.json") || lost.Len() > 0 {
+		t.Errorf("%v, lost %q:\n%s", err, lost.Texts(), out)
 	}
 }

@@ -20,7 +20,7 @@ type ExportRequest struct {
 
 // An Export is a document that is ready to be written.
 type Export struct {
-	Losses []string // what the session has and the format cannot hold
+	Losses format.Losses // what the session has and the format cannot hold
 
 	name  string
 	codec format.Codec
@@ -57,8 +57,8 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	if err != nil {
 		return nil, err
 	}
-	if r.Strict && len(e.Losses) > 0 {
-		return e, &RefusedError{fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, len(e.Losses), e.name)}
+	if n := e.Losses.Len(); r.Strict && n > 0 {
+		return e, &RefusedError{fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, n, e.name)}
 	}
 	return e, nil
 }
@@ -141,7 +141,7 @@ func (m *SessionManager) encode(ctx context.Context, e *Export, info domarkx.Inf
 	if err != nil {
 		return err
 	}
-	to := format.Target{Session: e.name, Team: team, Lost: func(what string) { e.Losses = append(e.Losses, what) }}
+	to := format.Target{Session: e.name, Team: team, Losses: &e.Losses}
 	if e.codec.Write != nil {
 		e.write, err = e.codec.Write(s.Header, s.Messages, to)
 		return err

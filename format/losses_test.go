@@ -1,0 +1,54 @@
+package format_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx/format"
+)
+
+func TestLosses(t *testing.T) {
+	var l format.Losses
+	if texts := l.Texts(); texts != nil || l.Len() != 0 {
+		t.Errorf("none: %q", texts)
+	}
+	l.Add(-1, "setup_script")
+	var want = []string{"setup_script"}
+	for i := range 12 {
+		l.Add(i, "its text")
+		if i < 10 {
+			want = append(want, fmt.Sprintf("message %d: its text", i))
+		}
+	}
+	l.Add(12, "its picture")
+	want = append(want, "message 12: its picture", "2 times more: its text")
+	if diff := cmp.Diff(want, l.Texts()); diff != "" || l.Len() != 14 {
+		t.Errorf("%d (-want +got):\n%s", l.Len(), diff)
+	}
+	target := format.Target{Losses: &l}
+	target.ForgetLosses()
+	if texts := l.Texts(); texts != nil || l.Len() != 0 {
+		t.Errorf("after they were forgotten: %q", texts)
+	}
+	format.Target{}.LoseOf(3, "nobody is told of %s", "it")
+}
+
+// Who loses something else with each message, and much, takes no more memory for it.
+func TestHostileLosses(t *testing.T) {
+	var l format.Losses
+	long := strings.Repeat("x", 1<<20)
+	for i := range 3000 {
+		l.Add(i, fmt.Sprint(i, long))
+	}
+	texts := l.Texts()
+	if last := texts[len(texts)-1]; l.Len() != 3000 || len(texts) != 1001 || last != "2000 things more" {
+		t.Errorf("%d lost, %d told, the last %q", l.Len(), len(texts), last)
+	}
+	if i := slices.IndexFunc(texts, func(s string) bool { return len(s) > 400 }); i >= 0 {
+		t.Errorf("a text of %d bytes", len(texts[i]))
+	}
+}
