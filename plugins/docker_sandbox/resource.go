@@ -92,8 +92,8 @@ func (r *resource) start(ctx context.Context) error {
 		if !sameEntry(stamp, r.state.Agent) {
 			return err
 		}
-		if sent := r.renewAgent(ctx, stamp); sent != nil {
-			return errors.Join(err, sent)
+		if r.renewAgent(ctx, stamp) != nil {
+			return err // of which the other only repeats that the engine or the container is gone
 		}
 		if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
 			return err
