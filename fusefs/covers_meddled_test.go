@@ -79,7 +79,7 @@ func TestWhatIsMountedOverACoverKeepsIt(t *testing.T) {
 		}
 	}
 	m.eventually("the other one is taken away", func() bool { return m.covered() == "a a" })
-	if err := unix.Unmount(a, 0); err != nil {
+	if err := unix.Unmount(a, unix.MNT_DETACH); err != nil { // the server may just be looking at it
 		t.Fatal(err)
 	}
 	m.eventually("so is that one, then", func() bool { return m.covered() == "" && len(m.kept()) == 0 })
@@ -95,19 +95,25 @@ func TestAMountWhoseFolderIsRenamedUncovers(t *testing.T) {
 	m.version("w", inVersion(workspacetest.Tree{"a": large(1), "b": large(2), "c": large(3)}))
 	m.over("workspaces/w/latest/fs/a", "a")
 	m.over("workspaces/w/latest/fs/b", "a b")
-	// All but the mount is found as before.
+	// All but the mount is found as before, at each moment.
 	moved, was := m.dir+"-moved", m.mnt
-	if err := errors.Join(os.Rename(m.dir, moved), os.Mkdir(m.dir, 0o700)); err != nil {
+	if err := os.Mkdir(moved, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"store", "workspaces", "drafts", "covers"} {
-		if err := os.Symlink(filepath.Join(moved, name), filepath.Join(m.dir, name)); err != nil {
+		if err := os.Symlink(filepath.Join(moved, name), filepath.Join(moved, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	exchange := func() error {
+		return unix.Renameat2(unix.AT_FDCWD, m.dir, unix.AT_FDCWD, moved, unix.RENAME_EXCHANGE)
+	}
+	if err := exchange(); err != nil {
+		t.Fatal(err)
+	}
 	back := sync.OnceValue(func() error {
 		m.mnt = was
-		return errors.Join(os.RemoveAll(m.dir), os.Rename(moved, m.dir))
+		return errors.Join(exchange(), os.RemoveAll(moved))
 	})
 	t.Cleanup(func() { back() }) // before the mount is stopped
 	m.mnt = filepath.Join(moved, "mnt")

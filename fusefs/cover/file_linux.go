@@ -44,8 +44,12 @@ func (f *Folder) Create(a Attributes) (c *File, err error) {
 	return c, nil
 }
 
-// WriteAt writes as io.WriterAt says, and lets the disk begin with it. It waits until the
-// disk has what is before that, so that Sync, which has to follow, has little to wait for.
+// behind is how many bytes the disk may have yet to write: enough that it is never idle.
+const behind = 8 << 20
+
+// WriteAt writes as io.WriterAt says, from the beginning to the end, and lets the disk begin
+// with it. It waits until the disk has what is far before that, so that Sync, which has to
+// follow, has little to wait for.
 func (c *File) WriteAt(p []byte, off int64) (int, error) {
 	n, err := c.file.WriteAt(p, off)
 	if err != nil {
@@ -53,8 +57,8 @@ func (c *File) WriteAt(p []byte, off int64) (int, error) {
 	}
 	fd := int(c.file.Fd())
 	err = unix.SyncFileRange(fd, off, int64(n), unix.SYNC_FILE_RANGE_WRITE)
-	if err == nil && off > 0 {
-		err = unix.SyncFileRange(fd, 0, off, unix.SYNC_FILE_RANGE_WAIT_BEFORE)
+	if err == nil && off > behind {
+		err = unix.SyncFileRange(fd, 0, off-behind, unix.SYNC_FILE_RANGE_WAIT_BEFORE)
 	}
 	if err != nil {
 		return n, fmt.Errorf("writing an unpacked file: %w", err)

@@ -89,7 +89,8 @@ func (c *File) Uncover(m Mount, at Place) error {
 	return fmt.Errorf("unmounting what is over %q: %w", at.Name, err)
 }
 
-// Mounted reports whether the file still covers another one, as far as can be seen.
+// Mounted reports whether the file still covers another one, as far as can be seen by the
+// name that it was given.
 func (c *File) Mounted() bool {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	own, name := filepath.Split(c.file.Name())

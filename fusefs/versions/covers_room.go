@@ -77,19 +77,21 @@ func (c *coverer) uncoverThose(those func(covered) bool) error {
 	return errors.Join(errs...)
 }
 
-// tidy takes away what is not as it was unpacked, and removes the files that cover nothing
-// any more: what they covered is not found any more, or whoever unmounts began with them.
+// tidy removes the files that cover nothing any more: what they covered is not found any
+// more, or whoever unmounts began with them. And it takes away what is not as it was
+// unpacked.
 func (c *coverer) tidy() {
-	c.note("taking away what was changed", c.uncover(func(is covered) bool { return !is.by.Unchanged() }))
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	c.active = slices.DeleteFunc(c.active, func(is covered) bool {
-		if is.by.Mounted() {
+		// It is known by its name, which it had then if nothing was done to it until now.
+		if is.by.Mounted() || !is.by.Unchanged() {
 			return false
 		}
 		c.note("removing an unpacked file", is.by.Remove())
 		return true
 	})
+	c.note("taking away what was changed", c.uncoverThose(func(is covered) bool { return !is.by.Unchanged() }))
 }
 
 // keepFree gives back all room when others need it.
