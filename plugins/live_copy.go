@@ -13,8 +13,8 @@ import (
 const copySuffix = "-copy"
 
 // copyPath makes a private resource that was just opened what is at its path, where
-// another instance works: the plugin opens that too, and gives it as a version, which
-// is then loaded. Nothing of the path is changed.
+// another instance works: the plugin opens that too, gives it as a version, which is then
+// loaded, and tears it down, by which nothing of the path is changed.
 func (l *Live) copyPath(ctx context.Context, i int) error {
 	e, r := &l.state.Resources[i], l.resources[i]
 	there := *e
@@ -33,7 +33,7 @@ func (l *Live) copyPath(ctx context.Context, i int) error {
 		return errors.Join(err, removeAll(dir))
 	}
 	_, err = guard(ctx, l.m.home.Grace, nil, nothing(func(ctx context.Context) error {
-		return errors.Join(live.Commit(ctx, p), live.Close(context.WithoutCancel(ctx)))
+		return errors.Join(live.Commit(ctx, p), live.TearDown(context.WithoutCancel(ctx)))
 	}))
 	version := ""
 	if err == nil {
