@@ -64,7 +64,11 @@ func (f *FS) Mounted(at cover.Mount) { f.covers.mount.Store(&at) }
 
 // Uncover takes away what was put over files, but what cannot be reached now. It may be
 // put there again.
-func (f *FS) Uncover() error { return f.covers.uncover(func(covered) bool { return true }) }
+func (f *FS) Uncover() error {
+	f.covers.turn.Lock()
+	defer f.covers.turn.Unlock()
+	return f.covers.uncover(func(covered) bool { return true })
+}
 
 func (c *coverer) start() {
 	if c.folder == nil {

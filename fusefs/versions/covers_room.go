@@ -33,7 +33,7 @@ func (c *coverer) room(size int64) (bool, error) {
 		if time.Since(oldest.since) < c.MinAge {
 			return false, nil
 		}
-		if err := c.uncoverThose(func(is covered) bool { return is.by == oldest.by }); err != nil {
+		if err := c.uncover(func(is covered) bool { return is.by == oldest.by }); err != nil {
 			return false, err
 		}
 		used -= oldest.size
@@ -52,15 +52,8 @@ func (c *coverer) used() (sum int64) {
 }
 
 // uncover takes away what is over those files, and removes it. What cannot be taken away
-// now stays.
+// now stays. c.turn is held.
 func (c *coverer) uncover(those func(covered) bool) error {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	return c.uncoverThose(those)
-}
-
-// uncoverThose is uncover while c.turn is held.
-func (c *coverer) uncoverThose(those func(covered) bool) error {
 	mount := c.mount.Load()
 	var errs []error
 	c.active = slices.DeleteFunc(c.active, func(is covered) bool {
@@ -91,7 +84,7 @@ func (c *coverer) tidy() {
 		c.note("removing an unpacked file", is.by.Remove())
 		return true
 	})
-	c.note("taking away what was changed", c.uncoverThose(func(is covered) bool { return !is.by.Unchanged() }))
+	c.note("taking away what was changed", c.uncover(func(is covered) bool { return !is.by.Unchanged() }))
 }
 
 // keepFree gives back all room when others need it.
