@@ -214,3 +214,27 @@ func TestKnownConfigs(t *testing.T) {
 	w.open("t", plugins.Options{Tip: &one})
 	expect(true)
 }
+
+// A load that did not end at a path where there was nothing goes on there, not beside what
+// it left.
+func TestUnfinishedAtPath(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	l.Close(t.Context())
+	path := filepath.Join(w.home.WorkTree, "data")
+	if err := errors.Join(os.RemoveAll(w.home.Dir), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	bad := domarkx.Version{ID: one.ID, Resources: slices.Clone(one.Resources)}
+	bad.Resources[0].Version = "none"
+	if _, err := w.m.Open(t.Context(), "s", plugins.Options{Tip: &bad}); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Fatal(err)
+	}
+	w.renew(&mended{w.store, one.Resources[0].Version})
+	l = w.open("s", plugins.Options{Tip: &bad})
+	if data, err := os.ReadFile(path); string(data) != "one" || l.Unfinished() != nil || len(w.warns) > 0 {
+		t.Errorf("%q, %v, %v, warned %q", data, err, l.Unfinished(), w.warns)
+	}
+}
