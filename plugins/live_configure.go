@@ -28,7 +28,7 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 	}
 	for _, spec := range specs {
 		i := l.index(spec.ID)
-		before := spec
+		before, dirty := spec, true
 		switch {
 		case i < 0:
 			i = l.add(spec, false)
@@ -38,13 +38,13 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 			}
 		case !l.state.Resources[i].Config.Equal(spec.Config):
 			changed = true
-			before = l.state.Resources[i].ResourceSpec
+			before, dirty = l.state.Resources[i].ResourceSpec, l.state.Resources[i].Dirty
 			if err := l.reopen(ctx, i, spec); err != nil {
 				return changed, err
 			}
 		}
 		if err := l.open(ctx, i); err != nil {
-			return changed, errors.Join(err, l.takeBack(context.WithoutCancel(ctx), i, before))
+			return changed, errors.Join(err, l.takeBack(context.WithoutCancel(ctx), i, before, dirty))
 		}
 	}
 	if !l.order(specs) {
@@ -55,12 +55,12 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 
 // takeBack undoes a change of the resources that cannot be made, so that the document
 // can ask for something else: one that was never made goes, another gets its config
-// back.
-func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec) error {
+// back, and is as dirty as it was.
+func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec, dirty bool) error {
 	if !l.state.Resources[i].Made {
 		return l.removeAt(ctx, i)
 	}
-	l.state.Resources[i].ResourceSpec = before
+	l.state.Resources[i].ResourceSpec, l.state.Resources[i].Dirty = before, dirty
 	return l.save()
 }
 

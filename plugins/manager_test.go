@@ -361,6 +361,9 @@ func TestReconfigureBroken(t *testing.T) {
 		}
 		l.Close(t.Context())
 		l = w.open("s", plugins.Options{Specs: specs})
+		if changed, err := l.Changed(t.Context()); changed || err != nil {
+			t.Errorf("what could not be changed is %v, %v", changed, err)
+		}
 		if _, err := l.Reconfigure(t.Context(), specs); err != nil || w.get(l, "a") != "x" {
 			t.Error(err)
 		}
