@@ -36,6 +36,7 @@ func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManage
 		return nil, engine.Revision{}, err
 	}
 	inv.opened.store.BoundMemory(packMemory)
+	inv.garbage.bound(documentMemory)
 	inv.mentionDrafts(revision.Name)
 	return sessions, revision, nil
 }

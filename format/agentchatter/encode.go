@@ -23,7 +23,7 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // Write is Encode for messages that need not be in memory. Each is asked for once to see
 // what all of them are, and once more whenever the document is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: map[string]bool{}}
+	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	if h.UserMetadata != nil {
 		e.about = *h.UserMetadata
 	}
@@ -49,7 +49,7 @@ type encoder struct {
 	last             speaker            // of the last
 	only             map[string]speaker // the one who speaks of each kind, unless there are several
 	several          map[string]bool
-	taken            map[string]bool // ids that could be made for a message that has none
+	taken            ids // ids that could be made for a message that has none
 }
 
 // write writes the document: what stands around the messages, and each of them in its
@@ -60,7 +60,7 @@ func (e *encoder) write(w io.Writer) error {
 	const empty = "\n    \"messages\": []" // no string has a line end
 	at := bytes.Index(frame, []byte(empty)) + len(empty) - 1
 	out.Write(frame[:at]) // Flush tells of errors
-	given := map[string]bool{}
+	given := ids{}
 	var text []byte
 	for k := range e.messages.Len() {
 		m, err := e.messages.At(k)
@@ -127,7 +127,7 @@ func (e *encoder) survey() error {
 		}
 		metadata := metadataOf(m)
 		if id := text(metadata, keyID); strings.HasPrefix(id, madeID) {
-			e.taken[strings.Clone(id)] = true
+			e.taken.add(id)
 		}
 		e.notice(m.Message)
 		if t, ok := format.ParseTime(e.timestamp(m, metadata)); ok {

@@ -1,6 +1,7 @@
 package agentchatter
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
 }
 
 // item is message k as it stands in the document. given are the ids that were made.
-func (e *encoder) item(k int, m domarkx.WrittenMessage, given map[string]bool) domarkx.Value {
+func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) domarkx.Value {
 	metadata := metadataOf(m)
 	item := object(
 		keyID, domarkx.StringValue(e.messageID(k, m, metadata, given)),
@@ -39,7 +40,7 @@ const madeID = "msg-"
 
 // messageID is a message's own id, else one that follows from that under which the
 // session keeps it, else from its place.
-func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given map[string]bool) string {
+func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given ids) string {
 	if id := text(metadata, keyID); id != "" {
 		return id
 	}
@@ -48,11 +49,26 @@ func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Va
 		first = madeID + m.ID.String()
 	}
 	id := first
-	for n := 2; e.taken[id] || given[id]; n++ {
+	for n := 2; e.taken.has(id) || given.has(id); n++ {
 		id = fmt.Sprintf("%s-%d", first, n)
 	}
-	given[id] = true
+	given.add(id)
 	return id
+}
+
+// ids are ids of messages, each as a part of its SHA-256: there may be a million.
+type ids map[[16]byte]struct{}
+
+func (s ids) add(id string) { s[keyOf(id)] = struct{}{} }
+
+func (s ids) has(id string) bool {
+	_, ok := s[keyOf(id)]
+	return ok
+}
+
+func keyOf(id string) [16]byte {
+	sum := sha256.Sum256([]byte(id))
+	return [16]byte(sum[:])
 }
 
 func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) string {
