@@ -159,6 +159,9 @@ func within(path, top string) bool {
 // Path returns the folder, absolute.
 func (f *Folder) Path() string { return f.path }
 
+// IsPrivate reports whether the folder belongs to the resource alone.
+func (f *Folder) IsPrivate() bool { return f.own }
+
 // Hidden returns the paths, absolute, of what may lie in the folder and is no part of
 // the resource, such as the repository's Git directory: it is in no version, loading
 // leaves it alone, and the tools do not reach it.

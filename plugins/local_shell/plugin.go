@@ -234,6 +234,9 @@ func (s *shell) environment(temporary string) []string {
 		"PATH=" + path, "HOME=" + filepath.Join(temporary, "home"), "TMPDIR=" + filepath.Join(temporary, "tmp"),
 		"LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=dumb", "PWD=" + s.Path(), "PYTHONPATH=" + s.Path(),
 	}
+	if s.IsPrivate() { // it may lie below the user's .git, which Git would take for the repository
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(s.Path()))
+	}
 	for _, name := range append([]string{"USER", "LOGNAME"}, systemVariables...) {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
