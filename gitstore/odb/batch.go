@@ -46,7 +46,6 @@ type object struct {
 	t       Type
 	data    []byte
 	repeats repetition
-	chunk   bool // of large content
 }
 
 // A repetition says what an object has to do with those that are added before and after it.

@@ -106,7 +106,7 @@ func (b *Batch) AddLarge(r io.Reader) (pointer ID, chunks ID, size int64, err er
 	err = eachChunk(r, func(chunk []byte) error {
 		hash.Write(chunk)
 		size += int64(len(chunk))
-		id, err := b.add(object{t: Blob, data: chunk, chunk: true})
+		id, err := b.Add(Blob, chunk)
 		if err != nil {
 			return err
 		}

@@ -148,8 +148,8 @@ func (d *Database) writeLoose(objects []object) (err error) {
 func (d *Database) createLoose(o object) (newFile, error) {
 	var header [maxLooseHeader]byte
 	deflate := deflate
-	if o.chunk {
-		deflate = deflateChunk
+	if o.t == Blob && len(o.data) > maxSmall {
+		deflate = deflateFile
 	}
 	packed := deflate(nil, appendHeader(header[:0], o.t, len(o.data)), o.data)
 	f, err := createTemp(d.dirs[0], filepath.Join(filepath.Dir(loosePath(d.dirs[0], o.id)), "tmp_obj_"))

@@ -49,8 +49,6 @@ type groupObject struct {
 	end  int         // in packed
 	base *windowBase // what raw has a delta of; nil for none
 	own  *windowBase // what the object is to others; nil for nothing
-
-	chunk bool // of large content
 }
 
 // isDense reports whether deflating an object takes long for the little that it
@@ -114,7 +112,7 @@ func (w *packWriter) add(o object) error {
 		*kind = &group{raw: rawSpace.Get().([]byte), objects: make([]groupObject, 0, 64), done: make(chan struct{})}
 	}
 	g := *kind
-	packed := groupObject{id: o.id, t: o.t, chunk: o.chunk}
+	packed := groupObject{id: o.id, t: o.t}
 	start := len(g.raw)
 	switch {
 	case o.repeats == repeated:
@@ -186,8 +184,8 @@ func compress(work <-chan *group) {
 				g.packed = store(g.packed, raw[:o.size])
 			case o.isSmall():
 				g.packed = small.append(g.packed, raw[:o.size])
-			case o.chunk:
-				g.packed = deflateChunk(g.packed, raw[:o.size])
+			case o.t == Blob && o.base == nil && o.own == nil:
+				g.packed = deflateFile(g.packed, raw[:o.size])
 			default:
 				g.packed = deflate(g.packed, raw[:o.size])
 			}

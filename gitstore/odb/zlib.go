@@ -123,13 +123,12 @@ type deflater struct {
 	zlib *zlib.Writer
 }
 
-// Objects of sessions are small and written once, at level 1; Git compresses them better
-// when it collects. Chunks of large content it takes as they are, for ever, and who reads
-// such content waits for it to be unpacked: level 4 makes them a tenth smaller, and is read up to
-// a half faster.
+// Objects of sessions are written at level 1: they are small, and their originals large. Git takes
+// them as they are when it collects, for ever. Who reads a large file of a version waits for it
+// to be unpacked: level 4 makes it a tenth smaller, and is read up to a half faster.
 var (
-	deflaters      = newDeflaters(zlib.BestSpeed)
-	chunkDeflaters = newDeflaters(4)
+	deflaters     = newDeflaters(zlib.BestSpeed)
+	fileDeflaters = newDeflaters(4)
 )
 
 func newDeflaters(level int) *sync.Pool {
@@ -149,9 +148,9 @@ func (f *deflater) Write(p []byte) (int, error) {
 // deflate appends the parts, compressed as one stream, to out.
 func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
 
-// deflateChunk is deflate for a chunk of large content.
-func deflateChunk(out []byte, parts ...[]byte) []byte {
-	return deflateWith(chunkDeflaters, out, parts)
+// deflateFile is deflate for what is probably a file, or a chunk of one.
+func deflateFile(out []byte, parts ...[]byte) []byte {
+	return deflateWith(fileDeflaters, out, parts)
 }
 
 func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
