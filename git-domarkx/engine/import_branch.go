@@ -5,9 +5,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -31,7 +28,7 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 
 // branchOf is a document of which one branch is meant.
 func (imp *importer) branchOf(in input, name, suffix string) input {
-	in.key, in.identity, in.name = in.key+"\n"+suffix, "", name+suffix
+	in.key, in.identity, in.name = branchKey(in.key, suffix), "", name+suffix
 	if in.isFork = true; in.as != "" { // the name goes for the branches, too
 		in.as = imp.manager.store.MapName(in.name)
 	}
@@ -47,15 +44,8 @@ type branch struct {
 // branches returns the branches that a document had which is what it was when it
 // became known, as far as their sessions are there.
 func (imp *importer) branches(ctx context.Context, in input, known source) ([]branch, error) {
-	suffixes := map[string]bool{}
-	for key := range imp.sources.byPath {
-		rest, isBelow := strings.CutPrefix(key, in.key+"\n")
-		if suffix, _, _ := strings.Cut(rest, "\n"); isBelow && strings.HasPrefix(suffix, ".") { // no session's name begins so
-			suffixes[suffix] = true
-		}
-	}
 	var all []branch
-	for _, suffix := range slices.Sorted(maps.Keys(suffixes)) {
+	for _, suffix := range imp.sources.branches(in.key) {
 		of := imp.branchOf(in, known.Session, suffix)
 		src, isKnown, err := imp.known(ctx, of)
 		var hidden *hiddenError

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // A source is what is remembered of a document that was imported here.
@@ -35,10 +37,35 @@ type sources struct {
 	path   string
 	byPath map[string]source
 	dirty  bool
+
+	suffixes map[string]map[string]bool // of branches, by the key of their document; see branchKey
+}
+
+// branchKey is the key of a branch of a document.
+func branchKey(document, suffix string) string { return document + "\n" + suffix }
+
+// index notes which branches a key may be of. No session's name begins with the dot of a
+// suffix.
+func (s *sources) index(key string) {
+	for at := range key {
+		if !strings.HasPrefix(key[at:], "\n.") {
+			continue
+		}
+		suffix, _, _ := strings.Cut(key[at+1:], "\n")
+		if s.suffixes[key[:at]] == nil {
+			s.suffixes[key[:at]] = map[string]bool{}
+		}
+		s.suffixes[key[:at]][suffix] = true
+	}
+}
+
+// branches returns the suffixes of the branches that a document had.
+func (s *sources) branches(document string) []string {
+	return slices.Sorted(maps.Keys(s.suffixes[document]))
 }
 
 func openSources(stateDir string) (*sources, error) {
-	s := &sources{path: filepath.Join(stateDir, "sources.json"), byPath: map[string]source{}}
+	s := &sources{path: filepath.Join(stateDir, "sources.json"), byPath: map[string]source{}, suffixes: map[string]map[string]bool{}}
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -48,6 +75,9 @@ func openSources(stateDir string) (*sources, error) {
 	}
 	if json.Unmarshal(data, &s.byPath) != nil {
 		s.byPath = map[string]source{} // damaged: as good as lost
+	}
+	for key := range s.byPath {
+		s.index(key)
 	}
 	return s, nil
 }
@@ -63,6 +93,7 @@ func (s *sources) set(path string, now, before source) {
 		now.Before = &before
 	}
 	s.byPath[path], s.dirty = now, true
+	s.index(path)
 }
 
 // save belongs into the update that it tells of, before the sessions move: what is
