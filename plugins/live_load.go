@@ -72,7 +72,7 @@ func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
 	for i := range l.resources {
 		e := &l.state.Resources[i]
 		version := l.committedVersion(e.ID, e.Type)
-		if l.resources[i].live != nil {
+		if l.resources[i].live != nil && !l.undecided(e) {
 			e.Dirty = true // what was noted of it is of before the load
 			var err error
 			if version, err = l.commit(ctx, i, c); err != nil {
@@ -171,7 +171,8 @@ func (l *Live) load(ctx context.Context) error {
 	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
 	l.state.Head, l.state.Committed = v.ID, v.Resources
 	for i := range l.state.Resources {
-		l.state.Resources[i].Dirty, l.state.Resources[i].Filled = false, false
+		e := &l.state.Resources[i]
+		e.Dirty, e.New, e.Filled = false, false, false
 	}
 	return l.save()
 }
@@ -224,6 +225,7 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 		i := l.index(r.ID)
 		if i < 0 {
 			i = l.add(r.ResourceSpec, false)
+			l.state.Resources[i].New = true
 			if err := l.save(); err != nil {
 				return err
 			}
@@ -287,11 +289,11 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		e = &l.state.Resources[i]
 	}
 	inPlace := !e.Private && l.claimOf(e.Config) != ""
-	if !inPlace || e.Made && !fresh {
+	if !inPlace || e.Made && !fresh && !e.New {
 		return false, l.open(ctx, i)
 	}
 	if !e.Filled && isVacant(l.claimOf(e.Config)) {
-		e.Filled = true
+		e.New, e.Filled = false, true
 		if err := l.save(); err != nil {
 			return false, err
 		}
@@ -307,19 +309,29 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 			return false, nil
 		}
 		same, err := l.holds(ctx, i, r.Version)
-		if same || err != nil {
-			return same, err
+		if err != nil {
+			return false, err
+		}
+		if same {
+			e.New = false
+			return true, l.save()
 		}
 	}
 	l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since what is at its path differs from its newest version", l.state.Name, e.ID))
 	if err := l.tearDownAt(ctx, i); err != nil {
 		return false, err
 	}
-	e.Private, e.Made, e.Claim, e.Path = true, false, "", ""
+	e.Private, e.New, e.Made, e.Claim, e.Path = true, false, false, "", ""
 	if err := l.save(); err != nil {
 		return false, err
 	}
 	return false, l.open(ctx, i)
+}
+
+// undecided reports whether what is at the path of a resource may be anybody's: the load
+// that brings it did not get as far as to compare.
+func (l *Live) undecided(e *entry) bool {
+	return e.New && !e.Private && l.claimOf(e.Config) != ""
 }
 
 // isVacant reports whether there is nothing at a path, or an empty folder.
@@ -343,7 +355,7 @@ func (l *Live) holds(ctx context.Context, i int, version string) (bool, error) {
 	}
 	defer p.Abort()
 	if err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) }); err != nil {
-		return false, nil // what cannot be committed is no version
+		return false, ctx.Err() // what cannot be committed is no version
 	}
 	now, err := p.Finish(ctx)
 	return now == version, err

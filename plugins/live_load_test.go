@@ -238,3 +238,44 @@ func TestUnfinishedAtPath(t *testing.T) {
 		t.Errorf("%q, %v, %v, warned %q", data, err, l.Unfinished(), w.warns)
 	}
 }
+
+// A load that ends while it compares what is at the path of a resource that it brings leaves
+// that alone also when it goes on.
+func TestUnfinishedBeforePath(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
+		domarkx.ResourceVersion{ResourceSpec: spec(t, "b", `{"path": "data"}`), Version: one.Resources[0].Version})}
+	path := filepath.Join(w.home.WorkTree, "data")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.Close(t.Context())
+	kept := 0
+	o := plugins.Options{Keep: func(_ context.Context, c *plugins.Changes) error { kept += len(c.Resources); return c.Settle() }}
+	full := errors.New("the disk is full")
+	w.renew(&beginless{w.store, full})
+	l = w.open("s", o)
+	if err := l.Load(t.Context(), two); !errors.Is(err, full) {
+		t.Errorf("loaded: %v", err)
+	}
+	l.Close(t.Context())
+	w.renew(w.store)
+	l = w.open("s", o)
+	if data, err := os.ReadFile(path); string(data) != "mine" || l.Unfinished() != nil || w.get(l, "b") != "one" || len(w.warns) != 1 {
+		t.Errorf("%q, %v, %v, warned %q", data, err, l.Unfinished(), w.warns)
+	}
+	if kept > 1 { // a is kept
+		t.Errorf("what is at the path was kept")
+	}
+}
+
+// beginless is a store that takes nothing.
+type beginless struct {
+	*plugintest.Memory
+	err error
+}
+
+func (b *beginless) Begin(context.Context, string) (plugins.Pending, error) { return nil, b.err }

@@ -45,6 +45,7 @@ type entry struct {
 	Made    bool   // whether the plugin has opened it
 	Gone    bool   // whether it is being removed
 	Private bool
+	New     bool   // whether the load that did not end yet brings it, and has yet to find out what is at its path
 	Filled  bool   // whether the load that did not end yet found nothing at its path
 	Dirty   bool   // whether it may differ from the head, whatever the plugin says
 	Copy    bool   // whether it is still to become a copy of what is at its path
@@ -83,7 +84,7 @@ func parseState(v domarkx.Value) state {
 	for _, item := range items(v, "resources") {
 		s.Resources = append(s.Resources, entry{
 			ResourceSpec: parseSpec(item), Folder: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
-			Private: truth(item, "private"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
+			Private: truth(item, "private"), New: truth(item, "new"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
 			Claim: text(item, "claim"), Path: text(item, "path"),
 		})
 	}
@@ -111,8 +112,8 @@ func (s state) value() domarkx.Value {
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
-		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private).truth("filled", e.Filled)
-		r.truth("dirty", e.Dirty).truth("copy", e.Copy)
+		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private)
+		r.truth("new", e.New).truth("filled", e.Filled).truth("dirty", e.Dirty).truth("copy", e.Copy)
 		r.text("claim", e.Claim).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)
 	}
