@@ -129,7 +129,7 @@ func (l *Live) claim(e *entry) error {
 			}
 			l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since workspace %q works on %q", l.state.Name, e.ID, other.Name, r.Claim))
 			e.Private = true
-			e.Copy = l.state.Loading == nil && exists(path) // else a version is loaded into it
+			e.Copy = l.state.Loading == nil && !isVacant(path) // else there is nothing to copy, or a version is loaded into it
 			return l.save()
 		}
 	}
