@@ -32,7 +32,7 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	if err := l.keepUnfinished(ctx); err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading = &domarkx.Version{ID: v.ID, Resources: v.Resources}
+	l.state.Loading, l.state.Asked = &domarkx.Version{ID: v.ID, Resources: v.Resources}, l.asked
 	if err := l.save(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (l *Live) noteHalf(ctx context.Context) {
 	c.Abort()
 	if err == nil {
 		l.state.Kept = versionsOf(c.Resources)
-		_ = l.save() // else it is told again the next time
+		l.save() // else it is told again the next time
 	}
 }
 
@@ -146,6 +146,10 @@ func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.asked) == 0 { // of this process; what a version says is still not what was let through
+		l.asked = l.state.Asked
+		defer func() { l.asked = nil }()
+	}
 	err := l.checkLoad(ctx, *l.state.Loading)
 	if err == nil {
 		err = l.keepUnfinished(ctx)
@@ -168,7 +172,7 @@ func (l *Live) load(ctx context.Context) error {
 		l.noteHalf(ctx)
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
+	l.state.Loading, l.state.Asked, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil, nil
 	l.state.Head, l.state.Committed = v.ID, v.Resources
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]

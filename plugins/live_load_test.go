@@ -279,3 +279,29 @@ type beginless struct {
 }
 
 func (b *beginless) Begin(context.Context, string) (plugins.Pending, error) { return nil, b.err }
+
+// Who goes on with a load without asking for resources opens none that the one did not ask
+// for who began it: what a version names may have come from anybody.
+func TestUnfinishedOpensNoOthers(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	l.Close(t.Context())
+	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
+		domarkx.ResourceVersion{ResourceSpec: spec(t, "b", `{"path": "theirs"}`), Version: one.Resources[0].Version})}
+	two.Resources[0].Version = "none"
+	l = w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	if err := l.Load(t.Context(), two); err == nil {
+		t.Error("loaded")
+	}
+	l.Close(t.Context())
+	w.renew(&mended{w.store, one.Resources[0].Version})
+	l = w.open("s", plugins.Options{Existing: true})
+	if specs := l.Specs(); len(specs) != 1 || l.Unfinished() != nil {
+		t.Errorf("it has %v, %v", specs, l.Unfinished())
+	}
+	if _, err := os.Lstat(filepath.Join(w.home.WorkTree, "theirs")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a resource works in the work tree that nobody asked for: %v", err)
+	}
+}

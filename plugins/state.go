@@ -30,6 +30,7 @@ type state struct {
 	Committed []domarkx.ResourceVersion // of the head
 	Resources []entry                   // that are live
 	Loading   *domarkx.Version          // being loaded: its ID and resources
+	Asked     []domarkx.ResourceSpec    // of those that may be opened for it; none for all
 	// Given is what the last commit gave, while no version that holds it is the head:
 	// "id version" of each resource. It is not nil from before plugins are asked.
 	Given []string
@@ -90,6 +91,9 @@ func parseState(v domarkx.Value) state {
 	}
 	if loading, ok := v.Get("loading"); ok {
 		s.Loading = &domarkx.Version{ID: text(loading, "version"), Resources: parseVersions(items(loading, "resources"))}
+		for _, item := range items(loading, "asked") {
+			s.Asked = append(s.Asked, parseSpec(item))
+		}
 	}
 	s.Given, s.Kept = texts(v, "given"), texts(v, "kept")
 	return s
@@ -121,6 +125,11 @@ func (s state) value() domarkx.Value {
 	if s.Loading != nil {
 		l := object{}
 		l.text("version", s.Loading.ID).add("resources", versionsValue(s.Loading.Resources))
+		asked := make([]domarkx.Value, len(s.Asked))
+		for i, spec := range s.Asked {
+			asked[i] = domarkx.ObjectValue(specValue(spec)...)
+		}
+		l.add("asked", domarkx.ArrayValue(asked...))
 		o.add("loading", domarkx.ObjectValue(l...))
 	}
 	o.texts("given", s.Given).texts("kept", s.Kept)
