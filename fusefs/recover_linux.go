@@ -69,6 +69,10 @@ func clearDead(dir string) error {
 	return fusermount(context.Background(), "-u", "-z", "--", dir)
 }
 
+// letGo unmounts a living mount of this package from a folder: who uses it still can, until
+// he leaves, and then it ends.
+func letGo(dir string) error { return clearDead(dir) }
+
 // mountsDirectly reports whether mounts inside our own are made with mount(2): it
 // asks our own server, which must not be killed meanwhile, so that another program
 // is better.

@@ -100,7 +100,7 @@ func (s *Server) mountWorkspaces() error {
 	})
 	s.inner.Go(func() {
 		for {
-			server.Wait()
+			s.awaitWorkspaces(server, outer)
 			// Whoever unmounts the whole begins here, but stops when he finds that it is in use.
 			select {
 			case <-outer:
@@ -117,6 +117,30 @@ func (s *Server) mountWorkspaces() error {
 		}
 	})
 	return nil
+}
+
+// awaitWorkspaces waits until the versions are unmounted. Beside the whole they do not go with
+// it when somebody unmounts only that: then they are let go.
+func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
+	ended := make(chan struct{})
+	s.inner.Go(func() {
+		server.Wait()
+		close(ended)
+	})
+	select {
+	case <-ended:
+		return
+	case <-outer:
+	}
+	select {
+	case <-ended: // they went before it, or with it
+		return
+	case <-time.After(patience):
+	}
+	if err := letGo(s.workspacesDir()); err != nil {
+		s.view.log.Error("unmounting the workspaces", "dir", s.workspacesDir(), "err", err)
+	}
+	<-ended
 }
 
 func (s *Server) serveWorkspaces() (*fuse.Server, error) {

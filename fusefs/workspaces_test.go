@@ -427,3 +427,39 @@ func TestVersionsAreBesideTheMountOfAUser(t *testing.T) {
 		t.Errorf("stays: %v, %d mounts", err, len(m.inner()))
 	}
 }
+
+func TestVersionsBesideGoWhenTheWholeIsUnmountedAlone(t *testing.T) {
+	for name, used := range map[string]bool{"nobody uses them": false, "somebody is in them": true} {
+		t.Run(name, func(t *testing.T) {
+			m := mounted(t, besideVariable)
+			m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+			user := exec.Command("sh", "-c", "read x; cat n")
+			user.Dir = filepath.Join(m.dir, "beside/w/latest/fs")
+			leave, err := user.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said strings.Builder
+			user.Stdout = &said
+			if used {
+				if err := user.Start(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Unmount(m.mnt, 0); err != nil {
+				t.Fatal(err)
+			}
+			m.eventually("they are gone", func() bool { return len(m.inner()) == 0 })
+			leave.Close()
+			if used {
+				if err := user.Wait(); err != nil || said.String() != "1" {
+					t.Errorf("who is in them reads %q: %v", said.String(), err)
+				}
+			}
+			m.stop()
+			if _, err := os.Stat(filepath.Join(m.dir, "beside")); !os.IsNotExist(err) {
+				t.Errorf("their folder stays: %v", err)
+			}
+		})
+	}
+}
