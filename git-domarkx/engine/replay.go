@@ -171,7 +171,10 @@ func (m *SessionManager) foundBy(ctx context.Context, p replayPlan, n int, at st
 	c := p.calls[n]
 	last := c.link
 	for _, next := range p.calls[n+1:] {
-		if before, ok := p.before(next); ok && next.id == c.id {
+		if next.id != c.id { // a session may have a hundred thousand calls
+			break
+		}
+		if before, ok := p.before(next); ok {
 			last = before
 			break
 		}
@@ -233,7 +236,7 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 		if err != nil {
 			return p, err
 		}
-		if e.Link != "" && !slices.Contains(links, e.Link) {
+		if e.Link != "" {
 			links = append(links, e.Link)
 		}
 		elsewhere, err := m.madeElsewhere(ctx, e.Link)
