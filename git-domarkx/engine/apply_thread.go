@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"iter"
 	"slices"
@@ -122,14 +123,15 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 	for _, i := range slices.Concat(edit.Match, edit.Moved) {
 		taken[i] = true
 	}
-	linked := map[string][]int{} // by what they say
+	linked := map[[sha256.Size]byte][]int{} // by what they say, of which there may be a gigabyte
 	for i := range base.Len() {
 		if old := base.At(i); old.Link != "" && !taken[i] && !domarkx.InConflict(base, i) {
 			data, err := read(ctx, e.blobs, old.JSON)
 			if err != nil {
 				return err
 			}
-			linked[string(data)] = append(linked[string(data)], i)
+			said := sha256.Sum256(data)
+			linked[said] = append(linked[said], i)
 		}
 	}
 	for j, i := range edit.Match {
@@ -140,7 +142,7 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 		if err != nil {
 			return err
 		}
-		said := string(entryOf(msg, e.date).JSON.Data)
+		said := sha256.Sum256(entryOf(msg, e.date).JSON.Data)
 		if from := linked[said]; len(from) > 0 {
 			edit.Moved[j], linked[said] = from[0], from[1:]
 		}
