@@ -79,12 +79,12 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	return server, note, nil
 }
 
-// serveWhileReading lets two threads more run than there are processors, unless the user
-// says how many: one that waits for a page of a mapped pack counts as running, and would keep the
-// kernel from being answered.
+// serveWhileReading lets two threads more run than there are processors for this process, as it
+// was counted when it began (by cgroups too), unless the user says how many: one that waits for
+// a page of a mapped pack counts as running, and would keep the kernel from being answered.
 func serveWhileReading() {
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.NumCPU() + 2)
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 	}
 }
 
