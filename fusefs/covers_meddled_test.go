@@ -54,6 +54,45 @@ func TestWhatIsDoneToUnpackedFilesIsTakenAway(t *testing.T) {
 	}
 }
 
+// Who reads without end keeps what he reads from being unpacked, and nothing else from being
+// looked after.
+func TestCoversAreLookedAfterWhileSomebodyReads(t *testing.T) {
+	needCovers(t)
+	m := mounted(t, few)
+	m.version("w", inVersion(workspacetest.Tree{"f": large(1), "g": {Content: noise(2, 16<<20)}}))
+	m.over("workspaces/w/latest/fs/f", "f")
+	unpacked := m.kept()[0]
+	g, err := os.Open(m.path("workspaces/w/latest/fs/g"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	done := make(chan struct{})
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer close(done)
+	reading.Go(func() {
+		part := make([]byte, 1<<20)
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			_, err := g.ReadAt(part, int64(i%16)<<20)
+			if err := errors.Join(err, unix.Fadvise(int(g.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	m.eventually("it is begun to unpack", func() bool { return len(m.kept()) == 2 })
+	if err := os.Chmod(unpacked, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("what was changed is taken away", func() bool { return !strings.HasPrefix(m.covered(), "f") })
+}
+
 // While something is mounted over a cover, that cannot be taken away, and all others can.
 func TestWhatIsMountedOverACoverKeepsIt(t *testing.T) {
 	needCovers(t)

@@ -36,6 +36,7 @@ type coverer struct {
 	work   sync.WaitGroup
 	waited atomic.Int64                // when somebody last wanted content, Unix nanoseconds
 	off    atomic.Bool                 // it cannot be done here
+	check  <-chan time.Time            // tells when to look after covers
 	mount  atomic.Pointer[cover.Mount] // nil until it is mounted
 
 	mu    sync.Mutex
@@ -128,15 +129,18 @@ func (c *coverer) forget(n *node) {
 func (c *coverer) run(ctx context.Context) {
 	check := time.NewTicker(min(lookedAfter, c.MinAge))
 	defer check.Stop()
+	c.check = check.C
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case n := <-c.queue:
 			c.consider(ctx, n)
-		case <-check.C:
+		case <-c.check:
 			c.tidy()
-			c.keepFree()
+			if !c.none() && c.needed() {
+				c.note("giving back room", c.fs.Uncover())
+			}
 		}
 	}
 }
@@ -195,7 +199,8 @@ type disk interface {
 	Sync() error
 }
 
-// unpack writes a content to a file, in moments in which nobody waits for others.
+// unpack writes a content to a file, in moments in which nobody waits for others, and while
+// nobody else needs the room.
 func (c *coverer) unpack(ctx context.Context, to disk, n *node) error {
 	content, err := c.fs.config.Contents.Content(ctx, n.key)
 	if err != nil {
@@ -226,13 +231,21 @@ func (c *coverer) unpack(ctx context.Context, to disk, n *node) error {
 // covering files, whatever is behind it.
 func unreadable(err error) error { return fmt.Errorf("reading what is to be unpacked: %v", err) }
 
-// await waits until nobody waits for content, or the file system ends.
+// await waits until nobody waits for content, or the file system ends. That can take
+// for ever, so meanwhile it looks after covers.
 func (c *coverer) await(ctx context.Context) error {
 	for {
 		left := quiet - time.Duration(time.Now().UnixNano()-c.waited.Load())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-c.check:
+			c.tidy()
+			if c.needed() {
+				c.note("giving back room", c.fs.Uncover())
+				return errNeeded
+			}
+			continue
 		case <-time.After(max(left, 0)):
 		}
 		if left <= 0 {

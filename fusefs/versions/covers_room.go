@@ -87,15 +87,17 @@ func (c *coverer) tidy() {
 	c.note("taking away what was changed", c.uncover(func(is covered) bool { return !is.by.Unchanged() }))
 }
 
-// keepFree gives back all room when others need it.
-func (c *coverer) keepFree() {
+// errNeeded says that others need the room of what is being unpacked.
+var errNeeded = errors.New("unpacking a file: others need the room on the disk")
+
+// needed reports whether others need the room that files take, as far as can be told.
+func (c *coverer) needed() bool {
+	disk, free, err := c.folder.Space()
+	return err != nil || free < toLeave(disk)
+}
+
+func (c *coverer) none() bool {
 	c.turn.Lock()
-	none := len(c.active) == 0
-	c.turn.Unlock()
-	if none {
-		return
-	}
-	if disk, free, err := c.folder.Space(); err != nil || free < toLeave(disk) {
-		c.note("giving back room", c.fs.Uncover())
-	}
+	defer c.turn.Unlock()
+	return len(c.active) == 0
 }
