@@ -168,7 +168,7 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 		}
 		r.live, r.err = nil, errors.New("it was removed")
 	}
-	return removeAll(dir)
+	return errors.Join(removeAll(dir+copySuffix), removeAll(dir)) // the one of a process that was killed
 }
 
 // finishRemovals removes what a killed process was removing.
