@@ -18,6 +18,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 )
 
 func TestKillLosesNoAcknowledgedSave(t *testing.T) {
@@ -76,6 +77,25 @@ func TestADeadMountIsClearedAway(t *testing.T) {
 	}
 	if _, err := mountHere(m.dir, false); !errors.Is(err, domarkx.ErrExists) {
 		t.Errorf("mounting on a living mount: %v", err)
+	}
+}
+
+// A user that cannot be seen may be one that is just leaving: such as this process, which is
+// left out of those that are told.
+func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
+	for _, name := range []string{"README.md", "workspaces/w/latest/fs/f"} {
+		m := mounted(t)
+		m.version("w", inVersion(workspacetest.Tree{"f": {Content: "1"}}))
+		f, err := os.Open(m.path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := time.AfterFunc(time.Second, func() { f.Close() })
+		defer left.Stop()
+		if err := fusefs.Unmount(t.Context(), m.mnt); err != nil {
+			t.Errorf("%s was open: %v", name, err)
+		}
+		m.stop()
 	}
 }
 

@@ -163,11 +163,17 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 		return detach(ctx, dir)
 	}
 	inner := innerOf(dir)
-	// Who has just closed its last file counts as a user for a moment longer.
+	// Who has just closed its last file counts as a user for a moment longer, which is a long one
+	// where there is much to do. Who is still seen then is one.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
 		err = unmountAll(ctx, dir, inner, uncover)
-		if err == nil || wait > 100*time.Millisecond {
+		if err == nil || wait > 2*time.Second {
 			break
+		}
+		if wait > 100*time.Millisecond {
+			if users, uerr := usersOf(dir, inner); uerr != nil || len(users) > 0 {
+				break
+			}
 		}
 		select {
 		case <-time.After(wait):
