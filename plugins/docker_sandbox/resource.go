@@ -62,6 +62,7 @@ func (r *resource) adopt(ctx context.Context, i image, id, stamp string, dirty b
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts = r.config.network, r.config.memory, r.config.cpus, r.config.mounts
 	r.state.Dirty = dirty
+	r.state.Engine = ""
 	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // it only tells engines apart
 		r.state.Engine = info.Info.ID
 	}
