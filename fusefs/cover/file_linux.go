@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,9 +75,9 @@ func (c *File) Sync() error {
 
 // Cover mounts the file over another one.
 func (c *File) Cover(m Mount, at Place) error {
-	when := time.Unix(c.a.Date, 0)
-	if err := os.Chtimes(c.file.Name(), when, when); err != nil {
-		return err
+	when := unix.NsecToTimeval(c.a.Date * 1e9)
+	if err := unix.Futimes(int(c.file.Fd()), []unix.Timeval{when, when}); err != nil {
+		return fmt.Errorf("setting the times of an unpacked file: %w", err)
 	}
 	if err := unix.Fstat(int(c.file.Fd()), &c.written); err != nil {
 		return fmt.Errorf("looking at an unpacked file: %w", err)
