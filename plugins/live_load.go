@@ -96,7 +96,7 @@ func (l *Live) noteHalf(ctx context.Context) {
 	c.Abort()
 	if err == nil {
 		l.state.Kept = versionsOf(c.Resources)
-		l.save() // else it is told again the next time
+		_ = l.save() // else it is told again the next time
 	}
 }
 
