@@ -21,11 +21,7 @@ func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { ret
 func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) map[string]format.Identity {
 	found := map[string]format.Identity{}
 	for _, info := range list {
-		headers, err := m.store.Header(ctx, info.ID)
-		if err != nil {
-			continue
-		}
-		h, err := loadHeader(ctx, m.store, headers[:1])
+		h, err := m.header(ctx, info.ID)
 		if err != nil {
 			continue
 		}

@@ -152,11 +152,7 @@ func (m *SessionManager) check(ctx context.Context, session string, a askedFor) 
 // checkAdded checks what the file adds to a session against what the plugins take. What
 // is wrong with the document itself its first call says.
 func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) error {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil {
-		return err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, info.ID)
 	if err != nil {
 		return err
 	}

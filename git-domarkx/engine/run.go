@@ -183,11 +183,7 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 // languages tells which languages of code the resources of a session run, by what
 // their plugins say.
 func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil {
-		return nil, err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, info.ID)
 	if err != nil {
 		return nil, err
 	}

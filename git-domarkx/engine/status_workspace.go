@@ -144,11 +144,7 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 	lists := err == nil && shared.Resources != nil
 	var states []WorkspaceState
 	for _, info := range list {
-		headers, err := m.store.Header(ctx, info.ID)
-		if err != nil {
-			continue // for fsck to tell
-		}
-		h, err := loadHeader(ctx, m.store, headers[:1])
+		h, err := m.header(ctx, info.ID)
 		if err != nil {
 			continue
 		}

@@ -190,11 +190,7 @@ func (m *SessionManager) keepTrust(ctx context.Context, name string, state *doma
 // them that nothing is added to: none where something is. Who trusts a session in a
 // workspace of another one trusts what its own document says as well.
 func (m *SessionManager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]trustDigest, error) {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil {
-		return nil, err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, info.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -131,11 +131,7 @@ func (m *SessionManager) digest(ctx context.Context, info domarkx.Info) (trustDi
 
 // digestWith also returns that of what runs besides the document.
 func (m *SessionManager) digestWith(ctx context.Context, info domarkx.Info) (d, besides trustDigest, err error) {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil {
-		return d, besides, err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, info.ID)
 	if err != nil {
 		return d, besides, err
 	}

@@ -138,6 +138,16 @@ func (v *view) header(ctx context.Context) (domarkx.Header, error) {
 	return loadHeader(ctx, v.blobs, v.headers)
 }
 
+// header returns the header that the session of a snapshot is worked with: the first one, where
+// a merge left several.
+func (m *SessionManager) header(ctx context.Context, snapshot string) (domarkx.Header, error) {
+	headers, err := m.store.Header(ctx, snapshot)
+	if err != nil {
+		return domarkx.Header{}, err
+	}
+	return loadHeader(ctx, m.store, headers[:1])
+}
+
 func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
 	var shown domarkx.Header
 	var others []domarkx.Value

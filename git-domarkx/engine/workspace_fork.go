@@ -116,11 +116,7 @@ const privateKey = "domarkx.private"
 
 // forkPrivate makes the workspace of a fork private, where its document asks for one.
 func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) error {
-	headers, err := m.store.Header(ctx, fork.ID)
-	if err != nil {
-		return err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, fork.ID)
 	if err != nil {
 		return err
 	}

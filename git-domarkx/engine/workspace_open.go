@@ -115,11 +115,7 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 // gate let them through. What versions say of their resources may have come from
 // anybody.
 func (m *SessionManager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
-	headers, err := m.store.Header(ctx, session.ID)
-	if err != nil {
-		return domarkx.Header{}, nil, err
-	}
-	h, err := loadHeader(ctx, m.store, headers[:1])
+	h, err := m.header(ctx, session.ID)
 	if err != nil {
 		return h, nil, err
 	}
