@@ -305,3 +305,52 @@ func TestUnfinishedOpensNoOthers(t *testing.T) {
 		t.Errorf("a resource works in the work tree that nobody asked for: %v", err)
 	}
 }
+
+// cancelling is a store that ends a context while a version is read, as a kill
+// would.
+type cancelling struct {
+	plugins.Versions
+	cancel func()
+}
+
+func (c cancelling) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	c.cancel()
+	return nil, ctx.Err()
+}
+
+func TestInterruptedLoadIsFinished(t *testing.T) {
+	w := newWorld(t)
+	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.set(l, "a", "one")
+	one := w.commit(l, "1")
+	w.set(l, "a", "two")
+	w.commit(l, "2")
+	l.Close(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	w.renew(cancelling{w.store, cancel})
+	l = w.open("s", plugins.Options{})
+	if err := l.Load(ctx, one); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	l.Close(t.Context())
+	w.renew(w.store)
+	if i, err := w.m.Instance(t.Context(), "s"); !i.Interrupted || err != nil {
+		t.Error(i, err)
+	}
+	l = w.open("s", plugins.Options{})
+	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Head() != "1" || w.get(l, "a") != "one" {
+		t.Error(changed, err, l.Head(), w.get(l, "a"))
+	}
+	l.Close(t.Context())
+	// A new instance that was not loaded whole is loaded by the next process.
+	ctx, cancel = context.WithCancel(t.Context())
+	w.renew(cancelling{w.store, cancel})
+	if _, err := w.m.Open(ctx, "new", plugins.Options{Tip: &one}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	w.renew(w.store)
+	l = w.open("new", plugins.Options{Tip: &one})
+	if l.Head() != "1" || w.get(l, "a") != "one" {
+		t.Error(l.Head(), w.get(l, "a"))
+	}
+}

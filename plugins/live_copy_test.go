@@ -1,0 +1,52 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// killed keeps what the disk holds of an instance while a path is copied, for who is killed
+// then.
+type killed struct {
+	fake
+	at string
+}
+
+func (k *killed) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
+	if strings.HasSuffix(site.Dir, "-copy") && k.at != "" {
+		if err := os.CopyFS(k.at, os.DirFS(filepath.Dir(site.Dir))); err != nil {
+			return nil, err
+		}
+		k.at = ""
+	}
+	return k.fake.Open(ctx, site)
+}
+
+func TestKilledCopy(t *testing.T) {
+	w := newWorld(t)
+	specs := []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}
+	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "there")
+	at := filepath.Join(w.dir, "killed")
+	w.m = plugins.New([]domarkx.Plugin{&killed{at: at}}, w.store, w.home)
+	if err := w.open("t", plugins.Options{Specs: specs}).Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(w.home.Dir, "t")
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(at, dir)); err != nil {
+		t.Fatal(err)
+	}
+	w.renew(w.store)
+	if got := w.get(w.open("t", plugins.Options{Specs: specs}), "a"); got != "there" {
+		t.Errorf("the copy holds %q", got)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*-copy")); len(left) > 0 || err != nil {
+		t.Error(left, err)
+	}
+}
