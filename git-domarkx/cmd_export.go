@@ -22,8 +22,8 @@ Writes a session in a format. While a session is as it was imported, exporting i
 format that it came in gives back the original bytes. Of a session that was changed, or
 came in another format, it makes a document that the format's own program reads.
 
-What the format cannot hold is listed on standard error; with --strict nothing is
-written then.
+What the format cannot hold is listed on standard error, for the first ten messages that lose
+the same, and counted for the others; with --strict nothing is written then.
 
 When the output is a folder, or ends with a slash, the document is written where the format's
 program keeps it below that folder, and its path is printed: for agent-chatter
