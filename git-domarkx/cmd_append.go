@@ -17,6 +17,11 @@ func (appendCmd) Help() string {
 Adds a message to the end of a session. The text is Markdown: its fences become code
 blocks. A line in it that would begin another message is escaped.
 
+A message of the assistant is linked to the version of the session's workspace that is
+live, after changes made by hand in its folders were committed as a version; where
+nothing is live, to the version that the session was linked to last. Nothing is started
+for that.
+
 When the command returns, the message is on the disk. Any number of processes may append
 to one session at once.
 

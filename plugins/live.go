@@ -29,8 +29,8 @@ type Options struct {
 	Temporary bool
 	// Existing fails with domarkx.ErrNotFound when the instance is not here yet.
 	Existing bool
-	// Folders opens only those that are folders of this machine: to take up anything
-	// else can start programs. The others count as they were left.
+	// Folders opens only resources that are folders of this machine, starts no program and
+	// contacts no server. The other resources count as they were committed last.
 	Folders bool
 	// NoWait fails with domarkx.ErrConflict while another process has the instance.
 	NoWait bool
@@ -49,6 +49,7 @@ type Live struct {
 	timeout   time.Duration
 	keep      func(context.Context, *Changes) error
 	temporary bool
+	folders   bool                   // see Options.Folders
 	asked     []domarkx.ResourceSpec // see Options.Specs
 	forced    bool                   // resources are removed even where their plugins fail to
 
@@ -72,7 +73,9 @@ type resource struct {
 // Open takes the lock of an instance, waiting while another process has it, and
 // makes or takes up its resources.
 func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*Live, error) {
-	m.sweep(ctx)
+	if !o.Folders {
+		m.sweep(ctx)
+	}
 	l, err := m.acquire(ctx, name, o)
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", name, err)
@@ -112,7 +115,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 	if timeout <= 0 {
 		timeout = m.home.Timeout
 	}
-	return &Live{m: m, timeout: timeout, temporary: o.Temporary, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: timeout, temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start brings the resources up.

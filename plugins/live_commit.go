@@ -149,16 +149,32 @@ func (l *Live) unchanged() error {
 		return nil
 	}
 	l.state.Given = nil
-	for i := range l.state.Resources {
-		l.state.Resources[i].Dirty = false
-	}
+	l.clean()
 	return l.save()
 }
+
+// clean notes that the resources are what the head has, except those that were not looked at.
+func (l *Live) clean() {
+	for i := range l.state.Resources {
+		if !l.passesOver(i) {
+			l.state.Resources[i].Dirty = false
+		}
+	}
+}
+
+// passesOver reports whether Options.Folders left a resource closed.
+func (l *Live) passesOver(i int) bool { return l.folders && l.resources[i].live == nil }
 
 // commit commits one resource if it changed, and returns its version.
 func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 	e := &l.state.Resources[i]
 	base := l.committedVersion(e.ID, e.Type)
+	if l.passesOver(i) {
+		if base == "" {
+			return "", &ResourceError{"committing the state of", e.ID, fmt.Errorf("no version has it, and it is not open: %w", domarkx.ErrNotFound)}
+		}
+		return base, nil
+	}
 	if both, ok := l.resources[i].live.(domarkx.ChangeCommitter); ok && !e.Dirty && base != "" {
 		return l.commitChange(ctx, i, both, base, c)
 	}
@@ -247,9 +263,7 @@ func (l *Live) committed(v domarkx.Version) error {
 	given := l.state.Given
 	l.state.Head, l.state.Committed, l.state.Given = v.ID, v.Resources, nil
 	if given == nil || slices.Equal(given, versionsOf(v.Resources)) {
-		for i := range l.state.Resources {
-			l.state.Resources[i].Dirty = false
-		}
+		l.clean()
 	}
 	return l.save()
 }

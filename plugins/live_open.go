@@ -181,6 +181,9 @@ func (l *Live) finishRemovals(ctx context.Context) error {
 		if !l.state.Resources[i].Gone {
 			continue
 		}
+		if l.folders { // removing it may start programs
+			return fmt.Errorf("resource %q is being removed: %w", l.state.Resources[i].ID, domarkx.ErrConflict)
+		}
 		if err := l.removeAt(ctx, i); err != nil {
 			return err
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // Append adds a message of Markdown text to the end of a session, which it makes
-// when it is not there. Its cost does not grow with the session.
+// when it is not there. A message of the assistant is linked as [SessionManager.replyLink]
+// says. The cost does not grow with the session.
 func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.Role, text string) (domarkx.Info, error) {
 	blocks, err := markdown.ParseContent(text)
 	if err != nil {
@@ -20,6 +21,12 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
+	}
+	link := ""
+	if role == domarkx.Assistant {
+		if link, err = m.replyLink(ctx, name); err != nil {
+			return domarkx.Info{}, err
+		}
 	}
 	id := domarkx.NewID(0, committer.When) // one id, however often it must be tried
 	c := change{name: name, operation: "append", author: author, committer: committer}
@@ -33,7 +40,7 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 			}
 			info, err = m.begin(ctx, tx, c, id, msg)
 		case err == nil:
-			info, err = m.appendTo(ctx, tx, tip, c, addition{message: msg, id: id})
+			info, err = m.appendTo(ctx, tx, tip, c, addition{message: msg, id: id, link: link})
 		}
 		if err != nil {
 			return err
