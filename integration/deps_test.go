@@ -20,15 +20,15 @@ const module = "github.com/domarkx/domarkx"
 var arrows = []arrow{
 	{".", nil, "the model is imported by everything and imports nothing"},
 	{"format", []string{"."}, "formats turn bytes into the model and back"},
-	{"unnamed", nil, "a file without a name knows nothing of what is in it"},
-	{"gitstore", []string{".", "unnamed"}, "the store turns the model into Git objects and back"},
-	{"fusefs", []string{"."}, "the mount shows the model, and declares what it needs"},
-	{"plugins", []string{".", "format/schema", "format/."}, "plugins know the model and JSON Schemas, not Git"},
-	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd"}, "a repository is worked on by running git"},
-	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd"}, "the registry needs what the plugins need"},
-	{"plugins/openpocket", []string{".", "format", "plugins"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
-	{"git-domarkx/agents", []string{".", "format", "unnamed"}, "agents live in terminals, not in Git"},
-	{"git-domarkx/engine", []string{".", "format", "plugins/.", "plugins/durable"}, "the engine knows neither Git nor the mount"},
+	{"gitstore", []string{"."}, "the store turns the model into Git objects and back"},
+	{"gitstore/atomicfile", nil, "whoever writes files may use it, and it knows nothing of what is in them"},
+	{"fusefs", []string{".", "gitstore/atomicfile"}, "the mount shows the model, and declares what it needs"},
+	{"plugins", []string{".", "format/schema", "format/.", "gitstore/atomicfile"}, "plugins know the model and JSON Schemas, not Git"},
+	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "a repository is worked on by running git"},
+	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
+	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
+	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
+	{"git-domarkx/engine", []string{".", "format", "plugins/.", "gitstore/atomicfile"}, "the engine knows neither Git nor the mount"},
 }
 
 type arrow struct {

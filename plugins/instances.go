@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // An Instance is a workspace that is live on this machine.
@@ -209,7 +209,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := os.Rename(l.dir, target); err != nil {
 		return fmt.Errorf("renaming workspace %q: %w", from, err)
 	}
-	if err := durable.SyncFolder(m.home.Dir); err != nil {
+	if err := atomicfile.SyncDir(m.home.Dir); err != nil {
 		return err
 	}
 	l.dir, l.state.Name, l.state.Renaming = target, to, ""
@@ -272,7 +272,7 @@ func (m *WorkspaceManager) remove(dir string) error {
 	if err := os.Rename(dir, gone); err != nil {
 		return err
 	}
-	if err := durable.SyncFolder(m.home.Dir); err != nil {
+	if err := atomicfile.SyncDir(m.home.Dir); err != nil {
 		return err
 	}
 	return removeAll(gone)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const (
@@ -102,7 +102,7 @@ func parseState(v domarkx.Value) state {
 // write replaces the state file in a folder, durably.
 func (s state) write(dir string) error {
 	data := s.value().AppendJSON(nil, "", "  ")
-	if err := durable.Replace(filepath.Join(dir, stateFile), append(data, '\n')); err != nil {
+	if err := atomicfile.Replace(filepath.Join(dir, stateFile), append(data, '\n')); err != nil {
 		return fmt.Errorf("writing the state of workspace %q: %w", s.Name, err)
 	}
 	return nil

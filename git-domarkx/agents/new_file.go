@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/unnamed"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // WriteNew writes a file that must not be there yet, which is [fs.ErrExist], with the
@@ -17,8 +17,8 @@ func WriteNew(path string, content io.Reader) error {
 	if err := makeFolder(dir); err != nil {
 		return err
 	}
-	f, err := unnamed.Create(dir, 0o600)
-	link := unnamed.Link
+	f, err := atomicfile.CreateUnnamed(dir, 0o600)
+	link := atomicfile.Link
 	if errors.Is(err, errors.ErrUnsupported) {
 		if f, err = os.CreateTemp(dir, ".git-domarkx-*"); err == nil {
 			defer os.Remove(f.Name())

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A callJournal keeps what runs right now, so that a call during which the program
@@ -97,7 +97,7 @@ func (j callJournal) list() ([]journalled, error) {
 
 // sweep removes what a process was writing that was killed long ago.
 func (j callJournal) sweep(f fs.DirEntry) {
-	if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.Aside) && time.Since(info.ModTime()) > time.Hour {
+	if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), atomicfile.TempPrefix) && time.Since(info.ModTime()) > time.Hour {
 		os.Remove(filepath.Join(j.dir, f.Name()))
 	}
 }

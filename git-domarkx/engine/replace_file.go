@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // replaceFile is durable.Replace for a file whose folder need not be there: it is made,
@@ -18,8 +18,8 @@ func replaceFile(path string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := durable.Replace(path, data); err != nil || !isNew {
+	if err := atomicfile.Replace(path, data); err != nil || !isNew {
 		return err
 	}
-	return durable.SyncFolder(filepath.Dir(dir))
+	return atomicfile.SyncDir(filepath.Dir(dir))
 }

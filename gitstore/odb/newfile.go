@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/domarkx/domarkx/unnamed"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A newFile is a file being written. It has no name, or one that Git removes when
@@ -51,9 +51,9 @@ func tempName(prefix string) string { return prefix + strconv.FormatUint(rand.Ui
 // createUnnamed creates a file that no prune can take, as it gets no name before
 // its own; where the system has none, one with a temporary name beside path.
 func createUnnamed(objects, path string) (newFile, error) {
-	f, err := unnamed.Create(filepath.Dir(path), 0o444)
+	f, err := atomicfile.CreateUnnamed(filepath.Dir(path), 0o444)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = unnamed.Create(objects, 0o444)
+		f, err = atomicfile.CreateUnnamed(objects, 0o444)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return createTemp(objects, filepath.Join(filepath.Dir(path), "tmp_obj_"))
@@ -121,7 +121,7 @@ func (f *newFile) link(objects, path string) error {
 // none, and again while a prune removes it for being empty.
 func (f *newFile) linkAs(objects, path string) error {
 	for try := 0; ; try++ {
-		err := unnamed.Link(f.f, path)
+		err := atomicfile.Link(f.f, path)
 		if err == nil {
 			f.unnamed = false
 		}

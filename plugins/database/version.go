@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A Version is given to a [domarkx.VersionWriter], file by file. What the last one
@@ -96,7 +96,7 @@ func (v *Version) Finish() error {
 		data = append(data, id...)
 	}
 	sum := sha256.Sum256(data)
-	return durable.Replace(v.cache, append(data, sum[:]...))
+	return atomicfile.Replace(v.cache, append(data, sum[:]...))
 }
 
 const knownMagic = "known contents 1\n"

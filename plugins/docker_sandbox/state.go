@@ -18,8 +18,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
-	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 const stateFormat = 1
@@ -73,7 +73,7 @@ func (s state) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.Replace(filepath.Join(dir, "state.json"), append(data, '\n'))
+	return atomicfile.Replace(filepath.Join(dir, "state.json"), append(data, '\n'))
 }
 
 func baseFile(dir, container string) string { return filepath.Join(dir, "base-"+short(container)) }
@@ -96,14 +96,14 @@ func forgetOthers(dir, container string) error {
 			}
 		}
 	}
-	return durable.Sweep(dir)
+	return atomicfile.Sweep(dir)
 }
 
 // A file of entries ends with the SHA-256 of what is before.
 
 func seal(path string, data []byte) error {
 	sum := sha256.Sum256(data)
-	return durable.Replace(path, append(data, sum[:]...))
+	return atomicfile.Replace(path, append(data, sum[:]...))
 }
 
 // unseal reads a file; nil when it is not there or not whole.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/tree"
 )
 
@@ -254,5 +254,5 @@ func (r *resource) TearDown(ctx context.Context) error {
 			return err
 		}
 	}
-	return durable.Sweep(r.site.Dir)
+	return atomicfile.Sweep(r.site.Dir)
 }

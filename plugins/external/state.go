@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // What is in the folder of a resource.
@@ -50,7 +50,7 @@ func (r *resource) keep(s state) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.Replace(r.in(stateName), data); err != nil {
+	if err := atomicfile.Replace(r.in(stateName), data); err != nil {
 		return fmt.Errorf("the state of resource %q: %w", r.site.Resource, err)
 	}
 	r.state = s

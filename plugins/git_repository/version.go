@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // The names of the index, and of what is to become it, which is in no version.
@@ -108,7 +108,7 @@ func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error 
 }
 
 func (r *repository) remember(index []byte) error {
-	return durable.Replace(r.in(digestName), []byte(digest(index)))
+	return atomicfile.Replace(r.in(digestName), []byte(digest(index)))
 }
 
 // A writer adds the canonical index to what the folder gives.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins/durable"
 )
 
 // ownerSuffix ends the name of the file, beside a server's folder, with the folder
@@ -23,7 +23,7 @@ const ownerSuffix = ".resource"
 
 // noteOwner notes whose server is in a place of root's.
 func noteOwner(s serverState) error {
-	return durable.Replace(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
+	return atomicfile.Replace(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
 }
 
 // removePlace removes the files of a server that has ended.

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const (
@@ -85,7 +85,7 @@ func (s *server) writeState(state serverState) error {
 	if err != nil {
 		return err
 	}
-	return durable.Replace(filepath.Join(s.dir, stateName), append(data, '\n'))
+	return atomicfile.Replace(filepath.Join(s.dir, stateName), append(data, '\n'))
 }
 
 // makePlace makes the folder of the server's files.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // The files of a resource's own folder, besides those of the server.
@@ -25,12 +25,12 @@ func (r *resource) dirty() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(err, durable.SyncFolder(r.dir))
+	return errors.Join(err, atomicfile.SyncDir(r.dir))
 }
 
 // clean notes that the database is what was committed or loaded, at a mark.
 func (r *resource) clean(mark string) error {
-	return durable.Replace(r.in(cleanName), []byte(mark+"\n"))
+	return atomicfile.Replace(r.in(cleanName), []byte(mark+"\n"))
 }
 
 // markSQL tells what changes with any change of the database: transactions, and

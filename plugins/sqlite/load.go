@@ -11,15 +11,15 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
-	"github.com/domarkx/domarkx/plugins/durable"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // Load makes the database that of a version, byte for byte. It is written aside and
 // then takes the place of the old one.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
-	f, err := os.CreateTemp(r.dir, durable.Aside)
+	f, err := os.CreateTemp(r.dir, atomicfile.TempPrefix)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *resource) replace(ctx context.Context, with string) error {
 	if errors.Is(err, syscall.EXDEV) {
 		err = r.moveAcross(with)
 	}
-	return errors.Join(err, durable.SyncFolder(filepath.Dir(r.path)))
+	return errors.Join(err, atomicfile.SyncDir(filepath.Dir(r.path)))
 }
 
 // moveAcross moves a file from another file system to the place of the database.
@@ -72,7 +72,7 @@ func (r *resource) moveAcross(from string) error {
 		return err
 	}
 	defer source.Close()
-	beside, err := os.CreateTemp(filepath.Dir(r.path), durable.Aside)
+	beside, err := os.CreateTemp(filepath.Dir(r.path), atomicfile.TempPrefix)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
-	"github.com/domarkx/domarkx/plugins/durable"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -56,7 +56,7 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 			return nil, err
 		}
 	}
-	if err := durable.Sweep(r.dir); err != nil {
+	if err := atomicfile.Sweep(r.dir); err != nil {
 		return nil, err
 	}
 	// An empty file is an empty database.
@@ -100,7 +100,7 @@ func (r *resource) TearDown(context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, durable.Sweep(r.dir))...)
+	return errors.Join(append(errs, atomicfile.Sweep(r.dir))...)
 }
 
 // journals are the files that SQLite keeps beside the database.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/domarkx/domarkx/plugins/durable"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A stamp tells whether the file of the database may have changed.
@@ -42,7 +42,7 @@ func (s stamp) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.Replace(path, append(data, '\n'))
+	return atomicfile.Replace(path, append(data, '\n'))
 }
 
 // Changed compares the file with what was committed or loaded last. A log or journal

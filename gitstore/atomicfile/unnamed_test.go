@@ -1,4 +1,4 @@
-package unnamed_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -8,12 +8,12 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/domarkx/domarkx/unnamed"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-func TestLink(t *testing.T) {
+func TestUnnamed(t *testing.T) {
 	dir := t.TempDir()
-	f, err := unnamed.Create(dir, 0o600)
+	f, err := atomicfile.CreateUnnamed(dir, 0o600)
 	if runtime.GOOS != "linux" {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Fatal(err)
@@ -34,10 +34,10 @@ func TestLink(t *testing.T) {
 	if err := os.WriteFile(taken, []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := unnamed.Link(f, taken); !errors.Is(err, fs.ErrExist) {
+	if err := atomicfile.Link(f, taken); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a name that is taken: %v", err)
 	}
-	if err := unnamed.Link(f, free); err != nil {
+	if err := atomicfile.Link(f, free); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{taken: "other", free: "whole"} {
@@ -45,7 +45,7 @@ func TestLink(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
-	if _, err := unnamed.Create(filepath.Join(dir, "none"), 0o600); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := atomicfile.CreateUnnamed(filepath.Join(dir, "none"), 0o600); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package unnamed
+package atomicfile
 
 import (
 	"errors"
@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create opens a new file in a folder for reading and writing, without giving it a name:
-// open(2), O_TMPFILE. The error is [errors.ErrUnsupported] where that cannot be done, and
-// [fs.ErrNotExist] when there is no such folder.
-func Create(dir string, perm fs.FileMode) (*os.File, error) {
+// CreateUnnamed opens a new file in a folder for reading and writing, without a name: if
+// the process is killed, nothing is left of it (open(2), O_TMPFILE). The error is
+// [errors.ErrUnsupported] where that is not possible, and [fs.ErrNotExist] when the folder
+// does not exist.
+func CreateUnnamed(dir string, perm fs.FileMode) (*os.File, error) {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(perm.Perm()))
 	switch {
 	// Old kernels take it for the opening of a directory.
@@ -23,15 +24,15 @@ func Create(dir string, perm fs.FileMode) (*os.File, error) {
 		return nil, &os.PathError{Op: "make a file in", Path: dir, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), dir+" (unnamed)")
-	if _, err := os.Stat(descriptor(f)); err != nil { // no /proc here
+	if _, err := os.Stat(descriptor(f)); err != nil { // /proc is not mounted
 		f.Close()
 		return nil, fmt.Errorf("unnamed file: %w", errors.ErrUnsupported)
 	}
 	return f, nil
 }
 
-// Link gives a file of [Create] a name, once. The error is [fs.ErrExist] when something has
-// that name.
+// Link gives a file of [CreateUnnamed] a name, once. It syncs nothing. The error is
+// [fs.ErrExist] when the name is taken.
 func Link(f *os.File, path string) error {
 	err := unix.Linkat(unix.AT_FDCWD, descriptor(f), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
 	if err == nil {

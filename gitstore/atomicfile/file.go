@@ -1,0 +1,120 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// TempPrefix is how the names of unfinished files begin.
+const TempPrefix = ".new-"
+
+// A File is written beside the file that it replaces.
+type File struct {
+	*os.File
+	path string
+	done bool
+}
+
+// Create opens a new file, of that mode whatever the umask, that [File.Commit] gives a
+// path. Until then readers of the path see what was there before.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), TempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{File: temp, path: path}
+	if err := temp.Chmod(perm); err != nil {
+		return nil, errors.Join(err, f.Abort())
+	}
+	return f, nil
+}
+
+// Commit syncs the file, renames it to its path and syncs the folder. It closes the file.
+// After an error from before the rename, the path is as it was.
+func (f *File) Commit() error {
+	err := errors.Join(f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), f.path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %q: %w", f.path, err), f.Abort())
+	}
+	f.done = true
+	return SyncDir(filepath.Dir(f.path))
+}
+
+// Abort closes and removes the file. It does nothing after Commit.
+func (f *File) Abort() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// Replace makes data the content of a file that only the user can read. The folder must
+// exist.
+func Replace(path string, data []byte) error {
+	f, err := Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(fmt.Errorf("write %q: %w", path, err), f.Abort())
+	}
+	return f.Commit()
+}
+
+// Remove removes a file. A missing one is not an error.
+func Remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// MkdirAll makes a folder and its missing parents.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, perm); err != nil {
+		if info, serr := os.Stat(dir); serr != nil || !info.IsDir() { // else another process made it just now
+			return err
+		}
+	}
+	return SyncDir(parent)
+}
+
+// Sweep removes the unfinished files that killed processes left in a folder. No process
+// may be writing there.
+func Sweep(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), TempPrefix) {
+			if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

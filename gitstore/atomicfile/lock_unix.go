@@ -1,0 +1,30 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// TryLock locks an open file or folder until it is closed or the process ends: flock(2).
+// The error is [ErrLocked] when another has the lock, and [errors.ErrUnsupported] where the
+// file system locks no such file: NFS, for one, locks only what is open for writing.
+func TryLock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EWOULDBLOCK):
+			err = ErrLocked
+		case errors.Is(err, unix.EBADF), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP):
+			err = errors.ErrUnsupported
+		}
+		return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+	}
+}
