@@ -21,8 +21,8 @@ type kind struct {
 	mu          sync.Mutex
 	described   bool
 	description domarkx.Description
-	config      *schema.Schema            // nil takes anything
-	tools       map[string]*schema.Schema // nil takes anything
+	config      *schema.Schema // nil takes anything
+	tools       map[string]func() (*schema.Schema, error)
 }
 
 // describe asks the plugin what it offers, unless it said so already.
@@ -42,11 +42,15 @@ func (k *kind) describe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plugin %q, schema of its config: %w", k.plugin.Type(), err)
 	}
-	tools := make(map[string]*schema.Schema, len(d.Tools))
-	for _, t := range d.Tools {
-		if tools[t.Name], err = compile(t.Schema); err != nil {
-			return fmt.Errorf("plugin %q, schema of its tool %q: %w", k.plugin.Type(), t.Name, err)
-		}
+	tools := make(map[string]func() (*schema.Schema, error), len(d.Tools))
+	for _, t := range d.Tools { // few of them are called by one command
+		tools[t.Name] = sync.OnceValues(func() (*schema.Schema, error) {
+			s, err := compile(t.Schema)
+			if err != nil {
+				return nil, fmt.Errorf("plugin %q, schema of its tool %q: %w", k.plugin.Type(), t.Name, err)
+			}
+			return s, nil
+		})
 	}
 	k.description, k.config, k.tools, k.described = d, config, tools, true
 	return nil

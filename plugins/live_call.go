@@ -137,13 +137,17 @@ func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
 	if r.live == nil {
 		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not there: %v", id, r.err)}
 	}
-	s, ok := r.kind.tools[call.Tool]
+	compiled, ok := r.kind.tools[call.Tool]
 	if !ok {
 		names := make([]string, len(r.kind.description.Tools))
 		for i, t := range r.kind.description.Tools {
 			names[i] = t.Name
 		}
 		return i, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("resource %q has no tool %q, only %s", id, call.Tool, strings.Join(names, ", "))}
+	}
+	s, err := compiled()
+	if err != nil {
+		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: err.Error()}
 	}
 	if found := check(s, call.Arguments); len(found) > 0 {
 		messages := make([]string, len(found))

@@ -1,111 +1,73 @@
-// Package schema checks JSON documents against JSON Schemas and says what is wrong
-// with them where it stands: with line, column and JSON pointer, what was found and
+// Package schema validates JSON documents against JSON Schemas (draft 2020-12) and
+// reports each problem with its line, column and JSON pointer, what was found and
 // what was expected.
 package schema
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format"
 )
 
-// A Schema is a JSON Schema that documents are checked against. It may be used by
-// several goroutines.
+// A Schema is a compiled JSON Schema. It is safe for concurrent use.
 type Schema struct {
-	rule      *rule // nil when rules cannot say it
-	validator func() (*jsonschema.Schema, error)
+	root     *jsonschema.Schema
+	patterns map[string]*regexp.Regexp
+	library  *jsonschema.Resolved // validates keywords that [checker] does not know; nil when there are none
 }
 
-// Compile reads a JSON Schema that refers to nothing outside. The formats date-time, as
-// [format.ParseTime] reads it, and local-date-time, as [format.ParseLocalTime] does, are
-// checked.
+// Compile reads a JSON Schema, which may not refer to other documents. It asserts the
+// formats date-time, as [format.ParseTime] reads it, and local-date-time, as
+// [format.ParseLocalTime] does; all other formats are annotations.
 func Compile(text string) (*Schema, error) {
-	s := &Schema{readRule(text), sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(text) })}
-	if s.rule != nil { // else nothing is known of it yet
+	s := &Schema{root: new(jsonschema.Schema), patterns: map[string]*regexp.Regexp{}}
+	if err := json.Unmarshal([]byte(text), s.root); err != nil {
+		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
+	}
+	if s.prepare(s.root) {
 		return s, nil
 	}
-	_, err := s.validator()
-	return s, err
-}
-
-// compile makes the validator, which takes longer than to check most documents.
-func compile(text string) (*jsonschema.Schema, error) {
-	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
+	var err error
+	if s.library, err = s.root.Resolve(nil); err != nil { // takes several times as long as all else here
 		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	for name := range times {
-		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error { return checkTime(name, v) }})
-	}
-	compiler.AssertFormat()
-	if err := compiler.AddResource("schema.json", parsed); err != nil {
-		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
-	}
-	compiled, err := compiler.Compile("schema.json")
-	if err != nil {
-		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
-	}
-	return compiled, nil
+	return s, nil
 }
 
-// times read the formats of times. The second is of this package: JSON Schema knows none
-// without a zone.
-var times = map[string]func(string) (time.Time, bool){"date-time": format.ParseTime, localTime: format.ParseLocalTime}
-
-const localTime = "local-date-time"
-
-var errNoTime = errors.New("no date and time")
-
-func checkTime(name string, v any) error {
-	if s, ok := v.(string); ok {
-		if _, ok := times[name](s); !ok {
-			return errNoTime
-		}
-	}
-	return nil
-}
-
-// maxReports bounds how many reports there are on one document.
+// maxReports is the number of problems reported for one document.
 const maxReports = 100
 
-// Check returns what is wrong with v, which was parsed from data, in the order in
-// which it stands there; nil when nothing is. The reports have no path.
+// Check returns the problems of v in document order, or nil when v is valid. data is
+// the text that v was parsed from; the reports have no path.
 func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
-	if s.rule != nil && s.rule.check(v, 0) == holds {
+	c := checker{schema: s}
+	c.check(s.root, v, nil)
+	if len(c.found) == 0 && s.library != nil {
+		if err := s.library.Validate(plain(v)); err != nil {
+			return []*domarkx.SyntaxError{{Line: 1, Column: 1, Msg: err.Error()}}
+		}
+	}
+	if len(c.found) == 0 {
 		return nil
 	}
-	validator, err := s.validator()
-	if err != nil {
-		return []*domarkx.SyntaxError{{Msg: err.Error(), Err: err}}
-	}
-	err = validator.Validate(plain(v))
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return nil
-	}
-	r := reporter{root: v}
-	r.add(invalid)
-	return r.locate(data)
+	return c.locate(data)
 }
 
-// plain returns a value as the validator wants it: of repeated names the last.
+// plain converts a value for the library: the last of repeated members counts.
 func plain(v domarkx.Value) any {
 	switch v.Kind() {
 	case domarkx.String:
 		return v.Text()
 	case domarkx.Number:
-		return json.Number(bounded(v.Text()))
+		n, _ := strconv.ParseFloat(bounded(v.Text()), 64) // the library takes a json.Number for a string
+		return min(max(n, -math.MaxFloat64), math.MaxFloat64)
 	case domarkx.Bool:
 		return v.IsTrue()
 	case domarkx.Array:
@@ -124,8 +86,9 @@ func plain(v domarkx.Value) any {
 	return nil
 }
 
-// bounded returns a number that is as large or small as any schema can tell, but
-// costs no more to compute with: 1e999999999 has a billion digits.
+// bounded limits digits and exponent of a number, so that it compares with the bounds
+// of any schema as before but costs little to compute with: 1e999999999 has a billion
+// digits.
 func bounded(number string) string {
 	const maxExponent, maxDigits = 300, 400
 	at := strings.IndexAny(number, "eE")
