@@ -13,7 +13,7 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-tools lint generate demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
@@ -24,6 +24,7 @@ help:
 	@echo "make fuzz       every fuzz target (FUZZTIME=30s)"
 	@echo "make lint       gofmt, vet, golangci-lint where it is installed"
 	@echo "make generate   help, manual pages, documentation and completions from the command model"
+	@echo "make pictures   the pictures in README, from real terminal sessions"
 	@echo "make install    program, manual pages and completions below PREFIX ($(PREFIX))"
 
 build:
@@ -42,6 +43,9 @@ lint:
 
 generate:
 	$(GO) generate ./...
+
+pictures: build
+	.ci/make-pictures
 
 demo: build
 	.ci/demo bin/git-domarkx
