@@ -1,18 +1,47 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type importCmd struct {
-	As     string   `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string   `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
-	Paths  []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
+	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
+	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
+	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
+	Paths  []string  `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
+
+// A linksFlag is an option whose value may be left out.
+type linksFlag struct {
+	given     bool
+	workspace string // "" when it was left out
+}
+
+// Decode takes the value that follows "=", if any.
+func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
+	l.given = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	token, err := ctx.Scan.PopValue("workspace")
+	if err != nil {
+		return err
+	}
+	if l.workspace = fmt.Sprint(token.Value); l.workspace == "" {
+		return errors.New("expected the name of a workspace after --links=")
+	}
+	return nil
+}
+
+// IsBool says that the option takes no argument that stands by itself.
+func (linksFlag) IsBool() bool { return true }
 
 func (importCmd) Help() string {
 	return `
@@ -55,6 +84,12 @@ folder. What they include is stored with the snapshot.
 What is damaged, or not quite as its format wants it, is imported as far as it goes and
 told on standard error; git domarkx validate refuses it.
 
+A ` + "`" + `workspace_version` + "`" + ` that a document gives a message is only data: it is kept in the
+message's metadata. With --links it becomes a link, when it is a version of the session's
+workspace in this repository (with --links=WS, of the workspace WS); each version that is
+not found there is reported. Use that for documents that you trust: what is linked is
+pushed with the session.
+
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
 
@@ -72,6 +107,7 @@ One line for each session, with its newest snapshot and how many messages it has
 
     git domarkx import session.md notes/
     git domarkx import ~/.agent-chatter/sessions
+    git domarkx import --links=talk --as copy talk.json
     curl -s https://example.org/talk.md | git domarkx import --as talk -
 `
 }
@@ -98,7 +134,7 @@ func (c *importCmd) Run(inv *invocation) error {
 	sessions := opened.sessions
 	opened.store.BoundMemory(packMemory)
 	inv.garbage.bound(documentMemory)
-	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format}
+	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
 		if err != nil {

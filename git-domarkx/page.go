@@ -104,13 +104,23 @@ func flagTerm(f *kong.Flag) string {
 	if f.Tag.Negatable != "" {
 		term = "--[no-]" + f.Name
 	}
-	if !f.IsBool() {
-		term += " " + placeholder(f)
-	}
+	term += valueOf(f)
 	if f.Short != 0 {
 		term = "-" + string(f.Short) + ", " + term
 	}
 	return term
+}
+
+// valueOf returns what stands behind an option: a value may be optional, and is part of the
+// word then.
+func valueOf(f *kong.Flag) string {
+	switch {
+	case !f.IsBool():
+		return " " + placeholder(f)
+	case f.PlaceHolder != "":
+		return f.PlaceHolder
+	}
+	return ""
 }
 
 func placeholder(f *kong.Flag) string {
@@ -130,9 +140,7 @@ func usageLine(name string, node *kong.Node) string {
 		if f.Short != 0 {
 			word = "-" + string(f.Short)
 		}
-		if !f.IsBool() {
-			word += " " + placeholder(f)
-		}
+		word += valueOf(f)
 		if !f.Required {
 			word = "[" + word + "]"
 		}

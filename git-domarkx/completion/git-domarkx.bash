@@ -20,7 +20,7 @@ __git_domarkx_commands() {
 
 __git_domarkx_options() {
     case "$1" in
-    import) echo '--as --format' ;;
+    import) echo '--as --format --links' ;;
     list) echo '--json' ;;
     show) echo '--format --attachment' ;;
     log) echo '--json --messages' ;;

@@ -41,6 +41,7 @@ complete -c git-domarkx -l help -d 'Show the whole help and stop; -h shows a scr
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a import -d 'Make sessions from documents'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l as -r -d 'The session\'s name, when one document is imported; of several, that of standard input'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l format -r -d 'The documents\' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l links -d 'Link messages to the workspace versions that the documents state, where the session\'s workspace, or WS, has them'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -F
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a validate -d 'Say whether documents are well formed'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 validate' -F

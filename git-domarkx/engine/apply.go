@@ -28,8 +28,13 @@ type edition struct {
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
 	origin   string
-	original *original // to be stored along with the messages of a new session; nil for none
-	linker   *linker   // of messages that name what an import keeps; nil links none
+	original *original    // to be stored along with the messages of a new session; nil for none
+	linker   *linker      // of messages that name what an import keeps; nil links none
+	stated   *statedLinks // of messages with a workspace_version; nil links none
+
+	moved     map[int]string  // by message: the version it states, which is in its metadata now
+	newLinks  []string        // versions that the next snapshot links for the first time
+	linkedNow map[string]bool // those
 
 	attachments []domarkx.Attachment // that the base has not
 
@@ -52,6 +57,7 @@ func (e *edition) at(j int) (domarkx.WrittenMessage, error) {
 	}
 	msg, err := e.messages.At(j)
 	if err == nil {
+		keepStated(&msg)
 		err = checkDepth(j, msg.Message)
 	}
 	if err == nil {
@@ -104,6 +110,9 @@ func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, b
 
 // next begins to make the next state.
 func (e *edition) next(ctx context.Context, objects Objects) (successor, error) {
+	if err := e.settleStated(ctx); err != nil {
+		return successor{}, err
+	}
 	complete(e.doc)
 	if e.base != nil {
 		var err error

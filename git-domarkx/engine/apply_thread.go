@@ -33,7 +33,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 	next := func(j int) (domarkx.Entry, error) {
 		if link := relinked[j]; link != "" {
 			now = base.At(edit.Match[j])
-			now.Link = link
+			now.Link = e.noteLink(link)
 			return now, nil
 		}
 		msg, err := e.at(j)
@@ -50,8 +50,19 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 				return now, err
 			}
 		}
-		if now.Link == "" {
-			now.Link = e.linker.link(msg.Message)
+		switch runsOtherwise := from >= 0 && base.At(from).Link != ""; {
+		case now.Link != "":
+		case runsOtherwise: // what a document states is of the calls that it had
+			now.Link = e.noteLink(e.linker.link(msg.Message))
+		default:
+			now.Link = e.noteLink(e.linkFor(j, msg.Message))
+		}
+		if now.Link != "" && now.Link == e.moved[j] { // it is shown with the link, not stored
+			link := now.Link
+			plain := domarkx.WrittenMessage{Message: withoutStatedMetadata(msg.Message)}
+			completeMessage(&plain)
+			now = entryOf(plain, e.date)
+			now.Link = link
 		}
 		origin = msg.Origin
 		return now, nil
@@ -102,8 +113,10 @@ func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit
 		}
 		newKeys[j], l.users[j] = layoutKey(msg.Layout), msg.Role == domarkx.User
 	}
-	if slices.Equal(oldKeys, newKeys) && !e.linker.linksMore(base, e.doc) {
-		return edit, true, nil
+	if slices.Equal(oldKeys, newKeys) {
+		if more, err := e.linksMore(base); !more || err != nil {
+			return edit, err == nil, err
+		}
 	}
 	edit.Alignment = domarkx.Align(oldKeys, newKeys, l.of)
 	for j, i := range edit.Match {
@@ -155,7 +168,7 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 // the edit settles the conflict.
 func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]string, error) {
 	links := map[int]string{}
-	if e.linker == nil {
+	if e.linker == nil && e.stated == nil {
 		return links, nil
 	}
 	for j, i := range edit.Match {
@@ -166,7 +179,7 @@ func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]stri
 		if err != nil {
 			return nil, err
 		}
-		if link := e.linker.link(msg.Message); link != "" {
+		if link := e.linkFor(j, msg.Message); link != "" {
 			links[j], edit.Same[j] = link, false
 		}
 	}

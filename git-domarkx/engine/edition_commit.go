@@ -84,7 +84,7 @@ func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition,
 		return domarkx.Info{}, nil, err
 	}
 	commit.Preview, commit.State.Thread.Dead = t.preview, next.dead()
-	commit.Parents = append(commit.Parents, e.linker.links()...)
+	commit.Parents = append(commit.Parents, e.newLinks...)
 	info, err := tx.Commit(ctx, commit)
 	if err != nil || !t.keeps {
 		return info, nil, err

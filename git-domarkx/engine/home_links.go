@@ -20,7 +20,6 @@ func (h *keptHomes) linkerOf(in input, doc *domarkx.Document) *linker {
 type linker struct {
 	version string
 	wants   func(m domarkx.Message) bool
-	used    bool
 }
 
 // link returns the version that a message is linked to; "" for none. A nil linker
@@ -29,16 +28,7 @@ func (l *linker) link(m domarkx.Message) string {
 	if l == nil || !l.wants(m) {
 		return ""
 	}
-	l.used = true
 	return l.version
-}
-
-// links returns the versions that a snapshot has to have as parents.
-func (l *linker) links() []string {
-	if l == nil || !l.used {
-		return nil
-	}
-	return []string{l.version}
 }
 
 // linksMore reports whether messages of an unchanged document name what their home

@@ -18,6 +18,10 @@ type ImportRequest struct {
 	As     string   // the session's name, for one document; of several, for Stdin
 	Format string   // the name of a codec; "" to recognise each document
 	Stdin  io.Reader
+	// Links asks for links to the versions that messages state, where those are of the
+	// session's workspace, or of LinksOf.
+	Links   bool
+	LinksOf string // "" for the session's own
 	// Progress, when not nil, is told of each document that was read, of how many.
 	Progress func(done, total int)
 }
@@ -64,12 +68,16 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		return Import{}, err
 	}
 	defer homes.abort()
+	links, err := m.linkRequest(ctx, r)
+	if err != nil {
+		return Import{}, err
+	}
 	var hidden []error // sessions that cannot be read
 	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
-				made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
 			}
@@ -136,10 +144,11 @@ type importer struct {
 	lastID  string
 	later   []found // documents for the next update
 	homes   *keptHomes
-	forks   []Saved  // what the branches of the document that is being imported became
-	learned []func() // notes what became of it, for when all of it is stored
-	stored  string   // the tree of its original, when that is stored
-	beside  beside   // of the last document that names files
+	links   *linkRequest // nil makes no links
+	forks   []Saved      // what the branches of the document that is being imported became
+	learned []func()     // notes what became of it, for when all of it is stored
+	stored  string       // the tree of its original, when that is stored
+	beside  beside       // of the last document that names files
 	result  Import
 }
 
@@ -207,7 +216,8 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if err != nil {
 		return Saved{}, inputError(in, err)
 	}
-	if isKnown && !imp.homes.isNew(in.home) && known.Digest == files.sum() {
+	in.isSame = isKnown && known.Digest == files.sum()
+	if in.isSame && !imp.homes.isNew(in.home) && imp.links == nil {
 		if includes, err := in.includes(); err != nil {
 			return Saved{}, err
 		} else if !includes {
@@ -233,7 +243,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 			imp.forks = append(imp.forks, fork)
 			continue
 		}
-		if isKnown && known.Digest == files.sum() {
+		if in.isSame && imp.links == nil {
 			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil {
 				return Saved{}, err
 			} else if !more {
@@ -323,11 +333,23 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	e := m.edition(base, doc, c.committer)
 	e.derived, e.attachments, e.messages, e.verify = true, attachments, conv.messages, in.verify
 	e.linker = imp.homes.linkerOf(in, doc)
+	if e.stated, err = imp.links.of(ctx, c.name); err != nil {
+		return Saved{}, err
+	}
+	if in.isSame && base != nil {
+		if next, err := e.next(ctx, imp.tx); err != nil || !next.changed {
+			imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
+			return Saved{Info: imp.here[c.name], Document: c.base}, err
+		}
+	}
 	if err := imp.origin(ctx, in, e); err != nil {
 		return Saved{}, err
 	}
 	saved, err := m.commitEdition(ctx, imp.tx, e, c)
 	imp.stored = e.origin
+	if err == nil {
+		imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
+	}
 	if err == nil && saved.Changed {
 		imp.fresh[saved.ID], imp.fresh[saved.Document] = true, true
 		imp.last, imp.lastID = saved.state, saved.Document

@@ -31,6 +31,7 @@ type input struct {
 	print  *fingerprint // of the document
 
 	identity string // see [format.Identity]; "" when the document says nothing
+	isSame   bool   // the session that it became has this very document
 	isFork   bool   // it is a branch beside the document's own conversation
 	home     *home  // that the document is in; nil for none
 }

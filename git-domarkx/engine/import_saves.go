@@ -62,7 +62,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 		if err != nil {
 			return false, err
 		}
-		if same {
+		if same && imp.links == nil {
 			imp.learned = append(imp.learned, func() { imp.remember(in, s, now) })
 			return true, nil
 		}

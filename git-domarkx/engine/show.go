@@ -84,6 +84,7 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 	deriveOwn(&header, info)
 	return snapshotDocument(w, header, v.live.Len(), func(k int) (domarkx.Message, error) {
 		msg, err := v.message(ctx, k)
+		msg = withStatedAsMetadata(msg)
 		if link := v.live.At(k).Link; err == nil && linked[link] {
 			addLink(&msg, link)
 		}
@@ -103,6 +104,7 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 		return err
 	}
 	if form == JSON {
+		msg = withStatedAsMetadata(msg)
 		shown := []domarkx.Entry{e}
 		if err := m.soundLinks(ctx, id, shown); err != nil {
 			return err

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A linkRequest is the user's wish that versions which imported messages state become links.
+type linkRequest struct {
+	manager   *SessionManager
+	workspace string                     // "" for that of each session
+	versions  map[string]map[string]bool // by workspace
+}
+
+// linkRequest returns what an import is asked to link; nil for nothing. A workspace that the
+// user named and that is not there is domarkx.ErrNotFound.
+func (m *SessionManager) linkRequest(ctx context.Context, r ImportRequest) (*linkRequest, error) {
+	if !r.Links && r.LinksOf == "" {
+		return nil, nil
+	}
+	if r.LinksOf != "" {
+		if _, err := m.store.WorkspaceTip(ctx, r.LinksOf); err != nil {
+			return nil, fmt.Errorf("linking to versions of the workspace %q: %w", r.LinksOf, err)
+		}
+	}
+	return &linkRequest{manager: m, workspace: r.LinksOf, versions: map[string]map[string]bool{}}, nil
+}
+
+// of returns what makes links in a document of a session.
+func (r *linkRequest) of(ctx context.Context, session string) (*statedLinks, error) {
+	if r == nil {
+		return nil, nil
+	}
+	workspace := r.workspace
+	if workspace == "" {
+		var err error
+		if workspace, err = r.manager.workspaceOf(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	versions, ok := r.versions[workspace]
+	if !ok {
+		var err error
+		if versions, err = r.manager.versionIDs(ctx, workspace); err != nil {
+			return nil, err
+		}
+		r.versions[workspace] = versions
+	}
+	return newStatedLinks(workspace, versions), nil
+}
+
+// versionIDs returns the versions of a workspace; none when it is not there.
+func (m *SessionManager) versionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
+	ids := map[string]bool{}
+	tip, err := m.store.WorkspaceTip(ctx, workspace)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return ids, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for v, err := range m.store.Versions(ctx, tip.ID) {
+		if err != nil {
+			return nil, err
+		}
+		ids[v.ID] = true
+	}
+	return ids, nil
+}
+
+// warnings are the versions of which no links were made, for the document at that path.
+func (s *statedLinks) warnings(path string) []error {
+	if s == nil {
+		return nil
+	}
+	all := make([]error, len(s.missing))
+	for i, err := range s.missing {
+		all[i] = fmt.Errorf("%s: %w", path, err)
+	}
+	return all
+}

@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// statedVersion returns the workspace_version that a document gives a message, and whether it
+// gives one. Anybody can write one, so it is not a link.
+func statedVersion(m domarkx.Message) (domarkx.Value, bool) {
+	for _, member := range m.Extra {
+		if member.Name == domarkx.WorkspaceVersion {
+			return member.Value, true
+		}
+	}
+	return domarkx.Value{}, false
+}
+
+// withoutStated returns a message without the workspace_version that a document gives it.
+func withoutStated(m domarkx.Message) domarkx.Message {
+	var extra []domarkx.Member
+	for _, member := range m.Extra {
+		if member.Name != domarkx.WorkspaceVersion {
+			extra = append(extra, member)
+		}
+	}
+	m.Extra = extra
+	return m
+}
+
+// withStatedAsMetadata returns a message with the workspace_version that a document gives it
+// in its metadata, where Markdown has a place for it.
+func withStatedAsMetadata(m domarkx.Message) domarkx.Message {
+	stated, ok := statedVersion(m)
+	if !ok {
+		return m
+	}
+	m = withoutStated(m)
+	metadata := domarkx.ObjectValue()
+	if m.Metadata != nil {
+		metadata = *m.Metadata
+	}
+	metadata = metadata.With(domarkx.WorkspaceVersion, stated)
+	m.Metadata = &metadata
+	return m
+}
+
+// withoutStatedMetadata undoes withStatedAsMetadata.
+func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
+	var members []domarkx.Member
+	for _, member := range m.Metadata.Members() {
+		if member.Name != domarkx.WorkspaceVersion {
+			members = append(members, member)
+		}
+	}
+	metadata := domarkx.ObjectValue(members...)
+	if m.Metadata = &metadata; len(members) == 0 {
+		m.Metadata = nil
+	}
+	return m
+}
+
+// keepStated does the same to a message of a document, of which it keeps the bytes.
+func keepStated(m *domarkx.WrittenMessage) {
+	if _, ok := statedVersion(m.Message); !ok {
+		return
+	}
+	if isWritten := m.Digest != [sha256.Size]byte{}; isWritten && !m.Verbatim {
+		m.Bytes, m.Verbatim = markdown.RenderMessage(m.Message), true
+	}
+	m.Message = withStatedAsMetadata(m.Message)
+}
+
+// statedLinks makes links of the versions that a document states.
+type statedLinks struct {
+	workspace string
+	versions  map[string]bool // of the workspace
+	accepted  map[int]string  // by message: what was taken out of it, to be its link
+	missing   []error         // versions of which no link can be made
+	reported  map[string]bool // those
+}
+
+func newStatedLinks(workspace string, versions map[string]bool) *statedLinks {
+	return &statedLinks{workspace: workspace, versions: versions, accepted: map[int]string{}, reported: map[string]bool{}}
+}
+
+// accepts reports whether a link can be made of what a document states of message j. It
+// remembers what is not found.
+func (s *statedLinks) accepts(j int, stated domarkx.Value) bool {
+	if s.versions[stated.Text()] {
+		return true
+	}
+	if text := string(stated.JSON()); !s.reported[text] {
+		s.reported[text] = true
+		s.missing = append(s.missing, fmt.Errorf("message %d: its workspace_version %s is not a version of the workspace %q in this repository; it is kept as metadata", j, text, s.workspace))
+	}
+	return false
+}
+
+// of returns the version that message j is to be linked to; "" for none.
+func (s *statedLinks) of(j int, m domarkx.Message) string {
+	if s == nil {
+		return ""
+	}
+	if v := s.accepted[j]; v != "" {
+		return v
+	}
+	if m.Metadata == nil {
+		return ""
+	}
+	if stated, ok := m.Metadata.Get(domarkx.WorkspaceVersion); ok && s.accepts(j, stated) {
+		return stated.Text()
+	}
+	return ""
+}
+
+// settleStated takes the workspace_version out of the messages of a document that is in memory
+// where it becomes a link, or the same message of the base has that link. Elsewhere it becomes
+// metadata.
+func (e *edition) settleStated(ctx context.Context) error {
+	var known map[linkedText]bool
+	for j := range e.doc.Conversation {
+		msg := &e.doc.Conversation[j]
+		stated, ok := statedVersion(msg.Message)
+		if !ok {
+			continue
+		}
+		if msg.Digest != [sha256.Size]byte{} {
+			keepStated(msg)
+			continue
+		}
+		if known == nil {
+			var err error
+			if known, err = e.linkedTexts(ctx); err != nil {
+				return err
+			}
+		}
+		plain := withoutStated(msg.Message)
+		switch {
+		case known[linkedText{stated.Text(), sha256.Sum256(prettyJSON(plain.Value()))}]:
+			msg.Message = plain
+		case e.stated != nil && e.stated.accepts(j, stated):
+			msg.Message, e.stated.accepted[j] = plain, stated.Text()
+		default:
+			if e.moved == nil {
+				e.moved = map[int]string{}
+			}
+			keepStated(msg)
+			e.moved[j] = stated.Text()
+		}
+	}
+	return nil
+}
+
+// A linkedText is what a message says, and the version that it is linked to.
+type linkedText struct {
+	link string
+	text [sha256.Size]byte
+}
+
+// linkedTexts returns the linked messages of the base.
+func (e *edition) linkedTexts(ctx context.Context) (map[linkedText]bool, error) {
+	known := map[linkedText]bool{}
+	if e.base == nil {
+		return known, nil
+	}
+	for i := range e.base.live.Len() {
+		entry := e.base.live.At(i)
+		if entry.Link == "" {
+			continue
+		}
+		data, err := read(ctx, e.blobs, entry.JSON)
+		if err != nil {
+			return nil, err
+		}
+		known[linkedText{entry.Link, sha256.Sum256(data)}] = true
+	}
+	return known, nil
+}
+
+// linkFor returns the version that message j of the document is to be linked to, as the user
+// or its home asks; "" for none.
+func (e *edition) linkFor(j int, m domarkx.Message) string {
+	if v := e.stated.of(j, m); v != "" {
+		return v
+	}
+	return e.linker.link(m)
+}
+
+// linksMore reports whether messages of the base, which the document leaves as they are, are
+// to be linked.
+func (e *edition) linksMore(base domarkx.Entries) (bool, error) {
+	if e.linker == nil && e.stated == nil {
+		return false, nil
+	}
+	for j := range base.Len() {
+		if base.At(j).Link != "" {
+			continue
+		}
+		msg, err := e.at(j)
+		if err != nil {
+			return false, err
+		}
+		if e.linkFor(j, msg.Message) != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// noteLink remembers a version that the next snapshot links for the first time.
+func (e *edition) noteLink(version string) string {
+	if version != "" && !e.linkedNow[version] {
+		if e.linkedNow == nil {
+			e.linkedNow = map[string]bool{}
+		}
+		e.linkedNow[version] = true
+		e.newLinks = append(e.newLinks, version)
+	}
+	return version
+}
