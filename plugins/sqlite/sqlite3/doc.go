@@ -1,6 +1,10 @@
-// Package sqlite3 is as much of SQLite's C interface as the plugin sqlite needs:
-// statements one by one, the authorizer, limits and locks, which database/sql has
-// no place for. A connection is used by one goroutine at a time.
+// Package sqlite3 wraps the part of SQLite's C interface that the plugin sqlite needs:
+// single statements, the authorizer, limits and interrupts, which database/sql does not
+// expose. A connection may be used by one goroutine at a time.
+//
+// zombiezen.com/go/sqlite was tried in its place. Its statements lose the names of
+// repeated columns and cannot say whether they only read, and its authorizer does not
+// pass on function names.
 //
 // The functions are those of https://www.sqlite.org/c3ref/intro.html.
 package sqlite3
