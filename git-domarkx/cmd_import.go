@@ -133,7 +133,7 @@ func (c *importCmd) Run(inv *invocation) error {
 	}
 	sessions := opened.sessions
 	opened.store.BoundMemory(packMemory)
-	inv.garbage.bound(documentMemory)
+	setGCPercent(inv.getenv, 100)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
@@ -163,12 +163,6 @@ func (c *importCmd) Run(inv *invocation) error {
 
 // packMemory is how many bytes of packs stay in memory where a whole session goes by.
 const packMemory = 32 << 20
-
-// documentMemory is up to how many bytes who reads or writes a whole document may take before
-// garbage is collected. He holds little, some hundred bytes for a message, and makes several times
-// as much garbage as the document is large: collected at twice what is held, as Go does it, that costs
-// a tenth of the time, and twice what a document of a gigabyte needs is too much.
-const documentMemory = 192 << 20
 
 // checkAs says whether --as suits the paths.
 func (c *importCmd) checkAs() error {

@@ -36,7 +36,7 @@ func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManage
 		return nil, engine.Revision{}, err
 	}
 	inv.opened.store.BoundMemory(packMemory)
-	inv.garbage.bound(documentMemory)
+	setGCPercent(inv.getenv, 100)
 	inv.mentionDrafts(revision.Name)
 	return sessions, revision, nil
 }

@@ -23,7 +23,6 @@ type invocation struct {
 	colored *bool     // whether the output has colours; nil when not known yet
 	opts    *globals
 	model   *kong.Application
-	garbage *garbage
 
 	repository *gitcmd.Git // nil until asked for
 	opened     source      // empty until asked for

@@ -47,6 +47,7 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 		return nil, nil, err
 	}
 	git := inv.repository
+	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 	if background {
 		if err := os.Chdir("/"); err != nil { // keep no folder of the user's busy
 			return nil, nil, err

@@ -84,25 +84,6 @@ func WritePackIndex(dst io.Writer, ids []ID, crcs []uint32, offsets []uint64, pa
 	return writePackIndex(dst, entries, pack)
 }
 
-// DeflateSmall compresses the small objects of a group.
-func DeflateSmall(objects [][]byte) [][]byte {
-	var d smallDeflater
-	for range 2 { // what is left of one group must not show in the next one
-		d.reset()
-		for _, o := range objects {
-			d.find(o)
-		}
-	}
-	packed := make([][]byte, len(objects))
-	for i, o := range objects {
-		packed[i] = d.append(nil, o)
-	}
-	return packed
-}
-
-// MaxSmall is the size of the largest object that DeflateSmall takes.
-const MaxSmall = maxSmall
-
 // ReadAhead returns up to where the only pack of a database was read ahead, and its size, when
 // that has ended.
 func ReadAhead(d *Database) (to, size int64) {

@@ -57,9 +57,6 @@ func (o *groupObject) isDense() bool {
 	return o.size <= 128 || o.size <= 1024 && (o.base != nil || o.t == Tree)
 }
 
-// isSmall reports whether an object is compressed together with others of its group.
-func (o *groupObject) isSmall() bool { return o.size <= maxSmall && !o.isDense() }
-
 const (
 	groupSize    = 256 << 10 // bytes of content after which a group is closed
 	treesSize    = 1 << 20   // … after which one of trees is
@@ -165,26 +162,15 @@ var packedSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize/2
 
 // compress completes groups until there are no more.
 func compress(work <-chan *group) {
-	var small smallDeflater
 	for g := range work {
-		small.reset()
 		raw := g.raw
-		for _, o := range g.objects {
-			if o.isSmall() {
-				small.find(raw[:o.size])
-			}
-			raw = raw[o.size:]
-		}
-		raw = g.raw
 		g.packed = packedSpace.Get().([]byte)
 		for i := range g.objects {
 			o := &g.objects[i]
 			switch {
 			case o.isDense():
 				g.packed = store(g.packed, raw[:o.size])
-			case o.isSmall():
-				g.packed = small.append(g.packed, raw[:o.size])
-			case o.t == Blob && o.base == nil && o.own == nil:
+			case o.t == Blob && o.base == nil && o.own == nil && o.size > maxSmall:
 				g.packed = deflateFile(g.packed, raw[:o.size])
 			default:
 				g.packed = deflate(g.packed, raw[:o.size])

@@ -123,9 +123,9 @@ type deflater struct {
 	zlib *zlib.Writer
 }
 
-// Objects of sessions are written at level 1: they are small, and their originals large. Git takes
-// them as they are when it collects, for ever. Who reads a large file of a version waits for it
-// to be unpacked: level 4 makes it a tenth smaller, and is read up to a half faster.
+// Objects of sessions are compressed at level 1: they are small, and their originals large. Git
+// keeps them as they are when it repacks. Files of versions are compressed at level 4, which makes
+// them a tenth smaller and up to a half faster to read.
 var (
 	deflaters     = newDeflaters(zlib.BestSpeed)
 	fileDeflaters = newDeflaters(4)
@@ -147,6 +147,9 @@ func (f *deflater) Write(p []byte) (int, error) {
 
 // deflate appends the parts, compressed as one stream, to out.
 func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
+
+// maxSmall is the size up to which objects are compressed at level 1, whatever they are.
+const maxSmall = 16 << 10
 
 // deflateFile is deflate for what is probably a file, or a chunk of one.
 func deflateFile(out []byte, parts ...[]byte) []byte {
