@@ -24,12 +24,9 @@ type Commit struct {
 
 	// Attachments are new ones; those of the parents are carried on.
 	Attachments []Attachment
-}
-
-// An Attachment is the whole of an output of which a message holds the beginning.
-type Attachment struct {
-	SHA256 string // of the content, 64 lower-case hexadecimal digits
-	Blob   Blob   // stored
+	// Files are those that are new by their path, or differ from what the parents have
+	// there. Their contents are among the attachments.
+	Files []AttachedFile
 }
 
 // A StoredConversation is the live messages of a snapshot.

@@ -34,7 +34,7 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 	}
 	var blob domarkx.Blob
 	if head.Len() <= odb.LargeThreshold && !odb.IsPointer(head.Bytes()) {
-		id, err := tx.batch.Add(odb.Blob, head.Bytes())
+		id, err := tx.addAttachment(head.Bytes())
 		if err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 		}
@@ -46,6 +46,18 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 		}
 	}
 	return blob, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// addAttachment stores a blob. What may be a file record can be read within the update.
+func (b *builder) addAttachment(data []byte) (odb.ID, error) {
+	if len(data) <= maxFileRecord {
+		return b.keep(odb.Blob, data)
+	}
+	id, err := b.batch.Add(odb.Blob, data)
+	if err == nil {
+		b.sizes[id] = int64(len(data))
+	}
+	return id, err
 }
 
 // contextReader reads until its context ends.
@@ -171,20 +183,11 @@ func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if err != nil {
 		return nil, err
 	}
-	entries := root
-	for _, name := range []string{attachmentsName, digits[:2]} {
-		id, err := folder(entries, name)
-		if err != nil {
-			return nil, err
-		}
-		if id.IsZero() {
-			return nil, missing
-		}
-		if entries, err = r.tree(id); err != nil {
-			return nil, err
-		}
+	top, err := folder(root, attachmentsName)
+	if err != nil {
+		return nil, err
 	}
-	blob, err := stored(entries, digits[2:])
+	blob, err := r.attachmentBlob(top, digits)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +207,27 @@ func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 		return nil, err
 	}
 	return attachment{bytes.NewReader(data.Bytes()), size}, nil
+}
+
+// attachmentBlob returns the attachment with that SHA-256 in the folder of all of them,
+// which need not be there, or a zero blob when there is none.
+func (r reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob, error) {
+	if attachments.IsZero() {
+		return domarkx.Blob{}, nil
+	}
+	top, err := r.tree(attachments)
+	if err != nil {
+		return domarkx.Blob{}, err
+	}
+	id, err := folder(top, digest[:2])
+	if err != nil || id.IsZero() {
+		return domarkx.Blob{}, err
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return domarkx.Blob{}, err
+	}
+	return stored(entries, digest[2:])
 }
 
 // An attachment is one that is in memory.

@@ -15,7 +15,9 @@ type reader struct {
 	db      *odb.Database
 	shallow string                 // the file that lists where a shallow clone ends
 	fresh   map[odb.ID]freshObject // nil outside an update
+	sizes   map[odb.ID]int64       // of further blobs that an update stored and cannot read yet; nil outside one
 	links   *linkWalks             // nil within an update
+	files   *fileCache             // nil within an update
 }
 
 type freshObject struct {
@@ -38,6 +40,18 @@ func (r reader) typed(id odb.ID, kind odb.Type) ([]byte, error) {
 		return nil, fmt.Errorf("read object %s: %w: it is a %s, expected a %s", id, domarkx.ErrCorrupt, got, kind)
 	}
 	return data, nil
+}
+
+// size returns the size of a blob.
+func (r reader) size(id odb.ID) (int64, error) {
+	if o, ok := r.fresh[id]; ok {
+		return int64(len(o.data)), nil
+	}
+	if size, ok := r.sizes[id]; ok {
+		return size, nil
+	}
+	_, size, err := r.db.Size(id)
+	return size, err
 }
 
 func (r reader) tree(id odb.ID) ([]odb.TreeEntry, error) {

@@ -27,7 +27,7 @@ type Tx struct {
 }
 
 func newTx(s *Store, batch *odb.Batch) *Tx {
-	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}}
+	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}
 	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
 		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
 }

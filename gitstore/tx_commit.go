@@ -217,7 +217,11 @@ func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
 	}
-	attachments, err := tx.attachmentTree(roots, c.Attachments)
+	records, err := tx.storeFiles(roots, c.Files)
+	if err != nil {
+		return info, err
+	}
+	attachments, err := tx.attachmentTree(roots, slices.Concat(c.Attachments, records))
 	if err != nil {
 		return info, err
 	}

@@ -1,0 +1,66 @@
+package domarkx
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An Attachment is content that a snapshot keeps beside its messages, under its SHA-256:
+// the whole of an output of which a message holds the beginning, or an [AttachedFile].
+type Attachment struct {
+	SHA256 string // of the content, 64 lower-case hexadecimal digits
+	Blob   Blob   // stored
+}
+
+// An AttachedFile is an attachment that a session keeps by a path, as a picture that its document
+// shows.
+type AttachedFile struct {
+	Path   string // relative to the document's folder; see [CheckFilePath]
+	SHA256 string // of the content, 64 lower-case hexadecimal digits
+	Size   int64  // of the content, in bytes
+}
+
+// Bounds of the path of a file, in bytes.
+const (
+	maxFilePath = 1024
+	maxFileName = 255
+)
+
+// CheckFilePath reports why a session cannot keep a file by a path. A good path is
+// relative, slash-separated and clean, leads nowhere outside of the document's folder, and
+// names no hidden file; it means the same file on every system. The error is [ErrInvalid].
+func CheckFilePath(p string) error {
+	why := ""
+	switch {
+	case p == "" || len(p) > maxFilePath:
+		why = fmt.Sprintf("expected 1 to %d bytes", maxFilePath)
+	case !utf8.ValidString(p):
+		why = "it is not valid UTF-8"
+	case strings.HasPrefix(p, "/"):
+		why = "it is absolute"
+	case p == ".." || strings.HasPrefix(p, "../"):
+		why = "it leads outside of the document's folder"
+	case path.Clean(p) != p || p == ".":
+		why = "it is not the shortest spelling"
+	case strings.Contains(p, `\`):
+		why = `it has a "\"`
+	case strings.ContainsFunc(p, unicode.IsControl):
+		why = "it has a control character"
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		switch {
+		case why != "":
+		case strings.HasPrefix(name, "."):
+			why = "it is hidden"
+		case len(name) > maxFileName:
+			why = fmt.Sprintf("expected names of at most %d bytes", maxFileName)
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("path %q: %w: %s", p, ErrInvalid, why)
+}
