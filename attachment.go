@@ -62,5 +62,5 @@ func CheckFilePath(p string) error {
 	if why == "" {
 		return nil
 	}
-	return fmt.Errorf("path %q: %w: %s", p, ErrInvalid, why)
+	return fmt.Errorf("%w: %s", ErrInvalid, why)
 }

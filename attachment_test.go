@@ -11,7 +11,7 @@ import (
 func TestCheckFilePath(t *testing.T) {
 	for _, path := range []string{"shot.png", "img/shot.png", "a b/ü.png", "a..b", "C:/x", "~x", "%2e%2e/x", "a/-", strings.Repeat("x", 255)} {
 		if err := domarkx.CheckFilePath(path); err != nil {
-			t.Error(err)
+			t.Errorf("%q: %v", path, err)
 		}
 	}
 	for _, path := range []string{"", ".", "..", "../x", "a/../../x", "a/../x", "./x", "a//x", "x/", "/etc/passwd", "//host/x", `a\x`, `..\x`,

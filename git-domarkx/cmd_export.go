@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -31,6 +32,11 @@ TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for openpocket session-
 and json the session's name with the extension. A file that has something else is never
 overwritten there for agent-chatter, openpocket and pi.
 
+Files that are attached to a session, as the images that it shows, are written beside the
+document in the formats md and json, by their paths. A file that is there with other content is
+an error, and nothing is written. Where the document does not go to a file, they are listed on
+standard error; the other formats have no place for them.
+
 A session that was a branch of a transcript of pi is written as a transcript of its own.
 
 A session that has no team gets the one of --team, else "domarkx".
@@ -45,6 +51,13 @@ A session that has no team gets the one of --team, else "domarkx".
 // ExitOne says what exit status 1 means.
 func (exportCmd) ExitOne() string {
 	return "The session is of another team, or --strict and something would be lost."
+}
+
+// reportFiles says which attached files a stream has no place for.
+func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
+	for _, f := range files {
+		fmt.Fprintf(inv.err, "%s: not written: %s (%d bytes); -o PATH writes it beside the document\n", visible(c.Revision), visibleLine(f.Path), f.Size)
+	}
 }
 
 // Run writes the session.
@@ -62,10 +75,13 @@ func (c *exportCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	info, err := os.Stat(c.Output)
+	if isStream := c.Output == "" || c.Output == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular(); isStream && !inv.opts.Quiet {
+		c.reportFiles(inv, export.Files)
+	}
 	if c.Output == "" || c.Output == "-" {
 		return export.Write(exact{inv.out})
 	}
-	info, err := os.Stat(c.Output)
 	if isFolder := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isFolder {
 		return export.WriteFile(c.Output)
 	}

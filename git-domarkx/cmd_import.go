@@ -15,6 +15,7 @@ type importCmd struct {
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
 	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
+	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's folder. Can be given several times, for one document."`
 	Paths  []string  `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
 
@@ -90,6 +91,15 @@ workspace in this repository (with --links=WS, of the workspace WS); each versio
 not found there is reported. Use that for documents that you trust: what is linked is
 pushed with the session.
 
+Images that a Markdown document or a snapshot shows, as ` + "`![...](shot.png)`" + `, are kept with
+the session when the document itself is named, not a folder with it: PNG, JPEG, GIF, WebP and
+AVIF files by their content, of at most 16 MiB each and 100 MiB together, inside the document's
+folder. Symbolic links, hidden files, and what Git ignores are left out. Each file that is kept is
+told on standard error, and why another one is not. --attach keeps any other file inside that
+folder; for standard input it is the current folder. Attached files are pushed and exported along,
+and a mount shows them beside the session. Transcripts of other programs, text from a model and
+append never bring files.
+
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
 
@@ -127,6 +137,9 @@ func (c *importCmd) Run(inv *invocation) error {
 	if err := c.checkAs(); err != nil {
 		return err
 	}
+	if len(c.Attach) > 0 && !c.isOneDocument() {
+		return usagef("--attach adds files to one document; name that alone")
+	}
 	opened, err := inv.open()
 	if err != nil {
 		return err
@@ -134,7 +147,7 @@ func (c *importCmd) Run(inv *invocation) error {
 	sessions := opened.sessions
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100)
-	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace}
+	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
 		if err != nil {
@@ -184,6 +197,15 @@ func (c *importCmd) checkAs() error {
 	return nil
 }
 
+// isOneDocument reports whether one document is to be imported, and no folder.
+func (c *importCmd) isOneDocument() bool {
+	if len(c.Paths) != 1 {
+		return false
+	}
+	info, err := os.Stat(c.Paths[0])
+	return err != nil || !info.IsDir()
+}
+
 func (c *importCmd) print(inv *invocation, result engine.Import) error {
 	t := newTable("NAME", "SNAPSHOT", "MESSAGES")
 	for _, s := range result.Sessions {
@@ -191,6 +213,11 @@ func (c *importCmd) print(inv *invocation, result engine.Import) error {
 	}
 	if err := t.write(inv); err != nil {
 		return err
+	}
+	for _, a := range result.Attached {
+		if !inv.opts.Quiet {
+			fmt.Fprintf(inv.err, "%s: attached %s (%d bytes)\n", visible(a.Session), visibleLine(a.Path), a.Size)
+		}
 	}
 	for _, k := range result.Kept {
 		if !inv.opts.Quiet {

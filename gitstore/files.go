@@ -174,7 +174,7 @@ func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 	var added []domarkx.Attachment
 	for i, f := range files {
 		if err := domarkx.CheckFilePath(f.Path); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("file %q: %w", f.Path, err)
 		}
 		if i > 0 && files[i-1].Path == f.Path || !isSHA256(f.SHA256) {
 			return nil, fmt.Errorf("file %q: %w, expected one content for it, by its SHA-256", f.Path, domarkx.ErrInvalid)

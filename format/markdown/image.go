@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"fmt"
 	"html"
 	"net/url"
 	"path"
@@ -302,7 +301,7 @@ func ImagePath(destination string) (string, error) {
 		clean = path.Clean(name)
 	}
 	if err := domarkx.CheckFilePath(clean); err != nil {
-		return "", fmt.Errorf("image: %w", err)
+		return "", err
 	}
 	return clean, nil
 }

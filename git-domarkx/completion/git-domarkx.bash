@@ -20,7 +20,7 @@ __git_domarkx_commands() {
 
 __git_domarkx_options() {
     case "$1" in
-    import) echo '--as --format --links' ;;
+    import) echo '--as --format --links --attach' ;;
     list) echo '--json' ;;
     show) echo '--format --attachment' ;;
     log) echo '--json --messages' ;;
@@ -56,6 +56,7 @@ __git_domarkx_values() {
     *:--color) echo 'auto always never' ;;
     import:--as) return 0 ;;
     import:--format) return 0 ;;
+    import:--attach) return 0 ;;
     show:--format) return 0 ;;
     show:--attachment) return 0 ;;
     export:--format) return 0 ;;

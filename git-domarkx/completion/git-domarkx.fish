@@ -42,6 +42,7 @@ complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a import -d 'Make sess
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l as -r -d 'The session\'s name, when one document is imported; of several, that of standard input'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l format -r -d 'The documents\' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l links -d 'Link messages to the workspace versions that the documents state, where the session\'s workspace, or WS, has them'
+complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -l attach -r -d 'Keep this file with the session, by its path below the document\'s folder. Can be given several times, for one document'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 import' -F
 complete -c git-domarkx -f -n '__fish_git_domarkx_at 1 ' -a validate -d 'Say whether documents are well formed'
 complete -c git-domarkx -n '__fish_git_domarkx_at 0 validate' -F

@@ -36,7 +36,8 @@ type edition struct {
 	newLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // those
 
-	attachments []domarkx.Attachment // that the base has not
+	attachments []domarkx.Attachment   // that the base has not
+	files       []domarkx.AttachedFile // that the base has not, of which the contents are among the attachments
 
 	// verify, when not nil, reports whether the document is still what was read of it.
 	verify func() error

@@ -36,6 +36,7 @@ type found struct {
 	codec string // what recognised its beginning; "" when it was not looked at
 	saved format.Saving
 	home  *home // that it is in; nil for none
+	named bool  // by the user, not found in a folder
 }
 
 // find returns the documents that the user named, saves of one session in their
@@ -61,7 +62,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case !info.Mode().IsRegular(): // opening a FIFO would wait for a writer
 			bad(fmt.Errorf("%s: %w: it is no regular file; give what it holds as standard input, -", path, domarkx.ErrInvalid))
 		default:
-			f := found{path: path, name: c.nameOf(filepath.Base(path))}
+			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: true}
 			if len(paths) > 1 {
 				if head, err := readHead(path); err == nil { // else reading it says what is wrong
 					c.note(&f, head)
@@ -155,7 +156,7 @@ func (c *collector) read(f found) (input, error) {
 	if in.key, err = canonicalPath(f.path); err != nil {
 		return refuse(fmt.Errorf("%s: %w", f.path, pathError(err)))
 	}
-	in.name, in.as, in.home = f.name, c.as, f.home
+	in.name, in.as, in.home, in.named = f.name, c.as, f.home, f.named
 	return in, nil
 }
 

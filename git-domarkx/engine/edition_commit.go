@@ -24,7 +24,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	if err != nil {
 		return Saved{}, err
 	}
-	if !next.changed && tip.ID != "" {
+	if !next.changed && len(e.files) == 0 && tip.ID != "" {
 		return Saved{Info: tip, Document: c.base}, nil
 	}
 	merges := tip.ID != "" && tip.ID != c.base
@@ -56,7 +56,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 // or is wanted however large it is.
 func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition, next successor, c change, wanted bool) (domarkx.Info, *domarkx.State, error) {
 	commit := domarkx.Commit{State: &domarkx.State{Headers: next.headers}, Operation: c.operation, Subject: subject(c, e),
-		Author: c.author, Committer: c.committer, Attachments: e.attachments}
+		Author: c.author, Committer: c.committer, Attachments: e.attachments, Files: e.files}
 	if c.base != "" {
 		commit.Parents = []string{c.base}
 	}

@@ -22,9 +22,13 @@ type ExportRequest struct {
 type Export struct {
 	Losses format.Losses // what the session has and the format cannot hold
 
+	// Files are what belongs beside the document: WriteFile and WriteIn write them there.
+	Files []domarkx.AttachedFile
+
 	name  string
 	codec format.Codec
 	write func(w io.Writer) error
+	open  func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
 // Write writes the document; w is not closed.
@@ -55,6 +59,9 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 		err = m.exportForeign(ctx, e, info, r)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := m.exportFiles(ctx, e, info, r.Revision); err != nil {
 		return nil, err
 	}
 	if n := e.Losses.Len(); r.Strict && n > 0 {

@@ -24,14 +24,22 @@ func (e *Export) WriteFile(path string) error {
 	case err == nil && !old.Mode().IsRegular():
 		err = e.writeThrough(target)
 	case err == nil:
-		err = e.replace(target, old.Mode().Perm())
+		err = e.replaceAt(path, target, old.Mode().Perm())
 	case errors.Is(err, fs.ErrNotExist):
-		err = e.replace(target, 0o644)
+		err = e.replaceAt(path, target, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", path, err)
 	}
 	return nil
+}
+
+// replaceAt writes the files beside a path, and the document to what that leads to.
+func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
+	if err := e.writeFiles(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return e.replace(target, mode)
 }
 
 // writeThrough writes the document to what is not a file of its own.

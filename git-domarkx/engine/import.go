@@ -21,7 +21,8 @@ type ImportRequest struct {
 	// Links asks for links to the versions that messages state, where those are of the
 	// session's workspace, or of LinksOf.
 	Links   bool
-	LinksOf string // "" for the session's own
+	LinksOf string   // "" for the session's own
+	Attach  []string // files to keep with the session, of one document
 	// Progress, when not nil, is told of each document that was read, of how many.
 	Progress func(done, total int)
 }
@@ -33,6 +34,7 @@ type Import struct {
 	Warnings []error // what could not be read, or is not as it should be, of those that were
 	Others   int     // files in folders that are no sessions
 	Kept     []Kept
+	Attached []Attached // files that were kept with sessions
 }
 
 // A Kept is a folder of a program whose files became a new version of a workspace.
@@ -47,6 +49,9 @@ type Kept struct {
 func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, error) {
 	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return Import{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
+	}
+	if len(r.Attach) > 0 && len(r.Paths) != 1 {
+		return Import{}, fmt.Errorf("importing %d documents: %w: files are attached to one", len(r.Paths), domarkx.ErrInvalid)
 	}
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
@@ -77,7 +82,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
-				links: links, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.around.StateDir); err != nil {
 				return err
 			}
@@ -106,6 +111,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 		}
 		result.Bad = append(result.Bad, imp.result.Bad...)
 		result.Warnings = append(result.Warnings, imp.result.Warnings...)
+		result.Attached = append(result.Attached, imp.result.Attached...)
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
@@ -135,6 +141,7 @@ type importer struct {
 	manager *SessionManager
 	tx      Tx
 	change  change
+	attach  []string // files to keep with the session
 	sources *sources
 	here    map[string]domarkx.Info
 	made    map[string]bool   // sessions that this request made
@@ -149,6 +156,7 @@ type importer struct {
 	learned []func()     // notes what became of it, for when all of it is stored
 	stored  string       // the tree of its original, when that is stored
 	beside  beside       // of the last document that names files
+	files   *fileSet     // that the document brings; nil for none
 	result  Import
 }
 
@@ -218,9 +226,15 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	}
 	in.isSame = isKnown && known.Digest == files.sum()
 	if in.isSame && !imp.homes.isNew(in.home) && imp.links == nil {
-		if includes, err := in.includes(); err != nil {
+		includes, err := in.includes()
+		if err != nil {
 			return Saved{}, err
-		} else if !includes {
+		}
+		shows, err := in.showsImages()
+		if err != nil {
+			return Saved{}, err
+		}
+		if !includes && !shows && len(imp.attach) == 0 {
 			return imp.unchanged(ctx, in, known)
 		}
 	}
@@ -243,7 +257,11 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 			imp.forks = append(imp.forks, fork)
 			continue
 		}
-		if in.isSame && imp.links == nil {
+		if imp.files, err = imp.filesOf(ctx, in, conv, files.digest); err != nil {
+			return saved, inputError(in, err)
+		}
+		defer imp.files.close()
+		if in.isSame = isKnown && known.Digest == files.sum(); in.isSame && imp.links == nil {
 			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil {
 				return Saved{}, err
 			} else if !more {
@@ -331,7 +349,14 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		return Saved{}, err
 	}
 	e := m.edition(base, doc, c.committer)
-	e.derived, e.attachments, e.messages, e.verify = true, attachments, conv.messages, in.verify
+	e.derived, e.messages, e.verify = true, conv.messages, in.verify
+	var contents []domarkx.Attachment
+	if !in.isFork {
+		if e.files, contents, err = imp.files.store(ctx, imp.tx, c.base); err != nil {
+			return Saved{}, err
+		}
+	}
+	e.attachments = append(attachments, contents...)
 	e.linker = imp.homes.linkerOf(in, doc)
 	if e.stated, err = imp.links.of(ctx, c.name); err != nil {
 		return Saved{}, err
@@ -349,6 +374,9 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	imp.stored = e.origin
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
+		for _, f := range e.files {
+			imp.result.Attached = append(imp.result.Attached, Attached{c.name, f})
+		}
 	}
 	if err == nil && saved.Changed {
 		imp.fresh[saved.ID], imp.fresh[saved.Document] = true, true

@@ -34,6 +34,7 @@ type input struct {
 	isSame   bool   // the session that it became has this very document
 	isFork   bool   // it is a branch beside the document's own conversation
 	home     *home  // that the document is in; nil for none
+	named    bool   // the user named the document, not a folder with it
 }
 
 // openInput opens a file to import. How far it goes is decided here: it may grow.

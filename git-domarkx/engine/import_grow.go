@@ -19,7 +19,7 @@ import (
 // SHA-256 of it: nothing less tells that the rest is what it was. It reports whether
 // that could be done; if not, the document is to be read as any other.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, bool, error) {
-	if f.path == "-" {
+	if f.path == "-" || len(imp.attach) > 0 {
 		return Saved{}, false, nil
 	}
 	key, err := canonicalPath(f.path)

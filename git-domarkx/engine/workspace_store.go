@@ -29,11 +29,14 @@ type Versions interface {
 	FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error)
 }
 
-// Attachments reads the outputs that are too large for a message.
+// Attachments reads what is kept beside messages: outputs that are too large for one, and
+// files.
 type Attachments interface {
 	// Attachment opens what a snapshot holds under a SHA-256 in hexadecimal;
 	// domarkx.ErrNotFound.
 	Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error)
+	// Files returns the files that a snapshot keeps by their paths, in order of path.
+	Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error)
 }
 
 // A VersionDiffer compares versions of a resource, and checks what is new in one.
@@ -75,11 +78,13 @@ type WorkspaceNames interface {
 	WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error)
 }
 
-// AttachmentObjects stores outputs that are too large for a message.
+// AttachmentObjects stores what is kept beside messages.
 type AttachmentObjects interface {
 	// StoreAttachment stores the bytes of r and returns them as a blob with their
 	// SHA-256 in hexadecimal. They stay when a snapshot's Commit.Attachments has them.
 	StoreAttachment(ctx context.Context, r io.Reader) (b domarkx.Blob, sha256 string, err error)
+	// Files returns the files that a snapshot keeps by their paths, in order of path.
+	Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error)
 }
 
 // Assignments remembers, on this machine, which sessions work in a workspace of

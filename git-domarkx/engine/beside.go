@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Bounds of the files that a document brings, in bytes, and their number.
+const (
+	maxFileSize   = 16 << 20
+	maxFilesSize  = 100 << 20
+	maxFilesCount = 10_000
+)
+
+// A folder is where a document is. What is read there is neither a symbolic link nor
+// behind one, and no name leads out.
+type besideFolder struct {
+	dir  string
+	root *os.Root
+}
+
+func openBeside(dir string) (*besideFolder, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, pathError(err))
+	}
+	return &besideFolder{dir, root}, nil
+}
+
+func (b *besideFolder) close() { b.root.Close() }
+
+// open opens a regular file by its path, as [domarkx.CheckFilePath] wants it.
+func (b *besideFolder) open(name string) (*os.File, os.FileInfo, error) {
+	if err := domarkx.CheckFilePath(name); err != nil {
+		return nil, nil, err
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return nil, nil, fmt.Errorf("%w: it is not a path on this system", domarkx.ErrInvalid)
+	}
+	var seen os.FileInfo
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		var err error
+		if seen, err = b.root.Lstat(filepath.FromSlash(path.Join(parts[:i+1]...))); err != nil {
+			return nil, nil, pathError(err)
+		}
+		if seen.Mode()&os.ModeSymlink != 0 {
+			return nil, nil, fmt.Errorf("%w: it is, or is behind, a symbolic link", domarkx.ErrInvalid)
+		}
+	}
+	if !seen.Mode().IsRegular() { // opening a FIFO would wait for a writer
+		return nil, nil, fmt.Errorf("%w: it is not a regular file", domarkx.ErrInvalid)
+	}
+	f, err := b.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, pathError(err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		err = pathError(err)
+	case !os.SameFile(seen, info):
+		err = errChanged
+	case info.Size() > maxFileSize:
+		err = fmt.Errorf("%w: it has more than %d MiB", domarkx.ErrInvalid, maxFileSize>>20)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// copyTo writes a file to w, of which the beginning must be good for accept, and returns its size.
+func (b *besideFolder) copyTo(w io.Writer, name string, accept func(head []byte) error) (int64, error) {
+	f, _, err := b.open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	head := make([]byte, imageHead)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+		return 0, pathError(err)
+	}
+	if err := accept(head[:n]); err != nil {
+		return 0, err
+	}
+	if _, err := w.Write(head[:n]); err != nil {
+		return 0, err
+	}
+	more, err := io.Copy(w, io.LimitReader(f, maxFileSize-int64(n)+1))
+	size := int64(n) + more
+	if err == nil && size > maxFileSize {
+		err = fmt.Errorf("%w: it has more than %d MiB", domarkx.ErrInvalid, maxFileSize>>20)
+	}
+	return size, err
+}
