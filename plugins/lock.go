@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const lockFile = "lock"
@@ -21,7 +21,7 @@ type lock struct{ f *os.File }
 // failing with domarkx.ErrConflict.
 func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
 	for {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
 		path := filepath.Join(dir, lockFile)
@@ -32,7 +32,7 @@ func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := waitFlock(ctx, f, noWait); err != nil {
+		if err := waitLock(ctx, f, noWait); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -43,28 +43,18 @@ func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
 	}
 }
 
-// waitFlock locks a file. A process that has it may keep it for long: its end is
-// looked for ever more seldom.
-func waitFlock(ctx context.Context, f *os.File, noWait bool) error {
-	const first, longest = time.Millisecond, 100 * time.Millisecond
-	for pause := first; ; pause = min(pause*2, longest) {
-		switch err := flock(f); {
-		case err == nil:
-			return nil
-		case !errors.Is(err, errLocked):
-			return fmt.Errorf("locking %q: %w", f.Name(), err)
-		case noWait:
-			return fmt.Errorf("another process works with it: %w", domarkx.ErrConflict)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the process that works with it: %w", ctx.Err())
-		case <-time.After(pause):
-		}
+// waitLock locks a file, waiting while another has it locked, or failing with
+// domarkx.ErrConflict.
+func waitLock(ctx context.Context, f *os.File, noWait bool) error {
+	if !noWait {
+		return atomicfile.Lock(ctx, f)
 	}
+	err := atomicfile.TryLock(f)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return fmt.Errorf("another process works with it: %w", domarkx.ErrConflict)
+	}
+	return err
 }
-
-var errLocked = errors.New("locked by another")
 
 func same(f *os.File, path string) bool {
 	a, err := f.Stat()

@@ -12,11 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const (
 	suffix = ".draft"
-	aside  = ".new-" // begins the name of what is still being written
+	aside  = atomicfile.TempPrefix // begins the name of what is still being written
 )
 
 // A Journal holds the drafts of one process, and those that it took over. Its
@@ -39,7 +41,7 @@ type folder struct {
 // Open makes a new, empty journal in a folder, which is made when it is not
 // there, with mode 0700.
 func Open(dir string) (*Journal, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of drafts: %w", err)
 	}
 	name := strings.ToLower(rand.Text())
@@ -52,7 +54,7 @@ func Open(dir string) (*Journal, error) {
 	if err == nil {
 		path := filepath.Join(dir, name)
 		if err = os.Rename(made, path); err == nil {
-			if err = syncDir(dir); err == nil {
+			if err = atomicfile.SyncDir(dir); err == nil {
 				return &Journal{dir: dir, own: folder{path, lock}, next: 1}, nil
 			}
 		}
@@ -72,7 +74,7 @@ func (j *Journal) Put(d Draft) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := writeDurably(j.file(d.Key), data); err != nil {
+	if err := atomicfile.Replace(j.file(d.Key), data); err != nil {
 		return "", fmt.Errorf("keeping what was saved to %q: %w", d.Name, err)
 	}
 	return d.Key, nil
@@ -105,7 +107,7 @@ func (j *Journal) Delete(keys ...string) error {
 		}
 	}
 	for dir := range dirs {
-		errs = append(errs, syncDir(dir))
+		errs = append(errs, atomicfile.SyncDir(dir))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("removing a draft: %w", err)
@@ -150,7 +152,7 @@ func (j *Journal) Adopt() ([]Draft, error) {
 // adopt takes over one journal, unless its process lives.
 func (j *Journal) adopt(path string) ([]Draft, error) {
 	lock, err := takeLock(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLocked) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, atomicfile.ErrLocked) {
 		return nil, nil // its owner removed it meanwhile, or lives
 	}
 	if err != nil {
@@ -293,29 +295,4 @@ func read(path string) ([]Draft, error) {
 		found = append(found, d)
 	}
 	return found, errors.Join(bad...)
-}
-
-// writeDurably writes a file aside, syncs it, gives it its name and syncs the folder.
-func writeDurably(file string, data []byte) error {
-	dir, name := filepath.Split(file)
-	tmp := filepath.Join(dir, aside+name)
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, file)
-	}
-	if err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return syncDir(dir)
 }

@@ -9,27 +9,26 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const lockName = "lock"
-
-// errLocked says that a journal's process lives.
-var errLocked = errors.New("locked by another process")
 
 // forked is how long to wait for a lock whose process is dead: a child that it was
 // starting when it died has the file until it runs its own program.
 const forked = 5 * time.Second
 
-// takeLock takes the lock of a journal, which ends with this process, and notes in
-// it whose it is. It fails with errLocked while its process lives.
+// takeLock locks a journal until this process ends, and writes its number to the lock
+// file. The error is [atomicfile.ErrLocked] while another process has the journal.
 func takeLock(journal string) (*os.File, error) {
 	lock, err := os.OpenFile(filepath.Join(journal, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	deadline := time.Now().Add(forked)
-	for err = flock(lock); err != nil; err = flock(lock) {
-		if !errors.Is(err, errLocked) || alive(owner(lock)) || time.Now().After(deadline) {
+	for err = atomicfile.TryLock(lock); err != nil; err = atomicfile.TryLock(lock) {
+		if !errors.Is(err, atomicfile.ErrLocked) || alive(owner(lock)) || time.Now().After(deadline) {
 			lock.Close()
 			return nil, err
 		}

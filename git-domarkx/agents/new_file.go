@@ -3,18 +3,17 @@ package agents
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// WriteNew writes a file that must not be there yet, which is [fs.ErrExist], with the
+// WriteNew writes a file that must not be there yet, which is [io/fs.ErrExist], with the
 // folders around it, and makes it durable. Readers see all of it or nothing.
 func WriteNew(path string, content io.Reader) error {
 	dir := filepath.Dir(path)
-	if err := makeFolder(dir); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	f, err := atomicfile.CreateUnnamed(dir, 0o600)
@@ -38,7 +37,7 @@ func WriteNew(path string, content io.Reader) error {
 	if err := link(f, path); err != nil {
 		return err
 	}
-	if err := syncFolder(dir); err != nil {
+	if err := atomicfile.SyncDir(dir); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
@@ -49,23 +48,5 @@ func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// makeFolder makes a folder, with those around it, that only the user may enter, and
-// makes them durable.
-func makeFolder(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	parent := filepath.Dir(dir)
-	if parent != dir {
-		if err := makeFolder(parent); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncFolder(parent)
+	return atomicfile.SyncDir(filepath.Dir(path))
 }

@@ -3,7 +3,6 @@
 package agents
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -21,13 +20,4 @@ func isOwnSocket(path string) bool {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
-}
-
-// syncFolder makes durable which files a folder has.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

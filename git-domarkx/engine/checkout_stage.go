@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // stagePrefix begins the name of a folder in which a checkout is made until it is whole.
@@ -26,9 +28,6 @@ type stage struct {
 	inside bool
 	lock   *os.File // nil where folders cannot be locked
 }
-
-// errLocked says that another process has a stage.
-var errLocked = errors.New("another process is writing a workspace to it")
 
 // newStage makes a stage for a folder, which is empty or not there but for what a killed
 // process left. That goes, unless it was whole and of the same version: then done is
@@ -77,8 +76,8 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 }
 
 func refuseLocked(dir string, err error) error {
-	if errors.Is(err, errLocked) {
-		return &RefusedError{fmt.Sprintf("folder %q: %v", dir, err)}
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return &RefusedError{fmt.Sprintf("folder %q: another process is writing a workspace to it", dir)}
 	}
 	return err
 }
@@ -100,7 +99,7 @@ func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	}
 	for _, name := range names {
 		if of, _, ok := parseStage(name); ok && of == key {
-			if err := removeStage(filepath.Join(parent, name), remove); err != nil && !errors.Is(err, errLocked) {
+			if err := removeStage(filepath.Join(parent, name), remove); err != nil && !errors.Is(err, atomicfile.ErrLocked) {
 				return nil, err
 			}
 		}
@@ -126,7 +125,7 @@ func (s *stage) make(parent, key string, mode fs.FileMode) error {
 		if s.lock != nil {
 			s.lock.Close()
 		}
-		if err != nil && !errors.Is(err, errLocked) && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, atomicfile.ErrLocked) && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, os.Remove(s.path))
 		}
 		// Another process took it, not locked yet, for one that was left.
@@ -150,7 +149,7 @@ func (s *stage) close() error {
 	return s.lock.Close()
 }
 
-// lockStage locks what a killed process left; errLocked when its process lives. Where
+// lockStage locks what a killed process left; atomicfile.ErrLocked when its process lives. Where
 // folders cannot be locked, that is told by the number of the process.
 func lockStage(path string) (*os.File, error) {
 	f, err := lockFolder(path)
@@ -158,7 +157,7 @@ func lockStage(path string) (*os.File, error) {
 		return f, err
 	}
 	if _, process, _ := parseStage(filepath.Base(path)); process != os.Getpid() && isAlive(process) {
-		return nil, errLocked
+		return nil, atomicfile.ErrLocked
 	}
 	return nil, nil
 }
