@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
@@ -28,9 +29,20 @@ func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugi
 		WorkTree:  git.WorkTree,
 		WorkTrees: func() ([]string, error) { return git.WorkTrees(inv.ctx) },
 		Limits:    func() (plugins.Limits, error) { return inv.limits(git) },
+		Boot:      bootID(),
 		Env:       os.LookupEnv,
 		Warn:      func(message string) { inv.warn(fmt.Errorf("warning: %s", message)) },
 	})
+}
+
+// bootID returns the kernel's random id of this start of the machine; "" where there is
+// none (random(4)).
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }
 
 // limits returns what resources may do and reach.

@@ -201,6 +201,9 @@ func (l *Live) Head() string {
 	return l.state.Head
 }
 
+// Warn tells the user something, once.
+func (l *Live) Warn(message string) { l.m.warn(message) }
+
 // Name returns the name of the workspace.
 func (l *Live) Name() string { return l.state.Name }
 

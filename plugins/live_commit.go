@@ -92,6 +92,9 @@ func (l *Live) committedVersion(id, kind string) string {
 type Changes struct {
 	Resources []domarkx.ResourceVersion // in the order of the document
 	Changed   bool                      // whether they differ from the head
+	// Restarted is set when the machine was started anew since the live state was the
+	// head's: a power cut, not somebody, may have changed it.
+	Restarted bool
 	pending   []Pending
 }
 
@@ -135,6 +138,7 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	if !c.Changed {
 		return c, l.unchanged()
 	}
+	c.Restarted = l.restarted()
 	l.state.Given = versionsOf(c.Resources)
 	if err := l.save(); err != nil {
 		c.Abort()
@@ -143,12 +147,18 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	return c, nil
 }
 
-// unchanged notes that the resources are what the head has.
+// restarted reports whether the machine was started anew since the live state was known to
+// be the head's.
+func (l *Live) restarted() bool {
+	return l.state.Head != "" && l.state.Boot != "" && l.m.home.Boot != "" && l.state.Boot != l.m.home.Boot
+}
+
+// unchanged records that the resources are what the head has.
 func (l *Live) unchanged() error {
-	if l.state.Given == nil {
+	if l.state.Given == nil && !l.restarted() {
 		return nil
 	}
-	l.state.Given = nil
+	l.state.Given, l.state.Boot = nil, l.m.home.Boot
 	l.clean()
 	return l.save()
 }
@@ -261,7 +271,7 @@ func (l *Live) Committed(_ context.Context, v domarkx.Version) error {
 
 func (l *Live) committed(v domarkx.Version) error {
 	given := l.state.Given
-	l.state.Head, l.state.Committed, l.state.Given = v.ID, v.Resources, nil
+	l.state.Head, l.state.Committed, l.state.Given, l.state.Boot = v.ID, v.Resources, nil, l.m.home.Boot
 	if given == nil || slices.Equal(given, versionsOf(v.Resources)) {
 		l.clean()
 	}

@@ -173,7 +173,7 @@ func (l *Live) load(ctx context.Context) error {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
 	l.state.Loading, l.state.Asked, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil, nil
-	l.state.Head, l.state.Committed = v.ID, v.Resources
+	l.state.Head, l.state.Committed, l.state.Boot = v.ID, v.Resources, l.m.home.Boot
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]
 		e.Dirty, e.New, e.Filled = false, false, false

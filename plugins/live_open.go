@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A ResourceError says that a resource cannot be opened, loaded or committed as things
@@ -77,7 +77,7 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 		return nil, fmt.Errorf("config: %s: what the environment has for it does not fit the schema: %w", found[0].Pointer, domarkx.ErrInvalid)
 	}
 	dir := filepath.Join(l.dir, e.Folder)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	home := l.m.home

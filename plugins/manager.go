@@ -48,11 +48,13 @@ type Home struct {
 	// WorkTrees returns all work trees of the repository: a resource works where it was
 	// made, also when that is another one; nil when there are no others.
 	WorkTrees func() ([]string, error)
-	Limits    func() (Limits, error)           // asked when a resource is opened; nil has none
-	Env       func(name string) (string, bool) // secrets; nil has none
-	Warn      func(message string)             // tells the user something; nil tells nothing
-	Timeout   time.Duration                    // of a call; 0 is DefaultTimeout
-	Grace     time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
+	Limits    func() (Limits, error) // asked when a resource is opened; nil has none
+	// Boot is another text after each start of the machine; "" where unknown.
+	Boot    string
+	Env     func(name string) (string, bool) // secrets; nil has none
+	Warn    func(message string)             // tells the user something; nil tells nothing
+	Timeout time.Duration                    // of a call; 0 is DefaultTimeout
+	Grace   time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
 }
 
 // Limits are what resources may do and reach.

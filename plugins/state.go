@@ -27,6 +27,7 @@ type state struct {
 	Next      int // number of the next resource's folder
 
 	Head      string                    // version that it derives from
+	Boot      string                    // Home.Boot when the live state was last known to be the head's; "" where unknown
 	Committed []domarkx.ResourceVersion // of the head
 	Resources []entry                   // that are live
 	Loading   *domarkx.Version          // being loaded: its ID and resources
@@ -79,7 +80,7 @@ func readState(dir string) (state, error) {
 }
 
 func parseState(v domarkx.Value) state {
-	s := state{Name: text(v, "name"), Renaming: text(v, "renaming"), Private: truth(v, "private"), Temporary: truth(v, "temporary"), Head: text(v, "head")}
+	s := state{Name: text(v, "name"), Renaming: text(v, "renaming"), Private: truth(v, "private"), Temporary: truth(v, "temporary"), Head: text(v, "head"), Boot: text(v, "boot")}
 	s.Next, _ = strconv.Atoi(text(v, "next"))
 	s.Committed = parseVersions(items(v, "committed"))
 	for _, item := range items(v, "resources") {
@@ -112,7 +113,7 @@ func (s state) value() domarkx.Value {
 	o := object{}
 	o.text("format", stateFormat).text("name", s.Name).text("renaming", s.Renaming)
 	o.truth("private", s.Private).truth("temporary", s.Temporary)
-	o.text("next", strconv.Itoa(s.Next)).text("head", s.Head).add("committed", versionsValue(s.Committed))
+	o.text("next", strconv.Itoa(s.Next)).text("head", s.Head).text("boot", s.Boot).add("committed", versionsValue(s.Committed))
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)

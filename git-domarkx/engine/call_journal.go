@@ -55,11 +55,11 @@ func (j callJournal) begin(c journalled) error {
 	return nil
 }
 
-// end forgets a call whose outcome is recorded.
+// end removes the entry of a call whose outcome is recorded. It is durable: an entry that
+// a power cut brings back would say that the call was interrupted.
 func (j callJournal) end(c journalled) error {
-	err := os.Remove(j.path(c))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forgetting a call that is recorded: %w", err)
+	if err := atomicfile.Remove(j.path(c)); err != nil {
+		return fmt.Errorf("removing the journal entry of a recorded call: %w", err)
 	}
 	return nil
 }

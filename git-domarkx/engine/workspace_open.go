@@ -279,6 +279,10 @@ func (b *bench) commitAs(ctx context.Context, operation, subject string, always 
 		changes.Abort()
 		return nil
 	}
+	if changes.Restarted && operation == "change" {
+		subject = "found after a restart of the machine"
+		b.live.Warn(fmt.Sprintf("workspace %[1]q: it changed since its last version, and the machine was restarted since then. What is there now is a version of its own; if power failed, compare the two with git domarkx workspace diff %[1]s~1 %[1]s", b.workspace))
+	}
 	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
 }
 

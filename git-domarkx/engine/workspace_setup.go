@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A SetupError says that the setup script of a session did not do what it should.
@@ -58,7 +59,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 		return nil
 	}
 	if b.header.Setup == nil { // it was taken out of the document
-		return os.Remove(file)
+		return atomicfile.Remove(file)
 	}
 	state, err := os.ReadFile(file)
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	if err := b.commitSetup(context.WithoutCancel(ctx)); failure != nil || err != nil {
 		return errors.Join(failure, err)
 	}
-	return os.Remove(file)
+	return atomicfile.Remove(file)
 }
 
 // setUp runs the setup script.

@@ -8,17 +8,21 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a folder durable: fsync(2). It does nothing on a file system
-// that has nothing to sync in a folder.
+// Sync makes an open file or folder durable, also one that is open for reading only:
+// fsync(2). It does nothing on a file system that has nothing to sync.
+func Sync(f *os.File) error {
+	err := f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// SyncDir makes the names in a folder durable.
 func SyncDir(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
+	return errors.Join(Sync(f), f.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/files"
 	"github.com/domarkx/domarkx/plugins/tree"
 )
@@ -91,6 +92,9 @@ func makePrivate(path string) error {
 	if err == nil {
 		err = os.Chmod(path, 0o755)
 	}
+	if err == nil {
+		err = atomicfile.SyncDir(filepath.Dir(path))
+	}
 	return err
 }
 
@@ -132,7 +136,7 @@ func inWorkTree(site domarkx.Site, path string, forbidden []string) (string, err
 		return "", err
 	}
 	defer root.Close()
-	if err := root.MkdirAll(local, 0o755); err != nil {
+	if err := makeFolders(root, local); err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(top, local))
@@ -140,6 +144,21 @@ func inWorkTree(site domarkx.Site, path string, forbidden []string) (string, err
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
 	return real, check(real)
+}
+
+// makeFolders makes a folder with those that it lies in, durably.
+func makeFolders(root *os.Root, local string) error {
+	if _, err := root.Stat(local); err == nil || local == "." {
+		return err
+	}
+	parent := filepath.Dir(local)
+	if err := makeFolders(root, parent); err != nil {
+		return err
+	}
+	if err := root.Mkdir(local, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Join(root.Name(), parent))
 }
 
 // resolve follows the symbolic links of a path as far as it is there.

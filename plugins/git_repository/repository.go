@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/files"
 	"github.com/domarkx/domarkx/plugins/folder"
 	"github.com/domarkx/domarkx/plugins/tree"
@@ -47,11 +48,7 @@ func (r *repository) ensure(ctx context.Context) error {
 	if err := r.make(ctx); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(r.in(madeName), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return atomicfile.Replace(r.in(madeName), nil)
 }
 
 // unlock removes the locks of a git that was killed.

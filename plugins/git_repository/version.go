@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -27,7 +28,8 @@ const (
 // hundred MB. A small version can hold a file of any size, of holes.
 const maxIndex = 1 << 30
 
-// index is the canonical index, nil for none.
+// index is the canonical index, nil for none. The file is durable then: Git does not sync
+// it, and the folder's commits, which leave it out, do not either.
 func (r *repository) index() ([]byte, error) {
 	root, err := os.OpenRoot(r.Path())
 	if err != nil {
@@ -51,12 +53,30 @@ func (r *repository) index() ([]byte, error) {
 	}
 	var data []byte
 	if err == nil {
-		data, err = root.ReadFile(indexName)
+		data, err = readDurable(root, indexName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %q: %w", indexName, err)
 	}
 	return canonical(data), nil
+}
+
+// readDurable reads a file, and syncs it and its folder.
+func readDurable(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := root.Open(path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	return data, errors.Join(atomicfile.Sync(f), atomicfile.Sync(folder), folder.Close())
 }
 
 func digest(index []byte) string {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -52,6 +54,11 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 		return err
 	}
 	if err := v.Finish(); err != nil {
+		return err
+	}
+	// SQLite syncs the file, but not that the journal of the last transaction is removed:
+	// after a power cut it would roll that back.
+	if err := errors.Join(atomicfile.Sync(f), atomicfile.SyncDir(filepath.Dir(r.path))); err != nil {
 		return err
 	}
 	return s.write(r.in(stampName))

@@ -59,6 +59,9 @@ func (f *Folder) commit(ctx context.Context, s *scan, found *node) error {
 	if !c.changed {
 		return nil
 	}
+	if err := s.flush.end(f.top); err != nil {
+		return explain("", err)
+	}
 	out.put(topFolder, []record{c.top})
 	if err := out.commit(); err != nil {
 		return fmt.Errorf("writing the stat cache: %w", err)

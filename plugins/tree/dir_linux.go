@@ -181,8 +181,21 @@ func (d *dir) chmodSpecial(name string, mode uint32) error {
 	return unix.Fchmodat(d.fd, name, mode, 0)
 }
 
+// canSyncAll tells that sync works.
+const canSyncAll = true
+
 // sync makes all that was written to the file system durable.
 func (d *dir) sync() error { return unix.Syncfs(d.fd) }
+
+// syncSelf makes the folder's own names and attributes durable. It does nothing on a file
+// system that has nothing to sync in a folder.
+func (d *dir) syncSelf() error {
+	_, err := retry(func() (int, error) { return 0, unix.Fsync(d.fd) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil
+	}
+	return err
+}
 
 // allow lets this user enter and change a folder that may not even be opened.
 func (f *Folder) allow(path string) error {

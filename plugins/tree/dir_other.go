@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A dir is an open folder: all names are looked up in it.
@@ -146,7 +147,23 @@ func fileMode(mode uint32) fs.FileMode {
 // kept is for Linux: extended attributes are not kept here.
 func kept(string) bool { return false }
 
-func (d *dir) sync() error                       { return nil }
+// canSyncAll tells that sync does nothing here.
+const canSyncAll = false
+
+func (d *dir) sync() error { return nil }
+
+// syncSelf makes the folder's own names and attributes durable, where the system can.
+func (d *dir) syncSelf() error {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.Sync(f), f.Close())
+}
+
+// Sync makes the file durable, where the system can.
+func (f *file) Sync() error { return atomicfile.Sync(f.File) }
+
 func (d *dir) xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
 func (d *dir) setXattrs([]domarkx.Xattr) error   { return nil }
 func fileXattrs(*file) ([]domarkx.Xattr, error)  { return nil, nil }

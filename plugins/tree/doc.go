@@ -32,6 +32,12 @@
 // that is lost or damaged costs time, nothing else. Folders in which nothing changed
 // since the last version are taken over from that as they are, without their files.
 //
+// # Durability
+//
+// A commit syncs the files and folders that it found new or changed, and a load all that it
+// wrote, before the stat cache records them. When either returns, a power cut leaves the
+// folder as it was then. Excluded files are not synced.
+//
 // # Excluding
 //
 // A pattern of [Config].Exclude is matched as gitignore(5) does, except that there is

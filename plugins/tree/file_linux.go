@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"io"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,15 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 }
 
 func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
+
+// Sync makes the file durable, also one that is open for reading only.
+func (f *file) Sync() error {
+	_, err := retry(func() (int, error) { return 0, unix.Fsync(f.fd) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil // such as in a FUSE file system without fsync
+	}
+	return err
+}
 
 func (f *file) Close() error { return unix.Close(f.fd) }
 

@@ -23,6 +23,7 @@ type scan struct {
 	work  sync.WaitGroup        // what runs in the background
 	mu    sync.Mutex
 	odd   []string // paths of what no version can hold
+	flush flush    // of what is new or changed
 }
 
 // end waits for what runs in the background, whose ctx has ended.
@@ -125,6 +126,11 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	}
 	if s.w == nil {
 		return nil
+	}
+	if l.changed || l.altered {
+		if err := s.flush.one(d.syncSelf); err != nil {
+			return explain(l.path, err)
+		}
 	}
 	return s.readContents(ctx, d, l, unread)
 }
@@ -274,7 +280,7 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 		return false, err
 	}
 	r.stat, r.racy, r.id, r.xattrs = st, st.racy(began), id, attrs
-	return true, nil
+	return true, s.flush.one(f.Sync)
 }
 
 func sameXattrs(a, b []domarkx.Xattr) bool {

@@ -41,6 +41,9 @@ func (s *server) apply(ctx context.Context) error {
 		}
 		switch f.kind {
 		case kindEnd:
+			if failed == nil {
+				failed = s.sync()
+			}
 			return s.answer(failed)
 		case kindDelete:
 			path := string(f.payload)

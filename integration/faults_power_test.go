@@ -1,0 +1,144 @@
+package integration_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A powered is a repository on a file system of its own, in an image file. What was written
+// to the image is what a power cut leaves.
+type powered struct {
+	*site
+	kind, image string
+}
+
+// makers are the programs that make file systems, with the least size of an image.
+var makers = map[string][]string{
+	"ext4":  {"mkfs.ext4", "64M", "-q"},
+	"xfs":   {"mkfs.xfs", "320M", "-q"},
+	"btrfs": {"mkfs.btrfs", "128M", "-q"},
+}
+
+// fileSystems returns the file systems that the tests of power cuts can make here: ext4,
+// and those of the others whose programs are installed.
+func fileSystems(t *testing.T) []string {
+	t.Helper()
+	needRoot(t, "mounting a file system")
+	needProgram(t, makers["ext4"][0])
+	known, err := os.ReadFile("/proc/filesystems")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []string{"ext4"}
+	for _, kind := range []string{"xfs"} {
+		if _, err := exec.LookPath(makers[kind][0]); err == nil && bytes.Contains(known, []byte("\t"+kind+"\n")) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// newPowered makes a repository on a new file system.
+func newPowered(t *testing.T, kind string) powered {
+	t.Helper()
+	s := newSite(t)
+	p := powered{site: s.at("disk/repo"), kind: kind, image: s.path("image")}
+	maker := makers[kind]
+	s.must("", "truncate", "-s", maker[1], p.image)
+	s.must("", maker[0], append(maker[2:], p.image)...)
+	mountImage(t, kind, p.image, s.path("disk"))
+	s.git("init", "-q", "-b", "main", p.dir)
+	s.must("", "sync", "-f", p.dir) // Git does not do that
+	return p
+}
+
+func mountImage(t *testing.T, kind, image, dir string) {
+	t.Helper()
+	options := "loop"
+	if kind == "xfs" {
+		options += ",nouuid"
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", kind, "-o", options, image, dir).CombinedOutput(); err != nil {
+		missing(t, "mounting %s: %v: %s", kind, err, out)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// cut returns the repository as it would be had the power failed now.
+func (p powered) cut(t *testing.T) *site {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), "image")
+	p.must("", "cp", "--sparse=always", p.image, copied)
+	disk := filepath.Join(t.TempDir(), "disk")
+	mountImage(t, p.kind, copied, disk)
+	return p.under(t).at(filepath.Join(disk, "repo"))
+}
+
+const poweredDocument = "```yaml workspace-config\nresources:\n  - {type: filesystem, id: fs}\n  - {type: git_repository, id: git}\n  - {type: sqlite, id: db}\n" +
+	"  - {type: filesystem, id: place, path: place/deep}\n  - {type: local_shell, id: shell}\n```\n\n## user\n\nhello\n"
+
+// TestFaultPowerCall cuts the power right after a call was acknowledged: what the call
+// left is there, nothing says that it was interrupted, and no version is made of what only
+// the power cut changed.
+func TestFaultPowerCall(t *testing.T) {
+	for _, kind := range fileSystems(t) {
+		t.Run(kind, func(t *testing.T) {
+			p := newPowered(t, kind)
+			p.write("s.md", poweredDocument)
+			p.domarkx("import", "s.md")
+			p.domarkx("trust", "s")
+			for _, args := range [][]string{
+				{"fs", "write_file", "path=a.txt", "content=first"},
+				{"fs", "write_file", "path=sub/deep/b.txt", "content=second"},
+				{"place", "write_file", "path=new/c.txt", "content=third"},
+				{"git", "write_file", "path=code.txt", "content=fourth"},
+				{"git", "commit", "message=one"},
+				{"db", "execute", "sql=create table t (n)"},
+				{"db", "execute", "sql=insert into t values (42)"},
+				{"fs", "move", "from=sub", "to=moved"},
+				{"shell", "run_command", "command=for i in $(seq 30); do mkdir d$i && echo $i >d$i/f; done; ln -s d1 link; echo whole >d7/last"},
+				{"fs", "edit_file", "path=a.txt", "old_text=first", "new_text=changed"},
+			} {
+				p.domarkx(append([]string{"exec", "s"}, args...)...)
+				after := p.cut(t)
+				if o := after.try("", "git-domarkx", "status"); o.code != 0 || strings.Contains(o.out, "interrupted") || strings.Contains(o.out, "dirty") {
+					t.Errorf("after %q: %s", args, o)
+				}
+			}
+			after := p.cut(t)
+			after.sound("after the power cut")
+			for path, want := range map[string]string{"fs/a.txt": "changed", "fs/moved/deep/b.txt": "second", "place/new/c.txt": "third", "git/code.txt": "fourth", "shell/link/f": "1", "shell/d7/last": "whole"} {
+				resource, name, _ := strings.Cut(path, "/")
+				if got := after.domarkx("exec", "--yes", "s", resource, "read_file", "path="+name); !strings.Contains(got, want) {
+					t.Errorf("%s holds %q, expected %q", path, got, want)
+				}
+			}
+			if got := after.domarkx("exec", "--yes", "s", "git", "log"); !strings.Contains(got, `"one"`) {
+				t.Errorf("the log of the live repository is %s", got)
+			}
+			live := strings.TrimSpace(after.domarkx("workspace", "path", "s", "git"))
+			after.at(live).git("fsck", "--strict")
+			if got := after.at(live).git("status", "--short"); got != "" {
+				t.Errorf("status of the live repository: %s", got)
+			}
+			if got := after.domarkx("exec", "--yes", "s", "db", "query", "sql=select n from t"); !strings.Contains(got, "42") {
+				t.Errorf("the database gives %s", got)
+			}
+			if got := after.domarkx("workspace", "log", "s"); strings.Contains(got, "between calls") {
+				t.Errorf("the power cut became a version: %s", got)
+			}
+		})
+	}
+}
