@@ -110,8 +110,8 @@ func TestToolsWorkInVersions(t *testing.T) {
 	for i := range 1000 {
 		tree[fmt.Sprintf("d%02d/f%04d", i%50, i)] = workspacetest.Item{Content: fmt.Sprintf("file %d\n", i)}
 	}
-	tree["main.c"] = workspacetest.Item{Content: "#include \"h/x.h\"\nint main(void) { return X; }\n"}
-	tree["h/x.h"] = workspacetest.Item{Content: "#define X 7\n"}
+	tree["main.py"] = workspacetest.Item{Content: "import h.x, sys\nsys.exit(h.x.X)\n"}
+	tree["h/x.py"] = workspacetest.Item{Content: "X = 7\n"}
 	one := m.version("w", map[string]workspacetest.Tree{"fs": tree})
 	tree["d07/f0007"] = workspacetest.Item{Content: "file seven\n"}
 	delete(tree, "d08/f0008")
@@ -121,7 +121,7 @@ func TestToolsWorkInVersions(t *testing.T) {
 	if want := "diff -r " + folderOf(one) + "/fs/d07/f0007 " + folderOf(two) + "/fs/d07/f0007\n1c1\n< file 7\n---\n> file seven\nOnly in " + folderOf(one) + "/fs/d08: f0008\n"; out != want {
 		t.Errorf("diff: %s", out)
 	}
-	if got := m.sh(`cd ../workspaces/w/latest/fs; find . -type f | wc -l; grep -rl 'file 9[0-9][0-9]' . | wc -l; find . -type f | xargs cat | wc -l; find . -type f -printf '%i\n' | sort -u | wc -l; find . -links 1 -name 'f01*' | wc -l; cc -o "$T/x" main.c; "$T/x" || echo $?`); got != "1001\n100\n1002\n1001\n100\n7\n" {
+	if got := m.sh(`cd ../workspaces/w/latest/fs; find . -type f | wc -l; grep -rl 'file 9[0-9][0-9]' . | wc -l; find . -type f | xargs cat | wc -l; find . -type f -printf '%i\n' | sort -u | wc -l; find . -links 1 -name 'f01*' | wc -l; python3 main.py || echo $?`); got != "1001\n100\n1002\n1001\n100\n7\n" {
 		t.Errorf("tools: %q", got)
 	}
 }
