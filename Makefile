@@ -6,7 +6,7 @@ bindir   = $(DESTDIR)$(PREFIX)/bin
 mandir   = $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir  = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir   = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-fishdir  = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+fishdir  = $(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d
 
 # A release names itself: make build RELEASE=v1.2.3
 RELEASE ?=
@@ -23,8 +23,8 @@ help:
 	@echo "make soak       the fault and company suites, for long (SOAK=10m)"
 	@echo "make fuzz       every fuzz target (FUZZTIME=30s)"
 	@echo "make lint       gofmt, vet, golangci-lint where it is installed"
-	@echo "make generate   help, manual pages, documentation and completions from the command model"
 	@echo "make pictures   the pictures in README, from real terminal sessions"
+	@echo "make generate   help, manual pages and documentation from the command model"
 	@echo "make install    program, manual pages and completions below PREFIX ($(PREFIX))"
 
 build:

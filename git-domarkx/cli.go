@@ -76,6 +76,8 @@ type commandLine struct {
 	Completion completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`
 	Man        manCmd        `cmd:"" group:"tool" help:"Print or write the manual pages."`
 	HelpOn     helpCmd       `cmd:"" name:"help" group:"tool" help:"Show the whole help of a command."`
+
+	Complete completeCmd `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List what a command line may go on with."`
 }
 
 func newParser(line *commandLine) (*kong.Kong, error) {

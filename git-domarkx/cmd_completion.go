@@ -1,5 +1,17 @@
 package main
 
+import _ "embed"
+
+// The completion scripts. They ask the program itself, with __complete.
+var (
+	//go:embed completion/git-domarkx.bash
+	bashCompletion string
+	//go:embed completion/_git-domarkx
+	zshCompletion string
+	//go:embed completion/git-domarkx.fish
+	fishCompletion string
+)
+
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" name:"SHELL" help:"bash, zsh or fish."`
 }
@@ -7,12 +19,13 @@ type completionCmd struct {
 func (completionCmd) Help() string {
 	return `
 Prints a script that teaches a shell to complete "git domarkx" and "git-domarkx":
-commands, options, and the names of the sessions in the repository. "make install"
+commands, options and their values, and the sessions, messages (NAME#K), snapshots
+(NAME@OID) and workspaces of the repository. "make install"
 puts the scripts in place; otherwise:
 
     git domarkx completion bash > ~/.local/share/bash-completion/completions/git-domarkx
     git domarkx completion zsh  > "${fpath[1]}/_git-domarkx"
-    git domarkx completion fish > ~/.config/fish/completions/git-domarkx.fish
+    git domarkx completion fish > ~/.config/fish/conf.d/git-domarkx.fish
 
 In zsh, "git <TAB>" lists the command too after
 
@@ -22,5 +35,7 @@ In zsh, "git <TAB>" lists the command too after
 
 // Run prints the script.
 func (c *completionCmd) Run(inv *invocation) error {
-	return completionScripts()[c.Shell](inv.out, completionModel(inv.model))
+	script := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
+	_, err := inv.out.WriteString(script)
+	return err
 }

@@ -74,7 +74,9 @@ func allPages(model *kong.Application) []*page {
 func pagesOf(node *kong.Node) []*page {
 	pages := []*page{newPage(node)}
 	for _, child := range node.Children {
-		pages = append(pages, pagesOf(child)...)
+		if !child.Hidden {
+			pages = append(pages, pagesOf(child)...)
+		}
 	}
 	return pages
 }

@@ -1,132 +1,239 @@
 package main
 
 import (
-	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/domarkx/domarkx/format/all"
 )
 
-// A completed is a command as the completion scripts know it.
-type completed struct {
-	verb      string // as in "workspace list"
-	help      string
-	options   []completedOption
-	commands  []completed         // nil when it has none
-	arguments []completedArgument // the last takes what follows, too
-}
+// A candidate is a word that the user may want to type, and what it means.
+type candidate struct{ word, about string }
 
-// A completedArgument is what a command takes at one place.
-type completedArgument struct {
-	kind  argumentKind
-	words []string // of argWord
-}
+// A valueKind says what a word on the command line names.
+type valueKind int
 
-type completedOption struct {
-	long   string // without the dashes
-	short  string // one letter, or ""
-	help   string
-	values []string // nil when it takes none, or any
-	takes  bool     // a value
-}
-
-// An argumentKind is what a command's arguments name.
-type argumentKind int
-
-// The kinds of arguments.
+// The kinds of values.
 const (
-	argNone argumentKind = iota
-	argSession
-	argFile
-	argDirectory
-	argRemote // first, then sessions
-	argWord   // one of completedArgument.words
-	argWorkspace
-	argResource // of the workspace, or of the session's, that is the argument before
+	valueNone      valueKind = iota // nothing that can be listed
+	valueWord                       // one of expectation.words
+	valueFile                       // the shell lists these
+	valueFolder                     // the shell lists these
+	valueSession                    // or a snapshot or message of one
+	valueRemoved                    // a session in the trash
+	valueRemote                     // a remote of Git
+	valueFetched                    // a session of the remote that is the argument before
+	valueWorkspace                  // or a version of one, or the message that is linked to it
+	valueResource                   // of the workspace or session that is the argument before
+	valueZeus                       // a snapshot of agents
 )
 
-func completionScripts() map[string]func(io.Writer, []completed) error {
-	return map[string]func(io.Writer, []completed) error{"bash": writeBash, "zsh": writeZsh, "fish": writeFish}
+// An expectation is what may stand at the cursor of a command line.
+type expectation struct {
+	kind   valueKind
+	prefix string      // what the word begins with before the value, as "--format="
+	typed  string      // what has been typed of the value
+	words  []candidate // of valueWord
+	before string      // the argument before the cursor; "" when there is none
 }
 
-// completionModel returns the commands and, first and without a verb, the
-// options that all take.
-func completionModel(model *kong.Application) []completed {
-	return append([]completed{{options: completedOptions(model.Flags)}}, completedCommands(model.Node, model)...)
+// expect returns what the last of the words behind "git domarkx" may be.
+func expect(model *kong.Application, words []string) expectation {
+	typed := words[len(words)-1]
+	node := model.Node
+	var arguments []string
+	onlyArguments := false
+	for i := 0; i < len(words)-1; i++ {
+		word := words[i]
+		switch {
+		case onlyArguments:
+			arguments = append(arguments, word)
+		case word == "--":
+			onlyArguments = true
+		case strings.HasPrefix(word, "-") && word != "-":
+			flag, attached := flagOf(node, model, word)
+			if flag == nil || flag.IsBool() || attached {
+				continue
+			}
+			if i++; i == len(words)-1 {
+				return expectValue(flag, "", typed)
+			}
+		case len(node.Children) > 0:
+			child := childOf(node, word)
+			if child == nil {
+				return expectation{}
+			}
+			node = child
+		default:
+			arguments = append(arguments, word)
+		}
+	}
+	switch {
+	case onlyArguments || !strings.HasPrefix(typed, "-"):
+		return expectArgument(node, model, arguments, typed)
+	case strings.HasPrefix(typed, "--") && strings.Contains(typed, "="):
+		flag, _ := flagOf(node, model, typed)
+		if flag == nil {
+			return expectation{}
+		}
+		name, value, _ := strings.Cut(typed, "=")
+		return expectValue(flag, name+"=", value)
+	}
+	return expectation{kind: valueWord, typed: typed, words: flagWords(node, model)}
 }
 
-func completedCommands(parent *kong.Node, model *kong.Application) []completed {
-	var list []completed
-	for _, node := range parent.Children {
-		c := completed{verb: verbOf(node), help: strings.TrimSuffix(node.Help, "."), options: completedOptions(node.Flags),
-			commands: completedCommands(node, model)}
-		for _, arg := range node.Positional {
-			kind, words := kindOf(node, arg, model)
-			c.arguments = append(c.arguments, completedArgument{kind, words})
+// flagOf returns the option that a word gives, nil when there is no such option, and
+// whether its value is in the same word.
+func flagOf(node *kong.Node, model *kong.Application, word string) (flag *kong.Flag, attached bool) {
+	flags := append(node.Flags[:len(node.Flags):len(node.Flags)], model.Flags...)
+	if long, ok := strings.CutPrefix(word, "--"); ok {
+		name, _, attached := strings.Cut(long, "=")
+		for _, f := range flags {
+			if f.Name == name {
+				return f, attached
+			}
 		}
-		for n := len(c.arguments); n > 1 && c.arguments[n-1].kind == c.arguments[n-2].kind && c.arguments[n-1].words == nil; n-- {
-			c.arguments = c.arguments[:n-1]
+		return nil, false
+	}
+	for i, letter := range word[1:] {
+		for _, f := range flags {
+			if f.Short == letter && !f.IsBool() {
+				return f, len(word) > 1+i+len(string(letter))
+			}
 		}
-		list = append(list, c)
+	}
+	return nil, false
+}
+
+func childOf(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+func expectValue(flag *kong.Flag, prefix, typed string) expectation {
+	e := expectation{prefix: prefix, typed: typed}
+	switch {
+	case flag.Enum != "":
+		e.kind, e.words = valueWord, plainWords(flag.EnumSlice())
+	case flag.Name == "format":
+		e.kind, e.words = valueWord, plainWords(formatNames())
+	case flag.PlaceHolder == "DIR":
+		e.kind = valueFolder
+	case flag.PlaceHolder == "PATH":
+		e.kind = valueFile
+	}
+	return e
+}
+
+func expectArgument(node *kong.Node, model *kong.Application, arguments []string, typed string) expectation {
+	e := expectation{typed: typed}
+	if len(arguments) > 0 {
+		e.before = arguments[len(arguments)-1]
+	}
+	if len(node.Children) > 0 {
+		e.kind, e.words = valueWord, commandWords(node)
+		return e
+	}
+	place := len(arguments)
+	if last := len(node.Positional) - 1; place > last {
+		if last < 0 || !node.Positional[last].IsCumulative() {
+			return e
+		}
+		place = last
+	}
+	arg := node.Positional[place]
+	switch {
+	case arg.Enum != "":
+		e.kind, e.words = valueWord, plainWords(arg.EnumSlice())
+	case arg.Name == "COMMAND": // of help and man
+		described := model.Node
+		for _, word := range arguments {
+			if described = childOf(described, word); described == nil {
+				return e
+			}
+		}
+		e.kind, e.words = valueWord, commandWords(described)
+	default:
+		e.kind = kindOf(node, arg.Name, place)
+		if e.kind == valueFetched && len(arguments) > 0 {
+			e.before = arguments[0]
+		}
+	}
+	return e
+}
+
+// kindOf returns what an argument of a command names.
+func kindOf(node *kong.Node, arg string, place int) valueKind {
+	switch verb := verbOf(node); {
+	case verb == "restore":
+		return valueRemoved
+	case verb == "zeus restore":
+		return valueZeus
+	case verb == "rename" && place == 1, arg == "NEW", arg == "TOOL", arg == "KEY=VALUE":
+		return valueNone
+	case (verb == "fetch" || verb == "pull") && arg == "NAME":
+		return valueFetched
+	case strings.HasPrefix(arg, "WS"), strings.HasPrefix(verb, "workspace ") && (arg == "A" || arg == "B"):
+		return valueWorkspace
+	case arg == "RESOURCE":
+		return valueResource
+	case arg == "PATH":
+		return valueFile
+	case arg == "DIR":
+		return valueFolder
+	case arg == "REMOTE":
+		return valueRemote
+	}
+	return valueSession
+}
+
+func commandWords(node *kong.Node) []candidate {
+	var words []candidate
+	for _, child := range node.Children {
+		if !child.Hidden {
+			words = append(words, candidate{child.Name, strings.TrimSuffix(child.Help, ".")})
+		}
+	}
+	return words
+}
+
+func flagWords(node *kong.Node, model *kong.Application) []candidate {
+	var words []candidate
+	add := func(flags []*kong.Flag) {
+		for _, f := range flags {
+			name := f.Name
+			if f.Tag.Negatable != "" {
+				name = "no-" + name
+			}
+			if !f.Hidden {
+				words = append(words, candidate{"--" + name, strings.TrimSuffix(f.Help, ".")})
+			}
+		}
+	}
+	if node != model.Node {
+		add(node.Flags)
+	}
+	add(model.Flags)
+	return words
+}
+
+func plainWords(words []string) []candidate {
+	list := make([]candidate, len(words))
+	for i, word := range words {
+		list[i].word = word
 	}
 	return list
 }
 
-// withCommands returns commands, each with its own behind it.
-func withCommands(list []completed) []completed {
-	var all []completed
-	for _, c := range list {
-		all = append(append(all, c), withCommands(c.commands)...)
+func formatNames() []string {
+	var names []string
+	for _, codec := range all.Codecs() {
+		names = append(names, codec.Name)
 	}
-	return all
-}
-
-// last is the verb without those that it belongs to.
-func (c completed) last() string { return c.verb[strings.LastIndexByte(c.verb, ' ')+1:] }
-
-func kindOf(node *kong.Node, arg *kong.Positional, model *kong.Application) (argumentKind, []string) {
-	switch {
-	case arg.Enum != "":
-		return argWord, arg.EnumSlice()
-	case strings.HasPrefix(arg.Name, "WS"), node.Parent.Name == "workspace" && (arg.Name == "A" || arg.Name == "B"):
-		return argWorkspace, nil
-	case arg.Name == "RESOURCE":
-		return argResource, nil
-	case arg.Name == "TOOL" || arg.Name == "KEY=VALUE":
-		return argNone, nil
-	case arg.Name == "COMMAND":
-		var verbs []string
-		for _, child := range model.Children {
-			verbs = append(verbs, child.Name)
-		}
-		return argWord, verbs
-	case arg.Name == "PATH":
-		return argFile, nil
-	case arg.Name == "DIR":
-		return argDirectory, nil
-	case arg.Name == "REMOTE":
-		return argRemote, nil
-	}
-	return argSession, nil
-}
-
-func completedOptions(flags []*kong.Flag) []completedOption {
-	var options []completedOption
-	for _, f := range flags {
-		if f.Hidden {
-			continue
-		}
-		o := completedOption{long: f.Name, help: strings.TrimSuffix(f.Help, "."), takes: !f.IsBool()}
-		if f.Tag.Negatable != "" {
-			o.long = "no-" + f.Name
-		}
-		if f.Short != 0 {
-			o.short = string(f.Short)
-		}
-		if f.Enum != "" {
-			o.values = f.EnumSlice()
-		}
-		options = append(options, o)
-	}
-	return options
+	return names
 }

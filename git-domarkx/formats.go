@@ -4,16 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // checkFormat says whether there is a format of that name.
 func checkFormat(name string) error {
-	var names []string
-	for _, codec := range all.Codecs() {
-		names = append(names, codec.Name)
-	}
+	names := formatNames()
 	if slices.Contains(names, name) {
 		return nil
 	}

@@ -26,7 +26,7 @@ func model(t *testing.T) *kong.Application {
 }
 
 // TestGenerated holds every file that is made from the command model against
-// the model: help, manual pages, documentation and completions.
+// the model: help, manual pages and documentation.
 func TestGenerated(t *testing.T) {
 	m := model(t)
 	want := map[string]string{}
@@ -47,9 +47,6 @@ func TestGenerated(t *testing.T) {
 		add("testdata/help/"+name+".txt", p.writeText)
 		add("testdata/help/"+name+"-h.txt", p.writeUsage)
 	}
-	for shell, path := range map[string]string{"bash": "git-domarkx.bash", "zsh": "_git-domarkx", "fish": "git-domarkx.fish"} {
-		add("completion/"+path, func(w io.Writer) error { return completionScripts()[shell](w, completionModel(m)) })
-	}
 	for path, text := range want {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -67,7 +64,7 @@ func TestGenerated(t *testing.T) {
 			t.Errorf("%s is not current; run make generate (-model +file):\n%s", path, diff)
 		}
 	}
-	for _, dir := range []string{"man", "doc", "completion", "testdata/help"} {
+	for _, dir := range []string{"man", "doc", "testdata/help"} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,171 @@
+package integration_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// completionSite returns a repository with the session talk (of four messages), the
+// workspace box, a folder and a file.
+func completionSite(t *testing.T) *site {
+	t.Helper()
+	needProgram(t, "bash", "zsh", "fish")
+	s := newRepository(t).with("TERM=dumb", "LC_ALL=C.UTF-8")
+	sample, err := os.ReadFile("../git-domarkx/testdata/sample.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("talk.md", string(sample))
+	s.domarkx("import", "talk.md")
+	s.domarkx("append", "-m", "one more", "talk")
+	s.write("box.md", strings.ReplaceAll("'''workspace-config\nresources:\n  - {type: filesystem, id: disk}\n'''\n\n## user\n\nGo.\n", "'''", "```"))
+	s.domarkx("import", "box.md")
+	s.domarkx("exec", "--yes", "box", "disk", "write_file", "path=a", "content=b")
+	s.git("remote", "add", "origin", "../origin.git")
+	s.write("folder/note.txt", "")
+	return s
+}
+
+// completions are command lines behind "git domarkx", what is offered for the last word
+// of each, and what is not.
+func completions(s *site) map[string]struct{ want, not []string } {
+	oid := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/sessions/talk"))
+	version := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/workspaces/box"))
+	return map[string]struct{ want, not []string }{
+		"":                         {[]string{"import", "list", "unmount"}, []string{"talk", "talk.md", "__complete"}},
+		"re":                       {[]string{"rename", "restore", "rewind"}, []string{"list", "rm"}},
+		"show t":                   {[]string{"talk"}, []string{"talk.md", "import"}},
+		"show talk#":               {[]string{"talk#0", "talk#4"}, []string{"talk"}},
+		"show talk:":               {[]string{"talk:0", "talk:4"}, nil},
+		"show talk@":               {[]string{"talk@" + oid}, nil},
+		"rewind talk@" + oid[:4]:   {[]string{"talk@" + oid}, nil},
+		"log --m":                  {[]string{"--messages"}, []string{"--json"}},
+		"completion f":             {[]string{"fish"}, []string{"bash"}},
+		"append --role a":          {[]string{"assistant"}, []string{"user"}},
+		"export --format a":        {[]string{"agent-chatter"}, []string{"pi"}},
+		"export --format=a":        {[]string{"--format=agent-chatter"}, []string{"--format=pi"}},
+		"push o":                   {[]string{"origin"}, []string{"talk"}},
+		"import t":                 {[]string{"talk.md"}, []string{"talk"}},
+		"mount f":                  {[]string{"folder"}, nil},
+		"workspace ":               {[]string{"attach", "log", "show"}, []string{"import", "talk"}},
+		"workspace log b":          {[]string{"box"}, []string{"box.md"}},
+		"workspace show box@":      {[]string{"box@" + version}, nil},
+		"workspace path box ":      {[]string{"disk"}, []string{"box"}},
+		"exec box d":               {[]string{"disk"}, []string{"box"}},
+		"workspace attach talk b":  {[]string{"box"}, []string{"talk"}},
+		"-q workspace log --j":     {[]string{"--json"}, []string{"--messages"}},
+		"append -m text t":         {[]string{"talk"}, nil},
+		"help wor":                 {[]string{"workspace"}, []string{"import"}},
+		"show talk ":               {nil, []string{"talk", "talk.md"}},
+		"workspace log -- b":       {[]string{"box"}, nil},
+		"no-such-command and more": {nil, []string{"talk", "talk.md"}},
+	}
+}
+
+// checkCompletions installs the completion of a shell and runs a program that completes
+// each of the lines that are its arguments, and prints "== LINE" and what is offered.
+func checkCompletions(t *testing.T, shell, installed, capture string, run ...string) {
+	s := completionSite(t)
+	s.write(filepath.Join(".shell", installed), s.must("", "git-domarkx", "completion", shell))
+	cases := completions(s)
+	lines := []string{"git-domarkx re", "git-domarkx show talk#", "git-domarkx export --format=a", "git -C . domarkx re", "git -C . domarkx export --format a"}
+	for typed := range cases {
+		lines = append(lines, "git domarkx "+typed)
+	}
+	s.write(".shell/capture", capture)
+	out := "\n" + s.must("", run[0], append(run[1:], lines...)...)
+	for _, line := range lines {
+		_, rest, found := strings.Cut(out, "\n== "+line+"\n")
+		if !found {
+			t.Errorf("%s<TAB> did not end:\n%s", line, out)
+			continue
+		}
+		rest, _, _ = strings.Cut("\n"+rest, "\n== ")
+		var offers []string
+		for _, word := range strings.Fields(rest) {
+			offers = append(offers, strings.TrimSuffix(word, "/"))
+		}
+		typed := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(line, "git-domarkx"), "git"), " -C ."), " domarkx")
+		typed = strings.TrimPrefix(typed, " ")
+		for _, w := range cases[typed].want {
+			// Of several, bash inserts the first behind what was typed, the others as they are.
+			tail := w[max(0, strings.LastIndexAny(w, "@"), strings.LastIndexAny(w, "=:")+1):]
+			if !slices.Contains(offers, w) && !(shell == "bash" && slices.Contains(offers, tail)) {
+				t.Errorf("%s<TAB> does not offer %q: %q", line, w, offers)
+			}
+		}
+		for _, n := range cases[typed].not {
+			if slices.Contains(offers, n) {
+				t.Errorf("%s<TAB> offers %q: %q", line, n, offers)
+			}
+		}
+	}
+}
+
+// bashCapture lets readline insert what it completes to (M-*), and prints the words behind
+// those that were typed.
+const bashCapture = `
+zmodload zsh/zpty
+zpty b env PS1= bash --norc --noprofile -i
+zpty -w b "stty -echo; bind 'set bell-style none'; . /usr/share/bash-completion/completions/git; . ./.shell/git-domarkx.bash; words() { shift \$1; printf '<%s>\n' \"\$@\"; echo FINI''SHED; }; echo REA''DY"
+zpty -r b out '*READY*'
+for line; do
+  typed=(${(z)${line% *}})
+  zpty -w -n b $line$'\e*\C-a'"words $(( $#typed + 1 )) "$'\n'
+  zpty -r b out '*FINISHED*'
+  print -r -- "== $line"
+  print -rl -- ${${${(M)${(f)${out//$'\r'/}}:#\<*\>}#\<}%\>}
+done
+zpty -d b
+`
+
+func TestBashCompletion(t *testing.T) {
+	checkCompletions(t, "bash", "git-domarkx.bash", bashCapture, "zsh", "-f", ".shell/capture")
+}
+
+func TestFishCompletion(t *testing.T) {
+	checkCompletions(t, "fish", "git-domarkx.fish", `
+source .shell/git-domarkx.fish
+for line in $argv
+    echo "== $line"
+    complete -C $line | string split -f1 \t
+end
+true
+`, "fish", ".shell/capture")
+}
+
+// zshCapture completes in a zsh on a terminal of its own, for its completion works nowhere
+// else, and prints what would be added. Zsh forgets compprefuncs each time.
+const zshCapture = `
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z 'PROMPT=; stty -echo; fpath=($PWD/.shell $fpath); autoload -Uz compinit; compinit -u -d $PWD/.shell/zcompdump
+begin() { compprefuncs=(begin) comppostfuncs=(finish); print BEGINNING }
+finish() { print FINISHED }
+compprefuncs=(begin) comppostfuncs=(finish)
+compadd() {
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+  local -a hits
+  builtin compadd -A hits "$@"
+  print -l -- $hits
+  builtin compadd "$@"
+}
+bindkey "^I" complete-word
+print REA""DY'
+zpty -r z out '*READY*'
+for line; do
+  zpty -w -n z $line$'\t'
+  zpty -r z out '*BEGINNING*FINISHED*'
+  print -r -- "== $line"
+  print -r -- "${${out##*BEGINNING}%FINISHED*}" | tr -d '\r'
+  zpty -w -n z $'\C-u'
+done
+zpty -d z
+`
+
+func TestZshCompletion(t *testing.T) {
+	checkCompletions(t, "zsh", "_git-domarkx", zshCapture, "zsh", "-f", ".shell/capture")
+}
