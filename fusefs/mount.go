@@ -113,7 +113,10 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	v.documents = newRenders(v.rendered)
 	v.histories = newRecent(32, v.history)
 	v.roles = newRecent(8, o.Messages.Roles)
-	c := overlay.Config{Sessions: o.Sessions, Snapshots: store{v}, Logger: o.Logger, Pace: o.Pace, UID: v.uid, GID: v.gid}
+	if o.Attachments != nil {
+		v.files = newRecent(64, o.Attachments.Files)
+	}
+	c := overlay.Config{Sessions: o.Sessions, Snapshots: store{v}, Attachments: o.Attachments, Logger: o.Logger, Pace: o.Pace, UID: v.uid, GID: v.gid}
 	if o.ReadOnly {
 		v.statfs = filepath.Dir(o.Dir)
 		s.tree = overlay.New(c)

@@ -35,6 +35,7 @@ type view struct {
 	documents *renders
 	histories *recent[history]
 	roles     *recent[[]domarkx.Role]
+	files     *recent[[]domarkx.AttachedFile]
 	versions  atomic.Pointer[versions.FS] // behind workspaces/
 	uid, gid  uint32
 	started   time.Time

@@ -62,7 +62,7 @@ func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name str
 	}
 	of, id, form, ok := parseSnapshotName(name)
 	if !ok {
-		return nil, syscall.ENOENT
+		return n.attached(ctx, n.path, tip, name, out)
 	}
 	history, err := n.histories.get(ctx, historyKey(n.path, tip.ID))
 	if err != nil {
@@ -124,7 +124,11 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 		entries = append(entries, fuse.DirEntry{Name: latest + form.extension(), Mode: syscall.S_IFLNK,
 			Ino: number("latest", n.path, snapshotName(here.session, form))})
 	}
-	return fs.NewListDirStream(entries), 0
+	attached, err := n.listAttached(ctx, n.path, here.session, "")
+	if err != nil {
+		return nil, n.fail("listing what is attached", n.path, err)
+	}
+	return fs.NewListDirStream(append(entries, attached...)), 0
 }
 
 // listFolders lists the folders and sessions below a path of folders.

@@ -9,6 +9,9 @@ import (
 	"github.com/domarkx/domarkx/fusefs/versions"
 )
 
+// Attachments reads the files that sessions keep beside their documents.
+type Attachments = overlay.Attachments
+
 // A Form is how a document is written.
 type Form int
 
@@ -72,15 +75,17 @@ type Messages interface {
 
 // Options is what is mounted where.
 type Options struct {
-	Dir        string // the folder to mount on; it is there
-	Sessions   Sessions
-	Snapshots  Snapshots
-	Messages   Messages
-	Names      Names                 // not needed when ReadOnly
-	Saver      Saver                 // not needed when ReadOnly
-	Workspaces Workspaces            // nil shows no workspaces
-	Versions   Versions              // not needed without Workspaces
-	Contents   domarkx.VersionReader // not needed without Workspaces
+	Dir       string // the folder to mount on; it is there
+	Sessions  Sessions
+	Snapshots Snapshots
+	Messages  Messages
+	Names     Names // not needed when ReadOnly
+	Saver     Saver // not needed when ReadOnly
+	// Attachments are the files that sessions keep; nil shows none.
+	Attachments Attachments
+	Workspaces  Workspaces            // nil shows no workspaces
+	Versions    Versions              // not needed without Workspaces
+	Contents    domarkx.VersionReader // not needed without Workspaces
 	// Beside is where the versions of workspaces are mounted when a mount cannot be
 	// inside of another, which takes root: a folder that is made, and removed in the
 	// end. MNT/workspaces is a symbolic link to it then. "" mounts them inside.

@@ -68,9 +68,10 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	}
 	server, err := fusefs.Mount(inv.ctx, fusefs.Options{
 		Dir: dir, Sessions: source, Snapshots: source, Messages: source, Names: source, Saver: source,
-		Beside:     beside,
-		Covers:     covers,
-		Workspaces: source.store, Versions: source.store, Contents: source.store,
+		Attachments: source.store,
+		Beside:      beside,
+		Covers:      covers,
+		Workspaces:  source.store, Versions: source.store, Contents: source.store,
 		Drafts: draftsDir(git), ReadOnly: !writableRepository(git), Label: git.CommonDir,
 		Logger: slog.New(slog.NewTextHandler(inv.err, nil)),
 	})

@@ -78,9 +78,11 @@ type Config struct {
 	Names     Names     // required unless read-only
 	Saver     Saver     // nil when read-only
 	Journal   Journal   // required unless read-only
-	Scratch   string    // folder for the content of large scratch files; "" is that of the system
-	Logger    *slog.Logger
-	Pace      Pace
+	// Attachments are the files that sessions keep; nil shows none.
+	Attachments Attachments
+	Scratch     string // folder for the content of large scratch files; "" is that of the system
+	Logger      *slog.Logger
+	Pace        Pace
 
 	UID, GID uint32 // who owns the files
 }

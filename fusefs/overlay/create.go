@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,6 +211,9 @@ func (t *Tree) Rmdir(ctx context.Context, d *Folder, name string) error {
 	}
 	if f != nil {
 		return syscall.ENOTDIR
+	}
+	if _, holds, err := t.attachedAt(ctx, sub.path); err != nil || holds {
+		return cmp.Or(err, error(syscall.ENOTEMPTY))
 	}
 	p := sub.path + "/"
 	infos, err := t.lockWithList(ctx, p)

@@ -42,7 +42,7 @@ func (t *Tree) Lookup(ctx context.Context, d *Folder, name string) (*File, *Fold
 	t.mu.Lock()
 	f := t.files[p]
 	t.mu.Unlock()
-	if f != nil {
+	if f != nil && f.kept == nil {
 		return f, nil, nil
 	}
 	sub, err := t.folder(ctx, p)
@@ -50,9 +50,11 @@ func (t *Tree) Lookup(ctx context.Context, d *Folder, name string) (*File, *Fold
 		return nil, nil, err
 	}
 	if sub == nil {
-		return nil, nil, domarkx.ErrNotFound
+		if f, sub, err = t.lookupAttached(ctx, p, f); err == nil && f == nil && sub == nil {
+			err = domarkx.ErrNotFound
+		}
 	}
-	return nil, sub, nil
+	return f, sub, err
 }
 
 // path returns the path of a name in a folder that is still there.
@@ -175,8 +177,9 @@ func (t *Tree) List(ctx context.Context, d *Folder) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.mu.Unlock()
-	return t.list(p, infos), nil
+	entries := t.list(p, infos)
+	t.mu.Unlock()
+	return t.listAttached(ctx, d, entries)
 }
 
 // list returns what is in the folder whose paths begin with p, where infos are the

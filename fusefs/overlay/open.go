@@ -52,6 +52,10 @@ func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (int, err
 			defer t.mu.Unlock()
 			return f.data.readAt(p, off)
 		}
+		if f.kept != nil {
+			defer t.mu.Unlock()
+			return t.readAttached(ctx, f, p, off)
+		}
 		if f.read != nil {
 			b := f.read
 			t.mu.Unlock()
@@ -87,6 +91,13 @@ func (t *Tree) render(ctx context.Context, id string) ([]byte, error) {
 func (t *Tree) load(ctx context.Context, f *File) error {
 	t.mu.Lock()
 	for f.data == nil {
+		if f.kept != nil {
+			if err := t.loadAttached(ctx, f); err != nil {
+				t.mu.Unlock()
+				return err
+			}
+			continue
+		}
 		id, b := f.id, f.read
 		if b == nil {
 			t.mu.Unlock()
@@ -108,6 +119,9 @@ func (t *Tree) load(ctx context.Context, f *File) error {
 func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
+	if f.kept != nil {
+		t.bindAttached(f)
+	}
 	f.id = ""
 	base := f.ed
 	if emptied && f.name != "" {

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"syscall"
@@ -41,6 +42,13 @@ func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Fol
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
+	if sub != nil {
+		if keeps, err := t.keepsBelow(ctx, sub.path); err != nil || keeps {
+			return cmp.Or(err, error(syscall.EPERM))
+		}
+	} else if t.isKept(f) {
+		return syscall.EPERM // its sessions keep it by this path
+	}
 	taken := target != nil || targetFolder != nil
 	switch {
 	case how == Exchange:
@@ -59,6 +67,13 @@ func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Fol
 		return nil // POSIX: two names of one file stay
 	}
 	return t.renameFile(ctx, f, oldPath, newPath, c)
+}
+
+// isKept reports whether a file shows what sessions keep.
+func (t *Tree) isKept(f *File) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return f.kept != nil
 }
 
 func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c Caller) error {

@@ -31,6 +31,9 @@ type Tree struct {
 	seen    reads
 	closed  bool           // nothing is begun any more
 	working sync.WaitGroup // saves and removals under way
+
+	listing    sync.Mutex                        // guards attachedBy
+	attachedBy map[string][]domarkx.AttachedFile // the files that snapshots keep
 }
 
 // A slot is what there is to know of one session beyond what the store knows.
@@ -186,6 +189,7 @@ func (t *Tree) hide(s *slot, g *gone) {
 // release gives back the number of a file that has no name any more.
 func (t *Tree) release(f *File) {
 	if f.links <= 0 && f.opens == 0 {
+		f.kept.close()
 		if t.inodes[f.ino] == f {
 			delete(t.inodes, f.ino)
 		}

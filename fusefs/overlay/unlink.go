@@ -26,9 +26,14 @@ func (t *Tree) Unlink(ctx context.Context, d *Folder, name string) error {
 	}
 	t.mu.Lock()
 	f := t.files[p]
-	if f == nil {
+	if f == nil || f.kept != nil {
 		t.mu.Unlock()
-		return domarkx.ErrNotFound
+		if f, _, err = t.lookupAttached(ctx, p, f); err == nil && f == nil {
+			err = domarkx.ErrNotFound
+		} else if err == nil {
+			err = syscall.EPERM // its sessions keep it
+		}
+		return err
 	}
 	s := t.unbind(p)
 	t.mu.Unlock()
@@ -199,6 +204,9 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Folder, name string, c Call
 	if f.links <= 0 {
 		return domarkx.ErrNotFound
 	}
+	if f.kept != nil {
+		return syscall.EPERM
+	}
 	if t.files[p] != nil {
 		return domarkx.ErrExists
 	}
@@ -222,7 +230,7 @@ func (t *Tree) linkSession(ctx context.Context, f *File, d *Folder, name, sessio
 		return err
 	}
 	t.mu.Lock()
-	other := f.name != "" || f.link || f.links <= 0
+	other := f.name != "" || f.link || f.links <= 0 || f.kept != nil
 	t.mu.Unlock()
 	if other {
 		return syscall.EPERM

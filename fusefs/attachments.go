@@ -1,0 +1,181 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An attachedNode is a folder of files that are attached to a session, beside its snapshots.
+type attachedNode struct {
+	fixedNode
+	session string
+	path    string // below the folder of the snapshots
+}
+
+var (
+	_ fs.NodeLookuper  = (*attachedNode)(nil)
+	_ fs.NodeReaddirer = (*attachedNode)(nil)
+	_ fs.NodeGetattrer = (*attachedNode)(nil)
+	_ fs.NodeStatfser  = (*attachedNode)(nil)
+)
+
+// attached returns the inode of a file, or of a folder of files, that are attached to the
+// session whose newest snapshot tip is.
+func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, path string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	files, err := n.attachedFiles(ctx, tip.ID)
+	if err != nil {
+		return nil, n.fail("reading what is attached", session, err)
+	}
+	for _, f := range files {
+		if f.Path == path {
+			child := &attachedFileNode{node: node{view: n.view}, snapshot: tip.ID, file: f, at: time.Unix(tip.Date, 0)}
+			child.attr(&out.Attr, fileMode, f.Size, child.at)
+			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("attached", session, path, f.SHA256), Gen: 1}), 0
+		}
+	}
+	if !slices.ContainsFunc(files, func(f domarkx.AttachedFile) bool { return strings.HasPrefix(f.Path, path+"/") }) {
+		return nil, syscall.ENOENT
+	}
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	child := &attachedNode{fixedNode: fixedNode{node{view: n.view}}, session: session, path: path}
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("attached", session, path+"/"), Gen: 1}), 0
+}
+
+// listAttached returns the names of attached files and of their folders below a path.
+func (n *node) listAttached(ctx context.Context, session string, tip domarkx.Info, path string) ([]fuse.DirEntry, error) {
+	files, err := n.attachedFiles(ctx, tip.ID)
+	if err != nil {
+		return nil, err
+	}
+	prefix := ""
+	if path != "" {
+		prefix = path + "/"
+	}
+	var entries []fuse.DirEntry
+	seen := map[string]bool{}
+	for _, f := range files {
+		rest, ok := strings.CutPrefix(f.Path, prefix)
+		if !ok {
+			continue
+		}
+		name, _, deeper := strings.Cut(rest, "/")
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFREG, Ino: number("attached", session, f.Path, f.SHA256)}
+		if deeper {
+			e.Mode, e.Ino = syscall.S_IFDIR, number("attached", session, prefix+name+"/")
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func (v *view) attachedFiles(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
+	if v.Attachments == nil {
+		return nil, nil
+	}
+	return v.files.get(ctx, snapshot)
+}
+
+func (n *attachedNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	ctx = steady(ctx)
+	tip, err := n.Sessions.Info(ctx, n.session)
+	if err != nil {
+		return nil, n.fail("looking up what is attached", n.session, err)
+	}
+	return n.attached(ctx, n.session, tip, n.path+"/"+spelled(name), out)
+}
+
+func (n *attachedNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	ctx = steady(ctx)
+	tip, err := n.Sessions.Info(ctx, n.session)
+	if err != nil {
+		return nil, n.fail("listing what is attached", n.session, err)
+	}
+	entries, err := n.listAttached(ctx, n.session, tip, n.path)
+	if err != nil {
+		return nil, n.fail("listing what is attached", n.session, err)
+	}
+	return fs.NewListDirStream(entries), 0
+}
+
+func (n *attachedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetTimeout(moment)
+	return 0
+}
+
+// An attachedFileNode is a file that is attached to a session.
+type attachedFileNode struct {
+	node
+	snapshot string
+	file     domarkx.AttachedFile
+	at       time.Time
+}
+
+var (
+	_ fs.NodeGetattrer = (*attachedFileNode)(nil)
+	_ fs.NodeSetattrer = (*attachedFileNode)(nil)
+	_ fs.NodeOpener    = (*attachedFileNode)(nil)
+	_ fs.NodeStatfser  = (*attachedFileNode)(nil)
+)
+
+func (n *attachedFileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, fileMode, n.file.Size, n.at)
+	out.SetTimeout(forever)
+	return 0
+}
+
+func (n *attachedFileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	if modeOf(flags).Write {
+		return nil, 0, syscall.EROFS
+	}
+	content, err := n.Attachments.Attachment(steady(ctx), n.snapshot, n.file.SHA256)
+	if err != nil {
+		return nil, 0, n.fail("opening what is attached", n.file.Path, err)
+	}
+	return &attachedHandle{n, content}, fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// Setattr is refused: what is not in sessions/ never changes.
+func (n *attachedFileNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
+	return syscall.EROFS
+}
+
+// An attachedHandle is an open attached file.
+type attachedHandle struct {
+	of      *attachedFileNode
+	content domarkx.Content
+}
+
+var (
+	_ fs.FileReader   = (*attachedHandle)(nil)
+	_ fs.FileReleaser = (*attachedHandle)(nil)
+)
+
+// Read gives a part of the content.
+func (h *attachedHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	got, err := h.content.ReadAt(dest, off)
+	if err != nil && err != io.EOF {
+		return nil, h.of.fail("reading what is attached", h.of.file.Path, err)
+	}
+	return fuse.ReadResultData(dest[:got]), 0
+}
+
+// Release closes the content.
+func (h *attachedHandle) Release(context.Context) syscall.Errno {
+	return h.of.fail("closing what is attached", h.of.file.Path, h.content.Close())
+}
