@@ -11,7 +11,8 @@ func (fsckCmd) Help() string {
 Reads every object of every session and verifies that it is what was written: trees,
 entries, messages, the SHA-256 of the bytes of each message, attachments, large files, the
 versions of workspaces and the links to them, refs, the trash and the drafts of mounts.
-Nothing is changed. "git fsck" checks what Git itself knows of the same objects.
+A ref to a commit that is missing is moved back to the last whole one of its reflog, as by
+every command that comes to it; nothing else is changed. "git fsck" checks what Git itself knows of the same objects.
 
 ## Output
 

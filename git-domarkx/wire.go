@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -31,6 +32,7 @@ func (inv *invocation) open() (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
 	around := surroundings(git)
 	around.Workspaces = inv.workspaces(git, store)
 	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), around)}

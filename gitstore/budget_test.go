@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,21 +11,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// looseObjects returns the sizes of the loose objects' files by id.
-func looseObjects(tb testing.TB, dir string) map[string]int64 {
+// storedObjects returns how many bytes each object takes on disk, by id.
+func storedObjects(tb testing.TB, dir string) map[string]int64 {
+	tb.Helper()
 	sizes := map[string]int64{}
-	err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
-		if parent := filepath.Base(filepath.Dir(path)); err != nil || d.IsDir() || len(parent) != 2 {
-			return err
+	for line := range strings.Lines(git(tb, dir, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize:disk)")) {
+		var id string
+		var size int64
+		if _, err := fmt.Sscan(line, &id, &size); err != nil {
+			tb.Fatal(err)
 		}
-		info, err := d.Info()
-		if err == nil {
-			sizes[filepath.Base(filepath.Dir(path))+d.Name()] = info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
+		sizes[id] = size
 	}
 	return sizes
 }
@@ -54,7 +48,7 @@ func TestAppendBudget(t *testing.T) {
 		name := fmt.Sprintf("s%d", n)
 		tip := save(t, s, name, whole)
 		git(t, dir, "repack", "-a", "-d", "-q")
-		before := looseObjects(t, dir)
+		before := storedObjects(t, dir)
 		update(t, s, func(tx *gitstore.Tx) error {
 			c := commitOf(&domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{last}}}, tip.ID)
 			c.Subject = "append user: " + strings.Repeat("a subject of some length ", 3)
@@ -67,7 +61,7 @@ func TestAppendBudget(t *testing.T) {
 		})
 		message := git(t, dir, "rev-parse", fmt.Sprintf("refs/domarkx/sessions/%s:%s/%02d-%s.json", name, gitstore.LeafPath(n/16), n%16, last.Role))
 		count, disk, content := 0, int64(0), 0
-		for id, size := range looseObjects(t, dir) {
+		for id, size := range storedObjects(t, dir) {
 			if _, old := before[id]; old {
 				continue
 			}
@@ -81,7 +75,7 @@ func TestAppendBudget(t *testing.T) {
 				content += bytes
 			}
 		}
-		t.Logf("message %6d: %d objects, beside the message %d bytes loose, %d of content", n, count, disk, content)
+		t.Logf("message %6d: %d objects, beside the message %d bytes on disk, %d of content", n, count, disk, content)
 		if count == 0 || count > 10 || disk > 5000 {
 			t.Errorf("message %d: %d objects and %d bytes, want at most 10 and 5000", n, count, disk)
 		}

@@ -59,6 +59,10 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 		}
 		named = append(named, c.trashNames(k, trash)...)
 	}
+	named, err := c.rolledBack(ctx, s, named)
+	if err != nil {
+		return c.findings, err
+	}
 	for i, ref := range named {
 		if progress != nil {
 			progress(i, len(named))
@@ -77,7 +81,35 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 // A namedRef is a ref, live or in the trash, with the name of what it holds.
 type namedRef struct {
 	kind     kind
+	ref      string
 	name, id string
+}
+
+// rolledBack moves refs back whose commits are missing, as every command does that comes
+// to one, and leaves out those that have no whole commit.
+func (c *checker) rolledBack(ctx context.Context, s *Store, refs []namedRef) ([]namedRef, error) {
+	whole := refs[:0]
+	for _, ref := range refs {
+		if !s.isMissing(ref.id) {
+			whole = append(whole, ref)
+			continue
+		}
+		id, back, err := s.lockedRollBack(ctx, ref.ref)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && back == nil:
+			c.report("error", fmt.Sprintf("its newest commit %s is missing; looking for the last whole one: %v", ref.id, err), ref.ref, "make the repository writable, and run fsck again")
+		case err != nil:
+			c.report("error", err.Error(), ref.ref, fixRestore)
+		case back != nil:
+			c.report("error", back.Error(), ref.ref, "nothing, it is done; git domarkx pull, if a remote has more")
+		}
+		if ref.id = id; id != "" {
+			whole = append(whole, ref)
+		}
+	}
+	return whole, nil
 }
 
 // names checks the names of the refs of a kind.
@@ -94,7 +126,7 @@ func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
 			c.report("warning", err.Error(), ref.Name, fixRename)
 		}
 		names.add(name)
-		named = append(named, namedRef{k, name, ref.ID})
+		named = append(named, namedRef{k, ref.Name, name, ref.ID})
 	}
 	return named
 }
@@ -108,7 +140,7 @@ func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
 			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
 			name = ref.Name
 		}
-		named = append(named, namedRef{k, name, ref.ID})
+		named = append(named, namedRef{k, ref.Name, name, ref.ID})
 	}
 	return named
 }

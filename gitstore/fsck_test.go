@@ -108,6 +108,8 @@ func TestMissingAndDamagedObjects(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
 	tip := save(t, s, "s", conversation(3))
+	unpack(t, dir)
+	s = open(t, dir)
 	path := "conversation/0000/00/00/01-assistant.json"
 	blob := git(t, dir, "rev-parse", tip.ID+":"+path)
 	file := filepath.Join(dir, "objects", blob[:2], blob[2:])

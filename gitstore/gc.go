@@ -49,7 +49,7 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	}
 	before := time.Now().Add(-staleAfter)
 	stale, err := s.removeStale(before)
-	return append(findings, stale...), errors.Join(err, s.db.ReleaseKeeps(), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
+	return append(findings, stale...), errors.Join(err, s.releaseKeeps(ctx), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
 }
 
 // removeStale removes temporary files of the caches.

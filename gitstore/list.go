@@ -30,7 +30,14 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 				return nil, err
 			}
 			missed++
-			if info, err = s.Info(ctx, ref.ID); err != nil {
+			id, err := s.wholeTip(ctx, ref.Name, ref.ID)
+			if err == nil && id == "" {
+				continue
+			}
+			if err == nil {
+				info, err = s.Info(ctx, id)
+			}
+			if err != nil {
 				errs = append(errs, fmt.Errorf("session %q: %w", sessions.name(ref.Name), err))
 				continue
 			}
@@ -67,7 +74,14 @@ func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
 			errs = append(errs, err)
 			continue
 		}
-		info, err := s.named(ctx, name, ref.ID)
+		id, err := s.wholeTip(ctx, ref.Name, ref.ID)
+		if err == nil && id == "" {
+			continue
+		}
+		var info domarkx.Info
+		if err == nil {
+			info, err = s.named(ctx, name, id)
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("in the trash: %w", err))
 			continue

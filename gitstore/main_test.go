@@ -3,9 +3,11 @@ package gitstore_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +134,27 @@ func save(tb testing.TB, s *gitstore.Store, name string, state *domarkx.State) d
 		return tx.Set(ctx, name, info.ID)
 	})
 	return info
+}
+
+// unpack makes loose objects of all packs of a repository.
+func unpack(tb testing.TB, dir string) {
+	tb.Helper()
+	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, pack := range packs {
+		data, err := os.ReadFile(pack)
+		if err == nil {
+			err = errors.Join(os.Remove(strings.TrimSuffix(pack, ".pack")+".idx"), os.Remove(pack))
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		cmd := exec.Command("git", "unpack-objects", "-q")
+		cmd.Dir, cmd.Env, cmd.Stdin = dir, testEnv(), bytes.NewReader(data)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			tb.Fatalf("git unpack-objects: %v\n%s", err, out)
+		}
+	}
 }

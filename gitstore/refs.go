@@ -35,6 +35,20 @@ func (k kind) ref(name string) string { return k.prefix + name }
 // name returns the name of what a ref holds.
 func (k kind) name(ref string) string { return strings.TrimPrefix(ref, k.prefix) }
 
+// kindOf returns the kind and the name of what a ref holds, or held when it is in the
+// trash.
+func kindOf(ref string) (kind, string) {
+	for _, k := range kinds {
+		if name, ok := strings.CutPrefix(ref, k.prefix); ok {
+			return k, name
+		}
+		if name, ok := strings.CutPrefix(ref, k.trash); ok {
+			return k, name
+		}
+	}
+	return kind{noun: "ref"}, ref
+}
+
 // trashTime is the form of the time in a trash ref: a name cannot have an '@', so
 // that the two never mix, and neither do the entries of "a" and of "a/b".
 const trashTime = "20060102T150405Z"

@@ -21,6 +21,7 @@ type Store struct {
 	reader
 	git  *gitcmd.Git
 	refs *refdb.Refs
+	tell func(error) // what OnRollback sets; nil for nothing
 }
 
 // Open opens the sessions of a repository. It writes nothing, except that it ends
@@ -46,12 +47,27 @@ func (s *Store) mend(ctx context.Context) error {
 	}
 	err := s.refs.Recover(ctx)
 	if err == nil {
-		err = s.db.ReleaseKeeps()
+		err = s.releaseKeeps(ctx)
 	}
 	if errors.Is(err, domarkx.ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil
 	}
 	return err
+}
+
+// releaseKeeps lets Git collect what killed processes kept from it. It does so under
+// the lock, when all changes that these had begun are finished: until then the objects
+// may be reached by no ref. While another process has the lock, it leaves that to a
+// later command.
+func (s *Store) releaseKeeps(ctx context.Context) error {
+	if left, err := s.db.HasLeftKeeps(); !left || err != nil {
+		return err
+	}
+	release, ok, err := s.refs.TryLock(ctx)
+	if !ok || err != nil {
+		return err
+	}
+	return errors.Join(s.db.ReleaseKeeps(), release())
 }
 
 // Close gives back memory and files. The store must not be used any more.
@@ -89,7 +105,7 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	defer func() { err = errors.Join(err, release()) }()
 	batch := s.db.Begin()
 	defer batch.Abort()
-	tx := newTx(s, batch)
+	tx := newTx(ctx, s, batch)
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -100,45 +116,24 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	if err := batch.Sync(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
-	err = s.refs.Update(ctx, reason, changes...)
-	for try := 0; err != nil && try < maxTaken && s.taken(changes); try++ {
-		if err := batch.Sync(); err != nil { // to where no collection takes them
-			return fmt.Errorf("store objects: %w", err)
-		}
-		err = s.refs.Update(ctx, reason, changes...)
-	}
-	if err != nil {
+	if err := s.refs.Update(ctx, reason, changes...); err != nil {
 		return err
 	}
 	if err := batch.Settle(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
+	_ = s.db.Consolidate() // the change is made, whether packs can be joined or not
 	return nil
-}
-
-// maxTaken is how often objects are stored again that somebody removed before a
-// reference named them.
-const maxTaken = 3
-
-// taken reports whether a collection of garbage took an object before a reference
-// could be moved to it.
-func (s *Store) taken(changes []refdb.Change) bool {
-	for _, c := range changes {
-		if id, err := odb.ParseID(c.New); err == nil && !s.db.Has(id) {
-			return true
-		}
-	}
-	return false
 }
 
 // Tip says what the newest snapshot of a session is. There being no such session
 // is [domarkx.ErrNotFound], with names that are like it.
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
-	id, ok, err := s.refs.Read(SessionRef(name))
+	id, err := s.tip(ctx, SessionRef(name))
 	if err != nil {
 		return domarkx.Info{}, sessions.misspelled(name, err)
 	}
-	if !ok {
+	if id == "" {
 		return domarkx.Info{}, s.notFound(sessions, name)
 	}
 	return s.named(ctx, name, id)

@@ -15,6 +15,7 @@ import (
 // made itself. It is for one goroutine, and only until the function returns.
 type Tx struct {
 	builder
+	ctx   context.Context // of the update
 	store *Store
 	seen  map[string]string // ref -> its id when first looked at, "" for none
 	next  map[string]string // ref -> its new id, "" for none
@@ -26,9 +27,9 @@ type Tx struct {
 	restored map[string]string   // name -> the time that its trash ref named
 }
 
-func newTx(s *Store, batch *odb.Batch) *Tx {
+func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
 	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}
-	return &Tx{builder: builder{reader: r, batch: batch}, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
+	return &Tx{builder: builder{reader: r, batch: batch}, ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
 		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 
@@ -46,6 +47,10 @@ func (tx *Tx) ref(name string) (string, error) {
 	}
 	if !ok {
 		id = ""
+	} else if tx.store.isMissing(id) {
+		if id, _, err = tx.store.rollBack(tx.ctx, name); err != nil {
+			return "", err
+		}
 	}
 	tx.seen[name] = id
 	return id, nil

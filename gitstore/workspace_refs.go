@@ -30,7 +30,14 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 				return nil, err
 			}
 			missed++
-			if v, err = s.commitOnly(ref.ID); err != nil {
+			id, err := s.wholeTip(ctx, ref.Name, ref.ID)
+			if err == nil && id == "" {
+				continue
+			}
+			if err == nil {
+				v, err = s.commitOnly(id)
+			}
+			if err != nil {
 				errs = append(errs, fmt.Errorf("workspace %q: %w", workspaces.name(ref.Name), err))
 				continue
 			}
@@ -58,11 +65,11 @@ func (r reader) commitOnly(id string) (domarkx.Version, error) {
 // WorkspaceTip returns the newest version of a workspace, with its resources. There
 // being no such workspace is [domarkx.ErrNotFound], with names that are like it.
 func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
-	id, ok, err := s.refs.Read(workspaces.ref(name))
+	id, err := s.tip(ctx, workspaces.ref(name))
 	if err != nil {
 		return domarkx.Version{}, workspaces.misspelled(name, err)
 	}
-	if !ok {
+	if id == "" {
 		return domarkx.Version{}, s.notFound(workspaces, name)
 	}
 	return s.namedVersion(ctx, name, id)

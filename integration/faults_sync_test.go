@@ -102,6 +102,15 @@ func (c call) file() string {
 	return ""
 }
 
+// isOf reports whether a call works on the file of a path. That of a file without a name
+// is its descriptor, of which the trace shows no more when it is linked.
+func (c call) isOf(path string) bool {
+	if number, ok := strings.CutPrefix(path, "/proc/self/fd/"); ok {
+		return strings.HasPrefix(c.args, number+"<") && strings.HasPrefix(filepath.Base(c.file()), "#")
+	}
+	return c.file() == path
+}
+
 func (c call) moves() bool {
 	return strings.HasPrefix(c.name, "rename") || strings.HasPrefix(c.name, "link")
 }
@@ -166,7 +175,7 @@ func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, j
 			if c.began < from || c.ended == 0 || c.ended > until || c.failed {
 				return false
 			}
-			return c.name == "syncfs" || c.syncs() && slices.Contains(paths, c.file())
+			return c.name == "syncfs" || c.syncs() && slices.ContainsFunc(paths, c.isOf)
 		})
 	}
 	refs := 0

@@ -262,7 +262,9 @@ func TestFaultKillExchange(t *testing.T) {
 }
 
 // TestFaultKillAtEachCall kills an append, and the git that it starts, at each
-// system call that changes files, one after the other.
+// system call that changes files, one after the other. After each kill a prune ends that
+// had looked what is reachable before the append began: it removes all loose objects
+// that are new.
 func TestFaultKillAtEachCall(t *testing.T) {
 	needProgram(t, "strace")
 	t.Parallel()
@@ -275,6 +277,7 @@ func TestFaultKillAtEachCall(t *testing.T) {
 		for when := 1; ; when++ {
 			text := fmt.Sprintf("%s %d.", call, when)
 			trace := r.path("trace")
+			loose := r.looseObjects()
 			o := r.try("", "strace", "-f", "-qq", "-o", trace, "-e", "trace="+call,
 				"-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", call, when), program, "append", "-m", text, "s")
 			data, _ := os.ReadFile(trace)
@@ -285,6 +288,12 @@ func TestFaultKillAtEachCall(t *testing.T) {
 				break
 			}
 			kills++
+			for name := range r.looseObjects() {
+				if !loose[name] {
+					os.Remove(name)
+				}
+			}
+			r.git("rev-list", "--objects", "--quiet", "--all")
 			n := strings.Count(r.domarkx("show", "s"), text)
 			if n > 1 || n == 0 && o.out != "" {
 				t.Fatalf("killed at %s %d: %q is %d times in the session; %s", call, when, text, n, o)
@@ -306,4 +315,18 @@ func TestFaultKillAtEachCall(t *testing.T) {
 	r.sound()
 	r.noScraps()
 	t.Logf("%d kills", kills)
+}
+
+// looseObjects returns the files of loose objects.
+func (s *site) looseObjects() map[string]bool {
+	s.tb.Helper()
+	names, err := filepath.Glob(s.path(".git/objects/??/*"))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	files := map[string]bool{}
+	for _, name := range names {
+		files[name] = true
+	}
+	return files
 }

@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 
 	"github.com/domarkx/domarkx"
 )
 
-// A batch of at most that many objects and bytes is stored loose, as Git stores
-// what one command writes; a larger one becomes a pack.
+// A batch of at most that many objects and bytes is held in memory until it is
+// synced; a larger one is written to its pack as it grows.
 const (
-	maxLooseObjects = 64
-	maxLooseBytes   = 1 << 20
+	maxHeldObjects = 64
+	maxHeldBytes   = 1 << 20
 )
 
 // A Batch is a group of new objects that become durable together:
@@ -24,7 +23,14 @@ const (
 //	id, err := b.Add(odb.Blob, data) // and more
 //	err = b.Sync()                   // now refs may name them
 //	…                                // move the refs
-//	err = b.Settle()                 // now the change may be acknowledged
+//	err = b.Settle()                 // now Git may collect what refs do not reach
+//
+// It becomes one pack. A pack, unlike loose objects, can be kept from collections:
+// `git prune`, `git repack` and `git gc` leave a pack alone that has a .keep file.
+// Ours gets its .keep file before it appears and loses it after the refs have moved, so
+// that no collection can take the objects, whenever it began to look for what refs
+// reach, and whenever this process is killed. Small packs are joined by
+// [Database.Consolidate].
 //
 // Its methods may be called from several goroutines at once.
 type Batch struct {
@@ -35,9 +41,9 @@ type Batch struct {
 	state   state
 	seen    map[ID]struct{}
 	bytes   int64
-	objects []object    // until there is a pack
-	pack    *packWriter // of a large batch, or while Git collects
-	err     error       // what made the pack fail
+	objects []object // until there is a pack
+	pack    *packWriter
+	err     error // what made the pack fail
 }
 
 // An object is one whose content is in memory.
@@ -121,7 +127,7 @@ func (b *Batch) add(o object) (ID, error) {
 	}
 	b.seen[id] = struct{}{}
 	b.bytes += int64(len(data))
-	if b.pack == nil && (len(b.seen) > maxLooseObjects || b.bytes > maxLooseBytes) {
+	if b.pack == nil && (len(b.seen) > maxHeldObjects || b.bytes > maxHeldBytes) {
 		b.pack, b.err = b.d.packed(b.objects)
 		b.objects = nil
 	}
@@ -162,19 +168,6 @@ func (d *Database) packed(objects []object) (*packWriter, error) {
 	return w, nil
 }
 
-// finished returns the writer of a pack of these objects that is in its place.
-func (d *Database) finished(objects []object) (*packWriter, error) {
-	w, err := d.packed(objects)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.finish(); err != nil {
-		w.abort()
-		return nil, err
-	}
-	return w, nil
-}
-
 // Stats returns the number of different objects added and the size of their
 // content in bytes.
 func (b *Batch) Stats() (objects int, bytes int64) {
@@ -183,37 +176,27 @@ func (b *Batch) Stats() (objects int, bytes int64) {
 	return len(b.seen), b.bytes
 }
 
-// Sync writes the batch. When it returns without error, every object is complete,
-// in its place and durable: refs may be moved to them. A small batch is written as
-// loose objects; a large one, or one that meets a `git gc`, as one pack that is
-// kept from collections until [Batch.Settle]. A repository that takes no writes is
-// [domarkx.ErrReadOnly]; after an error the batch can only be aborted.
-//
-// When refs cannot be moved because an object is missing, a collection was at work
-// in between. Sync can be called again then, and brings back what was removed.
+// Sync writes the batch as a pack with a .keep file. When it returns without error,
+// every object is complete, in its place and durable, and no collection removes it
+// before [Batch.Settle]: refs may be moved to the objects. A repository that takes no
+// writes is [domarkx.ErrReadOnly]; after an error the batch can only be aborted.
 func (b *Batch) Sync() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.state == synced:
-		return b.mend()
+		return nil
 	case b.state == ended:
 		return errors.New("sync objects: the batch has ended")
 	case b.err != nil:
 		return b.err
 	}
-	switch {
-	case b.pack != nil:
+	if b.pack == nil && len(b.objects) > 0 {
+		b.pack, b.err = b.d.packed(b.objects)
+		b.objects = nil
+	}
+	if b.pack != nil && b.err == nil {
 		b.err = b.pack.finish()
-	case len(b.objects) > 0 && (b.d.collecting() || b.d.pruning()):
-		// The collection has perhaps decided already what it will delete.
-		b.pack, b.err = b.d.finished(b.objects)
-	default:
-		b.err = b.d.writeLoose(b.objects)
-		if errors.Is(b.err, fs.ErrNotExist) {
-			// Prunes take what is written, or the directory that was to be synced.
-			b.pack, b.err = b.d.finished(b.objects)
-		}
 	}
 	if b.err == nil {
 		b.state = synced
@@ -221,11 +204,9 @@ func (b *Batch) Sync() error {
 	return b.err
 }
 
-// Settle is called after refs reach the objects. When it returns without error, no
-// collection that began earlier can take them any more: loose objects are there
-// or, where a `git gc` may be running or somebody removed some, in a small pack.
-// Packs are given free for collections or, while one may be running, left to
-// [Database.ReleaseKeeps]. It ends the batch.
+// Settle is called after refs reach the objects: it removes the .keep file. A
+// collection that is running now saw the .keep file, or began to look for what refs
+// reach after they had moved. Settle ends the batch.
 func (b *Batch) Settle() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,42 +216,11 @@ func (b *Batch) Settle() error {
 	if b.state == open {
 		return errors.New("settle objects: the batch is not synced")
 	}
-	if err := b.mend(); err != nil {
-		return err
-	}
 	b.state = ended
 	if b.pack == nil {
 		return nil
 	}
-	if b.d.collecting() {
-		return errors.Join(b.pack.keep.leave(), b.pack.close())
-	}
 	return errors.Join(b.pack.keep.release(), b.pack.close())
-}
-
-// mend makes sure of objects that were in their place once. Loose ones go into a
-// pack when a collection may be about to remove them, or has begun to.
-func (b *Batch) mend() (err error) {
-	if b.pack != nil {
-		return b.pack.place()
-	}
-	// What runs is asked first: what has ended by then shows in what is there.
-	if len(b.objects) > 0 && (b.d.collecting() || b.d.pruning() || !b.there()) {
-		b.pack, err = b.d.finished(b.objects)
-	}
-	return err
-}
-
-// there reports whether each object is where Sync put it. A copy in a pack does not
-// count: a `git repack -ad` that began earlier may be about to delete that pack.
-func (b *Batch) there() bool {
-	for _, o := range b.objects {
-		t, data, err := readLoose(loosePath(b.d.dirs[0], o.id))
-		if err != nil || t != o.t || !bytes.Equal(data, o.data) {
-			return false
-		}
-	}
-	return true
 }
 
 // Abort ends the batch unless it has ended. Before Sync it leaves nothing behind;

@@ -88,16 +88,14 @@ func BenchmarkReadPacked(b *testing.B) {
 func BenchmarkReadLoose(b *testing.B) {
 	dir := bare(b)
 	d := open(b, dir)
+	batch := d.Begin()
 	var ids []odb.ID
-	for i := 0; i < 2000; {
-		batch := d.Begin()
-		for range 50 {
-			ids = append(ids, add(b, batch, odb.Blob, benchBlob(i)))
-			i++
-		}
-		must(b, batch.Sync())
-		must(b, batch.Settle())
+	for i := range 2000 {
+		ids = append(ids, add(b, batch, odb.Blob, benchBlob(i)))
 	}
+	must(b, batch.Sync())
+	must(b, batch.Settle())
+	unpack(b, dir)
 	for b.Loop() {
 		for _, name := range ids {
 			if _, err := d.Blob(name); err != nil {
@@ -160,6 +158,7 @@ func BenchmarkWriteTurn(b *testing.B) {
 		}
 		must(b, batch.Sync())
 		must(b, batch.Settle())
+		must(b, d.Consolidate())
 	}
 }
 

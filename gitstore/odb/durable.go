@@ -6,30 +6,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/domarkx/domarkx"
 )
 
-// A barrier is a way to make a group of new small files durable. POSIX offers one
-// fsync per file and directory, which costs a turn more than everything else
-// together; many file systems can do with less.
+// A barrier is a way to make the files of a pack durable. POSIX offers one fsync per
+// file and one for their directory, and each may cost a flush of the disk.
 type barrier int
 
 const (
-	// byFile syncs each file, then, after all have their names, each directory.
+	// byFile syncs each file, then, after all have their names, the directory.
 	byFile barrier = iota
 	// byJournal is for a file system with one journal for everything. The content of
 	// each file is written back and waited for, the files get their names, and one
-	// fsync of the last directory commits the journal with all of it. A name never
-	// becomes durable before its content: the journal keeps their order, and the
-	// disk's cache is flushed before it commits.
+	// fsync of the directory commits the journal with all of it. A name never becomes
+	// durable before its content: the journal keeps their order, and the disk's cache is
+	// flushed before it commits.
 	byJournal
-	// bySuperblock syncs the whole file system, before the files get their names and
-	// after.
-	bySuperblock
 )
 
 // barrier returns the way that suits the object directory's file system.
@@ -39,48 +34,21 @@ func (d *Database) barrier() barrier {
 }
 
 // syncContent makes the content of files durable before they get their names, or
-// sees to it that syncNames will.
-func (d *Database) syncContent(files []newFile) error {
-	if len(files) == 0 {
-		return nil
-	}
-	b := d.barrier()
-	if b == byFile || len(files) == 1 {
+// sees to it that the sync of the directory will.
+func (d *Database) syncContent(files ...newFile) error {
+	if d.barrier() == byFile {
 		return parallel(len(files), func(i int) error {
-			return writeError("sync object", files[i].f.Sync())
+			return writeError("sync pack", files[i].f.Sync())
 		})
 	}
 	for _, wait := range []bool{false, true} {
 		for _, f := range files {
 			if err := writeBack(f.f, wait); err != nil {
-				return writeError("sync object", err)
+				return writeError("sync pack", err)
 			}
 		}
 	}
-	if b == bySuperblock {
-		return writeError("sync objects", syncSuperblock(d.dirs[0]))
-	}
 	return nil
-}
-
-// syncNames makes durable what was renamed into directories inside the object
-// directory, in that order.
-func (d *Database) syncNames(dirs []string) error {
-	switch {
-	case len(dirs) == 0:
-		return nil
-	case d.barrier() == byJournal:
-		// The last one: its transaction comes after all others.
-		return writeError("sync object directory", syncDir(dirs[len(dirs)-1]))
-	case d.barrier() == bySuperblock:
-		return writeError("sync object directories", syncSuperblock(d.dirs[0]))
-	}
-	dirs = append(dirs, d.dirs[0]) // some may be new
-	slices.Sort(dirs)
-	dirs = slices.Compact(dirs)
-	return parallel(len(dirs), func(i int) error {
-		return writeError("sync object directory", syncDir(dirs[i]))
-	})
 }
 
 func syncDir(dir string) error {
@@ -96,21 +64,12 @@ func syncDir(dir string) error {
 	return err
 }
 
-// maxSyncs is how many files are synced at once: enough for a journal to commit
-// them together.
-const maxSyncs = 32
-
 // parallel calls f with 0 to n-1, and returns the errors.
 func parallel(n int, f func(int) error) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
-	tokens := make(chan struct{}, maxSyncs)
 	for i := range n {
-		tokens <- struct{}{}
-		group.Go(func() {
-			errs[i] = f(i)
-			<-tokens
-		})
+		group.Go(func() { errs[i] = f(i) })
 	}
 	group.Wait()
 	return errors.Join(errs...)

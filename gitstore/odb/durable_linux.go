@@ -29,7 +29,6 @@ func barrierFor(dir string) barrier {
 				return byJournal
 			}
 		}
-		return bySuperblock
 	}
 	return byFile
 }
@@ -42,15 +41,4 @@ func writeBack(f *os.File, wait bool) error {
 		flags |= unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	}
 	return os.NewSyscallError("sync_file_range", unix.SyncFileRange(int(f.Fd()), 0, 0, flags))
-}
-
-// syncSuperblock makes durable what was written to a directory's file system:
-// syncfs(2).
-func syncSuperblock(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
 }

@@ -2,14 +2,9 @@
 
 package odb
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
 // barrierFor is the way that POSIX promises.
 func barrierFor(string) barrier { return byFile }
 
 func writeBack(f *os.File, _ bool) error { return f.Sync() }
-
-func syncSuperblock(string) error { return errors.ErrUnsupported }

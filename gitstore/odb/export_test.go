@@ -51,8 +51,15 @@ func (f *NewFile) Temp() string { return f.temp }
 // Place gives the file its name, see [newFile.place].
 func (f *NewFile) Place(objects, path string) error { return f.place(objects, path) }
 
-// SyncByFile lets a database sync each file and directory, whatever it is on.
-func SyncByFile(d *Database) { d.chooseBarrier.Do(func() { d.chosenBarrier = byFile }) }
+// Die ends a batch as the death of its process does: its files are closed, and with them
+// their locks.
+func Die(b *Batch) {
+	if w := b.pack; w != nil && w.keep != nil {
+		w.keep.file.discard()
+		w.close()
+	}
+	b.state = ended
+}
 
 // A Window is what packed content may repeat.
 type Window struct{ window }
@@ -91,3 +98,6 @@ func ReadAhead(d *Database) (to, size int64) {
 	p.ahead.work.Wait()
 	return p.ahead.next, int64(len(p.data.Load().bytes))
 }
+
+// JoinPacks is how many packs are joined.
+const JoinPacks = joinPacks

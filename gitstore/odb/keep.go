@@ -8,83 +8,49 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 )
 
-// A pack that no ref reaches yet is kept from collections by a .keep file (see
-// git-repack(1)). Ours say keepMark; each is listed, by the name of its pack, as a
-// file in <common directory>/domarkx/keeps from before it appears until it is
-// removed. It is locked while the process that wrote it works on its batch: one
-// that can be locked is left over.
+// keepMark is the content of our .keep files, which keep a pack from collections
+// until refs reach it (see git-repack(1)). A .keep file is locked while the process
+// that wrote it works on its batch: one that can be locked was left by a process that
+// was killed.
 const keepMark = "git-domarkx\n"
 
-// A keep is a .keep file that this process holds.
+// A keep is a .keep file that this process holds. It has no name until the batch is
+// written.
 type keep struct {
-	f      *os.File
-	path   string // its name
-	listed string // its name in the list
+	file newFile
+	path string // its name, once it has one
 }
-
-func (d *Database) keepsDir() string { return filepath.Join(d.common, "domarkx", "keeps") }
 
 func (d *Database) packDir() string { return filepath.Join(d.dirs[0], "pack") }
 
-// newKeep writes and locks the .keep file of the pack with that name, which has
-// neither extension nor folder.
-func (d *Database) newKeep(name string) (*keep, error) {
-	if err := os.MkdirAll(d.keepsDir(), 0o700); err != nil {
-		return nil, writeError("list kept pack", err)
+// newKeep writes and locks a .keep file, which is neither durable nor in its place yet.
+func (d *Database) newKeep() (_ *keep, err error) {
+	k := &keep{}
+	if k.file, err = d.createInPack(); err != nil {
+		return nil, err
 	}
-	k := &keep{path: filepath.Join(d.packDir(), name+".keep"), listed: filepath.Join(d.keepsDir(), name)}
-	if err := os.WriteFile(k.listed, nil, 0o600); err != nil {
-		return nil, writeError("list kept pack", err)
+	if _, err = k.file.f.WriteString(keepMark); err == nil {
+		_, err = lockFile(k.file.f)
 	}
-	var err error
-	for try := 0; ; try++ {
-		k.f, err = d.writeKeep(k.path)
-		if err == nil {
-			return k, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) || try == maxPruned {
-			os.Remove(k.listed)
-			return nil, writeError("keep pack", err)
-		}
-	}
-}
-
-// writeKeep writes, locks and names a .keep file. It fails with [fs.ErrNotExist]
-// when a prune took it before it had its name.
-func (d *Database) writeKeep(path string) (_ *os.File, err error) {
-	temp, err := createUnnamed(d.dirs[0], path)
 	if err != nil {
-		return nil, err
+		k.file.discard()
+		return nil, writeError("keep pack", err)
 	}
-	defer func() {
-		if err != nil {
-			temp.discard()
-		}
-	}()
-	if _, err := temp.f.WriteString(keepMark); err != nil {
-		return nil, err
-	}
-	if _, err := lockFile(temp.f); err != nil {
-		return nil, err
-	}
-	if err := temp.f.Sync(); err != nil {
-		return nil, err
-	}
-	return temp.f, temp.name(d.dirs[0], path)
+	return k, nil
 }
 
 // release removes the .keep file: refs reach the pack, or nobody needs it.
 func (k *keep) release() error {
-	return errors.Join(removeIfThere(k.path), k.leave(), removeIfThere(k.listed))
+	var err error
+	if k.path != "" {
+		err = removeIfThere(k.path)
+	}
+	k.file.discard()
+	return err
 }
-
-// leave unlocks the .keep file and leaves its removal to ReleaseKeeps.
-func (k *keep) leave() error { return k.f.Close() }
 
 func removeIfThere(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,53 +59,76 @@ func removeIfThere(name string) error {
 	return nil
 }
 
-// ReleaseKeeps lets Git collect what was kept from a collection that has ended,
-// and packs that a killed process left kept. It does nothing while a `git gc` may
-// be running, and costs next to nothing when nothing is kept. Packs that a running
-// process works on are left alone.
+// keepFiles returns the names of the .keep files.
+func (d *Database) keepFiles() ([]string, error) {
+	dir, err := os.Open(d.packDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for kept packs: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("look for kept packs: %w", err)
+	}
+	var keeps []string
+	for _, name := range names {
+		if strings.HasSuffix(name, ".keep") {
+			keeps = append(keeps, filepath.Join(d.packDir(), name))
+		}
+	}
+	return keeps, nil
+}
+
+// HasLeftKeeps reports whether there is something for [Database.ReleaseKeeps] to do.
+func (d *Database) HasLeftKeeps() (bool, error) {
+	keeps, err := d.keepFiles()
+	for _, name := range keeps {
+		f, left := openLeft(name)
+		if left {
+			return true, f.Close()
+		}
+	}
+	return false, err
+}
+
+// ReleaseKeeps lets Git collect the packs that killed processes left kept. Packs that
+// a running process works on stay kept. The caller makes sure that no change of refs
+// to objects of a killed process is unfinished.
 func (d *Database) ReleaseKeeps() error {
-	entries, err := os.ReadDir(d.keepsDir())
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("read list of kept packs: %w", err)
-	}
-	if d.collecting() {
-		return nil
-	}
-	var errs []error
-	for _, entry := range entries {
-		errs = append(errs, d.releaseLeft(entry.Name()))
+	keeps, err := d.keepFiles()
+	errs := []error{err}
+	for _, name := range keeps {
+		f, left := openLeft(name)
+		if !left {
+			continue
+		}
+		// Without an index the pack was not complete, and Git does not remove it.
+		base := strings.TrimSuffix(name, ".keep")
+		if _, err := os.Lstat(base + ".idx"); errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, removeIfThere(base+".pack"))
+		}
+		errs = append(errs, removeIfThere(name), f.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// releaseLeft removes the .keep file of a pack unless somebody holds it or it is
-// not ours.
-func (d *Database) releaseLeft(name string) error {
-	listed := filepath.Join(d.keepsDir(), name)
-	f, err := os.Open(filepath.Join(d.packDir(), name+".keep"))
-	if errors.Is(err, fs.ErrNotExist) {
-		// Listed, not kept yet: its writer may be about to.
-		if info, err := os.Stat(listed); err != nil || time.Since(info.ModTime()) < time.Hour {
-			return nil
-		}
-		return removeIfThere(listed)
-	} else if err != nil {
-		return fmt.Errorf("release kept pack: %w", err)
-	}
-	defer f.Close()
-	mark, err := io.ReadAll(io.LimitReader(f, int64(len(keepMark))+1))
+// openLeft opens and locks a .keep file of ours that no running process holds.
+func openLeft(name string) (_ *os.File, left bool) {
+	f, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("release kept pack: %w", err)
+		return nil, false // it was released meanwhile, or is another user's
 	}
-	if !bytes.Equal(mark, []byte(keepMark)) {
-		return removeIfThere(listed) // somebody else's wish
+	mark, err := io.ReadAll(io.LimitReader(f, int64(len(keepMark))+1))
+	if err == nil && bytes.Equal(mark, []byte(keepMark)) {
+		if left, err = lockFile(f); left && err == nil {
+			return f, true
+		}
 	}
-	if ours, err := lockFile(f); err != nil || !ours {
-		return err
-	}
-	return errors.Join(removeIfThere(f.Name()), removeIfThere(listed))
+	f.Close()
+	return nil, false
 }
 
 // ReleaseFetched removes the .keep files of fetches that died on this machine: git
@@ -167,31 +156,4 @@ func (d *Database) ReleaseFetched() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// gcExpires is the age at which Git takes a gc.pid file for a leftover.
-const gcExpires = 12 * time.Hour
-
-// collecting reports whether a `git gc` may be running: its gc.pid file names a
-// process that lives, or that another machine runs. What cannot be read counts.
-func (d *Database) collecting() bool {
-	name := filepath.Join(d.common, "gc.pid")
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	if err != nil || time.Since(info.ModTime()) > gcExpires {
-		return err != nil
-	}
-	content, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	digits, host, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
-	pid, parseErr := strconv.Atoi(digits)
-	here, hostErr := os.Hostname()
-	if err != nil || parseErr != nil || hostErr != nil || pid <= 0 || host != here {
-		return true
-	}
-	return alive(pid)
 }

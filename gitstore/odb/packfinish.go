@@ -7,12 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"strings"
 )
 
-// finish makes the pack durable and gives it its name, with a .keep file that was
-// there first.
+// ourMark begins the names of the packs of this package, behind "pack-". The rest is
+// random: of two processes that write the same objects neither may release or replace
+// the other's pack.
+const ourMark = "646f6d78"
+
+func newPackName() string {
+	var random [16]byte
+	rand.Read(random[:])
+	return fmt.Sprintf("pack-%s%x", ourMark, random)
+}
+
+// IsOurPack reports whether a file in a pack directory is of a pack that this package
+// wrote, and so made durable.
+func IsOurPack(name string) bool { return strings.HasPrefix(name, "pack-"+ourMark) }
+
+// finish makes the pack durable and gives it its name, after its .keep file.
 func (w *packWriter) finish() error {
 	w.stop()
 	if err := w.error(); err != nil {
@@ -25,20 +39,28 @@ func (w *packWriter) finish() error {
 	if err := w.writeIndex(sum); err != nil {
 		return err
 	}
-	if err := parallel(2, func(i int) error {
-		return writeError("sync pack", []newFile{w.pack, w.idx}[i].f.Sync())
-	}); err != nil {
+	if w.keep, err = w.d.newKeep(); err != nil {
 		return err
 	}
-	// The name is of this batch alone: of two processes that write the same objects
-	// neither may release or replace the other's pack.
-	salt := append(sum[:], rand.Text()...)
-	name := fmt.Sprintf("pack-%x", sha1.Sum(salt))
-	w.base = filepath.Join(w.d.packDir(), name)
-	if w.keep, err = w.d.newKeep(name); err != nil {
+	if err := w.d.syncContent(w.keep.file, w.pack, w.idx); err != nil {
 		return err
 	}
-	return w.place()
+	w.base = filepath.Join(w.d.packDir(), newPackName())
+	w.keep.path = w.base + ".keep"
+	// The index comes last: it makes the pack visible.
+	for _, part := range []struct {
+		file *newFile
+		name string
+	}{{&w.keep.file, w.keep.path}, {&w.pack, w.base + ".pack"}, {&w.idx, w.base + ".idx"}} {
+		if err := part.file.place(w.d.dirs[0], part.name); err != nil {
+			return writeError("name pack", err)
+		}
+	}
+	// A prune may have made place copy the .keep file, and a copy has no lock.
+	if _, err := lockFile(w.keep.file.f); err != nil {
+		return writeError("keep pack", err)
+	}
+	return writeError("sync pack directory", syncDir(w.d.packDir()))
 }
 
 // seal writes the number of objects and the checksum.
@@ -58,42 +80,10 @@ func (w *packWriter) seal() (sum [20]byte, err error) {
 }
 
 func (w *packWriter) writeIndex(sum [20]byte) (err error) {
-	if w.idx, err = w.d.createInPack("tmp_idx_"); err != nil {
+	if w.idx, err = w.d.createInPack(); err != nil {
 		return err
 	}
 	return writeError("write pack index", writePackIndex(w.idx.f, w.index, sum))
-}
-
-// place gives the pack and then its index, which makes it visible, their names. A
-// file that a `git prune` took before is written again from what is still open;
-// when both are there already, place does nothing.
-func (w *packWriter) place() error {
-	done := false
-	for _, part := range []struct {
-		file *newFile
-		name string
-	}{{&w.pack, w.base + ".pack"}, {&w.idx, w.base + ".idx"}} {
-		if sameFile(part.file.f, part.name) {
-			continue
-		}
-		done = true
-		if err := part.file.place(w.d.dirs[0], part.name); err != nil {
-			return writeError("name pack", err)
-		}
-	}
-	if !done {
-		return nil
-	}
-	return writeError("sync pack directory", syncDir(w.d.packDir()))
-}
-
-func sameFile(f *os.File, name string) bool {
-	there, err := os.Stat(name)
-	if err != nil {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && os.SameFile(info, there)
 }
 
 // close closes the files of a pack that is in place.

@@ -66,7 +66,7 @@ const (
 
 // newPackWriter creates the temporary file of a pack.
 func (d *Database) newPackWriter() (*packWriter, error) {
-	pack, err := d.createInPack("tmp_pack_")
+	pack, err := d.createInPack()
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 	return w, nil
 }
 
-// createInPack creates a temporary file in the pack directory, which it makes when
-// there is none.
-func (d *Database) createInPack(prefix string) (newFile, error) {
+// createInPack creates a file for the pack directory, which it makes when there is
+// none. The file has no name yet, where the system has such files.
+func (d *Database) createInPack() (newFile, error) {
 	_, err := os.Stat(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeDir(d.dirs[0], d.packDir()); err != nil {
@@ -91,7 +91,7 @@ func (d *Database) createInPack(prefix string) (newFile, error) {
 			return newFile{}, writeError("make pack directory", err)
 		}
 	}
-	f, err := createTemp(d.dirs[0], filepath.Join(d.packDir(), prefix))
+	f, err := createUnnamed(d.dirs[0], filepath.Join(d.packDir(), "new"))
 	if err != nil {
 		return newFile{}, writeError("create pack", err)
 	}
@@ -291,8 +291,10 @@ func (w *packWriter) abort() {
 	w.pack.discard()
 	w.idx.discard()
 	if w.keep != nil {
-		os.Remove(w.base + ".idx")
-		os.Remove(w.base + ".pack")
+		if w.base != "" {
+			os.Remove(w.base + ".idx")
+			os.Remove(w.base + ".pack")
+		}
 		w.keep.release()
 	}
 }

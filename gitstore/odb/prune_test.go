@@ -57,7 +57,7 @@ func removeAll(dir, prefix string) {
 	}
 }
 
-// What is written while somebody prunes without pause arrives, loose or in a pack.
+// What is written while somebody prunes without pause arrives.
 func TestWritersMeetSweeping(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
@@ -90,36 +90,6 @@ func TestWritersMeetSweeping(t *testing.T) {
 	}
 	git(t, dir, "fsck", "--strict", "--full")
 	must(t, d.ReleaseKeeps())
-	noKeeps(t, dir)
-}
-
-// Objects that nothing reaches yet go as soon as they have their names, and then
-// the directory that was to be synced: they arrive all the same.
-func TestSyncMeetsSweeping(t *testing.T) {
-	dir := bare(t)
-	d := open(t, dir)
-	odb.SyncByFile(d) // all directories, after the last object has its name
-	for i := range 5 {
-		b := d.Begin()
-		var blobs []odb.ID
-		var fanOuts []string
-		for k := range 40 {
-			blobs = append(blobs, add(t, b, odb.Blob, fmt.Append(nil, i, " ", k)))
-			fanOuts = append(fanOuts, blobs[k].String()[:2])
-		}
-		tip := commit(t, b, odb.ID{}, blobs...)
-		stop := sweep(dir, "", fanOuts...)
-		err := b.Sync()
-		stop()
-		must(t, err)
-		if !d.Has(tip) {
-			must(t, b.Sync()) // as for a reference that could not be moved to it
-		}
-		git(t, dir, "update-ref", fmt.Sprint("refs/heads/", i), tip.String())
-		must(t, b.Settle())
-		git(t, dir, "repack", "-adq") // the next round takes what is loose
-	}
-	git(t, dir, "fsck", "--strict", "--full")
 	noKeeps(t, dir)
 }
 

@@ -55,7 +55,7 @@ func gitInput(t testing.TB, dir, input string, args ...string) string {
 func bare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r.git")
-	git(t, ".", "init", "-q", "--bare", dir)
+	git(t, ".", "init", "-q", "--template=", "--bare", dir)
 	return dir
 }
 

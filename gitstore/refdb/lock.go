@@ -27,7 +27,38 @@ func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.enter(ctx); err != nil {
+	return r.enter(ctx, file)
+}
+
+// TryLock is [Refs.Lock] unless somebody else holds the lock; then it returns false.
+func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err error) {
+	if err := r.makeState(); err != nil {
+		return nil, false, err
+	}
+	path := filepath.Join(r.git.StateDir(), "lock")
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, readOnly("taking the repository's lock", err)
+	}
+	ok, err = tryFlock(file)
+	if err != nil {
+		err = fmt.Errorf("taking the repository's lock %q: %w", path, err)
+	}
+	if !ok || !isSame(file, path) {
+		file.Close()
+		return nil, false, err
+	}
+	release, err = r.enter(ctx, file)
+	return release, err == nil, err
+}
+
+// enter does what the holder of a fresh lock has to do first, and returns what gives
+// the lock back.
+func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, err error) {
+	if err = r.git.RequireVersion(ctx); err == nil {
+		err = r.recoverLocked(ctx)
+	}
+	if err != nil {
 		unlock(file)
 		file.Close()
 		return nil, err
@@ -38,14 +69,6 @@ func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 		err := unlock(file) // not by closing alone: a child that is being forked has the file too
 		return errors.Join(err, file.Close())
 	}), nil
-}
-
-// enter does what the holder of a fresh lock has to do first.
-func (r *Refs) enter(ctx context.Context) error {
-	if err := r.git.RequireVersion(ctx); err != nil {
-		return err
-	}
-	return r.recoverLocked(ctx)
 }
 
 // makeState makes the state directory and the journal.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Recover finishes or undoes what a process left half done when it died, and
@@ -25,21 +24,11 @@ func (r *Refs) Recover(ctx context.Context) error {
 	if len(names) == 0 || err != nil {
 		return err
 	}
-	path := filepath.Join(r.git.StateDir(), "lock")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return readOnly("taking the repository's lock", err)
+	release, ok, err := r.TryLock(ctx)
+	if !ok || err != nil {
+		return err
 	}
-	defer file.Close()
-	defer unlock(file)
-	ok, err := tryFlock(file)
-	if err != nil {
-		return fmt.Errorf("taking the repository's lock %q: %w", path, err)
-	}
-	if !ok || !isSame(file, path) {
-		return nil
-	}
-	return r.recoverLocked(ctx)
+	return release()
 }
 
 // recoverLocked is Recover for the holder of the lock.

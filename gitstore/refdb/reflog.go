@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,56 @@ func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	}
 	when, ok := lastTime(string(data))
 	return when, ok, nil
+}
+
+// maxReflog bounds what is read of a reflog, in bytes: its last 20,000 lines, about.
+const maxReflog = 4 << 20
+
+// Reflog returns the values that a reference had, each once, the latest first, from the
+// end of its reflog. created says that they reach back to when it was made.
+func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
+	if err := checkName(name); err != nil {
+		return nil, false, err
+	}
+	file, err := os.Open(r.path("logs/" + name))
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.IsDir() {
+		return nil, false, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-maxReflog), maxReflog))
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
+	}
+	values, created = reflogValues(string(data))
+	return values, created, nil
+}
+
+// reflogValues reads lines OLD NEW …; what is no such line is passed over.
+func reflogValues(log string) (values []string, created bool) {
+	lines := strings.Split(log, "\n")
+	seen := map[string]bool{}
+	for _, line := range slices.Backward(lines) {
+		if len(line) < 2*hexLen+2 || !isID(line[:hexLen]) || !isID(line[hexLen+1:2*hexLen+1]) {
+			continue
+		}
+		created = false
+		for _, id := range []string{line[hexLen+1 : 2*hexLen+1], line[:hexLen]} {
+			if strings.Trim(id, "0") == "" {
+				created = id == line[:hexLen]
+			} else if !seen[id] {
+				seen[id] = true
+				values = append(values, id)
+			}
+		}
+	}
+	return values, created
 }
 
 // lastTime reads the last whole line OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON.

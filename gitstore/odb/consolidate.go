@@ -1,0 +1,281 @@
+package odb
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Each batch leaves a pack. So that reading stays fast, and `git gc --auto` does not
+// find too many of them, packs of about one size are joined when there are
+// joinPacks of them: each object is copied once per size class.
+const joinPacks = 16
+
+// sizeClasses are the sizes in bytes below which packs are joined, each class with its own.
+// Larger packs are left to `git gc`.
+var sizeClasses = [...]int64{32 << 10, 512 << 10, 8 << 20}
+
+// Consolidate joins small packs of this package, if there are many, and removes what
+// a killed Consolidate left. Refs must reach what is in packs without a .keep file, as
+// they do after [Batch.Settle], and no other process may consolidate at the same time.
+//
+// The joined pack is durable and has a .keep file before any of the others is removed,
+// so that every object is in some pack which no collection removes.
+func (d *Database) Consolidate() error {
+	files, err := d.ourPackFiles()
+	if err != nil {
+		return fmt.Errorf("join packs: %w", err)
+	}
+	if err := removeHalves(files); err != nil {
+		return fmt.Errorf("join packs: %w", err)
+	}
+	// What Git has put into its index of several packs it has to find there.
+	if info, err := os.Stat(filepath.Join(d.packDir(), "multi-pack-index")); err == nil {
+		files = slices.DeleteFunc(files, func(f packFiles) bool { return !f.written.After(info.ModTime()) })
+	}
+	group := smallPacks(files)
+	if len(group) < joinPacks {
+		return nil
+	}
+	if err := d.join(group); err != nil {
+		return fmt.Errorf("join packs: %w", err)
+	}
+	return nil
+}
+
+// packFiles are the files of one pack.
+type packFiles struct {
+	base       string // path without extension
+	size       int64  // of the pack
+	written    time.Time
+	extensions []string
+}
+
+func (f *packFiles) has(extension string) bool { return slices.Contains(f.extensions, extension) }
+
+// ourPackFiles returns the packs of this package, whole or not, in the order of their names.
+func (d *Database) ourPackFiles() ([]packFiles, error) {
+	entries, err := os.ReadDir(d.packDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []packFiles
+	for _, entry := range entries { // sorted, so that the files of a pack come together
+		if !IsOurPack(entry.Name()) {
+			continue
+		}
+		extension := filepath.Ext(entry.Name())
+		base := filepath.Join(d.packDir(), strings.TrimSuffix(entry.Name(), extension))
+		if len(all) == 0 || all[len(all)-1].base != base {
+			all = append(all, packFiles{base: base})
+		}
+		f := &all[len(all)-1]
+		f.extensions = append(f.extensions, extension)
+		if extension != ".pack" {
+			continue
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			f.extensions = append(f.extensions, ".gone")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.size, f.written = info.Size(), info.ModTime()
+	}
+	return all, nil
+}
+
+// removeHalves removes packs without an index and indexes without a pack, which a kill
+// or a power cut left while packs were removed.
+func removeHalves(files []packFiles) error {
+	for _, f := range files {
+		if !f.has(".keep") && f.has(".pack") != f.has(".idx") && isHalf(f.base) {
+			if err := removePack(f.base); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isHalf reports whether a pack is not whole and not being written. Who writes a pack
+// makes its .keep file first and removes that last.
+func isHalf(base string) bool {
+	missing := func(extension string) bool {
+		_, err := os.Lstat(base + extension)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return missing(".keep") && (missing(".pack") || missing(".idx"))
+}
+
+// smallPacks returns the packs of the first size class that has enough of them to be
+// joined. Packs that have more than their two files are somebody's who knows why.
+func smallPacks(files []packFiles) []packFiles {
+	least := int64(0)
+	for _, most := range sizeClasses {
+		var class []packFiles
+		for _, f := range files {
+			if f.size >= least && f.size < most && len(f.extensions) == 2 && f.has(".pack") && f.has(".idx") {
+				class = append(class, f)
+			}
+		}
+		if len(class) >= joinPacks {
+			return class
+		}
+		least = most
+	}
+	return nil
+}
+
+// join writes one pack of the objects of several, and removes these.
+func (d *Database) join(group []packFiles) error {
+	file, err := d.createInPack()
+	if err != nil {
+		return err
+	}
+	w := &packWriter{d: d, pack: file}
+	joined, err := w.copyPacks(group)
+	if err != nil || len(joined) < 2 {
+		w.abort()
+		return err
+	}
+	if err := w.finish(); err != nil {
+		w.abort()
+		return err
+	}
+	for _, base := range joined {
+		err = errors.Join(err, removePack(base))
+	}
+	return errors.Join(err, w.keep.release(), w.close())
+}
+
+// copyPacks copies packs, of each object one copy, and returns which could be copied:
+// damaged packs stay as they are.
+func (w *packWriter) copyPacks(group []packFiles) (joined []string, err error) {
+	c := packCopier{w: w, out: bufio.NewWriterSize(w.pack.f, 256<<10), there: map[ID]int64{}}
+	c.write(make([]byte, packHeader)) // the count comes last
+	for _, f := range group {
+		p := &pack{path: f.base}
+		entries, err := soundEntries(p)
+		if err == nil {
+			err = c.copy(p, entries)
+			joined = append(joined, f.base)
+		} else if errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrUnsupported) {
+			err = nil
+		}
+		if err = errors.Join(err, p.close()); err != nil {
+			return nil, err
+		}
+	}
+	return joined, writeError("write pack", c.out.Flush())
+}
+
+// A packedEntry is where an object is in a pack.
+type packedEntry struct {
+	id       ID
+	from, to int64
+}
+
+// soundEntries returns the objects of a pack in the order in which they lie there, when
+// their checksums are right and all deltas are of objects that lie before them.
+func soundEntries(p *pack) ([]packedEntry, error) {
+	content, err := p.content()
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.index()
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]packedEntry, x.n)
+	order := make([]int, x.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return int(x.offset(a) - x.offset(b)) })
+	end := int64(len(content) - len(ID{}))
+	for k, i := range order {
+		e := packedEntry{ID(x.id(i)), x.offset(i), end}
+		if k+1 < len(order) {
+			e.to = x.offset(order[k+1])
+		}
+		if e.from < packHeader || e.to <= e.from || e.to > end {
+			return nil, p.errEntry(e.from, "no object lies there")
+		}
+		sum, ok := x.sum(i)
+		if !ok || sum != crc32.ChecksumIEEE(content[e.from:e.to]) {
+			return nil, p.errEntry(e.from, "its checksum is another")
+		}
+		head, err := p.entry(e.from)
+		if err != nil {
+			return nil, err
+		}
+		_, before := slices.BinarySearchFunc(entries[:k], head.base, func(e packedEntry, at int64) int { return int(e.from - at) })
+		if head.kind == refDelta || head.kind == ofsDelta && !before || int64(len(head.raw)-len(head.packed)) > e.to-e.from {
+			return nil, p.errEntry(e.from, "its base does not lie before it")
+		}
+		entries[k] = e
+	}
+	return entries, nil
+}
+
+// A packCopier appends the objects of packs to one.
+type packCopier struct {
+	w     *packWriter
+	out   *bufio.Writer // keeps its first error
+	at    int64
+	there map[ID]int64 // where an object is already
+}
+
+func (c *packCopier) write(b []byte) {
+	c.out.Write(b)
+	c.at += int64(len(b))
+}
+
+func (c *packCopier) copy(p *pack, entries []packedEntry) error {
+	moved := make(map[int64]int64, len(entries))
+	for _, e := range entries {
+		if at, ok := c.there[e.id]; ok {
+			moved[e.from] = at
+			continue
+		}
+		from, err := p.entry(e.from)
+		if err != nil {
+			return err
+		}
+		raw := from.raw[:e.to-e.from]
+		if from.kind == ofsDelta {
+			head := appendOffset(appendEntryHeader(nil, ofsDelta, int(from.size)), c.at-moved[from.base])
+			raw = append(head, raw[len(from.raw)-len(from.packed):]...)
+		}
+		c.there[e.id], moved[e.from] = c.at, c.at
+		c.w.index = append(c.w.index, indexEntry{id: e.id, crc: crc32.ChecksumIEEE(raw), offset: uint64(c.at)})
+		c.w.objects++
+		c.write(raw)
+	}
+	return nil
+}
+
+// removePack removes a pack as Git does: first the index, without which nobody sees it.
+func removePack(base string) error {
+	for _, extension := range []string{".idx", ".pack"} {
+		if err := os.Remove(base + extension); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return writeError("remove pack", err)
+		}
+	}
+	return nil
+}

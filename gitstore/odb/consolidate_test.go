@@ -1,0 +1,100 @@
+package odb_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// turns writes that many small batches, some objects of which are in several and some
+// of which are deltas, and returns the contents of all.
+func turns(t *testing.T, d *odb.Database, dir string, n int) map[odb.ID][]byte {
+	t.Helper()
+	contents := map[odb.ID][]byte{}
+	var parent odb.ID
+	for i := range n {
+		b := d.Begin()
+		document := bytes.Repeat(fmt.Appendf(nil, "line %d of a document\n", i%3), 40)
+		part := append(bytes.Clone(document[:600]), fmt.Sprint("part ", i)...)
+		base, err := b.AddBase(document)
+		must(t, err)
+		repeating, err := b.AddRepeating(part)
+		must(t, err)
+		own := add(t, b, odb.Blob, fmt.Append(nil, "own ", i))
+		contents[base], contents[repeating], contents[own] = document, part, fmt.Append(nil, "own ", i)
+		parent = commit(t, b, parent, base, repeating, own)
+		must(t, b.Sync())
+		must(t, os.WriteFile(dir+"/refs/heads/main", []byte(parent.String()+"\n"), 0o666))
+		must(t, b.Settle())
+		must(t, d.Consolidate())
+	}
+	return contents
+}
+
+func packs(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(dir + "/objects/pack/*.pack")
+	must(t, err)
+	return names
+}
+
+func TestConsolidate(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	contents := turns(t, d, dir, 8*odb.JoinPacks)
+	if n := len(packs(t, dir)); n >= 2*odb.JoinPacks {
+		t.Errorf("%d packs after %d batches", n, 8*odb.JoinPacks)
+	}
+	noKeeps(t, dir)
+	for _, pack := range packs(t, dir) {
+		git(t, dir, "index-pack", "--verify", "--strict", pack)
+	}
+	git(t, dir, "fsck", "--strict", "--full")
+	fresh := open(t, dir)
+	for _, d := range []*odb.Database{d, fresh} {
+		for blob, want := range contents {
+			if got, err := d.Blob(blob); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s: %q, %v, want %q", blob, got, err, want)
+			}
+		}
+	}
+	garbage := git(t, dir, "count-objects", "-v")
+	if !strings.Contains(garbage, "garbage: 0") {
+		t.Error(garbage)
+	}
+}
+
+// What a kill leaves of packs that are removed or written goes; damaged packs and those
+// that somebody has given more files stay.
+func TestConsolidateLeavesOthers(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	turns(t, d, dir, odb.JoinPacks-1)
+	there := packs(t, dir)
+	foreign := git(t, dir, "pack-objects", "-q", "--all", "objects/pack/pack")
+	damaged, kept, half := there[0], there[1], strings.Replace(there[2], "pack-646f6d78", "pack-646f6d78ff", 1)
+	data, err := os.ReadFile(damaged)
+	must(t, err)
+	data[len(data)/2] ^= 1
+	must(t, os.Remove(damaged))
+	must(t, os.WriteFile(damaged, data, 0o444))
+	must(t, os.WriteFile(strings.TrimSuffix(kept, ".pack")+".keep", []byte("mine\n"), 0o444))
+	must(t, os.WriteFile(half, data, 0o444))
+	turns(t, open(t, dir), dir, 3)
+	if _, err := os.Lstat(half); err == nil {
+		t.Errorf("%s is left", half)
+	}
+	for _, name := range []string{damaged, kept, filepath.Join(dir, "objects/pack/pack-"+foreign+".pack")} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(packs(t, dir)); n > 8 {
+		t.Errorf("%d packs are left", n)
+	}
+}

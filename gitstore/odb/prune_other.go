@@ -1,6 +1,0 @@
-//go:build !linux
-
-package odb
-
-// pruning cannot be told here.
-func (*Database) pruning() bool { return false }

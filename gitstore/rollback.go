@@ -1,0 +1,125 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+)
+
+// OnRollback sets what is told that a ref named a missing commit and was moved back.
+// It must be set before the first reading.
+func (s *Store) OnRollback(tell func(error)) { s.tell = tell }
+
+// A rollback is the error of a ref whose commit is missing. A collection of garbage may
+// have removed it, or the disk lost it. Nothing in it can be read, and `git gc` fails for
+// the whole repository until the ref names another commit.
+type rollback struct {
+	ref, from string
+	to        string // the last commit of the reflog that is whole; "" for none
+	created   bool   // the ref was made with missing commits only: it goes
+}
+
+func (b *rollback) Error() string {
+	k, name := kindOf(b.ref)
+	text := fmt.Sprintf("%s %q: its newest commit %s is missing", k.noun, name, b.from)
+	switch {
+	case b.to != "":
+		return text + "; moved it back to " + b.to + ", the last whole one"
+	case b.created:
+		return text + ", and it never had a whole one; removed it"
+	}
+	return text + ", and its reflog names no whole one; get it from a remote (git domarkx pull) or a backup"
+}
+
+// tip returns what a ref names, and moves the ref back to the last whole commit when that
+// is missing; "" when there is no such ref.
+func (s *Store) tip(ctx context.Context, ref string) (string, error) {
+	id, ok, err := s.refs.Read(ref)
+	if !ok || err != nil {
+		return "", err
+	}
+	return s.wholeTip(ctx, ref, id)
+}
+
+// wholeTip is tip for a ref that named id a moment ago.
+func (s *Store) wholeTip(ctx context.Context, ref, id string) (string, error) {
+	if !s.isMissing(id) {
+		return id, nil
+	}
+	id, _, err := s.lockedRollBack(ctx, ref)
+	return id, err
+}
+
+func (s *Store) lockedRollBack(ctx context.Context, ref string) (string, *rollback, error) {
+	release, err := s.refs.Lock(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	id, back, err := s.rollBack(ctx, ref)
+	return id, back, errors.Join(err, release())
+}
+
+// isMissing reports whether there is no such commit, nor a remote that has promised it.
+func (s *Store) isMissing(id string) bool {
+	oid, err := odb.ParseID(id)
+	if err != nil || s.db.Has(oid) {
+		return false
+	}
+	_, err = s.db.Commit(oid)
+	return errors.Is(err, domarkx.ErrNotFound)
+}
+
+// rollBack moves a ref back to the last whole commit of its reflog, if its commit is
+// missing, and returns what the ref names then, and what was done; nil for nothing. An
+// error says that the ref cannot be moved back. The lock must be held.
+func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, error) {
+	id, ok, err := s.refs.Read(ref)
+	if !ok || err != nil || !s.isMissing(id) {
+		return id, nil, err
+	}
+	back, err := s.lastWhole(ctx, ref, id)
+	if err != nil {
+		return "", nil, err
+	}
+	if back.to == "" && !back.created {
+		return "", back, fmt.Errorf("%w: %w", domarkx.ErrNotFound, back)
+	}
+	if err := s.refs.Update(ctx, "move back from a missing commit", refdb.Change{Ref: ref, Old: id, New: back.to}); err != nil {
+		return "", back, err
+	}
+	if back.to != "" {
+		// Without this, git fsck and git gc complain about the reflog for ever.
+		_, _ = s.git.Run(ctx, nil, "reflog", "expire", "--stale-fix", "--rewrite", "--expire=never", "--expire-unreachable=never", ref)
+	}
+	if s.tell != nil {
+		s.tell(back)
+	}
+	return back.to, back, nil
+}
+
+// lastWhole looks for the last commit in a ref's reflog that is there with all that it
+// reaches.
+func (s *Store) lastWhole(ctx context.Context, ref, id string) (*rollback, error) {
+	values, created, err := s.refs.Reflog(ref)
+	if err != nil {
+		return nil, err
+	}
+	b := &rollback{ref: ref, from: id, created: created}
+	for _, value := range values {
+		if s.isMissing(value) {
+			continue
+		}
+		if _, err := s.git.Run(ctx, nil, "rev-list", "--objects", "--quiet", value, "--"); err == nil {
+			b.to, b.created = value, false
+			return b, nil
+		} else if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		b.created = false
+	}
+	return b, nil
+}
