@@ -13,8 +13,9 @@ type Likeness int
 
 // The degrees of likeness.
 const (
-	Unlike   Likeness = 0 // one cannot become the other: another role
+	Unlike   Likeness = 0 // one did not become the other: another role, and another text
 	Possible Likeness = 1 // it may have been rewritten
+	Recast   Likeness = 2 // most of the text is the same, under another role
 	Alike    Likeness = 3 // most of the text is the same
 	equal    Likeness = 7
 )

@@ -1,6 +1,8 @@
 package domarkx
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -43,6 +45,19 @@ type Layout struct {
 	// Includes identifies the included files that these bytes were read with; ""
 	// when they include nothing. For a piece within another it is that one's SpanID.
 	Includes string
+}
+
+// compareLayout orders layouts.
+func compareLayout(a, b Layout) int {
+	truth := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(bytes.Compare(a.Digest[:], b.Digest[:]), cmp.Compare(a.Size, b.Size), cmp.Compare(truth(a.Verbatim), truth(b.Verbatim)),
+		cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Fence, b.Fence), cmp.Compare(truth(a.Tight), truth(b.Tight)),
+		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Within, b.Within), cmp.Compare(a.Includes, b.Includes))
 }
 
 // SpanID identifies the bytes of a piece and what they include, for the pieces

@@ -55,29 +55,38 @@ func compareHeader(a, b HeaderEntry) int {
 // The order is that of the insert-after tree, depth first, of siblings the
 // greater id first, so that runs written side by side do not interleave. A
 // revision that either side replaced is gone; an edit therefore beats a removal,
-// and two edits of one message stay as two entries with the same id. Merge is
-// commutative, associative and idempotent.
+// and two edits of one message stay as two entries with the same id. A message
+// that was moved, or joined to another, and that other count as one message: it
+// stands in one place, where both sides moved it too, and an edit of what was
+// joined elsewhere is one of two texts. Merge is commutative, associative and
+// idempotent.
 func Merge(a, b *Thread) *Thread {
 	m := merger{nodes: map[ID]*node{}}
-	for _, t := range []*Thread{a, b} {
-		for _, e := range t.Live {
-			n := m.node(e.ID, e.After, e.Past)
-			if old, ok := n.texts[e.Rev]; !ok || compareContent(e, old) < 0 {
-				n.texts[e.Rev] = e
-			}
-		}
-		for _, d := range t.Dead {
-			m.node(d.ID, d.After, d.Past)
-		}
+	m.add(a)
+	m.add(b)
+	for _, l := range lineages(m.nodes) {
+		l.gather()
 	}
 	return m.thread()
 }
 
-// compareContent orders two entries of one revision, which differ only in a
-// damaged or forged repository.
+func (m *merger) add(t *Thread) {
+	for _, e := range t.Live {
+		n := m.node(e.ID, e.After, e.Past)
+		if old, ok := n.texts[e.Rev]; !ok || compareContent(e, old) < 0 {
+			n.texts[e.Rev] = e
+		}
+	}
+	for _, d := range t.Dead {
+		m.node(d.ID, d.After, d.Past)
+	}
+}
+
+// compareContent orders two entries of one revision. Moved on two sides, they differ in their
+// dates and in blank lines; more than that only damage or forgery makes.
 func compareContent(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
-		cmp.Compare(a.Date, b.Date), cmp.Compare(a.Link, b.Link))
+		cmp.Compare(a.Date, b.Date), cmp.Compare(a.Link, b.Link), compareLayout(a.Layout, b.Layout))
 }
 
 type node struct {

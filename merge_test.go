@@ -3,6 +3,7 @@ package domarkx_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
@@ -49,11 +50,12 @@ func (r *replica) edit(f func([]string) []string) {
 		return ks
 	}
 	e := domarkx.Edit{Alignment: domarkx.Align(keys(old), keys(next), func(o, n int) domarkx.Likeness {
-		if slices.Contains([]string{old[o] + "'", old[o] + "''"}, next[n]) {
+		if slices.Contains([]string{old[o] + "'", old[o] + "''"}, next[n]) || strings.HasPrefix(next[n], old[o]+"+") {
 			return domarkx.Alike
 		}
 		return domarkx.Unlike
 	})}
+	e.Joined = joined(e.Alignment, old, next)
 	for j, s := range next {
 		e.Next = append(e.Next, text(s))
 		e.Same = append(e.Same, e.Match[j] >= 0 && old[e.Match[j]] == s)
@@ -68,10 +70,25 @@ func (r *replica) edit(f func([]string) []string) {
 	}
 }
 
+// joined says which texts that are not there any more became parts of others.
+func joined(a domarkx.Alignment, old, next []string) []int {
+	into := slices.Repeat([]int{-1}, len(old))
+	for i, s := range old {
+		if !slices.Contains(a.Match, i) && !slices.Contains(a.Moved, i) {
+			into[i] = slices.IndexFunc(next, func(n string) bool { return strings.HasSuffix(n, "+"+s) })
+		}
+	}
+	return into
+}
+
 func (r *replica) step(t *rapid.T) {
+	r.do(t, rapid.SampledFrom([]string{"append", "append", "insert", "edit", "edit", "delete", "move", "join", "rewind", "restore"}).Draw(t, r.name))
+}
+
+func (r *replica) do(t *rapid.T, op string) {
 	n := len(r.thread.Live)
 	at := func(label string) int { return rapid.IntRange(0, max(0, n-1)).Draw(t, label) }
-	switch op := rapid.SampledFrom([]string{"append", "append", "insert", "edit", "edit", "delete", "move", "rewind", "restore"}).Draw(t, r.name); {
+	switch {
 	case op == "append" || n == 0:
 		r.edit(func(s []string) []string { return append(s, r.say(), r.say()) })
 	case op == "insert":
@@ -91,6 +108,12 @@ func (r *replica) step(t *rapid.T) {
 		r.edit(func(s []string) []string {
 			moved := s[from]
 			return slices.Insert(slices.Delete(s, from, from+1), to, moved)
+		})
+	case op == "join" && n > 1:
+		k := rapid.IntRange(0, n-2).Draw(t, "at")
+		r.edit(func(s []string) []string {
+			s[k] += "+" + s[k+1]
+			return slices.Delete(s, k+1, k+2)
 		})
 	case op == "rewind":
 		r.past = append(r.past, r.thread)
@@ -136,6 +159,36 @@ func TestMergeConverges(t *testing.T) {
 	})
 }
 
+// TestMergeKeepsTextsOnce has two sides change one session; nobody settles a conflict or takes
+// anything back.
+func TestMergeKeepsTextsOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := &replica{name: "o", thread: &domarkx.Thread{}}
+		base.edit(func([]string) []string { return []string{"p", "q", "r", "s", "t"} })
+		a, b := &replica{name: "a", thread: base.thread}, &replica{name: "b", thread: base.thread}
+		for _, r := range []*replica{a, b} {
+			for range rapid.IntRange(1, 5).Draw(t, r.name) {
+				r.do(t, rapid.SampledFrom([]string{"append", "insert", "edit", "delete", "move", "join"}).Draw(t, "op"))
+			}
+		}
+		unmarkedTwice(t, domarkx.Merge(a.thread, b.thread))
+	})
+}
+
+// unmarkedTwice fails where what one side wrote stands in two messages that are not in conflict.
+func unmarkedTwice(t *rapid.T, merged *domarkx.Thread) {
+	seen := map[string]int{}
+	for k, e := range merged.Live {
+		for part := range strings.SplitSeq(e.JSON.ID, "+") {
+			part = strings.TrimRight(part, "'")
+			if first, twice := seen[part]; twice && !(merged.InConflict(first) && merged.InConflict(k)) {
+				t.Fatalf("%q stands twice, and not as texts of one message: %q", part, texts(merged))
+			}
+			seen[part] = k
+		}
+	}
+}
+
 func TestMerge(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -159,6 +212,24 @@ func TestMerge(t *testing.T) {
 		{"removed on both sides", []string{"x", "y"},
 			func(s []string) []string { return []string{"y"} },
 			func(s []string) []string { return []string{"y"} }, []string{"y"}},
+		{"a message that both sides move stands once", []string{"x", "y", "z", "w"},
+			func(s []string) []string { return []string{"x", "z", "w", "y"} },
+			func(s []string) []string { return []string{"y", "x", "z", "w"} }, []string{"x", "y", "z", "w"}},
+		{"moved to one place by both", []string{"x", "y", "z", "w"},
+			func(s []string) []string { return []string{"y", "x", "z", "w"} },
+			func(s []string) []string { return []string{"y", "x", "z", "w"} }, []string{"x", "y", "z", "w"}},
+		{"moved and edited", []string{"x", "y", "z", "w"},
+			func(s []string) []string { return []string{"x", "z", "w", "y"} },
+			func(s []string) []string { return []string{"x", "y'", "z", "w"} }, []string{"x", "y'", "z", "w"}},
+		{"joined, and one of the two edited", []string{"x", "y", "z"},
+			func(s []string) []string { return []string{"x+y", "z"} },
+			func(s []string) []string { return []string{"x", "y'", "z"} }, []string{"x+y", "y'", "z"}},
+		{"joined by both", []string{"x", "y", "z"},
+			func(s []string) []string { return []string{"x+y", "z"} },
+			func(s []string) []string { return []string{"x+y", "z"} }, []string{"x+y", "z"}},
+		{"joined and removed", []string{"x", "y", "z"},
+			func(s []string) []string { return []string{"x+y", "z"} },
+			func(s []string) []string { return []string{"x", "z"} }, []string{"x+y", "z"}},
 		{"no common base", nil,
 			func(s []string) []string { return []string{"a"} },
 			func(s []string) []string { return []string{"b"} }, []string{"a", "b"}},

@@ -13,6 +13,9 @@ type Edit struct {
 	Next []Entry
 	// Same says of each matched message that it is unchanged.
 	Same []bool
+	// Joined says of each message that was there, and is not any more, which new message
+	// holds what it said, or -1. It may be nil.
+	Joined []int
 	// NewID makes the id of Next[j], to be inserted after that message, with that clock.
 	NewID func(j int, clock uint32, after ID) ID
 }
@@ -36,7 +39,13 @@ func (t *Thread) Revise(e Edit) *Thread {
 // does, but next makes a message when its turn comes, in place of e.Next. It is not asked
 // for those that are the same, nor for two at once.
 func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Entry, error)) *Revision {
-	return &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len())}
+	r := &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len()), joined: map[int][]int{}, moved: map[int]bool{}}
+	for i, j := range e.Joined {
+		if j >= 0 && !InConflict(live, i) {
+			r.joined[j] = append(r.joined[j], i)
+		}
+	}
+	return r
 }
 
 // A Revision is a thread that is being revised.
@@ -46,6 +55,8 @@ type Revision struct {
 	edit   Edit
 	made   func(j int) (Entry, error)
 	kept   []bool        // of the messages that were there
+	joined map[int][]int // of the messages that were there, by new message: those that it holds
+	moved  map[int]bool  // of the messages that were there: those that go on under another id
 	last   ID            // of those the one that was kept last
 	clocks map[ID]uint32 // see [Revision.clock]
 }
@@ -91,7 +102,7 @@ func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry,
 	case i < 0, touched[was.ID] && r.last == was.ID: // texts of one message follow each other
 		return r.insert(j, entry, after, at), inserted, nil
 	}
-	return r.replace(i, was, entry), i, nil
+	return r.replace(j, i, was, entry), i, nil
 }
 
 // Dead returns the tombstones, when all messages were taken.
@@ -103,7 +114,11 @@ func (r *Revision) Dead() []Tombstone {
 		for i++; i < n && r.live.At(i).ID == r.live.At(first).ID; i++ {
 			kept = kept || r.kept[i]
 		}
-		if e := r.live.At(first); !kept {
+		switch e := r.live.At(first); {
+		case kept:
+		case r.moved[first]: // what it says was not replaced
+			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: e.Past})
+		default:
 			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: history(r.live, first)})
 		}
 	}
@@ -150,11 +165,19 @@ func (r *Revision) touchedConflicts() map[ID]bool {
 	return touched
 }
 
-func (r *Revision) replace(i int, old, entry Entry) Entry {
+func (r *Revision) replace(j, i int, old, entry Entry) Entry {
 	entry.ID, entry.After = old.ID, old.After
-	entry.Past = history(r.live, i)
+	entry.Past = r.withJoined(j, history(r.live, i))
 	entry.Rev = reviseText(entry)
 	return entry
+}
+
+// withJoined adds to the replaced revisions of message j those of the messages that it holds.
+func (r *Revision) withJoined(j int, past []Rev) []Rev {
+	for _, i := range r.joined[j] {
+		past = continued(past, r.live.At(i).ID, history(r.live, i))
+	}
+	return past
 }
 
 // history returns all revisions of a message that has a text at i.
@@ -202,7 +225,12 @@ func blobKey(b Blob) []byte {
 func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
 	clock := r.clock(after, at)
 	entry.ID, entry.After = r.edit.NewID(j, clock, after), after
-	entry.Rev, entry.Past = Rev{}, nil
+	entry.Rev, entry.Past = Rev{}, r.withJoined(j, nil)
+	if i := r.edit.Moved[j]; i >= 0 && !InConflict(r.live, i) {
+		from := r.live.At(i)
+		entry.Rev, entry.Past = named(from.ID, from.Rev), continued(entry.Past, from.ID, from.Past)
+		r.moved[i] = true
+	}
 	return entry
 }
 
@@ -261,6 +289,8 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		dead[d.ID] = d
 	}
 	next := &Thread{}
+	heirs := t.heirs()
+	taken := map[*lineage]bool{}
 	for i := 0; i < len(target.Live); {
 		end := i + 1
 		for end < len(target.Live) && target.Live[end].ID == target.Live[i].ID {
@@ -271,10 +301,20 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		if k, alive := first[id]; alive {
 			past = t.history(k)
 		}
-		next.Live = append(next.Live, revertTexts(target.Live[i:end], now[id], past)...)
+		texts := target.Live[i:end]
+		i = end
+		if l := heirs[id]; l != nil && taken[l] { // it goes on in one that stands already
+			next.Live = append(next.Live, t.restore(texts)...)
+			continue
+		} else if l != nil {
+			taken[l] = true
+			if heir := l.heir; heir.id != id {
+				past = continued(past, heir.id, heir.past)
+			}
+		}
+		next.Live = append(next.Live, revertTexts(texts, now[id], past)...)
 		delete(dead, id)
 		delete(now, id)
-		i = end
 	}
 	for id, texts := range now {
 		dead[id] = Tombstone{ID: id, After: texts[0].After, Past: t.history(first[id])}
@@ -284,6 +324,43 @@ func (t *Thread) Revert(target *Thread) *Thread {
 	}
 	slices.SortFunc(next.Dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
 	return next
+}
+
+// heirs returns the messages that go on in others, and those others.
+func (t *Thread) heirs() map[ID]*lineage {
+	m := merger{nodes: map[ID]*node{}}
+	m.add(t)
+	heirs := map[ID]*lineage{}
+	for _, l := range lineages(m.nodes) {
+		for _, n := range l.members {
+			heirs[n.id] = l
+		}
+	}
+	return heirs
+}
+
+// restore returns the texts of a message, which goes on in another and is to stand beside that
+// again, as a new message in its place.
+func (t *Thread) restore(texts []Entry) []Entry {
+	id := texts[0].ID
+	var clock uint32
+	for _, e := range t.Live {
+		if e.After == id {
+			clock = max(clock, e.ID.Clock()+1)
+		}
+	}
+	for _, d := range t.Dead {
+		if d.After == id {
+			clock = max(clock, d.ID.Clock()+1)
+		}
+	}
+	restored := slices.Clone(texts)
+	for k := range restored {
+		e := &restored[k]
+		e.Rev = named(id, e.Rev)
+		e.ID, e.After, e.Past = DeriveID(clock, []byte("restored"), id[:]), id, nil
+	}
+	return restored
 }
 
 // revertTexts gives a message the wanted texts again: unchanged ones as they

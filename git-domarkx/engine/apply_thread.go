@@ -122,7 +122,12 @@ func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit
 	for j, i := range edit.Match {
 		edit.Same[j] = i >= 0 && oldKeys[i] == newKeys[j]
 	}
-	return edit, false, errors.Join(l.err, e.moveLinked(ctx, base, &edit))
+	if err := errors.Join(l.err, e.moveLinked(ctx, base, &edit)); err != nil {
+		return edit, false, err
+	}
+	var err error
+	edit.Joined, err = e.joined(ctx, base, edit)
+	return edit, false, err
 }
 
 // moveLinked finds the linked messages that were moved and say the same, though not in

@@ -27,11 +27,15 @@ type likeness struct {
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
-	if (l.edition.base.live.At(old).Role == domarkx.User) != l.users[new] {
-		return domarkx.Unlike
-	}
+	recast := (l.edition.base.live.At(old).Role == domarkx.User) != l.users[new]
 	a, b := l.bag(old), l.bag(-1-new)
-	if 4*shared(a, b) >= len(a)+len(b) { // half of the words of both
+	alike := 4*min(len(a), len(b)) >= len(a)+len(b) && 4*shared(a, b) >= len(a)+len(b) // half of the words of both
+	switch {
+	case recast && alike && len(a) > 0:
+		return domarkx.Recast
+	case recast:
+		return domarkx.Unlike
+	case alike:
 		return domarkx.Alike
 	}
 	return domarkx.Possible

@@ -1,0 +1,146 @@
+package domarkx
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// A message that was moved, or joined to another, goes on under another id. The other one says so
+// by marks among its replaced revisions: whose message it goes on with, and how often that
+// happened before.
+
+// goesOnIn is the mark of a message that goes on with what the message of that id said.
+func goesOnIn(id ID) Rev { return DeriveRev([]byte("goes on in"), id[:]) }
+
+// asInserted is the revision of the text that a message was inserted with, where it stands under
+// the id of another.
+func asInserted(id ID) Rev { return DeriveRev([]byte("as inserted"), id[:]) }
+
+// named returns a revision of a message as it is named under other ids.
+func named(id ID, rev Rev) Rev {
+	if rev == (Rev{}) {
+		return asInserted(id)
+	}
+	return rev
+}
+
+// generation is the k-th mark of a message that goes on with what others said.
+func generation(k int) Rev {
+	return DeriveRev([]byte("generation"), binary.BigEndian.AppendUint64(nil, uint64(k)))
+}
+
+// generations returns how many marks of generations there are among revisions, from the first.
+func generations(past []Rev) int {
+	for k := 0; ; k++ {
+		if _, ok := slices.BinarySearchFunc(past, generation(k+1), compareRev); !ok {
+			return k
+		}
+	}
+}
+
+// continued returns the replaced revisions of a message that goes on with what another said, of
+// which these revisions were replaced.
+func continued(past []Rev, of ID, replaced []Rev) []Rev {
+	more := []Rev{goesOnIn(of)}
+	for _, rev := range replaced {
+		more = append(more, named(of, rev))
+	}
+	past = unionRevs(past, more)
+	return unionRevs(past, []Rev{generation(generations(past) + 1)})
+}
+
+// A lineage is the messages that go on in each other: as if they were one, and where the last
+// of them stands.
+type lineage struct {
+	members []*node
+	heir    *node // under which the texts of all stand
+}
+
+// lineages returns the messages that go on in others.
+func lineages(nodes map[ID]*node) []*lineage {
+	hasPast := false
+	for _, n := range nodes {
+		hasPast = hasPast || len(n.past) > 0
+	}
+	if !hasPast {
+		return nil
+	}
+	marks := make(map[Rev]*node, len(nodes))
+	for _, n := range nodes {
+		marks[goesOnIn(n.id)] = n
+	}
+	root := map[*node]*node{}
+	find := func(n *node) *node {
+		for root[n] != nil && root[n] != n {
+			if up := root[root[n]]; up != nil {
+				root[n] = up
+			}
+			n = root[n]
+		}
+		return n
+	}
+	level := map[*node]int{} // generations
+	for _, n := range nodes {
+		for _, rev := range n.past {
+			if from := marks[rev]; from != nil && from != n {
+				level[n] = generations(n.past)
+				root[find(from)] = find(n)
+			}
+		}
+	}
+	if len(level) == 0 {
+		return nil
+	}
+	var all []*lineage
+	byRoot := map[*node]*lineage{}
+	for _, n := range nodes {
+		if _, goesOn := level[n]; root[n] == nil && !goesOn {
+			continue
+		}
+		top := find(n)
+		l := byRoot[top]
+		if l == nil {
+			l = &lineage{heir: n}
+			byRoot[top] = l
+			all = append(all, l)
+		}
+		l.members = append(l.members, n)
+		if d := level[n] - level[l.heir]; d > 0 || d == 0 && compareID(n.id, l.heir.id) > 0 {
+			l.heir = n
+		}
+	}
+	return all
+}
+
+// gather puts the texts of all members under the heir, except those that were replaced in any.
+func (l *lineage) gather() {
+	var past []Rev
+	for _, n := range l.members {
+		for _, rev := range n.past {
+			past = append(past, named(n.id, rev))
+		}
+	}
+	slices.SortFunc(past, compareRev)
+	texts := map[Rev]Entry{}
+	for _, n := range l.members {
+		for rev, e := range n.texts {
+			rev = named(n.id, rev)
+			if _, gone := slices.BinarySearchFunc(past, rev, compareRev); gone {
+				continue
+			}
+			if old, ok := texts[rev]; !ok || compareContent(e, old) < 0 {
+				texts[rev] = e
+			}
+		}
+		n.texts = nil
+	}
+	own := asInserted(l.heir.id)
+	l.heir.texts = make(map[Rev]Entry, len(texts))
+	for rev, e := range texts {
+		if rev == own {
+			rev = Rev{}
+		}
+		e.ID, e.Rev = l.heir.id, rev
+		l.heir.texts[rev] = e
+	}
+}
