@@ -222,6 +222,10 @@ func (s *Server) Wait() error {
 	return s.ended()
 }
 
+// Settle makes snapshots of what programs saved so far without waiting for more. It
+// returns the sessions that still have a save which is not in them.
+func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx) }
+
 // Unmount unmounts the folder, as [Wait] goes on to describe. While somebody uses
 // it, it stays whole; the error is a [*BusyError].
 func (s *Server) Unmount(ctx context.Context) error {

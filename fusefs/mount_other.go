@@ -5,6 +5,7 @@ package fusefs
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 
 	"github.com/domarkx/domarkx"
@@ -26,6 +27,15 @@ func Recover(context.Context, string) error { return unsupported() }
 // Unmount is not possible on this system: domarkx.ErrUnsupported.
 func Unmount(context.Context, string) error { return unsupported() }
 
+// Resolve returns the absolute path of a folder.
+func Resolve(dir string) (string, error) { return filepath.Abs(dir) }
+
+// SourceOf finds no mount on this system.
+func SourceOf(string) (source string, ok bool) { return "", false }
+
+// Detach is not possible on this system: domarkx.ErrUnsupported.
+func Detach(context.Context, string, string) error { return unsupported() }
+
 // Busy is not possible on this system: domarkx.ErrUnsupported.
 func Busy(string) ([]User, error) { return nil, unsupported() }
 
@@ -37,6 +47,9 @@ func (*Server) Dir() string { return "" }
 
 // Wait waits until the folder is unmounted.
 func (*Server) Wait() error { return unsupported() }
+
+// Settle has nothing to do.
+func (*Server) Settle(context.Context) []string { return nil }
 
 // TryUnmount unmounts the folder.
 func (*Server) TryUnmount(context.Context) error { return unsupported() }

@@ -97,20 +97,35 @@ func keepConnections() error {
 }
 
 // canonical returns the absolute path without symbolic links, as the mount table
-// has it. The folder itself is not touched: a dead mount may be on it.
+// has it. Nothing that is mounted on the folder is asked: its server may be stopped.
 func canonical(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return dir, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real, nil
+	for range 40 { // as many symbolic links as Linux follows
+		parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+		if err != nil {
+			return dir, nil // it does not exist
+		}
+		dir = filepath.Join(parent, filepath.Base(dir))
+		all, err := mounts()
+		if err != nil {
+			return dir, err
+		}
+		if _, ok := topmost(all, dir); ok {
+			return dir, nil
+		}
+		target, err := os.Readlink(dir)
+		if err != nil {
+			return dir, nil // no symbolic link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(parent, target)
+		}
+		dir = target
 	}
-	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
-	if err != nil {
-		return dir, nil // it is not there
-	}
-	return filepath.Join(parent, filepath.Base(dir)), nil
+	return dir, fmt.Errorf("%q: %w", dir, syscall.ELOOP)
 }
 
 // topmost returns the mount on a folder that covers the others.

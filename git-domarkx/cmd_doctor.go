@@ -25,6 +25,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 
 // Run looks for what does not fit.
 func (c *doctorCmd) Run(inv *invocation) error {
+	inv.patience = reportPatience
 	d := doctor{inv: inv}
 	for _, check := range []func(){d.git, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
 		check()

@@ -26,10 +26,13 @@ are named on standard error.
 }
 
 // ExitOne says what exit status 1 means.
-func (listCmd) ExitOne() string { return "A session cannot be read; the others are listed." }
+func (listCmd) ExitOne() string {
+	return "A session cannot be read, and the others are listed; or a save in a mount is not in its session yet."
+}
 
 // Run lists the sessions.
 func (c *listCmd) Run(inv *invocation) error {
+	inv.patience = reportPatience
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err
@@ -44,6 +47,9 @@ func (c *listCmd) Run(inv *invocation) error {
 	}
 	if unread != nil {
 		return badInput(inv, []error{unread})
+	}
+	if inv.reportPending() {
+		return errNo
 	}
 	return nil
 }

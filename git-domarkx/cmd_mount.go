@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs"
 )
 
 type mountCmd struct {
@@ -66,8 +67,21 @@ func (c *mountCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(mounts, func(m mountState) bool { return m.dir == dir && !m.dead }) {
-		return printLine(inv, dir) // it is there already
+	ours, err := inv.noteOf(dir)
+	if err != nil {
+		return err
+	}
+	there, ok := mountAt(dir) // perhaps of another repository
+	if i := slices.IndexFunc(mounts, func(m mountState) bool { return m.note == ours }); i >= 0 {
+		there, ok = mounts[i], true
+	}
+	if ok && !there.dead {
+		if err := there.answers(inv.ctx); err != nil {
+			return fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
+		}
+		if there.note == ours {
+			return printLine(inv, dir) // it is there already
+		}
 	}
 	if err := makeMountPoint(dir); err != nil {
 		return err
@@ -82,9 +96,9 @@ func (c *mountCmd) Run(inv *invocation) error {
 }
 
 // makeMountPoint makes the folder, which has to be empty: what is in it would be
-// hidden. One whose mount died cannot be looked at, and is there.
+// hidden. Where sessions are mounted, dead or alive, it is not looked at.
 func makeMountPoint(dir string) error {
-	if disconnected(dir) {
+	if _, mounted := fusefs.SourceOf(dir); mounted {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

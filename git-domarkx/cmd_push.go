@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
@@ -33,13 +34,15 @@ such as a .env, these are listed and nothing is sent, unless --allow-ignored say
     NAME  STATUS
 
 One line for each session. STATUS is new, updated, removed there, up to date,
-or begins with rejected and says why and what to do.
+or begins with rejected and says why and what to do. It is pending when a mount has a save
+of the session that could not be stored yet, as its server is stopped: the session is
+not sent, the others are.
 `
 }
 
 // ExitOne says what exit status 1 means.
 func (pushCmd) ExitOne() string {
-	return "The remote rejected a session, or a version holds files that the repository ignores; nothing was sent."
+	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending: the others were sent."
 }
 
 // Run exchanges sessions with the remote.
@@ -59,6 +62,13 @@ func (c *pushCmd) Run(inv *invocation) error {
 	var ignored *engine.IgnoredError
 	if errors.As(err, &ignored) {
 		return printIgnored(inv, ignored)
+	}
+	if err == nil && c.All {
+		for name := range inv.opened.pending { // not stored at all yet
+			if !slices.ContainsFunc(told, func(e engine.Exchange) bool { return e.Name == name }) {
+				told = append(told, engine.Exchange{Name: name, Status: engine.Pending, Failed: true})
+			}
+		}
 	}
 	if err == nil && len(told) == 0 && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/domarkx/domarkx/git-domarkx/engine"
+import (
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
 
 type statusCmd struct{}
 
@@ -14,7 +19,9 @@ are live on this machine, and sessions that are not trusted.
 
     KIND  NAME  DETAIL
 
-- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL says whether it is alive.
+- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL says who serves it, and whether that process ended or does not answer.
+- ` + "`" + `pending` + "`" + `: a mount has a save of the session that is not in it yet; DETAIL says why. Commands refuse
+  the session until it is.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
 - ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
@@ -38,6 +45,7 @@ Nothing is printed when there is nothing to say.
 
 // Run says what deserves attention.
 func (c *statusCmd) Run(inv *invocation) error {
+	inv.patience = reportPatience
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err
@@ -56,7 +64,10 @@ func (c *statusCmd) Run(inv *invocation) error {
 		return err
 	}
 	for _, m := range mounts {
-		t.add(text("mount"), text(m.dir), text(m.describe()))
+		t.add(text("mount"), text(m.dir), text(m.describe(inv.ctx)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
+		t.add(text(engine.Pending), text(name), text(inv.opened.pending[name].Reason))
 	}
 	for _, d := range status.Drafts {
 		t.add(text("draft"), text(d.Name), text(d.Problem))

@@ -3,13 +3,20 @@ package main
 import "os"
 
 type unmountCmd struct {
-	Dir string `arg:"" optional:"" name:"DIR" help:"The folder; as for mount when none is given."`
+	Force bool   `help:"Detach the mount even while it is in use or its server does not answer."`
+	Dir   string `arg:"" optional:"" name:"DIR" help:"The folder; as for mount when none is given, or that of the only mount."`
 }
 
 func (unmountCmd) Help() string {
 	return `
 Ends a mount. Saves that are not snapshots yet become such first. A mount that somebody
-uses stays as it is, and the command says who does.
+uses stays as it is, and the command says who does. Without DIR it ends the mount on the
+folder that "git domarkx mount" uses, or else the only mount of the repository.
+
+When the process that serves the mount does not answer, because it is stopped or hangs,
+the command says so within two seconds and changes nothing. With --force it takes the
+mount off its folder all the same; programs that use it get errors. What they saved is
+kept: the process stores it when it goes on, and the next command when it has ended.
 
 ## Output
 
@@ -18,18 +25,24 @@ The folder.
 }
 
 // ExitOne says what exit status 1 means.
-func (unmountCmd) ExitOne() string { return "The mount is in use; it is left whole." }
+func (unmountCmd) ExitOne() string {
+	return "The mount is in use, or its server does not answer; it is left whole."
+}
 
 // Run unmounts.
 func (c *unmountCmd) Run(inv *invocation) error {
-	dir, err := inv.mountDir(c.Dir)
+	dir, err := inv.unmountDir(c.Dir)
 	if err != nil {
 		return err
 	}
-	if err := inv.unmount(dir); err != nil {
+	end := inv.unmount
+	if c.Force {
+		end = inv.forceUnmount
+	}
+	if err := end(dir); err != nil {
 		return err
 	}
-	if c.Dir == "" {
+	if made, err := inv.mountDir(""); err == nil && c.Dir == "" && dir == made {
 		os.Remove(dir) // mount makes it again; one of the user's is not empty or does not mind
 	}
 	return printLine(inv, dir)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -69,7 +70,8 @@ func (d *doctor) fuse() {
 	}
 }
 
-// mounts reports the repository's mounts that died.
+// mounts reports mounts of the repository whose servers ended or do not answer, and what
+// was saved in them and is not stored yet.
 func (d *doctor) mounts() {
 	mounts, err := d.inv.mounts()
 	if err != nil {
@@ -78,7 +80,12 @@ func (d *doctor) mounts() {
 	for _, m := range mounts {
 		if m.dead {
 			d.find(severityWarning, "the process that served this mount died", m.dir, "git domarkx mount "+m.dir)
+		} else if err := m.answers(d.inv.ctx); err != nil {
+			d.find(severityError, noAnswer(m.pid), m.dir, "git domarkx unmount --force "+m.dir)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.inv.opened.pending)) {
+		d.find(severityWarning, "a save in a mount is not in the session yet: "+d.inv.opened.pending[name].Reason, name, "")
 	}
 }
 

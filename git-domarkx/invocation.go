@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -24,12 +25,14 @@ type invocation struct {
 	opts    *globals
 	model   *kong.Application
 
+	patience time.Duration // how long to wait for the server of a mount
+
 	repository *gitcmd.Git // nil until asked for
 	opened     source      // empty until asked for
 }
 
 func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
-	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model}
+	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model, patience: patience}
 	inv.out = newOutput(std.out)
 	return inv
 }

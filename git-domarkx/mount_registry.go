@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -20,22 +21,31 @@ type registration struct {
 	Dir string `json:"dir"`
 	PID int    `json:"pid"`
 
-	file *os.File
+	file    *os.File
+	control *control
 }
 
 // register notes a mount on dir. In a repository that takes no writes nothing is
 // noted.
 func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, error) {
-	path := registrationPath(git, dir)
+	path, err := registrationPath(git.CommonDir, dir)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return &registration{}, ignoreReadOnly(err)
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return &registration{}, ignoreReadOnly(err)
-	}
-	if err := lockSoon(ctx, file); err != nil {
-		return nil, errors.Join(fmt.Errorf("mounting on %q: another process serves a mount there, or is about to: %w", dir, err), file.Close())
+	var file *os.File
+	for ours := false; !ours; ours = isFileAt(file, path) { // its owner may just remove it
+		if file != nil {
+			file.Close()
+		}
+		if file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			return &registration{}, ignoreReadOnly(err)
+		}
+		if err := lockSoon(ctx, file); err != nil {
+			return nil, errors.Join(fmt.Errorf("mounting on %q: another process serves a mount there, or is about to: %w", dir, err), file.Close())
+		}
 	}
 	r := &registration{Dir: dir, PID: os.Getpid(), file: file}
 	data, err := json.Marshal(r)
@@ -43,6 +53,16 @@ func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, 
 		err = errors.Join(file.Truncate(0), writeAll(file, data))
 	}
 	return r, err
+}
+
+// isFileAt reports whether a path still leads to an open file.
+func isFileAt(file *os.File, path string) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	open, err := file.Stat()
+	return err == nil && os.SameFile(there, open)
 }
 
 // lockSoon takes a lock that a process which is just dying may still have.
@@ -80,34 +100,94 @@ func ignoreReadOnly(err error) error {
 	return err
 }
 
-// end takes the note away.
+// end takes the note away, unless "unmount --force" did and another server has left its own.
 func (r *registration) end() error {
 	if r.file == nil {
 		return nil
 	}
-	return errors.Join(os.Remove(r.file.Name()), r.file.Close())
+	if r.control != nil {
+		r.control.end()
+	}
+	var err error
+	if path := r.file.Name(); isFileAt(r.file, path) {
+		err = removeNote(path)
+	}
+	return errors.Join(err, r.file.Close())
 }
 
-func registrationPath(git *gitcmd.Git, dir string) string {
-	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
-		dir = filepath.Join(parent, filepath.Base(dir))
+// removeNote removes a note and the socket beside it.
+func removeNote(path string) error {
+	if err := os.Remove(controlPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// noteOf returns the path of the note about a mount of this repository on a folder.
+func (inv *invocation) noteOf(dir string) (string, error) {
+	git, err := inv.git()
+	if err != nil {
+		return "", err
+	}
+	return registrationPath(git.CommonDir, dir)
+}
+
+// registrationPath returns the path of the note about a mount, of the repository with
+// that common directory, on a folder.
+func registrationPath(commonDir, dir string) (string, error) {
+	dir, err := fusefs.Resolve(dir)
+	if err != nil {
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(git.StateDir(), "mounts", fmt.Sprintf("%x", sum[:8]))
+	return filepath.Join(commonDir, "domarkx", "mounts", fmt.Sprintf("%x", sum[:8])), nil
 }
 
 // mountState is a mount of the repository.
 type mountState struct {
 	dir  string
 	pid  int
-	dead bool // its process is gone, and the folder is unusable
+	dead bool   // its process ended, and the folder is unusable
+	note string // the file about it
 }
 
-func (m mountState) describe() string {
+// describe says who serves the mount and whether it answers.
+func (m mountState) describe(ctx context.Context) string {
 	if m.dead {
 		return "dead: git domarkx mount " + m.dir
 	}
+	if err := m.answers(ctx); err != nil {
+		return err.Error()
+	}
 	return fmt.Sprintf("served by process %d", m.pid)
+}
+
+// answers returns an error that says what is wrong when the server of a mount does not
+// answer within a second. The mount itself is not asked: who asks a server that is
+// stopped cannot be ended.
+func (m mountState) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reportPatience)
+	defer cancel()
+	hangs := stopped(m.pid)
+	if !hangs {
+		_, err := m.ask(ctx, askAlive)
+		hangs = isTimeout(err)
+	}
+	if hangs {
+		return fmt.Errorf("%s, or detach the mount with git domarkx unmount --force %s", noAnswer(m.pid), m.dir)
+	}
+	return nil
+}
+
+// ask asks the server of a mount.
+func (m mountState) ask(ctx context.Context, question string) (controlAnswer, error) {
+	return ask(ctx, controlPath(m.note), question)
+}
+
+// isTimeout tells a server that does not answer from one that has no socket, as it is
+// starting or ending.
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // mounts returns the repository's mounts.
@@ -122,17 +202,46 @@ func (inv *invocation) mounts() ([]mountState, error) {
 	}
 	var states []mountState
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		var r registration
-		if err != nil || json.Unmarshal(data, &r) != nil {
-			continue // it is being made or taken away
-		}
-		state := mountState{dir: r.Dir, pid: r.PID, dead: disconnected(r.Dir)}
-		if state.dead || served(path) { // else the machine was started anew
+		if state, ok := readMount(path, git.CommonDir); ok {
 			states = append(states, state)
 		}
 	}
 	return states, nil
+}
+
+// mountAt returns the mount of sessions on a folder, of whatever repository, if its
+// server left a note.
+func mountAt(dir string) (mountState, bool) {
+	source, ok := fusefs.SourceOf(dir)
+	if !ok || !filepath.IsAbs(source) {
+		return mountState{}, false
+	}
+	path, err := registrationPath(source, dir)
+	if err != nil {
+		return mountState{}, false
+	}
+	return readMount(path, source)
+}
+
+// readMount reads the note about a mount of the repository with that common directory.
+// A note that is just being made or removed, or was left before the machine was started
+// anew, is none.
+func readMount(path, commonDir string) (mountState, bool) {
+	if filepath.Ext(path) != "" {
+		return mountState{}, false // a socket
+	}
+	data, err := os.ReadFile(path)
+	var r registration
+	if err != nil || json.Unmarshal(data, &r) != nil {
+		return mountState{}, false
+	}
+	m := mountState{dir: r.Dir, pid: r.PID, note: path}
+	if served(path) {
+		return m, true
+	}
+	source, mounted := fusefs.SourceOf(r.Dir)
+	m.dead = mounted && source == commonDir
+	return m, m.dead
 }
 
 // served reports whether a process holds the lock of a note.
@@ -147,9 +256,8 @@ func served(path string) bool {
 
 // awaitServer waits until the server of a mount that is unmounted has made
 // snapshots of all that was saved.
-func awaitServer(ctx context.Context, git *gitcmd.Git, dir string) error {
-	path := registrationPath(git, dir)
-	for served(path) {
+func awaitServer(ctx context.Context, m mountState) error {
+	for served(m.note) {
 		if err := pause(ctx); err != nil {
 			return err
 		}

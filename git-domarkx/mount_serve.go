@@ -42,7 +42,7 @@ func (inv *invocation) serve(dir string) error {
 }
 
 func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server, *registration, error) {
-	source, err := inv.open()
+	source, err := inv.openStored()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,17 +66,17 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())
 	}
-	server, err := fusefs.Mount(inv.ctx, fusefs.Options{
-		Dir: dir, Sessions: source, Snapshots: source, Messages: source, Names: source, Saver: source,
-		Attachments: source.store,
-		Beside:      beside,
-		Covers:      covers,
-		Workspaces:  source.store, Versions: source.store, Contents: source.store,
-		Drafts: draftsDir(git), ReadOnly: !writableRepository(git), Label: git.CommonDir,
-		Logger: slog.New(slog.NewTextHandler(inv.err, nil)),
-	})
+	log := slog.New(slog.NewTextHandler(inv.err, nil))
+	o := source.writable(draftsDir(git))
+	o.Dir, o.Beside, o.Covers = dir, beside, covers
+	o.Workspaces, o.Versions, o.Contents = source.store, source.store, source.store
+	o.ReadOnly, o.Label, o.Logger = !writableRepository(git), git.CommonDir, log
+	server, err := fusefs.Mount(inv.ctx, o)
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())
+	}
+	if note.file != nil {
+		note.control = serveControl(inv.ctx, server, controlPath(note.file.Name()), log)
 	}
 	return server, note, nil
 }
@@ -164,27 +164,4 @@ func writableRepository(git *gitcmd.Git) bool {
 		}
 	}
 	return true
-}
-
-// unmount ends a mount, and waits until its server has made snapshots of all that
-// was saved.
-func (inv *invocation) unmount(dir string) error {
-	err := fusefs.Unmount(inv.ctx, dir)
-	var busy *fusefs.BusyError
-	switch {
-	case errors.As(err, &busy):
-		printError(inv.err, err)
-		return errNo
-	case err != nil || inv.getenv(unmountVariable) != "":
-		return err
-	}
-	// What a dead one had beside it is dead too.
-	if beside, err := inv.besideDir(dir); err == nil && beside != "" && fusefs.Recover(inv.ctx, beside) == nil {
-		os.Remove(beside) // it may be gone, or not ours
-	}
-	git, err := inv.git()
-	if err != nil {
-		return nil // a mount of another repository, and no repository here
-	}
-	return awaitServer(inv.ctx, git, dir)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -32,10 +33,20 @@ func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 			failed = errNo
 		}
 	}
+	inv.reportPending()
 	if failed != nil {
 		printError(inv.err, errors.New("not all sessions were exchanged; the lines of those that were not say what to do"))
 	}
 	return errors.Join(t.write(inv), failed, broke)
+}
+
+// reportPending prints why sessions do not have what was saved in a mount, and reports
+// whether there are any.
+func (inv *invocation) reportPending() bool {
+	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
+		printError(inv.err, inv.opened.pending[name])
+	}
+	return len(inv.opened.pending) > 0
 }
 
 // gitProgress is where Git shows how far it is; nil when nobody wants to know.

@@ -18,6 +18,13 @@ import (
 type source struct {
 	store    *gitstore.Store
 	sessions *engine.SessionManager
+	pending  pendingSaves // those that the sessions do not have
+}
+
+// writable returns what a mount needs to change sessions; the journal of what was saved is
+// in the folder drafts.
+func (s source) writable(drafts string) fusefs.Options {
+	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Names: s, Saver: s, Attachments: s.store, Drafts: drafts}
 }
 
 // Info returns the newest snapshot of a session.

@@ -20,14 +20,6 @@ func ownedByUs(info fs.FileInfo) bool {
 // mayWrite reports whether this user can make files in a folder.
 func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
-// disconnected reports whether the process that served a mount is gone. stat(2)
-// would be answered from a cache for a while.
-func disconnected(dir string) bool {
-	var st unix.Statfs_t
-	err := unix.Statfs(dir, &st)
-	return err == unix.ENOTCONN || err == unix.ECONNABORTED
-}
-
 // lockFile takes the lock of a file for as long as it is open; somebody else
 // having it is an error.
 func lockFile(file *os.File) error { return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

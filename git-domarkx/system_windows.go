@@ -12,8 +12,6 @@ func ownedByUs(fs.FileInfo) bool { return true }
 
 func mayWrite(string) bool { return true }
 
-func disconnected(string) bool { return false }
-
 func lockFile(*os.File) error { return nil }
 
 func detach(*exec.Cmd) {}

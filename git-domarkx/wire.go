@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -19,11 +20,23 @@ func (inv *invocation) sessions() (*engine.SessionManager, error) {
 	return opened.sessions, err
 }
 
-// open opens the repository's sessions; they are closed when the command ends.
+// open opens the repository's sessions, with all that was saved in mounts; they are
+// closed when the command ends.
 func (inv *invocation) open() (source, error) {
 	if inv.opened.store != nil {
 		return inv.opened, nil
 	}
+	opened, err := inv.openStored()
+	if err != nil {
+		return opened, err
+	}
+	pending, err := inv.settle(opened)
+	maps.Copy(opened.pending, pending)
+	return opened, err
+}
+
+// openStored opens the repository's sessions as they are stored.
+func (inv *invocation) openStored() (source, error) {
 	git, err := inv.git()
 	if err != nil {
 		return source{}, err
@@ -35,7 +48,8 @@ func (inv *invocation) open() (source, error) {
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
 	around := surroundings(git)
 	around.Workspaces = inv.workspaces(git, store)
-	inv.opened = source{store, engine.New(sessionStore{store, inv.warn}, all.Codecs(), around)}
+	pending := pendingSaves{}
+	inv.opened = source{store, engine.New(sessionStore{store, inv.warn, pending}, all.Codecs(), around), pending}
 	return inv.opened, nil
 }
 

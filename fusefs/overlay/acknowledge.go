@@ -58,6 +58,7 @@ func (t *Tree) keep(s *slot, f *File, h *Handle, c Caller, ended bool) error {
 		}
 	}
 	t.poke(s)
+	t.idle.Broadcast() // for who waits for the end of this save
 	return t.drop(done)
 }
 

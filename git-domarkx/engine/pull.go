@@ -42,6 +42,11 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 	var tips []domarkx.Info // before
 	for _, name := range these {
 		was, err := m.store.Tip(ctx, name)
+		var pending *PendingError
+		if errors.As(err, &pending) {
+			told = append(told, Exchange{name, Pending, true})
+			continue
+		}
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return told, err
 		}

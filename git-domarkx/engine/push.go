@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -41,13 +42,14 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 			return nil, err
 		}
 	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.told[name].Status == Pending })
 	if err := p.workspaces(ctx, names); err != nil {
 		return nil, err
 	}
 	nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0
 	rejected := false
 	for _, e := range p.told {
-		rejected = rejected || e.Failed
+		rejected = rejected || e.Failed && e.Status != Pending
 	}
 	switch {
 	case rejected:
@@ -110,6 +112,11 @@ func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress 
 
 // session decides whether a session is sent.
 func (p *push) session(ctx context.Context, name string) error {
+	var pending *PendingError
+	if _, err := p.m.store.Tip(ctx, name); errors.As(err, &pending) {
+		p.told[name] = Exchange{name, Pending, true}
+		return nil
+	}
 	local := p.local.Sessions[name]
 	e, send, err := p.m.pushable(ctx, name, local, p.tracked.Sessions[name])
 	if err != nil {

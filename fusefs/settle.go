@@ -1,0 +1,37 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+// TakeOver makes snapshots of what servers that died had acknowledged, and does their
+// removals, without a mount. What cannot be done stays in the journal. Of the options
+// it needs what a writable mount needs, but no folder.
+func TakeOver(ctx context.Context, o Options) error {
+	journal, err := drafts.Open(o.Drafts)
+	if err != nil {
+		return err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	found, err := journal.Adopt()
+	tree := overlay.New(overlay.Config{
+		Sessions: o.Sessions, Snapshots: asMarkdown{o.Snapshots}, Names: o.Names, Saver: o.Saver,
+		Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Pace: o.Pace,
+	})
+	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
+}
+
+// asMarkdown is snapshots as package overlay wants them.
+type asMarkdown struct{ Snapshots }
+
+// Markdown returns a snapshot as its author saved it.
+func (s asMarkdown) Markdown(ctx context.Context, id string) ([]byte, error) {
+	return s.Render(ctx, id, Markdown)
+}

@@ -1,0 +1,92 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Resolve returns the absolute path of a folder without symbolic links. It asks nothing
+// of a mount on the folder, whose server may be stopped.
+func Resolve(dir string) (string, error) { return canonical(dir) }
+
+// SourceOf returns the label of the mount of sessions on a folder, [Options].Label, and
+// whether there is one, dead or alive. It only reads the mount table.
+func SourceOf(dir string) (source string, ok bool) {
+	dir, err := canonical(dir)
+	if err != nil {
+		return "", false
+	}
+	all, err := mounts()
+	if err != nil {
+		return "", false
+	}
+	top, ok := topmost(all, dir)
+	return top.source, ok && top.kind == FileSystem
+}
+
+// Detach takes a mount of sessions off its folder at once, whoever uses it, and off
+// beside, where its workspaces are when they are not inside ("" for none). It waits for
+// no server: programs that wait for an answer get an error. A folder without such a
+// mount is domarkx.ErrNotFound.
+func Detach(ctx context.Context, dir, beside string) error {
+	dir, err := canonical(dir)
+	if err != nil {
+		return fmt.Errorf("detaching %q: %w", dir, err)
+	}
+	if beside != "" {
+		if beside, err = canonical(beside); err != nil {
+			return fmt.Errorf("detaching %q: %w", beside, err)
+		}
+	}
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	if top, ok := topmost(all, dir); !ok || top.kind != FileSystem {
+		return fmt.Errorf("detaching %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
+	}
+	var errs []error
+	inside := filepath.Join(dir, workspacesName)
+	for _, m := range all {
+		if m.kind == FileSystem && (m.dir == dir || m.dir == inside || m.dir == beside) {
+			abort(m.device)
+		}
+	}
+	// As root: the first call only ends the connection, so that the path to the mount inside
+	// can be followed without the server.
+	for _, at := range []string{dir, inside} {
+		unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
+	}
+	for _, at := range []string{beside, dir} {
+		if top, ok := topmost(all, at); !ok || top.kind != FileSystem {
+			continue
+		}
+		if err := unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err == nil || err == unix.EINVAL {
+			continue // it is gone already
+		}
+		if err := detach(ctx, at); err != nil {
+			errs = append(errs, fmt.Errorf("detaching %q: %w", at, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// abort ends the connection of a mount, so that nobody waits for an answer. Where the
+// control files of FUSE are not mounted, only root can do that, by unmounting.
+func abort(device string) {
+	_, minor, _ := strings.Cut(device, ":")
+	f, err := os.OpenFile(filepath.Join("/sys/fs/fuse/connections", minor, "abort"), os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	unix.Write(int(f.Fd()), []byte("1"))
+}

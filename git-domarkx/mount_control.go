@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/fusefs"
+)
+
+// What a command can ask the server of a mount.
+const (
+	askAlive  = "alive"  // whether it answers
+	askSettle = "settle" // to make snapshots of what was saved, now
+)
+
+// controlAnswer is what the server of a mount answers.
+type controlAnswer struct {
+	Pending []string `json:"pending,omitempty"` // sessions whose saves could not become snapshots
+}
+
+// controlPath returns the socket of the server whose note is at a path.
+func controlPath(note string) string { return note + ".socket" }
+
+// control answers commands until the server of a mount ends.
+type control struct {
+	server   *fusefs.Server
+	listener net.Listener
+}
+
+// serveControl listens on a socket. Without one, commands wait for the server's own time.
+func serveControl(ctx context.Context, server *fusefs.Server, path string, log *slog.Logger) *control {
+	address, release, err := socketAddress(path)
+	if err != nil {
+		log.Error("listening for commands", "err", err)
+		return &control{}
+	}
+	defer release()
+	os.Remove(path) // of a server that was killed
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", address)
+	if err != nil {
+		log.Error("listening for commands", "err", err)
+		return &control{}
+	}
+	listener.(*net.UnixListener).SetUnlinkOnClose(false) // its address may be no path
+	c := &control{server, listener}
+	go c.serve(context.WithoutCancel(ctx))
+	return c
+}
+
+func (c *control) serve(ctx context.Context) {
+	for {
+		conn, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		go c.answer(ctx, conn)
+	}
+}
+
+func (c *control) answer(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	question := make([]byte, 16)
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	n, err := conn.Read(question)
+	if err != nil {
+		return
+	}
+	var a controlAnswer
+	if strings.TrimSpace(string(question[:n])) == askSettle {
+		a.Pending = c.server.Settle(ctx)
+	}
+	json.NewEncoder(conn).Encode(a)
+}
+
+// end stops listening.
+func (c *control) end() {
+	if c.listener != nil {
+		c.listener.Close()
+	}
+}
+
+// ask asks the server behind a socket. The error is os.ErrDeadlineExceeded when it does
+// not answer in time.
+func ask(ctx context.Context, path, question string) (controlAnswer, error) {
+	address, release, err := socketAddress(path)
+	if err != nil {
+		return controlAnswer{}, err
+	}
+	defer release()
+	var a controlAnswer
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", address)
+	if err != nil {
+		return a, err
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		conn.SetDeadline(deadline)
+	}
+	if _, err := conn.Write([]byte(question)); err != nil {
+		return a, err
+	}
+	return a, json.NewDecoder(conn).Decode(&a)
+}
+
+// socketAddress returns an address for a socket whose path may be longer than addresses
+// of sockets can be (unix(7)).
+func socketAddress(path string) (address string, release func(), err error) {
+	const longest = 100
+	if len(path) <= longest || runtime.GOOS != "linux" {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { dir.Close() }, nil
+}

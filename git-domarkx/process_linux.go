@@ -1,0 +1,17 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// stopped reports whether a process is stopped by a signal or a debugger.
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(stat, ')') // its name may hold anything
+	return i >= 0 && len(stat) > i+2 && (stat[i+2] == 'T' || stat[i+2] == 't')
+}
