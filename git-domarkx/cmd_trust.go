@@ -42,8 +42,8 @@ calls and named code blocks of the assistant's messages. Then it records that yo
 exactly that. Until you said so, "run", "exec" and "replay" make no call of a session;
 looking at it, editing, mounting, pushing and pulling never run anything.
 
-What is recorded is a digest of that content, among the settings of this clone (git config
-domarkx.trust); it does not travel, and names mean nothing: a session of that name with
+What is recorded is a digest of that content, in this clone (.git/domarkx/local.json);
+it does not travel, and names mean nothing: a session of that name with
 other content is not trusted, and one of another name with the same content is. What you
 change yourself in a session that you trust ("append", "edit", "exec", a save in the
 mount) stays trusted; what an import, a fetch or a pull brings is not.

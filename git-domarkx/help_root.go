@@ -44,7 +44,6 @@ These are read with git config:
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host folder that containers may see, a database that may be used, the beginning of the URLs that may be cloned; each any number of times.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
-- ` + "`domarkx.trust`" + `, ` + "`domarkx.private`" + `, ` + "`domarkx.NAME.workspace`" + `: what trust, fork and workspace attach record.
 - ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
 - ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.
 - ` + "`gc.reflogExpireUnreachable`" + `: how long the trash keeps a removed session; 30 days unless set.

@@ -75,9 +75,8 @@ func surroundings(git *gitcmd.Git) engine.Surroundings {
 		},
 		Drafts: draftJournal{draftsDir(git)},
 
-		Restorer:    restorer{},
-		Settings:    settings{git},
-		Assignments: assignments{git},
+		Restorer: restorer{},
+		Local:    localState{git},
 	}
 }
 

@@ -22,9 +22,11 @@ func (inv *invocation) desk() (*agents.Desk, error) {
 	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(d.StateDirs, dir) {
 		d.StateDirs = append(d.StateDirs, dir)
 	}
-	if d.Kitty, err = (settings{git}).All(inv.ctx, "domarkx.zeus.kitty"); err != nil {
+	config, err := git.Config(inv.ctx)
+	if err != nil {
 		return nil, err
 	}
+	d.Kitty = config.GetAll("domarkx.zeus.kitty")
 	if agent, ok := inv.config("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
 		d.Agent = agent
 	}

@@ -121,11 +121,11 @@ func TestFaultPowerCall(t *testing.T) {
 			after.sound("after the power cut")
 			for path, want := range map[string]string{"fs/a.txt": "changed", "fs/moved/deep/b.txt": "second", "place/new/c.txt": "third", "git/code.txt": "fourth", "shell/link/f": "1", "shell/d7/last": "whole"} {
 				resource, name, _ := strings.Cut(path, "/")
-				if got := after.domarkx("exec", "--yes", "s", resource, "read_file", "path="+name); !strings.Contains(got, want) {
+				if got := after.domarkx("exec", "s", resource, "read_file", "path="+name); !strings.Contains(got, want) {
 					t.Errorf("%s holds %q, expected %q", path, got, want)
 				}
 			}
-			if got := after.domarkx("exec", "--yes", "s", "git", "log"); !strings.Contains(got, `"one"`) {
+			if got := after.domarkx("exec", "s", "git", "log"); !strings.Contains(got, `"one"`) {
 				t.Errorf("the log of the live repository is %s", got)
 			}
 			live := strings.TrimSpace(after.domarkx("workspace", "path", "s", "git"))
@@ -133,11 +133,41 @@ func TestFaultPowerCall(t *testing.T) {
 			if got := after.at(live).git("status", "--short"); got != "" {
 				t.Errorf("status of the live repository: %s", got)
 			}
-			if got := after.domarkx("exec", "--yes", "s", "db", "query", "sql=select n from t"); !strings.Contains(got, "42") {
+			if got := after.domarkx("exec", "s", "db", "query", "sql=select n from t"); !strings.Contains(got, "42") {
 				t.Errorf("the database gives %s", got)
 			}
 			if got := after.domarkx("workspace", "log", "s"); strings.Contains(got, "between calls") {
 				t.Errorf("the power cut became a version: %s", got)
+			}
+		})
+	}
+}
+
+// TestFaultPowerTrust cuts the power right after trust and what a session works in were
+// recorded, and revoked.
+func TestFaultPowerTrust(t *testing.T) {
+	for _, kind := range fileSystems(t) {
+		t.Run(kind, func(t *testing.T) {
+			p := newPowered(t, kind)
+			p.write("s.md", poweredDocument)
+			p.write("t.md", poweredDocument)
+			p.domarkx("import", "s.md", "t.md")
+			p.domarkx("trust", "s")
+			p.cut(t).domarkx("exec", "s", "fs", "list_dir", "path=.")
+			p.domarkx("exec", "s", "fs", "write_file", "path=a.txt", "content=first")
+			p.domarkx("trust", "t")
+			p.domarkx("workspace", "attach", "t", "s")
+			if got := p.cut(t).domarkx("exec", "t", "fs", "read_file", "path=a.txt"); !strings.Contains(got, "first") {
+				t.Errorf("the attached session reads %s", got)
+			}
+			p.must("", "sync", "-f", p.dir)
+			p.domarkx("trust", "--revoke", "s")
+			p.domarkx("trust", "--revoke", "t")
+			after := p.cut(t)
+			for _, session := range []string{"s", "t"} {
+				if o := after.try("", "git-domarkx", "exec", session, "fs", "list_dir", "path=."); o.code != 1 || !strings.Contains(o.err, "not trusted") {
+					t.Errorf("after it was revoked: %s", o)
+				}
 			}
 		})
 	}

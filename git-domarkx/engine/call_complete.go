@@ -101,5 +101,5 @@ func (m *SessionManager) trustCompleted(ctx context.Context, tip domarkx.Info, n
 	if err != nil {
 		return err
 	}
-	return m.growTrust(ctx, now, tip.Name)
+	return m.growTrust(ctx, now, tip.Name, was)
 }

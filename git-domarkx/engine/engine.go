@@ -182,10 +182,9 @@ type Surroundings struct {
 	IgnoredNames func(ctx context.Context, names []string, tracked bool) ([]bool, error)
 	Drafts       Drafts
 
-	Workspaces  *plugins.WorkspaceManager // of the workspaces that are live on this machine
-	Restorer    Restorer
-	Settings    Settings
-	Assignments Assignments
+	Workspaces *plugins.WorkspaceManager // of the workspaces that are live on this machine
+	Restorer   Restorer
+	Local      LocalState
 }
 
 // SessionManager is the service through which sessions are made, read and

@@ -100,7 +100,7 @@ func (c *company) of(ctx context.Context, sessions map[string]string) (map[strin
 // pulled returns the workspaces that come with the sessions of a remote, and which
 // sessions here work in one of another name.
 func (m *SessionManager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
-	if assigned, err = m.around.Assignments.List(ctx); err != nil {
+	if assigned, err = m.Attached(ctx); err != nil {
 		return nil, nil, err
 	}
 	c := company{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}

@@ -12,7 +12,7 @@ import (
 // of that on this machine, and what other sessions work in it. It waits while calls
 // are made in the workspace.
 func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
-	assigned, err := m.around.Assignments.List(ctx)
+	assigned, err := m.Attached(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -106,11 +106,11 @@ func (m *SessionManager) assign(ctx context.Context, session, workspace string) 
 	if session == workspace {
 		workspace = ""
 	}
-	all, err := m.around.Assignments.List(ctx)
+	all, err := m.Attached(ctx)
 	if err != nil || all[session] == workspace {
 		return err
 	}
-	return m.around.Assignments.Set(ctx, session, workspace)
+	return m.attach(ctx, session, workspace)
 }
 
 // trashed is under what name settings are kept of a session in the trash; no session
@@ -125,7 +125,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return domarkx.Info{}, err
 	}
-	all, err := m.around.Assignments.List(ctx)
+	all, err := m.Attached(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -189,7 +189,7 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 	if err != nil {
 		return info, err
 	}
-	all, err := m.around.Assignments.List(ctx)
+	all, err := m.Attached(ctx)
 	if err != nil {
 		return info, err
 	}

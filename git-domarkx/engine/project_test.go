@@ -100,11 +100,10 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	if err := c.workspaces.TearDown(t.Context(), "host"); err != nil {
 		t.Fatal(err)
 	}
-	c.settings.Remove(t.Context(), "assigned guest", "host")
-	for _, value := range must(c.settings.All(t.Context(), "domarkx.trust")) {
-		if strings.HasSuffix(value, " guest") {
-			c.settings.Remove(t.Context(), "domarkx.trust", value)
-		}
+	for key, ending := range map[string]string{"workspace": "guest host", "trust": " guest"} {
+		c.settings.Change(t.Context(), key, func(values []string) []string {
+			return slices.DeleteFunc(values, func(value string) bool { return strings.HasSuffix(value, ending) })
+		})
 	}
 	if err := c.Trust(t.Context(), c.tip("guest")); err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func (p *push) session(ctx context.Context, name string) error {
 
 // workspaces decides which workspaces go with the sessions.
 func (p *push) workspaces(ctx context.Context, names []string) error {
-	assigned, err := p.m.around.Assignments.List(ctx)
+	assigned, err := p.m.Attached(ctx)
 	if err != nil {
 		return err
 	}

@@ -101,12 +101,12 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 			return who, who, nil
 		},
 		Ignored:    func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
-		Workspaces: c.workspaces, Settings: c.settings, Assignments: assignments{c.settings},
+		Workspaces: c.workspaces, Local: c.settings,
 	})
 	return c
 }
 
-// settings keeps settings in memory.
+// settings keeps the local state in memory.
 type settings struct {
 	mu     sync.Mutex
 	values map[string][]string
@@ -119,46 +119,18 @@ func (s *settings) All(_ context.Context, key string) ([]string, error) {
 	return slices.Clone(s.values[key]), nil
 }
 
-func (s *settings) Add(_ context.Context, key, value string) error {
-	if s.adding != nil {
+func (s *settings) Change(_ context.Context, key string, change func([]string) []string) error {
+	s.mu.Lock()
+	values := change(slices.Clone(s.values[key]))
+	grows := len(values) > len(s.values[key])
+	s.mu.Unlock()
+	if grows && s.adding != nil {
 		s.adding()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.values[key] = append(s.values[key], value)
-	return nil
-}
-
-func (s *settings) Remove(_ context.Context, key, value string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.values[key] = slices.DeleteFunc(slices.Clone(s.values[key]), func(v string) bool { return v == value })
-	return nil
-}
-
-// assignments keeps assignments among settings.
-type assignments struct{ *settings }
-
-const assigned = "assigned "
-
-func (a assignments) List(context.Context) (map[string]string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := map[string]string{}
-	for key, values := range a.values {
-		if session, ok := strings.CutPrefix(key, assigned); ok && len(values) > 0 {
-			all[session] = values[0]
-		}
-	}
-	return all, nil
-}
-
-func (a assignments) Set(_ context.Context, session, workspace string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.values, assigned+session)
-	if workspace != "" {
-		a.values[assigned+session] = []string{workspace}
+	if s.values[key] = values; len(values) == 0 {
+		delete(s.values, key)
 	}
 	return nil
 }

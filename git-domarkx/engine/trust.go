@@ -2,17 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
 )
-
-// trustKey is the setting that holds what the user trusts: the digest of all that
-// runs, and after a space the session for which that was said. The session only
-// bounds how much is kept; trust is in content, whatever its name.
-const trustKey = "domarkx.trust"
 
 // The states of a session's trust.
 const (
@@ -45,14 +41,16 @@ func (m *SessionManager) trusts(ctx context.Context, d trustDigest) (bool, error
 	if d.empty() {
 		return true, nil
 	}
-	values, err := m.around.Settings.All(ctx, trustKey)
-	return slices.ContainsFunc(values, func(value string) bool { return trustedDigest(value) == d.String() }), err
+	values, err := m.around.Local.All(ctx, trustKey)
+	return hasTrust(values, d), err
 }
 
-// trustedDigest returns the digest of a value of the setting.
-func trustedDigest(value string) string {
-	digest, _, _ := strings.Cut(value, " ")
-	return digest
+// hasTrust reports whether a digest is among the values of trustKey.
+func hasTrust(values []string, d trustDigest) bool {
+	return slices.ContainsFunc(values, func(value string) bool {
+		digest, _, _ := strings.Cut(value, " ")
+		return digest == d.String()
+	})
 }
 
 func trustValue(d trustDigest, session string) string { return d.String() + " " + session }
@@ -70,43 +68,45 @@ func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	return m.recordTrust(ctx, d, info.Name)
 }
 
-func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string) error {
+// recordTrust records trust in what a session runs, unless some of was, which it follows
+// from, is not trusted any more.
+func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string, was ...trustDigest) error {
 	if d.empty() {
 		return nil
 	}
 	value := trustValue(d, session)
-	values, err := m.around.Settings.All(ctx, trustKey)
-	if err != nil || slices.Contains(values, value) { // one of another session goes when that changes
-		return err
-	}
-	return m.around.Settings.Add(ctx, trustKey, value)
+	return m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+		if slices.Contains(values, value) || !allTrusted(values, was) { // one of another session goes when that changes
+			return values
+		}
+		return append(values, value)
+	})
+}
+
+// allTrusted reports whether all of some digests are trusted.
+func allTrusted(values []string, all []trustDigest) bool {
+	return !slices.ContainsFunc(all, func(d trustDigest) bool { return !d.empty() && !hasTrust(values, d) })
 }
 
 // Revoke takes back the trust in what a session can run, and in what it could run
-// when it was trusted. It returns what holds now: a session of which nothing can run
-// stays trusted.
+// when it was trusted. When it returns, that is durable, and no change that another process
+// is making extends the trust any more. It returns what holds now: a session of which
+// nothing can run stays trusted.
 func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
 	info, err := m.store.Tip(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	info.Name = name
-	d, err := m.digest(ctx, info)
-	if err != nil {
+	d, unknown := m.digest(ctx, info) // what is recorded for the session goes all the same
+	err = m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+		return slices.DeleteFunc(values, func(value string) bool {
+			digest, session, _ := strings.Cut(value, " ")
+			return session == name || unknown == nil && digest == d.String()
+		})
+	})
+	if err := errors.Join(err, unknown); err != nil {
 		return "", err
-	}
-	values, err := m.around.Settings.All(ctx, trustKey)
-	if err != nil {
-		return "", err
-	}
-	for _, value := range values {
-		digest, session, _ := strings.Cut(value, " ")
-		if digest != d.String() && session != name {
-			continue
-		}
-		if err := m.around.Settings.Remove(ctx, trustKey, value); err != nil {
-			return "", err
-		}
 	}
 	if d.empty() {
 		return Trusted, nil
@@ -118,49 +118,70 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 // all the snapshots that it was made from were trusted. The change is made by then:
 // a kill in between leaves a session that is not trusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
-	for _, info := range before {
-		if held, err := m.IsTrusted(ctx, info); err != nil || !held {
-			return err
-		}
+	was, err := m.digestEach(ctx, before)
+	if err != nil {
+		return err
 	}
 	now, err := m.digest(ctx, after)
 	if err != nil {
 		return err
 	}
-	return m.growTrust(ctx, now, after.Name)
+	return m.growTrust(ctx, now, after.Name, was...)
 }
 
-// growTrust records trust in what a session runs after a change of the user. What it
-// ran before stays trusted, for a rewind and for others of the same content.
-func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session string) error {
-	if held, err := m.trusts(ctx, now); err != nil || held {
-		return err
+// digestEach returns the digests of snapshots.
+func (m *SessionManager) digestEach(ctx context.Context, all []domarkx.Info) ([]trustDigest, error) {
+	digests := make([]trustDigest, len(all))
+	for i, info := range all {
+		var err error
+		if digests[i], err = m.digest(ctx, info); err != nil {
+			return nil, err
+		}
 	}
-	if err := m.around.Settings.Add(ctx, trustKey, trustValue(now, session)); err != nil {
-		return err
+	return digests, nil
+}
+
+// growTrust records trust in what a session runs after a change of the user, when all of
+// was, which it ran before, is trusted then. That stays trusted, for a rewind and for others
+// of the same content.
+func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session string, was ...trustDigest) error {
+	if now.empty() {
+		return nil
 	}
-	return m.forgetOldTrust(ctx, session)
+	values, err := m.around.Local.All(ctx, trustKey)
+	if err != nil || hasTrust(values, now) || !allTrusted(values, was) {
+		return err // nothing to write
+	}
+	return m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+		if hasTrust(values, now) || !allTrusted(values, was) {
+			return values
+		}
+		return forgetOldTrust(append(values, trustValue(now, session)), session)
+	})
 }
 
 // keptTrust is for how many of the texts that a session had it stays trusted.
 const keptTrust = 20
 
 // forgetOldTrust bounds what is kept for a session, the newest last.
-func (m *SessionManager) forgetOldTrust(ctx context.Context, session string) error {
-	values, err := m.around.Settings.All(ctx, trustKey)
-	if err != nil {
-		return err
-	}
-	values = slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+func forgetOldTrust(values []string, session string) []string {
+	of := func(value string) bool {
 		_, name, _ := strings.Cut(value, " ")
-		return name != session
-	})
-	for _, value := range values[:max(0, len(values)-keptTrust)] {
-		if err := m.around.Settings.Remove(ctx, trustKey, value); err != nil {
-			return err
+		return name == session
+	}
+	extra := -keptTrust
+	for _, value := range values {
+		if of(value) {
+			extra++
 		}
 	}
-	return nil
+	return slices.DeleteFunc(values, func(value string) bool {
+		if !of(value) || extra <= 0 {
+			return false
+		}
+		extra--
+		return true
+	})
 }
 
 // keepTrust lets a session be trusted that is to have this state, which has nothing to
@@ -183,7 +204,11 @@ func (m *SessionManager) keepTrust(ctx context.Context, name string, state *doma
 	if err != nil || !slices.Contains(all, now) {
 		return err
 	}
-	return m.recordTrust(ctx, now, name)
+	was, err := m.digest(ctx, before)
+	if err != nil {
+		return err
+	}
+	return m.recordTrust(ctx, now, name, was)
 }
 
 // digestsAlone returns the digests of a snapshot as a session of another name has

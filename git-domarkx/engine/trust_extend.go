@@ -34,7 +34,7 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 	if err != nil || !held {
 		return err
 	}
-	return m.growTrust(ctx, now, after.Name)
+	return m.growTrust(ctx, now, after.Name, d)
 }
 
 // trustNew trusts a session that the user begins with a message that can run, unless it
@@ -49,7 +49,7 @@ func (m *SessionManager) trustNew(ctx context.Context, name string, msg domarkx.
 	if held, err := m.trusts(ctx, d); err != nil || !held {
 		return err
 	}
-	return m.growTrust(ctx, d.message(msg), name)
+	return m.growTrust(ctx, d.message(msg), name, d)
 }
 
 // trustSaved extends the trust in a session over a document that the user saves, when
@@ -82,12 +82,11 @@ func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base strin
 	if held, err := m.trusts(ctx, now); err != nil || held {
 		return err
 	}
-	for _, info := range all {
-		if held, err := m.IsTrusted(ctx, info); err != nil || !held {
-			return err
-		}
+	was, err := m.digestEach(ctx, all)
+	if err != nil {
+		return err
 	}
-	return m.growTrust(ctx, now, saved.Name)
+	return m.growTrust(ctx, now, saved.Name, was...)
 }
 
 // unextended is the error that a change is stored, but not the trust in it.

@@ -49,7 +49,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 		if _, err := c.Append(ctx, "s", domarkx.Assistant, call(text)); err != nil {
 			t.Fatal(err)
 		}
-		if check("append", "s"); len(c.settings.values["domarkx.trust"]) != i+1 {
+		if check("append", "s"); len(c.settings.values["trust"]) != i+1 {
 			t.Errorf("trust: %q", c.settings.values)
 		}
 	}
@@ -68,8 +68,8 @@ func TestTrustGrowsFirst(t *testing.T) {
 	check("save", "s")
 
 	// Trust in what the session was is forgotten some day.
-	values := c.settings.values["domarkx.trust"]
-	c.settings.values["domarkx.trust"] = values[len(values)-1:]
+	values := c.settings.values["trust"]
+	c.settings.values["trust"] = values[len(values)-1:]
 	c.settings.adding = watch("s")
 	if _, err := c.Rewind(ctx, revision(t, "s#1")); err != nil {
 		t.Fatal(err)
@@ -96,4 +96,24 @@ func revision(t *testing.T, s string) engine.Revision {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestRevokeDuringCall revokes trust in a session while one of its calls is made: that the
+// call is recorded does not extend the trust again.
+func TestRevokeDuringCall(t *testing.T) {
+	c := newClone(t)
+	ctx := t.Context()
+	c.trusted("n", notesConfig)
+	c.notes.during = func() {
+		if status, err := c.Revoke(ctx, "n"); status != engine.Untrusted || err != nil {
+			t.Errorf("revoke: %q, %v", status, err)
+		}
+	}
+	if _, err := c.Exec(ctx, engine.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
+		t.Fatal(err)
+	}
+	info := c.tip("n")
+	if held, err := c.IsTrusted(ctx, info); held || err != nil {
+		t.Errorf("after the call: trusted %v, %v", held, err)
+	}
 }

@@ -185,7 +185,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 		}
 	}
 	holds("s", true, "many appends")
-	if n := len(c.settings.values["domarkx.trust"]); n > 20 {
+	if n := len(c.settings.values["trust"]); n > 20 {
 		t.Errorf("%d settings", n)
 	}
 

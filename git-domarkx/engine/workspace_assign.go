@@ -3,23 +3,38 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 )
 
 // Attached returns the sessions that work in a workspace of another name, with that.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
-	return m.around.Assignments.List(ctx)
+	values, err := m.around.Local.All(ctx, workspaceKey)
+	all := map[string]string{}
+	for _, value := range values {
+		session, workspace, _ := strings.Cut(value, " ")
+		all[session] = workspace
+	}
+	return all, err
+}
+
+// attach lets a session work in a workspace, "" for that of its own name.
+func (m *SessionManager) attach(ctx context.Context, session, workspace string) error {
+	return m.around.Local.Change(ctx, workspaceKey, func(values []string) []string {
+		values = slices.DeleteFunc(values, func(value string) bool { return strings.HasPrefix(value, session+" ") })
+		if workspace == "" {
+			return values
+		}
+		return append(values, session+" "+workspace)
+	})
 }
 
 // trustAttached extends the trust in a session over the workspace that the user gave
 // it, when all that its calls need there is in its document, which was trusted, or is
-// live on this machine, since the user let it be made. held tells whether the session was
-// trusted before.
-func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, held bool) error {
-	if !held {
-		return nil
-	}
+// live on this machine, since the user let it be made. was is what the session ran before.
+func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trustDigest) error {
 	now, besides, err := m.digestWith(ctx, session)
 	if err != nil {
 		return err
@@ -40,14 +55,14 @@ func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info
 			return nil
 		}
 	}
-	return m.growTrust(ctx, now, session.Name)
+	return m.growTrust(ctx, now, session.Name, was)
 }
 
 // followPulled is followWorkspace for sessions that were pulled, given what they were
 // before; one that is not here now, or as it was, stays where it works. here are the
 // workspaces that were here before.
 func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info, here map[string]string) error {
-	chosen, err := m.around.Assignments.List(ctx)
+	chosen, err := m.Attached(ctx)
 	if err != nil {
 		return err
 	}

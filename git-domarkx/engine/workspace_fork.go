@@ -110,10 +110,6 @@ func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from dom
 	return m.stateAt(ctx, tip, from)
 }
 
-// privateKey is the setting with the names of the workspaces that must not work on
-// what others see, though their documents name a path: those of forks.
-const privateKey = "domarkx.private"
-
 // forkPrivate makes the workspace of a fork private, where its document asks for one.
 func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) error {
 	h, err := m.header(ctx, fork.ID)
@@ -127,10 +123,12 @@ func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) err
 }
 
 func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error {
-	if private, err := m.isPrivate(ctx, workspace); err != nil || private {
-		return err
-	}
-	return m.around.Settings.Add(ctx, privateKey, workspace)
+	return m.around.Local.Change(ctx, privateKey, func(names []string) []string {
+		if slices.Contains(names, workspace) {
+			return names
+		}
+		return append(names, workspace)
+	})
 }
 
 // movePrivate lets a workspace be private under another name.
@@ -138,11 +136,20 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
 	}
-	return errors.Join(m.setPrivate(ctx, to), m.around.Settings.Remove(ctx, privateKey, from))
+	if private, err := m.isPrivate(ctx, from); err != nil || !private {
+		return err
+	}
+	return m.around.Local.Change(ctx, privateKey, func(names []string) []string {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == from })
+		if slices.Contains(names, to) {
+			return names
+		}
+		return append(names, to)
+	})
 }
 
 // isPrivate reports whether a workspace must not work on what others see.
 func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
-	names, err := m.around.Settings.All(ctx, privateKey)
+	names, err := m.around.Local.All(ctx, privateKey)
 	return slices.Contains(names, workspace), err
 }

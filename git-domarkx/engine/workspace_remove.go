@@ -95,14 +95,14 @@ func (m *SessionManager) AttachWorkspace(ctx context.Context, session, workspace
 	if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil && session != workspace {
 		return m.elsewhere(ctx, workspace, err)
 	}
-	held, err := m.IsTrusted(ctx, info)
+	was, err := m.digest(ctx, info)
 	if err != nil {
 		return err
 	}
 	if err := m.assign(ctx, session, workspace); err != nil {
 		return err
 	}
-	return m.trustAttached(ctx, info, workspace, held)
+	return m.trustAttached(ctx, info, workspace, was)
 }
 
 // A NotLiveError says that a workspace is not live on this machine.

@@ -87,18 +87,9 @@ type AttachmentObjects interface {
 	Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error)
 }
 
-// Assignments remembers, on this machine, which sessions work in a workspace of
-// another name.
-type Assignments interface {
-	// List returns the workspaces by session.
-	List(ctx context.Context) (map[string]string, error)
-	// Set gives a session a workspace, "" for that of its own name.
-	Set(ctx context.Context, session, workspace string) error
-}
-
 // workspaceOf returns the name of the workspace that a session works in.
 func (m *SessionManager) workspaceOf(ctx context.Context, session string) (string, error) {
-	all, err := m.around.Assignments.List(ctx)
+	all, err := m.Attached(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -23,8 +23,7 @@ type Setting struct {
 	Scope   string // system, global, local, worktree, command
 }
 
-// Config reads the configuration with one git; the answer is kept until this
-// program changes a setting.
+// Config reads the configuration with one git, once.
 func (g *Git) Config(ctx context.Context) (*Config, error) {
 	return g.config.get(func() (*Config, error) {
 		out, err := g.Run(ctx, nil, "config", "--list", "--show-scope", "-z")
@@ -111,37 +110,16 @@ func (c *Config) Subsections(section string) []string {
 	return names
 }
 
-// SetLocal gives a key of the repository's own configuration one value, instead
-// of all that it had there.
-func (g *Git) SetLocal(ctx context.Context, key, value string) error {
-	return g.changeConfig(ctx, "--replace-all", key, value)
-}
-
-// AddLocal adds a value to a key of the repository's own configuration.
-func (g *Git) AddLocal(ctx context.Context, key, value string) error {
-	return g.changeConfig(ctx, "--add", key, value)
-}
-
-// UnsetLocal removes all values of a key from the repository's own configuration.
-// It is no error when there is none.
-func (g *Git) UnsetLocal(ctx context.Context, key string) error {
-	err := g.changeConfig(ctx, "--unset-all", key)
-	var failed *Error
-	if errors.As(err, &failed) && failed.Code == 5 {
-		return nil
+// LocalValues returns the values of a key in the repository's own configuration.
+func (c *Config) LocalValues(key string) []string {
+	key = normalize(key)
+	var values []string
+	for _, s := range c.entries {
+		if s.Key == key && s.Scope == "local" {
+			values = append(values, s.Value)
+		}
 	}
-	return err
-}
-
-// UnsetLocalValue removes a value from a key of the repository's own
-// configuration. It is no error when the key has not that value.
-func (g *Git) UnsetLocalValue(ctx context.Context, key, value string) error {
-	err := g.changeConfig(ctx, "--fixed-value", "--unset-all", key, value)
-	var failed *Error
-	if errors.As(err, &failed) && failed.Code == 5 {
-		return nil
-	}
-	return err
+	return values
 }
 
 // ExpiryDate asks git for a setting that is a date in the past, like

@@ -94,32 +94,21 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestSetConfig(t *testing.T) {
-	g := discover(t, gittest.Init(t))
-	get := func() []string {
-		c, err := g.Config(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.GetAll("domarkx.trust")
+func TestLocalValues(t *testing.T) {
+	dir := gittest.Init(t)
+	for _, value := range []string{"a", "b c"} {
+		gittest.Run(t, dir, "config", "--add", "domarkx.Some.key", value)
 	}
-	steps := []struct {
-		change func() error
-		want   []string
-	}{
-		{func() error { return g.UnsetLocal(t.Context(), "domarkx.trust") }, nil},
-		{func() error { return g.AddLocal(t.Context(), "domarkx.trust", "a\nb") }, []string{"a\nb"}},
-		{func() error { return g.AddLocal(t.Context(), "domarkx.trust", "c") }, []string{"a\nb", "c"}},
-		{func() error { return g.SetLocal(t.Context(), "domarkx.trust", "d") }, []string{"d"}},
-		{func() error { return g.UnsetLocal(t.Context(), "domarkx.trust") }, nil},
+	g := discover(t, dir, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=domarkx.Some.key", "GIT_CONFIG_VALUE_0=given")
+	c, err := g.Config(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, step := range steps {
-		if err := step.change(); err != nil || !slices.Equal(get(), step.want) {
-			t.Errorf("step %d: %v, %q, want %q", i, err, get(), step.want)
-		}
+	if got := c.LocalValues("domarkx.Some.KEY"); !slices.Equal(got, []string{"a", "b c"}) {
+		t.Errorf("%q", got)
 	}
-	if err := g.SetLocal(t.Context(), "nonsense", "x"); err == nil {
-		t.Error("a key without a section was set")
+	if got := c.LocalValues("domarkx.some.key"); got != nil {
+		t.Errorf("of another subsection: %q", got)
 	}
 }
 

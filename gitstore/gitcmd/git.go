@@ -79,9 +79,3 @@ func (c *cache[T]) get(ask func() (T, error)) (T, error) {
 	}
 	return value, err
 }
-
-func (c *cache[T]) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known = false
-}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A localState keeps what this clone records about its sessions in local.json among its
+// state, where it is durable, unlike Git's configuration. It implements
+// [engine.LocalState].
+type localState struct{ git *gitcmd.Git }
+
+// A localRecord is the content of local.json.
+type localRecord struct {
+	Format int                 `json:"format"` // 1
+	Values map[string][]string `json:"values"`
+}
+
+const maxLocalRecord = 64 << 20 // bytes
+
+// All returns the values of a key.
+func (s localState) All(ctx context.Context, key string) ([]string, error) {
+	r, _, err := s.read(ctx)
+	return r.Values[key], err
+}
+
+// Change replaces the values of a key. What an earlier version kept in Git's configuration
+// is taken over with the first change, and does not count from then on.
+func (s localState) Change(ctx context.Context, key string, change func(values []string) []string) error {
+	dir := s.git.StateDir()
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
+		return s.failed("changing", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "local.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return s.failed("changing", err)
+	}
+	defer lock.Close()
+	if err := atomicfile.Lock(ctx, lock); err != nil {
+		return s.failed("changing", err)
+	}
+	r, there, err := s.read(ctx)
+	if err != nil {
+		return err
+	}
+	values := change(slices.Clone(r.Values[key]))
+	if there && slices.Equal(values, r.Values[key]) {
+		return nil
+	}
+	if r.Values[key] = values; len(values) == 0 {
+		delete(r.Values, key)
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = atomicfile.Replace(s.path(), append(data, '\n'))
+	}
+	return s.failed("changing", err)
+}
+
+func (s localState) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
+
+// read reads the file, and reports whether it exists. Without one, it is what an earlier
+// version kept. An empty file has no values.
+func (s localState) read(ctx context.Context) (r localRecord, there bool, err error) {
+	data, err := os.ReadFile(s.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		r, err = s.former(ctx)
+		return r, false, err
+	}
+	switch {
+	case err != nil:
+	case len(data) > maxLocalRecord:
+		err = fmt.Errorf("larger than %d bytes: %w", maxLocalRecord, domarkx.ErrCorrupt)
+	case len(data) == 0:
+		r.Format = 1
+	default:
+		if err = json.Unmarshal(data, &r); err != nil {
+			err = fmt.Errorf("%w: %w; put back a copy of it, or empty it and trust your sessions again", domarkx.ErrCorrupt, err)
+		} else if r.Format != 1 {
+			err = fmt.Errorf("format %d: %w", r.Format, domarkx.ErrUnsupported)
+		}
+	}
+	if err != nil {
+		return localRecord{}, true, s.failed("reading", err)
+	}
+	if r.Values == nil {
+		r.Values = map[string][]string{}
+	}
+	return r, true, nil
+}
+
+// former returns what an earlier version kept in the repository's own configuration:
+// domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
+func (s localState) former(ctx context.Context) (localRecord, error) {
+	r := localRecord{Format: 1, Values: map[string][]string{}}
+	config, err := s.git.Config(ctx)
+	if err != nil {
+		return r, err
+	}
+	for _, key := range []string{"trust", "private"} {
+		if values := config.LocalValues("domarkx." + key); len(values) > 0 {
+			r.Values[key] = values
+		}
+	}
+	for _, session := range config.Subsections("domarkx") {
+		if values := config.LocalValues("domarkx." + session + ".workspace"); len(values) > 0 && values[len(values)-1] != "" {
+			r.Values["workspace"] = append(r.Values["workspace"], session+" "+values[len(values)-1])
+		}
+	}
+	return r, nil
+}
+
+func (s localState) failed(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %q: %w", doing, s.path(), err)
+}
