@@ -103,6 +103,10 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	// Before the first sync of this update, and again after its last.
+	if err := s.syncCollected(); err != nil {
+		return err
+	}
 	batch := s.db.Begin()
 	defer batch.Abort()
 	tx := newTx(ctx, s, batch)
@@ -117,6 +121,9 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 		return fmt.Errorf("store objects: %w", err)
 	}
 	if err := s.refs.Update(ctx, reason, changes...); err != nil {
+		return err
+	}
+	if err := s.syncCollected(); err != nil {
 		return err
 	}
 	if err := batch.Settle(); err != nil {

@@ -50,6 +50,15 @@ func (r *Refs) claim(ctx context.Context, claim Claim) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, prefix := range claim.Prefixes {
+		locks, lockErr := r.locksBelow(prefix)
+		for _, lock := range locks {
+			lockErr = errors.Join(lockErr, r.unlockAbandoned(ctx, lock))
+		}
+		if lockErr != nil {
+			return nil, errors.Join(lockErr, release())
+		}
+	}
 	e, err := r.begin(record{Prefixes: claim.Prefixes, Files: claim.Files}, false)
 	if released := release(); err == nil && released != nil {
 		return nil, errors.Join(released, e.end())

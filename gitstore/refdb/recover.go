@@ -14,11 +14,11 @@ import (
 // folder. While another process holds the repository's lock there is nothing to
 // do: that one mends before it begins.
 //
-// A lock file is only removed when an unfinished journal names it, the journal's
+// It removes a lock file only when an unfinished journal names it, the journal's
 // process and the git that it started are dead, the file is not older than the
 // journal, its content is what that git would have written, and no living git
 // works in the repository. Otherwise Recover waits a little and then says what is
-// in the way.
+// in the way. Lock files without a journal are left to [Refs.Update] and [Refs.Guard].
 func (r *Refs) Recover(ctx context.Context) error {
 	names, err := r.unfinished()
 	if len(names) == 0 || err != nil {

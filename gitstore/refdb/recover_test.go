@@ -248,6 +248,68 @@ func TestLockFromBeforeBoot(t *testing.T) {
 	none(t, w.path(""))
 }
 
+// A lock that a power cut left has no journal; nobody holds it.
+func TestAbandonedLock(t *testing.T) {
+	for _, age := range []time.Duration{0, time.Minute, -time.Hour} {
+		w := newWreck(t)
+		for _, name := range []string{session("a.lock"), "refs/domarkx-remotes/origin/x.lock"} {
+			w.write(t, name, "")
+			when := time.Now().Add(-age)
+			if err := os.Chtimes(w.path(name), when, when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := update(t, w.refs, refdb.Change{Ref: session("a"), Old: w.ids[0], New: w.ids[1]}); err != nil {
+			t.Errorf("written %v ago: %v", age, err)
+		}
+		claim := refdb.Claim{Name: "fetch", Prefixes: []string{"refs/domarkx-remotes/origin/"}}
+		if err := w.refs.Guard(t.Context(), claim, func([]*os.File) error { return nil }); err != nil {
+			t.Errorf("written %v ago: %v", age, err)
+		}
+		os.Remove(w.path("domarkx/lock-fetch"))
+		os.Remove(w.path("domarkx/lock"))
+		none(t, w.path(""))
+	}
+}
+
+// The lock of a living git stays, however long that holds it.
+func TestLockOfLivingGit(t *testing.T) {
+	w := newWreck(t)
+	cmd := exec.Command("git", "update-ref", "--stdin")
+	cmd.Dir, cmd.Env = w.dir, gittest.Env()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(in, "start\nupdate %s %s %s\nprepare\n", session("a"), w.ids[1], w.ids[0])
+	answers := bufio.NewReader(out)
+	for range 2 {
+		if _, err := answers.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := update(t, w.refs, refdb.Change{Ref: session("a"), Old: w.ids[0], New: w.ids[2]}); err == nil {
+		t.Error("a reference was moved that a living git had locked")
+	}
+	if _, err := io.WriteString(in, "commit\n"); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the living git was disturbed: %v", err)
+	}
+	if got := w.at(t); got != "a=1 b=0" {
+		t.Errorf("references: %s", got)
+	}
+}
+
 // A git that holds the lock which the dead one would have held is waited for.
 func TestRecoverWaitsForLivingGit(t *testing.T) {
 	w := newWreck(t)

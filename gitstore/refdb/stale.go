@@ -45,19 +45,55 @@ func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 	return r.unlockPacked(ctx, e.since)
 }
 
-// unlockOld removes the lock files of references that were written before the
-// machine was started: no journal may have outlived that, and no process has.
-func (r *Refs) unlockOld(changes []Change) error {
+// unlockStale removes the lock files of references that a power cut left: their journal
+// was lost with it. The caller holds the repository's lock, so that no other process of
+// this program has them. See [Refs.unlockAbandoned] for those of other programs.
+func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
-		info, err := os.Lstat(r.path(c.Ref + ".lock"))
-		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(bootTime()) {
-			continue
-		}
-		if err := ignoreMissing(os.Remove(r.path(c.Ref + ".lock"))); err != nil {
-			return readOnly("removing a lock file from before the machine was started", err)
+		if err := r.unlockAbandoned(ctx, c.Ref+".lock"); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// unlockAbandoned removes a lock file that was written before the machine was started,
+// or that has not changed for some seconds while no git is seen on this machine that
+// was there when it was written, works on this repository and locks references. Git
+// holds such locks for milliseconds; one that waits for a hook or for its user is seen,
+// and its lock is left. A git in another container or on another machine is not seen.
+func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
+	path := r.path(name)
+	first, err := os.Lstat(path)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	seen := time.Now()
+	for {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		written := info.ModTime()
+		if !info.Mode().IsRegular() || !os.SameFile(first, info) || !written.Equal(first.ModTime()) {
+			return nil // somebody works with it
+		}
+		old := written.Before(bootTime())
+		if !old && r.livingGit(written) != nil {
+			return nil
+		}
+		if old || time.Since(written) > patience || time.Since(seen) > patience {
+			if err := ignoreMissing(os.Remove(path)); err != nil {
+				return readOnly("removing a lock file that nobody holds", err)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // unlockPacked removes packed-refs.lock and packed-refs.new, which git writes

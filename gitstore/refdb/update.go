@@ -71,11 +71,13 @@ func sawStale(err error) bool {
 
 // update makes the change once.
 func (r *Refs) update(ctx context.Context, reason string, changes []Change) error {
-	if err := r.unlockOld(changes); err != nil {
+	if err := r.unlockStale(ctx, changes); err != nil {
 		return err
 	}
-	several := len(changes) > 1
-	e, err := r.begin(record{Reason: reason, Changes: changes}, several)
+	// One of several changes may be made alone in a power cut, and a removal may leave
+	// the lock of packed-refs, which all references share.
+	durable := len(changes) > 1 || slices.ContainsFunc(changes, func(c Change) bool { return c.New == "" })
+	e, err := r.begin(record{Reason: reason, Changes: changes}, durable)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 	if err := e.end(); err != nil {
 		return fmt.Errorf("changing references: %w", err)
 	}
-	if several {
+	if durable {
 		// Else a crash could bring the file back beside later changes.
 		return syncDir(r.journalDir())
 	}

@@ -1,0 +1,82 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// syncedName is the file of the state directory that says what of other programs is
+// known to be durable: a line for packed-refs, then the names of pack files.
+const syncedName = "synced"
+
+// syncCollected makes durable what a `git gc` wrote since it was last called. Git does
+// not sync packed-refs, nor the folders of its files. A file system that makes the
+// removal of the loose refs durable, as it may with the next sync of any file, but not
+// the content of packed-refs, would lose all refs in a power cut.
+//
+// When nothing has changed it costs the reading of one folder and two small files.
+func (s *Store) syncCollected() error {
+	var packNames []string
+	packs := filepath.Join(s.git.ObjectDir, "pack")
+	entries, err := os.ReadDir(packs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("syncing packs: %w", err)
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasPrefix(name, "pack-") && !odb.IsOurPack(name) && !strings.HasSuffix(name, ".keep") {
+			packNames = append(packNames, name)
+		}
+	}
+	refs := filepath.Join(s.git.CommonDir, "packed-refs")
+	stamp := "none"
+	if info, err := os.Stat(refs); err == nil {
+		stamp = fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("syncing refs: %w", err)
+	}
+	now := strings.Join(append([]string{stamp}, packNames...), "\n") + "\n"
+	state := filepath.Join(s.StateDir(), syncedName)
+	data, err := os.ReadFile(state)
+	if string(data) == now {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("syncing refs: %w", err)
+	}
+	before := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	for _, name := range packNames {
+		if !slices.Contains(before[1:], name) {
+			if err := syncPath(filepath.Join(packs, name)); err != nil {
+				return fmt.Errorf("syncing packs: %w", err)
+			}
+		}
+	}
+	// The folder of packs first: refs must not be durable before what they reach.
+	for _, path := range []string{packs, refs, s.git.CommonDir} {
+		if err := syncPath(path); err != nil {
+			return fmt.Errorf("syncing refs: %w", err)
+		}
+	}
+	writeCache(s.StateDir(), syncedName, []byte(now))
+	return nil
+}
+
+// syncPath makes a file or folder durable, if it is there.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
