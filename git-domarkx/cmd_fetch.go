@@ -8,16 +8,20 @@ type fetchCmd struct {
 func (fetchCmd) Help() string {
 	return `
 Gets the sessions and workspaces that a remote has into refs/domarkx-remotes/ without touching your sessions. The
-remote's configured refspecs are not used and not changed.
+remote's configured refspecs are not used and not changed. What comes is verified, and with NAMEs only those sessions
+come, as "git domarkx help pull" says.
 
 ## Output
 
     NAME  STATUS
 
 One line for each session. STATUS is new, updated, removed there or up to
-date.
+date, or begins with rejected and says what is wrong with what the remote has.
 `
 }
+
+// ExitOne says what exit status 1 means.
+func (fetchCmd) ExitOne() string { return "A session was rejected or is not there; its line says why." }
 
 // Run exchanges sessions with the remote.
 func (c *fetchCmd) Run(inv *invocation) error {

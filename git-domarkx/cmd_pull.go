@@ -34,6 +34,12 @@ or where it cannot be told which workspace it is, attach the session yourself.
 A session that was removed there and not changed here goes to the trash, with its
 workspace.
 
+What comes is verified first: every digest, size and number that the remote's objects
+record. A session with anything wrong is rejected and stays here as it is; the others
+come. With NAMEs only those sessions are fetched, with their workspaces: those of the
+same names, those you attached them to, and those whose newest version one of their
+messages is linked to.
+
 ## Output
 
     NAME  STATUS

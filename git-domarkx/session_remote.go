@@ -39,23 +39,46 @@ func workspaceOf(ref string) (string, bool) { return strings.CutPrefix(ref, gits
 
 // Fetch brings what a remote has. What it has and this program does not accept is
 // reported as a warning.
-func (s sessionStore) Fetch(ctx context.Context, name string, progress io.Writer) (before, after engine.Tips, err error) {
+func (s sessionStore) Fetch(ctx context.Context, name string, r engine.FetchRequest) (result engine.Fetched, err error) {
 	from, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
-		return before, after, err
+		return result, err
 	}
-	client := s.client(progress)
-	if before, err = s.seen(client, from); err != nil {
-		return before, after, err
+	client := s.client(r.Progress)
+	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
+		return s.Verify(ctx, refs, r.Checks)
 	}
-	fetched, err := client.Fetch(ctx, from)
+	client.Along = func(ref refdb.Ref) bool {
+		_, ok := workspaceOf(ref.Name)
+		return ok && s.HasVersion(ref.ID)
+	}
+	if result.Before, err = s.seen(client, from); err != nil {
+		return result, err
+	}
+	var only []string
+	for _, session := range r.Sessions {
+		only = append(only, gitstore.SessionRef(session))
+	}
+	for _, workspace := range r.Workspaces {
+		only = append(only, gitstore.WorkspaceRef(workspace))
+	}
+	fetched, err := client.Fetch(ctx, from, only...)
 	if err != nil {
-		return before, after, err
+		return result, err
 	}
 	for _, ignored := range fetched.Ignored {
 		s.warn(ignored)
 	}
-	return before, tipsOf(fetched.Refs), nil
+	result.After = tipsOf(fetched.Refs)
+	result.Rejected = engine.Rejected{Sessions: map[string]error{}, Workspaces: map[string]error{}}
+	for ref, err := range fetched.Rejected {
+		if workspace, ok := workspaceOf(ref); ok {
+			result.Rejected.Workspaces[workspace] = err
+		} else {
+			result.Rejected.Sessions[nameOf(ref)] = err
+		}
+	}
+	return result, nil
 }
 
 // Tracked returns what the remote had when it was last heard of.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
@@ -31,8 +30,7 @@ const (
 // progress, which may be nil, is told how many refs were checked, of how many.
 // The error is one that kept it from checking.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
-	c := checker{reader: s.reader, commits: map[string]bool{}, trees: map[treeKey]bool{}, blobs: map[string]error{},
-		extents: versionCheck{reader: s.reader, known: map[folderPair]versionExtent{}}}
+	c := newChecker(s.reader)
 	prefixes := []string{remotePrefix}
 	for _, k := range kinds {
 		prefixes = append(prefixes, k.prefix, k.trash)
@@ -150,16 +148,20 @@ type checker struct {
 	reader
 	findings []Finding
 	commits  map[string]bool
-	trees    map[treeKey]bool
-	blobs    map[string]error // what is wrong with a blob and what it is used as
-	links    map[string]bool  // what the messages of the session link to
-	extents  versionCheck     // of the versions of all resources
+	trees    memo            // folders of conversations
+	blobs    memo            // blobs and what they are used as
+	links    map[string]bool // what the messages of the session link to
+	extents  versionCheck    // of the versions of all resources
+	origins  originChecks
+
+	// message, if set, compares a message that is stored as JSON alone with what was
+	// recorded of its rendering.
+	message func(e domarkx.Entry, m domarkx.Message) error
 }
 
-// A treeKey is a folder and how many messages there must be in it.
-type treeKey struct {
-	id              odb.ID
-	level, messages int
+func newChecker(r reader) checker {
+	return checker{reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: originChecks{},
+		extents: versionCheck{reader: r, known: map[folderPair]versionExtent{}}}
 }
 
 func (c *checker) report(severity, what, where, fix string) {
@@ -188,7 +190,8 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 			return ancestor{}, nil, c.damaged(ctx, err, name+"@"+id)
 		}
 		a := ancestor{id: id, number: info.Number, parents: commit.parents}
-		if err := c.damaged(ctx, c.check(ctx, commit, info), name+"@"+id); err != nil {
+		_, err = c.check(ctx, snapshotBase{}, commit, info)
+		if err := c.damaged(ctx, err, name+"@"+id); err != nil {
 			return a, nil, err
 		}
 		if id == tip {

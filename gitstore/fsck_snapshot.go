@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -16,11 +15,19 @@ import (
 var rootNames = []string{"snapshot.json", "snapshot.json" + chunksSuffix, "preamble.md", "preamble.md" + chunksSuffix,
 	"header", "headers", "includes", "source", "conversation", "deleted", attachmentsName}
 
-// check reports the first thing that is wrong with a snapshot.
-func (c *checker) check(ctx context.Context, commit *commitObject, info domarkx.Info) error {
+// A snapshotBase is a snapshot that was checked before: what another one has at the same
+// place is not read again. The zero value has nothing.
+type snapshotBase struct {
+	root     []odb.TreeEntry
+	messages int
+}
+
+// check reports the first thing that is wrong with a snapshot. same is a number of
+// messages that it begins with as the base does.
+func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitObject, info domarkx.Info) (same int, err error) {
 	root, err := c.tree(commit.tree)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	known := 0
 	for _, name := range rootNames {
@@ -29,98 +36,72 @@ func (c *checker) check(ctx context.Context, commit *commitObject, info domarkx.
 		}
 	}
 	if known != len(root) {
-		return fmt.Errorf("root: %w: it has entries that no snapshot has", domarkx.ErrCorrupt)
+		return 0, fmt.Errorf("root: %w: it has entries that no snapshot has", domarkx.ErrCorrupt)
 	}
+	if err := c.checkHeaders(ctx, base.root, root); err != nil {
+		return 0, err
+	}
+	if find(root, "deleted") != find(base.root, "deleted") {
+		if _, err := c.tombstones(root); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.checkAttachments(base.root, root); err != nil {
+		return 0, err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return 0, err
+	}
+	if conversation.IsZero() != (info.Messages == 0) {
+		return 0, fmt.Errorf("conversation: %w: %d messages expected", domarkx.ErrCorrupt, info.Messages)
+	}
+	if info.Messages == 0 {
+		return 0, nil
+	}
+	before, err := folder(base.root, "conversation")
+	if err != nil {
+		return 0, err
+	}
+	walk := conversationCheck{checker: c, messages: info.Messages, before: base.messages, same: min(info.Messages, base.messages),
+		seen: map[odb.ID]bool{}}
+	err = walk.folder(ctx, 0, 0, conversation, before)
+	return walk.same, err
+}
+
+// checkHeaders checks the headers of a snapshot that the base has not.
+func (c *checker) checkHeaders(ctx context.Context, base, root []odb.TreeEntry) error {
 	headers, err := c.headers(root)
 	if err != nil {
 		return err
+	}
+	if len(base) > 0 {
+		before, err := c.headers(base)
+		if err != nil {
+			return err
+		}
+		for _, h := range before {
+			c.trustHeader(h)
+		}
 	}
 	for _, h := range headers {
 		if err := c.checkHeader(ctx, h); err != nil {
 			return err
 		}
 	}
-	if _, err := c.tombstones(root); err != nil {
-		return err
-	}
-	if err := c.checkAttachments(root); err != nil {
-		return err
-	}
-	conversation, err := folder(root, "conversation")
-	if err != nil {
-		return err
-	}
-	if conversation.IsZero() != (info.Messages == 0) {
-		return fmt.Errorf("conversation: %w: %d messages expected", domarkx.ErrCorrupt, info.Messages)
-	}
-	if info.Messages == 0 {
-		return nil
-	}
-	return c.checkFolder(ctx, 0, 0, info.Messages, conversation)
-}
-
-// checkFolder checks a folder of a conversation of so many messages, whose first
-// message is first.
-func (c *checker) checkFolder(ctx context.Context, level, first, messages int, id odb.ID) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	key := treeKey{id, level, messages - first}
-	if level > 0 {
-		key.messages = min(key.messages, spans[level-1])
-	}
-	if c.trees[key] {
-		return nil
-	}
-	if level == len(spans)-1 {
-		leaf, err := c.leaf(leafOf(first), id)
-		if err == nil && len(leaf) != key.messages {
-			err = fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(leaf), key.messages)
-		}
-		if err != nil {
-			return err
-		}
-		for i, e := range leaf {
-			c.noteLink(e)
-			if err := c.checkEntry(ctx, e); err != nil {
-				return fmt.Errorf("message %d: %w", first+i, err)
-			}
-		}
-	} else {
-		folders, err := c.folders(level, first, messages, id)
-		if err != nil {
-			return err
-		}
-		for i, f := range folders {
-			if err := c.checkFolder(ctx, level+1, first+i*spans[level], messages, f.ID); err != nil {
-				return err
-			}
-		}
-	}
-	c.trees[key] = true
 	return nil
 }
 
-func (c *checker) checkEntry(ctx context.Context, e domarkx.Entry) error {
-	err := c.once("message "+string(e.Role), e.JSON, func() error {
-		v, err := c.value(ctx, e.JSON)
-		if err != nil {
-			return err
-		}
-		m, err := domarkx.ParseMessage(v, "")
-		if err == nil && m.Role != e.Role {
-			err = fmt.Errorf("%w: the message's role is %q, its file's name says %q", domarkx.ErrCorrupt, m.Role, e.Role)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.checkSource(e.Layout, e.Source)
+// trustHeader notes that the blobs of a header were checked before.
+func (c *checker) trustHeader(h domarkx.HeaderEntry) {
+	c.blobs.note(blobKey("header", h.JSON), nil)
+	c.blobs.note(sourceKey(h.Layout, h.Source), nil)
+	c.blobs.note(blobKey("source", domarkx.Blob{ID: h.Origin}), nil)
+	c.blobs.note(blobKey("includes", domarkx.Blob{ID: h.Includes}), nil)
 }
 
 func (c *checker) checkHeader(ctx context.Context, h domarkx.HeaderEntry) error {
-	err := c.once("header", h.JSON, func() error {
+	err := c.blobs.once(blobKey("header", h.JSON), func() error {
 		v, err := c.value(ctx, h.JSON)
 		if err == nil {
 			_, err = domarkx.ParseHeader(v, true)
@@ -133,31 +114,24 @@ func (c *checker) checkHeader(ctx context.Context, h domarkx.HeaderEntry) error 
 	if err := c.checkSource(h.Layout, h.Source); err != nil {
 		return fmt.Errorf("preamble.md: %w", err)
 	}
-	included, paths, err := c.includes(h.Includes)
+	err = c.blobs.once(blobKey("includes", domarkx.Blob{ID: h.Includes}), func() error { return c.checkIncludes(h.Includes) })
+	if err != nil || h.Origin == "" {
+		return err
+	}
+	return c.blobs.once(blobKey("source", domarkx.Blob{ID: h.Origin}), func() error { return c.checkOrigin(ctx, h.Origin) })
+}
+
+func (c *checker) checkIncludes(tree string) error {
+	included, paths, err := c.includes(tree)
 	if err != nil {
 		return err
 	}
 	for i, b := range included {
-		if err := c.once("include", b, func() error { return c.stream(io.Discard, b) }); err != nil {
+		if err := c.blobs.once(blobKey("include", b), func() error { return c.stream(io.Discard, b) }); err != nil {
 			return fmt.Errorf("included file %q: %w", paths[i], err)
 		}
 	}
-	if h.Origin == "" {
-		return nil
-	}
-	return c.once("source", domarkx.Blob{ID: h.Origin}, func() error {
-		origin, err := c.Origin(ctx, h.Origin)
-		if err != nil {
-			return err
-		}
-		content, err := origin.Open()
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		_, err = io.Copy(io.Discard, content)
-		return err
-	})
+	return nil
 }
 
 // checkSource compares author's bytes with their digest.
@@ -165,7 +139,7 @@ func (c *checker) checkSource(l domarkx.Layout, b domarkx.Blob) error {
 	if !l.Verbatim {
 		return nil
 	}
-	return c.once(fmt.Sprintf("source %x %d", l.Digest, l.Size), b, func() error {
+	return c.blobs.once(sourceKey(l, b), func() error {
 		digest := sha256.New()
 		size := counter{w: digest}
 		if err := c.stream(&size, b); err != nil {
@@ -178,18 +152,14 @@ func (c *checker) checkSource(l domarkx.Layout, b domarkx.Blob) error {
 	})
 }
 
-// once runs a check of a blob used as something, or returns what it gave before.
-func (c *checker) once(as string, b domarkx.Blob, check func() error) error {
-	key := strings.Join([]string{as, b.ID, b.Chunks}, " ")
-	err, done := c.blobs[key]
-	if !done {
-		err = check()
-		c.blobs[key] = err
-	}
-	return err
+func sourceKey(l domarkx.Layout, b domarkx.Blob) memoKey {
+	return blobKey(fmt.Sprintf("author's bytes %x %d", l.Digest, l.Size), b)
 }
 
 func (c *checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, error) {
+	if err := c.plain(b); err != nil {
+		return domarkx.Value{}, err
+	}
 	data, err := c.Read(ctx, b)
 	if err != nil {
 		return domarkx.Value{}, err
@@ -201,7 +171,23 @@ func (c *checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, err
 	return v, nil
 }
 
+// plain reports a blob that has to be stored in chunks and is not. It does not read it.
+func (c *checker) plain(b domarkx.Blob) error {
+	id, err := odb.ParseID(b.ID)
+	if err != nil {
+		return err
+	}
+	_, size, err := c.db.Size(id)
+	if err == nil && size > odb.LargeThreshold {
+		err = fmt.Errorf("blob %s: %w: %d bytes in one piece, expected at most %d", id, domarkx.ErrCorrupt, size, odb.LargeThreshold)
+	}
+	return err
+}
+
 func (c *checker) stream(w io.Writer, b domarkx.Blob) error {
+	if err := c.plain(b); err != nil {
+		return err
+	}
 	content, _, err := c.open(b)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func (c *checker) checkVersionFolder(ctx context.Context, path, id string, depth
 	if depth > maxVersionDepth {
 		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
 	}
-	return c.once("folder of a version", domarkx.Blob{ID: id}, func() error {
+	return c.blobs.once(blobKey("folder of a version", domarkx.Blob{ID: id}), func() error {
 		files, err := c.Folder(ctx, id)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (c *checker) checkContent(id string) error {
 	if !chunks.IsZero() {
 		blob.Chunks = chunks.String()
 	}
-	return c.once("file of a version", blob, func() error { return c.stream(io.Discard, blob) })
+	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.stream(io.Discard, blob) })
 }
 
 // noteLink remembers what a message links to.
@@ -116,32 +116,65 @@ func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
 	return nil
 }
 
-// checkAttachments compares the attachments of a snapshot with their names.
-func (c *checker) checkAttachments(root []odb.TreeEntry) error {
+// checkAttachments compares the attachments of a snapshot that the base has not with
+// their names.
+func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
 	top, err := folder(root, attachmentsName)
-	if err != nil || top.IsZero() {
+	if err != nil || top.IsZero() || top == find(base, attachmentsName).ID {
 		return err
 	}
 	folders, err := c.tree(top)
 	if err != nil {
 		return err
 	}
+	known, err := c.attachmentFolders(base)
+	if err != nil {
+		return err
+	}
 	for _, f := range folders {
-		err := c.once("attachments "+f.Name, domarkx.Blob{ID: f.ID.String()}, func() error { return c.checkAttachmentsIn(f) })
-		if err != nil {
+		if f.ID == known[f.Name] && f.IsTree() {
+			continue
+		}
+		if err := c.checkAttachmentsIn(known[f.Name], f); err != nil {
 			return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
 		}
 	}
 	return nil
 }
 
-func (c *checker) checkAttachmentsIn(f odb.TreeEntry) error {
+// attachmentFolders returns the folders of the attachments of a snapshot.
+func (c *checker) attachmentFolders(root []odb.TreeEntry) (map[string]odb.ID, error) {
+	top, err := folder(root, attachmentsName)
+	if err != nil || top.IsZero() {
+		return nil, err
+	}
+	entries, err := c.tree(top)
+	if err != nil {
+		return nil, err
+	}
+	folders := map[string]odb.ID{}
+	for _, e := range entries {
+		folders[e.Name] = e.ID
+	}
+	return folders, nil
+}
+
+func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 	if !f.IsTree() {
 		return fmt.Errorf("%w: mode %o, expected a folder", domarkx.ErrCorrupt, f.Mode)
 	}
 	entries, err := c.tree(f.ID)
 	if err != nil {
 		return err
+	}
+	if !base.IsZero() {
+		old, err := c.tree(base)
+		if err != nil {
+			return err
+		}
+		for _, e := range old {
+			c.blobs.note(blobKey("attachment "+f.Name+e.Name, domarkx.Blob{ID: e.ID.String()}), nil)
+		}
 	}
 	named := 0
 	for _, e := range entries {
@@ -158,12 +191,18 @@ func (c *checker) checkAttachmentsIn(f odb.TreeEntry) error {
 		if named++; blob.Chunks != "" {
 			named++
 		}
-		sum := sha256.New()
-		if err := c.stream(sum, blob); err != nil {
+		err = c.blobs.once(blobKey("attachment "+f.Name+e.Name, domarkx.Blob{ID: blob.ID}), func() error {
+			sum := sha256.New()
+			if err := c.stream(sum, blob); err != nil {
+				return err
+			}
+			if hex.EncodeToString(sum.Sum(nil)) != f.Name+e.Name {
+				return fmt.Errorf("%w: it has another SHA-256", domarkx.ErrCorrupt)
+			}
+			return nil
+		})
+		if err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
-		}
-		if hex.EncodeToString(sum.Sum(nil)) != f.Name+e.Name {
-			return fmt.Errorf("%s: %w: it has another SHA-256", e.Name, domarkx.ErrCorrupt)
 		}
 	}
 	if named != len(entries) || named == 0 {

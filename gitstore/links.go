@@ -61,12 +61,33 @@ func (r reader) isVersion(id odb.ID) bool {
 	return err == nil
 }
 
+// HasVersion reports whether a workspace version is here.
+func (s *Store) HasVersion(id string) bool {
+	oid, err := odb.ParseID(id)
+	return err == nil && s.db.Has(oid) && s.isVersion(oid)
+}
+
 // NewVersions returns the ids of the workspace versions that some commits are or came
 // from, and that none of the known commits is or came from, the earlier first.
 func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string, error) {
 	if len(tips) == 0 {
 		return nil, nil
 	}
+	all, err := s.revList(ctx, tips, known, "--topo-order", "--reverse", "--basic-regexp", "--grep=^"+trailerResources+": ")
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	var ids []string
+	for _, id := range all {
+		if s.isVersion(id) {
+			ids = append(ids, id.String())
+		}
+	}
+	return ids, nil
+}
+
+// revList returns the commits that git rev-list finds behind some and not behind others.
+func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]odb.ID, error) {
 	var input bytes.Buffer
 	for _, id := range tips {
 		input.WriteString(id + "\n")
@@ -74,20 +95,17 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	for _, id := range known {
 		input.WriteString("^" + id + "\n")
 	}
-	out, err := s.git.Run(ctx, &input, "rev-list", "--topo-order", "--reverse",
-		"--basic-regexp", "--grep=^"+trailerResources+": ", "--stdin", "--")
+	out, err := s.git.Run(ctx, &input, append(append([]string{"rev-list"}, options...), "--stdin", "--")...)
 	if err != nil {
-		return nil, fmt.Errorf("list versions: %w", err)
+		return nil, err
 	}
-	var ids []string
-	for id := range strings.FieldsSeq(string(out)) {
-		oid, err := odb.ParseID(id)
+	var ids []odb.ID
+	for text := range strings.FieldsSeq(string(out)) {
+		id, err := odb.ParseID(text)
 		if err != nil {
-			return nil, fmt.Errorf("list versions: %w", err)
+			return nil, err
 		}
-		if s.isVersion(oid) {
-			ids = append(ids, id)
-		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }

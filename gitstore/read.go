@@ -178,6 +178,34 @@ func (r reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 	return leaf[k%leafWidth], nil
 }
 
+// EntriesFrom returns the messages of a snapshot from number k on. It reads little of
+// the others.
+func (r reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	conversation, err := folder(root, "conversation")
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	var entries []domarkx.Entry
+	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+		if (number+1)*leafWidth <= k {
+			return nil
+		}
+		some, err := r.leaf(number, leaf)
+		if err == nil {
+			entries = append(entries, some[min(len(some), max(0, k-number*leafWidth)):]...)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return entries, nil
+}
+
 // LastEntry returns the last message of a snapshot; an empty one is
 // [domarkx.ErrNotFound].
 func (r reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {

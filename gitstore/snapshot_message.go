@@ -39,7 +39,7 @@ func decodeMessage(message []byte) (domarkx.Info, error) {
 	if _, ok := t.values[trailerResources]; ok {
 		return domarkx.Info{}, fmt.Errorf("%w: it is a workspace version", errNoSnapshot)
 	}
-	info := domarkx.Info{Subject: subject, Number: int(t.number(trailerNumber)), Messages: int(t.number(trailerMessages)),
+	info := domarkx.Info{Subject: subject, Number: t.sequence(), Messages: int(t.number(trailerMessages)),
 		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation)}
 	return info, t.err
 }

@@ -80,6 +80,20 @@ func (t *trailers) number(key string) int64 {
 	return n
 }
 
+// maxNumber is the greatest number of a commit. No history is as long, and the number of
+// the next commit can still be written.
+const maxNumber = 1<<53 - 1
+
+// sequence is the number of a commit in its history.
+func (t *trailers) sequence() int {
+	n := t.number(trailerNumber)
+	if n < 1 || n > maxNumber {
+		t.fail(trailerNumber, "a number from 1 to "+strconv.Itoa(maxNumber))
+		return 0
+	}
+	return int(n)
+}
+
 func (t *trailers) text(key string) string {
 	v, err := domarkx.ParseValue([]byte(t.values[key]))
 	if err != nil || v.Kind() != domarkx.String {

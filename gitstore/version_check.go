@@ -28,7 +28,8 @@ func (r reader) CheckVersion(ctx context.Context, base, version string) error {
 
 type versionCheck struct {
 	reader
-	known map[folderPair]versionExtent // of the folders that were looked at
+	known   map[folderPair]versionExtent // of the folders that were looked at
+	content func(f *domarkx.File) error  // if set, called with each file that the base has not
 }
 
 // A folderPair is a folder and the one that the base has at its path, "" for none.
@@ -54,16 +55,17 @@ func (c *versionCheck) folder(ctx context.Context, path, base, id string, depth 
 	}
 	files, err := c.Folder(ctx, id)
 	if err != nil {
-		return all, fmt.Errorf("%s: %w", quotedPath(path), err)
+		return all, inFolder(path, err)
 	}
 	before := map[string]string{}
+	content := map[string]string{}
 	if base != "" {
 		old, err := c.Folder(ctx, base)
 		if err != nil && ctx.Err() != nil {
 			return all, ctx.Err()
 		}
 		for _, f := range old { // none of a base that is damaged
-			before[f.Name] = folderID(&f)
+			before[f.Name], content[f.Name] = folderID(&f), f.ID
 		}
 	}
 	for _, f := range files {
@@ -73,6 +75,10 @@ func (c *versionCheck) folder(ctx context.Context, path, base, id string, depth 
 				return all, err
 			}
 			below.height++
+		} else if c.content != nil && f.ID != "" && f.ID != content[f.Name] {
+			if err := c.content(&f); err != nil {
+				return all, fmt.Errorf("%s: %w", quotedPath(join(path, f.Name)), err)
+			}
 		}
 		all.files = min(all.files+below.files+1, maxVersionFiles+1)
 		all.bytes = min(all.bytes+min(below.bytes, maxVersionBytes+1), maxVersionBytes+1)
@@ -86,6 +92,14 @@ func (c *versionCheck) folder(ctx context.Context, path, base, id string, depth 
 	}
 	c.known[folderPair{base, id}] = all
 	return all, nil
+}
+
+// inFolder says in which folder of a version something is wrong.
+func inFolder(path string, err error) error {
+	if path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", quotedPath(path), err)
 }
 
 // join is the path of a file in a folder of a version.

@@ -43,7 +43,7 @@ func decodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	if _, ok := t.values[trailerResources]; !ok {
 		return v, 0, fmt.Errorf("%w: no trailer %s", errNoVersion, trailerResources)
 	}
-	v = domarkx.Version{Subject: subject, Number: int(t.number(trailerNumber)), Operation: t.text(trailerOperation)}
+	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation)}
 	resources = int(t.number(trailerResources))
 	if text, ok := t.values[trailerCall]; ok {
 		if v.Call = parseCall(text); v.Call == nil {

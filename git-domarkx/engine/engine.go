@@ -45,6 +45,8 @@ type Contents interface {
 	LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error)
 	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
 	Entry(ctx context.Context, id string, k int) (domarkx.Entry, error)
+	// EntriesFrom returns the messages from number k on.
+	EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error)
 }
 
 // Blobs reads stored content.

@@ -12,10 +12,10 @@ import (
 
 // A pull is one that is under way.
 type pull struct {
-	m             *SessionManager
-	before, after Tips
-	going         map[string][]string // session -> the workspaces that go with it
-	all           map[string]string   // session -> the workspace it works in, if it is not that of its name
+	m *SessionManager
+	Fetched
+	going map[string][]string // session -> the workspaces that go with it
+	all   map[string]string   // session -> the workspace it works in, if it is not that of its name
 }
 
 // Pull fetches, and takes over what the remote has: sessions that changed on
@@ -26,15 +26,16 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 	if err != nil {
 		return nil, err
 	}
-	before, after, err := m.store.Fetch(ctx, remote, progress)
+	fetched, err := m.fetch(ctx, remote, names, progress)
 	if err != nil {
 		return nil, err
 	}
+	before, after := fetched.Before, fetched.After
 	if err := m.recallRemoved(remote, before); err != nil {
 		return nil, err
 	}
-	p := pull{m: m, before: before, after: after}
-	these := chosen(names, before.Sessions, after.Sessions)
+	p := pull{m: m, Fetched: fetched}
+	these := fetched.chosen(names)
 	if p.going, p.all, err = m.pulled(ctx, these, after); err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 			if ctx.Err() != nil {
 				return told, err
 			}
-			told = append(told, Exchange{name, "rejected: " + err.Error(), true})
+			told = append(told, rejected(name, err))
 			continue
 		}
 		told = append(told, Exchange{name, status, status == notThere})
@@ -83,7 +84,10 @@ const notThere = "not there"
 // one brings one session, and the workspaces that go with it, up to what the
 // remote has now.
 func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
-	before, now := p.before.Sessions[name], p.after.Sessions[name]
+	if err := p.Rejected.of(name, append(p.going[name], p.all[name])...); err != nil {
+		return "", err
+	}
+	before, now := p.Before.Sessions[name], p.After.Sessions[name]
 	tip, err := tx.Tip(ctx, name)
 	here := err == nil
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -121,7 +125,7 @@ func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
 // removedThere does here what somebody did at the remote, if nothing was done here
 // since.
 func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, here bool) (string, error) {
-	before, now := p.before.Workspaces[name], p.after.Workspaces[name]
+	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	workspace, err := tx.WorkspaceTip(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return "", err
@@ -159,7 +163,7 @@ func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, ti
 		if err := tx.CheckName(ctx, name); err != nil {
 			return "", err
 		}
-		return "new", m.accept(ctx, tx, name, now)
+		return "new", tx.Set(ctx, name, now)
 	}
 	if tip.ID == now {
 		return UpToDate, nil
@@ -169,7 +173,7 @@ func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, ti
 		return "", err
 	}
 	if behind {
-		return "updated", m.accept(ctx, tx, name, now)
+		return "updated", tx.Set(ctx, name, now)
 	}
 	ahead, err := m.store.IsAncestor(ctx, now, tip.ID)
 	if err != nil {
@@ -207,13 +211,4 @@ func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool
 		}
 	}
 	return m.renamedHere(ctx, name, id)
-}
-
-// accept points a session at a snapshot that came from elsewhere, once it is
-// known to be one that this program can read.
-func (m *SessionManager) accept(ctx context.Context, tx Names, name, id string) error {
-	if _, err := m.store.Load(ctx, id); err != nil {
-		return err
-	}
-	return tx.Set(ctx, name, id)
 }

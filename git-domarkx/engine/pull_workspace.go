@@ -13,7 +13,7 @@ import (
 // that was anything new. session is the tip, after the pull, of the session that it
 // goes with.
 func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domarkx.Info) (bool, error) {
-	before, now := p.before.Workspaces[name], p.after.Workspaces[name]
+	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	tip, err := tx.WorkspaceTip(ctx, name)
 	here := err == nil
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {

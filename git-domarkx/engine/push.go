@@ -90,9 +90,11 @@ func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress 
 		return nil, nil, err
 	}
 	if len(r.Names) == 0 && !r.All && len(p.tracked.Sessions) == 0 {
-		if _, p.tracked, err = m.store.Fetch(ctx, r.Remote, progress); err != nil {
+		fetched, err := m.fetch(ctx, r.Remote, nil, progress)
+		if err != nil {
 			return nil, nil, err
 		}
+		p.tracked = fetched.After
 	}
 	if p.local.Sessions, err = m.tips(ctx); err != nil {
 		return nil, nil, err

@@ -19,8 +19,8 @@ type Pointer struct {
 // pointerHead is the first line of a pointer.
 const pointerHead = "domarkx-large 1\n"
 
-// maxPointer is the length of the longest pointer.
-const maxPointer = 256
+// MaxPointer is the length in bytes of the longest pointer.
+const MaxPointer = 256
 
 // Encode returns the one encoding of a pointer, four lines of text.
 func (p Pointer) Encode() []byte {
@@ -32,7 +32,7 @@ func (p Pointer) Encode() []byte {
 func DecodePointer(data []byte) (Pointer, error) {
 	var p Pointer
 	bad := fmt.Errorf("pointer to large content: %w", domarkx.ErrInvalid)
-	lines := bytes.Split(data[:min(len(data), maxPointer)], []byte{'\n'})
+	lines := bytes.Split(data[:min(len(data), MaxPointer)], []byte{'\n'})
 	if len(lines) != 5 {
 		return p, bad
 	}
@@ -57,7 +57,7 @@ func DecodePointer(data []byte) (Pointer, error) {
 // IsPointer reports whether a blob is the pointer to large content: no other blob
 // of the store is, since content that reads as one is stored as large content too.
 func IsPointer(data []byte) bool {
-	if len(data) > maxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
+	if len(data) > MaxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
 		return false // as nearly all are
 	}
 	_, err := DecodePointer(data)

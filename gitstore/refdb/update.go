@@ -31,8 +31,8 @@ const manyRefs = 8
 // reason goes into the reflogs, whose dates are of the clock, also under
 // GIT_COMMITTER_DATE. The error is [domarkx.ErrConflict] when a reference has
 // another value, [domarkx.ErrExists] when one reference would be a folder of
-// another that stays, [domarkx.ErrInvalid] for names outside refs/domarkx/,
-// refs/domarkx-remotes/ and refs/domarkx-trash/, [domarkx.ErrReadOnly], or what git
+// another that stays, [domarkx.ErrInvalid] for names outside the folders of
+// this program, [domarkx.ErrReadOnly], or what git
 // says, which may be that a hook refused.
 func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) error {
 	if len(changes) == 0 {
@@ -266,9 +266,12 @@ func (c Change) check() error {
 	return nil
 }
 
+// ours are the folders of the references that this program may change.
+var ours = [...]string{"refs/domarkx/", "refs/domarkx-remotes/", "refs/domarkx-incoming/", "refs/domarkx-trash/"}
+
 // isOurs reports whether a reference is one that this program may change.
 func isOurs(name string) bool {
-	return strings.HasPrefix(name, "refs/domarkx/") || strings.HasPrefix(name, "refs/domarkx-remotes/") || strings.HasPrefix(name, "refs/domarkx-trash/")
+	return slices.ContainsFunc(ours[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // oneLine makes a reason fit for a reflog, where it is one line.

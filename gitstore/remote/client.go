@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"io"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -16,6 +17,14 @@ type Client struct {
 	// Accept says whether this program can hold a shared reference (complete, like
 	// refs/domarkx/sessions/NAME). Nil accepts all.
 	Accept func(ref string) error
+
+	// Along says whether a reference of the remote that was not asked for comes too. It
+	// is called when the objects of the others are here. Nil takes none.
+	Along func(ref refdb.Ref) bool
+
+	// Verify returns what is wrong with fetched references (complete shared names), by
+	// name: those are not taken in. Nil takes all.
+	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
 	// Progress gets git's progress and the remote's messages as they come; nil
 	// shows none. They can hold control characters.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,51 +20,179 @@ const maxRefs = 200_000
 
 // Fetched says what a fetch has brought.
 type Fetched struct {
-	Refs    []refdb.Ref    // what the remote has, by the names of this repository (refs/domarkx/…), sorted
+	Refs    []refdb.Ref    // what the remote is known to have, by the names of this repository (refs/domarkx/…), sorted
 	Changes []refdb.Change // what is new since the last fetch, by the same names, sorted
 	Ignored []error        // one for each reference of the remote that is left alone
+
+	// Rejected is what is wrong with references whose objects could not be fetched or did
+	// not pass [Client.Verify], by the same names. Of them Refs says what it said before.
+	Rejected map[string]error
+}
+
+// A fetch is one that is under way.
+type fetch struct {
+	*Client
+	from    Remote
+	inherit []*os.File
+	only    map[string]bool // the references that were asked for; nil: all
+	result  Fetched
+	failed  int // calls of git fetch
 }
 
 // Fetch brings what a remote has into [Remote.Prefix], and removes there what the
-// remote has no more. With refs (complete shared references) only those and ones
-// whose names begin like them are looked at; one that the remote has not is no
-// error. Nothing else changes in the repository, FETCH_HEAD included.
+// remote has no more. With refs (complete shared references) it brings those alone; one
+// that the remote does not have is no error. Nothing else changes in the repository,
+// FETCH_HEAD included.
 //
 // When it fails or is interrupted, some references may have come and others not;
 // the next fetch brings the rest.
 func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetched, error) {
-	before, err := c.Refs.List(from.Prefix())
-	if err != nil {
-		return Fetched{}, err
-	}
-	claim := refdb.Claim{Name: "fetch", Prefixes: []string{from.Prefix()}, Files: []string{"shallow.lock"}}
-	err = c.Refs.Guard(ctx, claim, func(inherit []*os.File) error {
-		var err error
-		for range maxRobbed {
-			_, err = c.Git.Do(ctx, gitcmd.Command{
-				Args:     append(c.fetchOptions(), append([]string{"--", from.address}, c.refspecs(from, refs)...)...),
-				Stderr:   c.Progress,
-				Inherit:  inherit,
-				Terminal: true,
-			})
-			if !robbed(err) {
-				break
-			}
+	f := &fetch{Client: c, from: from, result: Fetched{Rejected: map[string]error{}}}
+	if len(refs) > 0 {
+		f.only = make(map[string]bool, len(refs))
+		for _, ref := range refs {
+			f.only[ref] = true
 		}
-		return err
+	}
+	claim := refdb.Claim{Name: "fetch", Prefixes: []string{from.Prefix(), from.incoming()}, Files: []string{"shallow.lock"}}
+	err := c.Refs.Guard(ctx, claim, func(inherit []*os.File) error {
+		f.inherit = inherit
+		return f.run(ctx)
 	})
 	if err != nil {
 		return Fetched{}, fmt.Errorf("fetching from %q: %w", from.Name, err)
 	}
-	after, err := c.Refs.List(from.Prefix())
+	return f.result, nil
+}
+
+func (f *fetch) run(ctx context.Context) error {
+	before, err := f.Refs.List(f.from.Prefix())
 	if err != nil {
-		return Fetched{}, err
+		return err
 	}
-	var fetched Fetched
-	fetched.Refs, fetched.Ignored = c.accepted(from, after)
-	was, _ := c.accepted(from, before)
-	fetched.Changes = differences(was, fetched.Refs)
-	return fetched, nil
+	was, left := f.accepted(f.from, before)
+	if err := f.dropIncoming(ctx); err != nil { // that an interrupted fetch left
+		return err
+	}
+	there, err := f.list(ctx)
+	if err != nil {
+		return err
+	}
+	known := make(map[string]string, len(was))
+	for _, ref := range was {
+		known[ref.Name] = ref.ID
+	}
+	var wanted, others []refdb.Ref
+	for _, ref := range there {
+		switch {
+		case ref.ID == known[ref.Name]:
+		case f.only == nil || f.only[ref.Name]:
+			wanted = append(wanted, ref)
+		default:
+			others = append(others, ref)
+		}
+	}
+	if err := f.bring(ctx, wanted); err != nil {
+		return err
+	}
+	fetched, err := f.Refs.List(f.from.incoming())
+	if err != nil {
+		return err
+	}
+	for i, ref := range fetched {
+		fetched[i].Name = shared + strings.TrimPrefix(ref.Name, f.from.incoming())
+	}
+	for _, ref := range others {
+		if f.Along != nil && f.Along(ref) {
+			fetched = append(fetched, ref)
+		}
+	}
+	if f.Verify != nil && len(fetched) > 0 {
+		bad, err := f.Verify(ctx, fetched)
+		if err != nil {
+			return err
+		}
+		maps.Copy(f.result.Rejected, bad)
+	}
+	if err := f.track(ctx, known, gone(was, there, f.only), fetched); err != nil {
+		return err
+	}
+	after, err := f.Refs.List(f.from.Prefix())
+	if err != nil {
+		return err
+	}
+	f.result.Refs, _ = f.accepted(f.from, after)
+	f.result.Ignored = append(f.result.Ignored, left...)
+	f.result.Changes = differences(was, f.result.Refs)
+	return nil
+}
+
+// list returns the references of the remote that this program can hold.
+func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
+	args := []string{"ls-remote", "--refs", "--", f.from.address}
+	for _, kind := range f.Kinds {
+		args = append(args, shared+kind+"/*")
+	}
+	out, err := f.Git.Do(ctx, gitcmd.Command{Args: args, Terminal: true})
+	if err != nil {
+		return nil, err
+	}
+	var refs []refdb.Ref
+	for line := range strings.Lines(string(out)) {
+		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ok && strings.HasPrefix(name, shared) { // the pattern takes what ends like it, too
+			refs = append(refs, refdb.Ref{Name: f.from.Tracking(name), ID: id})
+		}
+	}
+	refs, f.result.Ignored = f.accepted(f.from, refs)
+	return refs, nil
+}
+
+// gone returns the references that the remote has no more.
+func gone(was, there []refdb.Ref, only map[string]bool) []refdb.Ref {
+	has := make(map[string]bool, len(there))
+	for _, ref := range there {
+		has[ref.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(was), func(ref refdb.Ref) bool { return has[ref.Name] || only != nil && !only[ref.Name] })
+}
+
+// maxFailed is how many calls of git fetch may fail before what is left is given up.
+const maxFailed = 200
+
+// bring fetches references and their objects. Where that fails while the remote answers,
+// it finds out which of the references are the reason.
+func (f *fetch) bring(ctx context.Context, refs []refdb.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	err := f.call(ctx, refs)
+	var failed *gitcmd.Error
+	if err == nil || ctx.Err() != nil || !errors.As(err, &failed) || failed.Code < 0 {
+		return err
+	}
+	f.failed++
+	there, listErr := f.list(ctx)
+	if listErr != nil {
+		return err
+	}
+	still := slices.DeleteFunc(slices.Clone(refs), func(ref refdb.Ref) bool {
+		_, found := slices.BinarySearchFunc(there, ref, func(a, b refdb.Ref) int { return cmp.Compare(a.Name, b.Name) })
+		return !found
+	})
+	switch {
+	case len(still) < len(refs) && f.failed < maxFailed:
+		return f.bring(ctx, still)
+	case len(refs) == 1 || f.failed >= maxFailed:
+		for _, ref := range still {
+			f.result.Rejected[ref.Name] = err
+		}
+		return nil
+	}
+	if err := f.bring(ctx, refs[:len(refs)/2]); err != nil {
+		return err
+	}
+	return f.bring(ctx, refs[len(refs)/2:])
 }
 
 // maxRobbed is how often a fetch begins again whose pack was removed.
@@ -74,36 +203,111 @@ const maxRobbed = 20
 // written, which is stored again. Git says so only in words.
 func robbed(err error) bool {
 	var failed *gitcmd.Error
-	return errors.As(err, &failed) && (strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack") ||
-		strings.Contains(failed.Stderr, "bad object"))
+	if !errors.As(err, &failed) || strings.Contains(failed.Stderr, "fsck error") {
+		return false // which comes from index-pack, too
+	}
+	return strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack") || strings.Contains(failed.Stderr, "bad object")
+}
+
+// call runs git fetch.
+func (f *fetch) call(ctx context.Context, refs []refdb.Ref) (err error) {
+	var specs strings.Builder
+	for _, ref := range refs {
+		specs.WriteString("+" + ref.Name + ":" + f.from.incoming() + strings.TrimPrefix(ref.Name, shared) + "\n")
+	}
+	for range maxRobbed {
+		_, err = f.Git.Do(ctx, gitcmd.Command{
+			Args:     append(f.fetchOptions(), "--stdin", "--", f.from.address),
+			Stdin:    strings.NewReader(specs.String()),
+			Stderr:   f.Progress,
+			Inherit:  f.inherit,
+			Terminal: true,
+		})
+		if !robbed(err) {
+			break
+		}
+	}
+	return err
 }
 
 func (c *Client) fetchOptions() []string {
 	return []string{
 		"-c", "fetch.fsckObjects=true", // the remote is not trusted
-		"-c", "core.fsync=committed,loose-object,reference",
+		"-c", "core.fsync=objects,-reference",
 		"-c", "fetch.writeCommitGraph=false",
 		"-c", "fetch.unpackLimit=1", // a pack is kept until the references stand; git prune takes loose objects
 		"fetch", c.progress(),
-		"--prune", "--no-prune-tags", "--no-tags", "--force",
+		"--no-prune", "--no-prune-tags", "--no-tags", "--force",
 		"--refmap=", // else configured refspecs would take what they match as well
 		"--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--no-filter", // all of a session, also in a partial clone
 	}
 }
 
-func (c *Client) refspecs(from Remote, refs []string) []string {
-	var specs []string
-	if len(refs) == 0 {
-		for _, kind := range c.Kinds {
-			specs = append(specs, "+"+shared+kind+"/*:"+from.Prefix()+kind+"/*")
+// track moves the references that say what the remote has, known and gone, to what was
+// fetched, without what was rejected, and removes the incoming ones.
+func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetched []refdb.Ref) error {
+	release, err := f.Refs.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var removed, moved []refdb.Change
+	change := func(list *[]refdb.Change, ref refdb.Ref) error {
+		now, _, err := f.Refs.Read(f.from.Tracking(ref.Name))
+		// A push that ended meanwhile may have seen something newer.
+		if err == nil && now == known[ref.Name] && now != ref.ID {
+			*list = append(*list, refdb.Change{Ref: f.from.Tracking(ref.Name), Old: now, New: ref.ID})
+		}
+		return err
+	}
+	for _, ref := range gone {
+		if err := change(&removed, refdb.Ref{Name: ref.Name}); err != nil {
+			return err
 		}
 	}
-	for _, ref := range refs {
-		// A pattern, as git takes it for an error when the remote has not a whole name.
-		specs = append(specs, "+"+ref+"*:"+from.Tracking(ref)+"*")
+	for _, ref := range fetched {
+		if f.result.Rejected[ref.Name] != nil {
+			continue
+		}
+		if err := change(&moved, ref); err != nil {
+			return err
+		}
 	}
-	return specs
+	// First what goes: a name may have become a folder.
+	for _, changes := range [][]refdb.Change{removed, moved} {
+		if err := f.Refs.Update(ctx, "fetch", changes...); err != nil {
+			return err
+		}
+	}
+	return f.dropLocked(ctx)
+}
+
+// dropIncoming removes the references that were not verified.
+func (f *fetch) dropIncoming(ctx context.Context) error {
+	refs, err := f.Refs.List(f.from.incoming())
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	release, err := f.Refs.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f.dropLocked(ctx)
+}
+
+// dropLocked is dropIncoming for the holder of the lock.
+func (f *fetch) dropLocked(ctx context.Context) error {
+	refs, err := f.Refs.List(f.from.incoming())
+	if err != nil {
+		return err
+	}
+	changes := make([]refdb.Change, len(refs))
+	for i, ref := range refs {
+		changes[i] = refdb.Change{Ref: ref.Name, Old: ref.ID}
+	}
+	return f.Refs.Update(ctx, "fetch", changes...)
 }
 
 // Seen lists what the remote had when it was last fetched from or pushed to, by

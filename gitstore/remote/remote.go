@@ -19,6 +19,7 @@ import (
 const (
 	shared   = "refs/domarkx/"
 	tracking = "refs/domarkx-remotes/"
+	incoming = "refs/domarkx-incoming/"
 )
 
 // A Remote is another repository.
@@ -92,6 +93,9 @@ func (r Remote) Prefix() string { return tracking + r.folder + "/" }
 // Tracking is the reference that says where a shared reference
 // (refs/domarkx/KIND/NAME) was last seen in the remote.
 func (r Remote) Tracking(ref string) string { return r.Prefix() + strings.TrimPrefix(ref, shared) }
+
+// incoming is the folder of the references that were fetched and not verified yet.
+func (r Remote) incoming() string { return incoming + r.folder + "/" }
 
 // Shared is the shared reference that one of [Remote.Prefix] stands for.
 func (r Remote) Shared(ref string) string { return shared + strings.TrimPrefix(ref, r.Prefix()) }

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf16"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// DocumentChecks compare what a store recorded of documents with the documents.
+type DocumentChecks struct{ m *SessionManager }
+
+// Message compares a message with what was recorded of its rendering.
+func (DocumentChecks) Message(e domarkx.Entry, m domarkx.Message) error {
+	data, ok := markdown.RenderRecorded(m, e.Layout.Digest)
+	if !ok || int64(len(data)) != e.Layout.Size {
+		return fmt.Errorf("%w: its bytes do not have the recorded SHA-256 or size", domarkx.ErrCorrupt)
+	}
+	return nil
+}
+
+// maxPreview is how many UTF-16 units a preview has, with the "..." behind it.
+const maxPreview = 53
+
+// Snapshot compares the size that a snapshot's commit records with its document. base is
+// a snapshot that begins with the same messages, same of them at least, and is known to
+// be sound; "" if there is none. How a preview reads is for people alone: only its length
+// is checked.
+func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int) error {
+	info, err := c.m.store.Info(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(utf16.Encode([]rune(info.Preview))) > maxPreview {
+		return fmt.Errorf("%w: the preview in its commit has more than %d characters", domarkx.ErrCorrupt, maxPreview)
+	}
+	size, known := int64(0), false
+	if base != "" {
+		size, known, err = c.grown(ctx, id, base, same)
+	}
+	if err == nil && !known {
+		size, err = c.whole(ctx, id)
+	}
+	if err == nil && size != info.Bytes {
+		err = fmt.Errorf("%w: its document has %d bytes, its commit says %d", domarkx.ErrCorrupt, size, info.Bytes)
+	}
+	return err
+}
+
+// whole returns the size of a document, and verifies its preamble.
+func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
+	v, err := loadView(ctx, c.m.store, id)
+	if err != nil {
+		return 0, err
+	}
+	_, err = v.bytes(ctx, 0)
+	return v.size(), err
+}
+
+// grown returns the size of a document that begins as another one does, from what is
+// different: the cost does not grow with what is the same. It reports false when the size
+// does not follow from that.
+func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
+	old, err := c.m.store.Info(ctx, base)
+	if err != nil || same == 0 {
+		return 0, false, err
+	}
+	headers, err := c.m.store.Header(ctx, id)
+	if err != nil {
+		return 0, false, err
+	}
+	before, err := c.m.store.Header(ctx, base)
+	if err != nil || !slices.EqualFunc(headers, before, equalHeader) {
+		return 0, false, err
+	}
+	last, err := c.m.store.Entry(ctx, base, same-1)
+	if err != nil {
+		return 0, false, err
+	}
+	from := max(0, same-2-last.Layout.Within) // as the tail of a session to which a message is appended
+	sizes := [2]int64{}
+	for i, snapshot := range []string{base, id} {
+		live, err := c.m.store.EntriesFrom(ctx, snapshot, from)
+		if err != nil {
+			return 0, false, err
+		}
+		v, err := newView(ctx, c.m.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
+		if err != nil {
+			return 0, false, err
+		}
+		sizes[i] = v.size()
+	}
+	return old.Bytes - sizes[0] + sizes[1], true, nil
+}
+
+// equalHeader reports whether two headers show the same.
+func equalHeader(a, b domarkx.HeaderEntry) bool {
+	return a.Rev == b.Rev && a.Layout == b.Layout && a.Includes == b.Includes && equalBlob(a.JSON, b.JSON) && equalBlob(a.Source, b.Source)
+}
+
+func equalBlob(a, b domarkx.Blob) bool {
+	return a.ID == b.ID && a.Chunks == b.Chunks && bytes.Equal(a.Data, b.Data)
+}

@@ -1,0 +1,327 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+)
+
+// DocumentChecks are the checks of a snapshot that depend on how it reads as Markdown.
+type DocumentChecks interface {
+	// Message compares a message that is stored as JSON alone with what was recorded of
+	// its rendering.
+	Message(e domarkx.Entry, m domarkx.Message) error
+	// Snapshot compares what the commit of a snapshot says of its document with the
+	// document. base is a snapshot that was checked before and begins with the same
+	// messages, at least so many of them; "" if there is none.
+	Snapshot(ctx context.Context, id, base string, same int) error
+}
+
+// Verify checks what refs of a remote bring: every commit that no ref of this
+// repository reaches yet, and of its content what the commits before it have not. Ref
+// names are shared ones (refs/domarkx/KIND/NAME). It returns what is wrong, by ref. Its
+// memory does not grow with the size of what it reads.
+func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
+	ids, err := s.newCommits(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	v := verifier{c: newChecker(s.reader), checks: checks, found: make(map[odb.ID]error, len(ids))}
+	v.c.message = checks.Message
+	v.c.extents.content = v.c.checkNewContent
+	for _, id := range ids {
+		if v.found[id] = v.commit(ctx, id); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	bad := map[string]error{}
+	for _, ref := range refs {
+		if err := v.ref(ctx, ref); err != nil {
+			bad[ref.Name] = err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return bad, nil
+}
+
+// newCommits returns the commits that refs bring, parents before their children.
+func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, error) {
+	tips := make([]string, len(refs))
+	for i, ref := range refs {
+		tips[i] = ref.ID
+	}
+	var known []string
+	for _, prefix := range []string{sessions.prefix, workspaces.prefix, sessions.trash, workspaces.trash, remotePrefix} {
+		there, err := s.refs.List(prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range there {
+			known = append(known, ref.ID)
+		}
+	}
+	return s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
+}
+
+// A verifier checks commits that come from a remote.
+type verifier struct {
+	c      checker
+	checks DocumentChecks
+	found  map[odb.ID]error // what is wrong with the commits that were checked
+}
+
+// ref checks what a ref names, when its commits were checked.
+func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
+	id, err := odb.ParseID(ref.ID)
+	if err != nil {
+		return err
+	}
+	found, isNew := v.found[id]
+	if found != nil {
+		return found
+	}
+	if ref.Name == workspaces.ref(workspaces.name(ref.Name)) {
+		_, _, _, err := v.c.version(id)
+		return err
+	}
+	if _, _, err := v.c.snapshot(ref.ID); err != nil || !isNew {
+		return err
+	}
+	return v.thread(ctx, ref.ID)
+}
+
+// commit checks a commit whose new parents were checked.
+func (v *verifier) commit(ctx context.Context, id odb.ID) error {
+	kind, size, err := v.c.db.Size(id)
+	if err != nil {
+		return err
+	}
+	if kind != odb.Commit || size > odb.LargeThreshold {
+		return fmt.Errorf("commit %s: %w: a %s of %d bytes", id, domarkx.ErrCorrupt, kind, size)
+	}
+	c, err := v.c.commit(id)
+	if err != nil {
+		return err
+	}
+	for _, p := range c.parents {
+		if err := v.found[p]; err != nil {
+			return err
+		}
+	}
+	_, info, err := v.c.snapshot(id.String())
+	switch {
+	case errors.Is(err, errNoSnapshot):
+		return v.version(ctx, id)
+	case err != nil:
+		return err
+	}
+	if err := v.snapshot(ctx, c, info); err != nil {
+		return fmt.Errorf("snapshot %.12s: %w", id, err)
+	}
+	return nil
+}
+
+// snapshot checks a snapshot.
+func (v *verifier) snapshot(ctx context.Context, c *commitObject, info domarkx.Info) error {
+	before, linked, cut, err := v.parents(info.ID, c)
+	if err != nil {
+		return err
+	}
+	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.parents)) {
+		return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
+	}
+	number, base := 1, snapshotBase{}
+	for i, p := range before {
+		root, info, err := v.c.root(p)
+		if err != nil {
+			return err
+		}
+		if number = max(number, info.Number+1); i == 0 {
+			base = snapshotBase{root, info.Messages}
+		}
+	}
+	if err := checkNumber(number, info.Number, cut); err != nil {
+		return err
+	}
+	same, err := v.c.check(ctx, base, c, info)
+	if err != nil {
+		return err
+	}
+	return v.checks.Snapshot(ctx, info.ID, first(before), same)
+}
+
+// parents returns the parents of a snapshot: snapshots and workspace versions. cut
+// reports that a shallow clone has not all of them.
+func (v *verifier) parents(id string, c *commitObject) (before, linked []string, cut bool, err error) {
+	for _, p := range c.parents {
+		_, _, err := v.c.snapshot(p.String())
+		if errors.Is(err, errNoSnapshot) {
+			if _, _, _, err = v.c.version(p); err == nil {
+				linked = append(linked, p.String())
+			}
+		} else if err == nil {
+			before = append(before, p.String())
+		}
+		if isNotFound(err) {
+			if shallow, e := v.c.isShallow(id); e == nil && shallow {
+				return nil, nil, true, nil
+			}
+		}
+		if err != nil {
+			return nil, nil, false, fmt.Errorf("parent %.12s: %w", p, err)
+		}
+	}
+	return before, linked, false, nil
+}
+
+// checkNumber compares the number of a commit with the one that its parents give it.
+func checkNumber(want, got int, cut bool) error {
+	if got == want || cut {
+		return nil
+	}
+	return fmt.Errorf("%w: its number is %d, expected %d", domarkx.ErrCorrupt, got, want)
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// version checks a workspace version.
+func (v *verifier) version(ctx context.Context, id odb.ID) error {
+	now, err := v.c.Version(ctx, id.String())
+	if err != nil {
+		return err
+	}
+	if err := v.versionAfter(ctx, now); err != nil {
+		return fmt.Errorf("workspace version %.12s: %w", id, err)
+	}
+	return nil
+}
+
+// versionAfter checks what a version has and its first parent has not.
+func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error {
+	line := v.c.versions()
+	a, err := line.at(now.ID)
+	if err != nil {
+		return err
+	}
+	parents, err := line.before(a, -1)
+	if err != nil {
+		return err
+	}
+	number := 1
+	for _, p := range parents {
+		number = max(number, p.number+1)
+	}
+	if err := checkNumber(number, now.Number, len(parents) < len(a.parents)); err != nil {
+		return err
+	}
+	base := map[string]string{}
+	if len(parents) > 0 {
+		old, err := v.c.Version(ctx, parents[0].id)
+		if err != nil {
+			return err
+		}
+		for _, r := range old.Resources {
+			base[r.ID] = r.Version
+		}
+	}
+	for _, r := range now.Resources {
+		if _, err := v.c.extents.folder(ctx, "", base[r.ID], r.Version, 0); err != nil {
+			return fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// checkNewContent checks the content of a file in a version: that of a large one is
+// compared with its digest.
+func (c *checker) checkNewContent(f *domarkx.File) error {
+	object, chunks, err := parseContentID(f.ID)
+	if err != nil {
+		return err
+	}
+	if !chunks.IsZero() {
+		return c.checkContent(f.ID)
+	}
+	_, size, err := c.db.Size(object)
+	if err != nil || size > odb.MaxPointer {
+		return err // Git has compared it with its id
+	}
+	data, err := c.blob(object)
+	if err == nil && odb.IsPointer(data) {
+		err = fmt.Errorf("blob %s: %w: it is a pointer without its content", object, domarkx.ErrCorrupt)
+	}
+	return err
+}
+
+// thread checks the order of the messages of a tip, and the links that the session did
+// not have before.
+func (v *verifier) thread(ctx context.Context, id string) error {
+	v.c.links = map[string]bool{}
+	if err := v.c.order(ctx, id); err != nil {
+		return err
+	}
+	if len(v.c.links) == 0 {
+		return nil
+	}
+	base, err := v.knownBefore(id)
+	if err != nil {
+		return err
+	}
+	if base != "" {
+		state, err := v.c.LoadPacked(ctx, base)
+		if err != nil {
+			return err
+		}
+		for k := range state.Live.Len() {
+			delete(v.c.links, state.Live.At(k).Link)
+		}
+	}
+	links := slices.Sorted(maps.Keys(v.c.links))
+	linked, err := v.c.Linked(ctx, id, links)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if !linked[link] {
+			return fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is no parent of the session's snapshots", id, domarkx.ErrCorrupt, link)
+		}
+	}
+	return nil
+}
+
+// knownBefore returns the newest snapshot that a new one continues and that is not new,
+// by first parents; "" if there is none.
+func (v *verifier) knownBefore(id string) (string, error) {
+	line := v.c.snapshots()
+	for {
+		a, err := line.at(id)
+		if err != nil {
+			return "", err
+		}
+		before, err := line.before(a, 1)
+		if err != nil || len(before) == 0 {
+			return "", err
+		}
+		id = before[0].id
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return "", err
+		}
+		if _, isNew := v.found[oid]; !isNew {
+			return id, nil
+		}
+	}
+}
