@@ -10,6 +10,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx"
 )
@@ -40,6 +41,9 @@ type Codec struct {
 	// the document itself says. Without it, or without an answer, it is the session
 	// of its file.
 	Identify func(h domarkx.Header) Identity
+	// Fork returns the header of a session that begins as the one of that header and goes on by
+	// itself, and false for a session that the format's program does not have.
+	Fork func(h domarkx.Header, f Fork) (domarkx.Header, bool)
 	// SavedAt returns when a document was saved, and whether data, the document or its
 	// beginning, or its file's name tell. Saves of one session are imported in that
 	// order.
@@ -95,6 +99,13 @@ type Identity struct {
 	UpdatedAt string
 	// Saved is UpdatedAt in milliseconds since 1970; 0 when unknown.
 	Saved int64
+}
+
+// A Fork is what becomes of a session that is forked.
+type Fork struct {
+	UUID string    // what no other session has
+	At   time.Time // when it is forked
+	Cut  bool      // it ends before the session that it is forked from
 }
 
 // A Saving is when a document was saved.

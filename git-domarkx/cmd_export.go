@@ -37,7 +37,11 @@ document in the formats md and json, by their paths. A file that is there with o
 an error, and nothing is written. Where the document does not go to a file, they are listed on
 standard error; the other formats have no place for them.
 
-A session that was a branch of a transcript of pi is written as a transcript of its own.
+A session that was a branch of a transcript of pi, and a fork of a session, are written as
+documents of their own, with another id than the session that they come from.
+
+A file in the format of another program is remembered: importing it again continues this
+session, whatever the program made of it.
 
 A session that has no team gets the one of --team, else "domarkx".
 
@@ -80,12 +84,24 @@ func (c *exportCmd) Run(inv *invocation) error {
 		c.reportFiles(inv, export.Files)
 	}
 	if c.Output == "" || c.Output == "-" {
-		return export.Write(exact{inv.out})
+		if err := export.Write(exact{inv.out}); err != nil || revision.Message >= 0 {
+			return err
+		}
+		return sessions.RememberExport(inv.ctx, export, "")
 	}
 	if isFolder := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isFolder {
-		return export.WriteFile(c.Output)
+		if err := export.WriteFile(c.Output); err != nil || revision.Message >= 0 {
+			return err
+		}
+		if info, err := os.Stat(c.Output); err != nil || !info.Mode().IsRegular() { // a device holds nothing
+			return err
+		}
+		return sessions.RememberExport(inv.ctx, export, c.Output)
 	}
 	path, err := export.WriteIn(c.Output)
+	if err == nil && revision.Message < 0 {
+		err = sessions.RememberExport(inv.ctx, export, path)
+	}
 	if err != nil {
 		return err
 	}

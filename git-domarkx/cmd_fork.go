@@ -20,6 +20,9 @@ The new session gets a workspace of its own, which begins with the version that 
 left. Where the original works on a folder of the work tree, the fork works on a copy.
 Both go on independently.
 
+The new session of an imported one is a new session for the other program too: it has
+another id, and for pi it names the file of the session that it was forked from.
+
 ## Output
 
     NAME  OID

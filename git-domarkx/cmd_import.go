@@ -74,6 +74,11 @@ Importing the same source again continues its session: an unchanged document mak
 snapshot, a changed one makes the next. When the session was changed here as well, the
 two are merged, as pull does it.
 
+A document that show or export made of a snapshot, the newest or an earlier one, makes no
+snapshot either. When its program went on with it, the session gets what the program
+added: messages that the session has already are the same messages, and what the format
+cannot hold stays.
+
 In a folder only documents that are recognised as sessions are taken; hidden files and
 those that Git ignores are passed over, and a line says how many others there were. A
 file that is named is always tried. When one of several documents is bad, the others

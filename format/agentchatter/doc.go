@@ -41,6 +41,7 @@ func reading(whole, mended int64) format.Codec {
 		Encode:   Encode,
 		Write:    Write,
 		Identify: Identify,
+		Fork:     fork,
 		SavedAt:  SavedAt,
 		Place:    Place,
 	}

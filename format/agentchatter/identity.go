@@ -40,6 +40,16 @@ func identify(v domarkx.Value) format.Identity {
 	return id
 }
 
+// fork gives a session another id. The format has no place for that of its parent.
+func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
+	if Identify(h).ID == "" {
+		return h, false
+	}
+	about := h.UserMetadata.With(keySessionID, domarkx.StringValue(f.UUID))
+	h.UserMetadata = &about
+	return h, true
+}
+
 // component is an id as one component of a session's name. One without a letter or digit
 // could vanish when the name is mapped.
 func component(id string) string {

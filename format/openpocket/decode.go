@@ -88,11 +88,14 @@ func (d *decoder) report(offset int, msg string) {
 	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
 }
 
+// idTime is how the program spells the time that is an id.
+const idTime = "20060102-150405"
+
 var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)
 
 // isID reports whether an id is the date and time that the program makes.
 func isID(id string) bool {
-	_, err := time.Parse("20060102-150405", id)
+	_, err := time.Parse(idTime, id)
 	return err == nil && sessionID.MatchString(id)
 }
 

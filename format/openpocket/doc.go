@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -24,8 +25,23 @@ func Codec() format.Codec {
 		Encode: Encode,
 		Write:  Write,
 		Place:  Place,
+		Fork:   fork,
 		Homes:  &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome},
 	}
+}
+
+// fork gives a session the id of the time at which it is forked, as the program makes them.
+func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
+	if h.UserMetadata == nil || !isID(text(*h.UserMetadata, keyID)) {
+		return h, false
+	}
+	at := f.At.UTC()
+	if at.Format(idTime) == text(*h.UserMetadata, keyID) {
+		at = at.Add(time.Second)
+	}
+	about := h.UserMetadata.With(keyID, domarkx.StringValue(at.Format(idTime)))
+	h.UserMetadata = &about
+	return h, true
 }
 
 // Place returns the name that the program gives the file of a session, in the folder of

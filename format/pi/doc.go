@@ -41,6 +41,7 @@ func keeping(keep int64) format.Codec {
 		Encode:     Encode,
 		Write:      Write,
 		Identify:   Identify,
+		Fork:       fork,
 		Place:      Place,
 		Open:       c.open,
 		IsPart:     isPart,
@@ -56,16 +57,17 @@ type codec struct {
 
 // The members of lines.
 const (
-	keyType      = "type"
-	keyID        = "id"
-	keyParentID  = "parentId"
-	keyTimestamp = "timestamp"
-	keyVersion   = "version"
-	keyCwd       = "cwd"
-	keyMessage   = "message"
-	keyRole      = "role"
-	keyContent   = "content"
-	keySummary   = "summary"
+	keyType          = "type"
+	keyID            = "id"
+	keyParentID      = "parentId"
+	keyTimestamp     = "timestamp"
+	keyVersion       = "version"
+	keyCwd           = "cwd"
+	keyParentSession = "parentSession"
+	keyMessage       = "message"
+	keyRole          = "role"
+	keyContent       = "content"
+	keySummary       = "summary"
 
 	keyText      = "text"
 	keyThinking  = "thinking"
@@ -214,11 +216,34 @@ func Identify(h domarkx.Header) format.Identity {
 		return format.Identity{}
 	}
 	about := *h.UserMetadata
-	id := []domarkx.Value{str(text(about, keyID))}
+	id := []string{text(about, keyID)}
 	if isPart(h) {
-		id = append(id, str(text(about, keyFork)))
+		id = append(id, text(about, keyFork))
 	}
-	return format.Identity{ID: domarkx.ArrayValue(id...).JSON(), SessionID: text(about, keyID), CreatedAt: text(about, keyTimestamp)}
+	return format.Identity{ID: identity(id...), SessionID: text(about, keyID), CreatedAt: text(about, keyTimestamp)}
+}
+
+// identity is the identity of a transcript of that id, or of the branch of it that an entry ends.
+func identity(id ...string) string {
+	values := make([]domarkx.Value, len(id))
+	for i, s := range id {
+		values[i] = str(s)
+	}
+	return domarkx.ArrayValue(values...).JSON()
+}
+
+// fork gives a session another id, and names the file of its parent as pi names it.
+func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
+	if Identify(h).ID == "" {
+		return h, false
+	}
+	about := h.UserMetadata.Without(keyFork)
+	about = about.With(keyParentSession, str(fileName(*h.UserMetadata))).With(keyID, str(f.UUID)).With(keyTimestamp, str(f.At.UTC().Format(isoTime)))
+	if f.Cut {
+		about = about.Without(keyAfter)
+	}
+	h.UserMetadata = &about
+	return h, true
 }
 
 // isPart reports whether a session is a branch beside that which pi would open.

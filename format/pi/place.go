@@ -20,14 +20,24 @@ func Place(f format.File, attempt int) (format.Place, error) {
 		return format.Place{}, fmt.Errorf("a transcript of pi: %w: its first line is no header", domarkx.ErrInvalid)
 	}
 	id := text(header, keyID)
-	name := strings.NewReplacer(":", "-", ".", "-").Replace(text(header, keyTimestamp)) + "_" + id
+	name := baseName(header)
 	if attempt > 0 {
 		name += fmt.Sprintf("-%d", attempt+1)
 	}
-	const longest = 200 // of a file's name, without the extension
-	folder, name := component(folderName(text(header, keyCwd)), longest), component(name, longest)
-	return format.Place{Path: folder + "/" + name + ".jsonl", ID: id}, nil
+	folder, name := component(folderName(text(header, keyCwd)), maxName), component(name, maxName)
+	return format.Place{Path: folder + "/" + name + ".jsonl", ID: identity(id)}, nil
 }
+
+// maxName is how long the name of a file can be, without the extension.
+const maxName = 200
+
+// baseName is what pi calls the file of a transcript with that header, without the extension.
+func baseName(header domarkx.Value) string {
+	return strings.NewReplacer(":", "-", ".", "-").Replace(text(header, keyTimestamp)) + "_" + text(header, keyID)
+}
+
+// fileName is what pi calls the file of a transcript with that header.
+func fileName(header domarkx.Value) string { return component(baseName(header), maxName) + ".jsonl" }
 
 // component is text as one component of a path, no longer than that.
 func component(s string, longest int) string {

@@ -24,7 +24,8 @@ type edition struct {
 	derived bool
 	newID   func(clock uint32) domarkx.ID
 
-	keys []domarkx.Key // of the base's pieces
+	keys    []domarkx.Key // of the base's pieces
+	scanned []scanned     // the document's messages, once they were looked at
 	// origin is the tree of the foreign original that the document is. An edit of
 	// the header forgets the original: it could not be given back for it.
 	origin   string
@@ -49,6 +50,39 @@ func (e *edition) len() int {
 		return e.messages.Len()
 	}
 	return len(e.doc.Conversation)
+}
+
+// scanned is what an alignment needs of a message.
+type scanned struct {
+	key    domarkx.Key // see [layoutKey]
+	digest domarkx.Key // of its bytes
+	isUser bool
+}
+
+// scan looks at all messages of the document, once.
+func (e *edition) scan() error {
+	if e.scanned != nil {
+		return nil
+	}
+	all := make([]scanned, e.len())
+	restored, _ := e.messages.(*restored)
+	for j := range all {
+		if restored != nil && e.keys != nil {
+			if k := restored.places[j].base; k >= 0 { // it need not be read
+				entry := e.base.live.At(k)
+				all[j] = scanned{e.keys[k+1], entry.Layout.Digest, entry.Role == domarkx.User}
+				continue
+			}
+		}
+		msg, err := e.at(j)
+		if err != nil {
+			return err
+		}
+		completeMessage(&msg) // for now: a version that it states may become its link yet
+		all[j] = scanned{layoutKey(msg.Layout), msg.Layout.Digest, msg.Role == domarkx.User}
+	}
+	e.scanned = all
+	return nil
 }
 
 // at returns message j of the document.

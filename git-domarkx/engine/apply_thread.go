@@ -104,15 +104,14 @@ func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit
 		return edit, e.base != nil && n == 0, nil
 	}
 	oldKeys := e.keys[1:]
-	newKeys := make([]domarkx.Key, n)
-	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}, users: make([]bool, n)}
-	for j := range newKeys {
-		msg, err := e.at(j)
-		if err != nil {
-			return edit, false, err
-		}
-		newKeys[j], l.users[j] = layoutKey(msg.Layout), msg.Role == domarkx.User
+	if err := e.scan(); err != nil {
+		return edit, false, err
 	}
+	newKeys := make([]domarkx.Key, n)
+	for j, msg := range e.scanned {
+		newKeys[j] = msg.key
+	}
+	l := likeness{ctx: ctx, edition: e, words: map[int][]uint32{}}
 	if slices.Equal(oldKeys, newKeys) {
 		if more, err := e.linksMore(base); !more || err != nil {
 			return edit, err == nil, err

@@ -17,19 +17,19 @@ import (
 
 // keepCompanions stores the files that the messages of an imported document name,
 // and notes in each message which one it is. A file that is not there any more stays
-// the one that the base has. What cannot be kept is a warning.
-func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view) ([]domarkx.Attachment, error) {
+// the one that the base has. What cannot be kept is a warning. It reports whether a
+// message changed.
+func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view) (added []domarkx.Attachment, changed bool, err error) {
 	files := in.codec.Companions
 	if files == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	before, err := companionsOf(ctx, files, base)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	kept := map[string]string{}
 	imp.beside = beside{in.path, map[string]besideFile{}}
-	var added []domarkx.Attachment
 	for i, m := range doc.Conversation {
 		path := files.Of(m.Message)
 		if path == "" {
@@ -46,7 +46,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 			case errors.As(err, &missing):
 				imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: message %d: %w", in.path, i, missing.error))
 			case err != nil:
-				return nil, err
+				return nil, false, err
 			default:
 				digest = attachment.SHA256
 				added = append(added, attachment)
@@ -54,11 +54,12 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 			look.SHA256 = digest
 			kept[path], imp.beside.files[path] = digest, look
 		}
-		if digest != "" {
-			doc.Conversation[i].Message = files.WithDigest(m.Message, digest)
+		if digest != "" && digest != files.Digest(m.Message) {
+			doc.Conversation[i] = domarkx.WrittenMessage{Message: files.WithDigest(m.Message, digest), Origin: m.Origin}
+			changed = true
 		}
 	}
-	return added, nil
+	return added, changed, nil
 }
 
 // companionsOf returns the digests of the files that a snapshot has, by path.

@@ -34,6 +34,8 @@ type History interface {
 	Info(ctx context.Context, id string) (domarkx.Info, error)
 	// History returns a snapshot and what it continues, newest first.
 	History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error]
+	// Ancestors returns a snapshot and all that it came from, also by merges, the newest first.
+	Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error]
 	// Find returns the snapshot of a session whose id begins so.
 	Find(ctx context.Context, tip, prefix string) (domarkx.Info, error)
 }

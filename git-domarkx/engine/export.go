@@ -25,10 +25,11 @@ type Export struct {
 	// Files are what belongs beside the document: WriteFile and WriteIn write them there.
 	Files []domarkx.AttachedFile
 
-	name  string
-	codec format.Codec
-	write func(w io.Writer) error
-	open  func(file domarkx.AttachedFile) (domarkx.Content, error)
+	name     string
+	snapshot string
+	codec    format.Codec
+	write    func(w io.Writer) error
+	open     func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
 // Write writes the document; w is not closed.
@@ -47,7 +48,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{name: r.Revision.Name, codec: codec}
+	e := &Export{name: r.Revision.Name, snapshot: info.ID, codec: codec}
 	switch {
 	case r.Team != "" && codec.Place == nil:
 		return nil, teamless(codec)
@@ -85,17 +86,31 @@ func isForm(name string) bool { return name == string(Markdown) || name == strin
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message < 0 {
-		original, err := m.original(ctx, info, e.codec)
-		if err != nil {
-			return err
-		}
-		if original != nil {
-			e.write = copyOf(original)
-			return nil
-		}
+		return m.exportWhole(ctx, e, info, "")
 	}
 	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.codec.Name), w) }
 	return nil
+}
+
+// exportWhole makes a document of a snapshot: the one that it was imported from and still is, or
+// else a new one.
+func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domarkx.Info, team string) error {
+	original, err := m.original(ctx, info, e.codec)
+	switch {
+	case err != nil:
+		return err
+	case original != nil:
+		e.write = copyOf(original)
+		return nil
+	case isForm(e.codec.Name):
+		e.write = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.codec.Name), w) }
+		return nil
+	}
+	s, err := m.stream(ctx, info)
+	if err != nil {
+		return err
+	}
+	return encode(e, s, team)
 }
 
 func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
@@ -112,19 +127,8 @@ func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
 
 // exportForeign makes a document of a format that belongs to another program.
 func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
-	original, err := m.original(ctx, info, e.codec)
-	if err != nil {
+	if err := m.exportWhole(ctx, e, info, r.Team); err != nil || r.Team == "" {
 		return err
-	}
-	if original != nil {
-		e.write = copyOf(original)
-	} else {
-		if err := m.encode(ctx, e, info, r.Team); err != nil {
-			return err
-		}
-	}
-	if r.Team == "" {
-		return nil
 	}
 	f, err := e.aside("")
 	if err != nil {
@@ -142,12 +146,8 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	return err
 }
 
-// encode makes a document of a snapshot in a format that is not its original's.
-func (m *SessionManager) encode(ctx context.Context, e *Export, info domarkx.Info, team string) error {
-	s, err := m.stream(ctx, info)
-	if err != nil {
-		return err
-	}
+// encode makes a document of a session in the format of another program.
+func encode(e *Export, s format.Stream, team string) (err error) {
 	to := format.Target{Session: e.name, Team: team, Losses: &e.Losses}
 	if e.codec.Write != nil {
 		e.write, err = e.codec.Write(s.Header, s.Messages, to)

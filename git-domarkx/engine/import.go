@@ -268,7 +268,6 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 				return imp.unchanged(ctx, in, known)
 			}
 		}
-		imp.nameSource(conv.doc, in)
 		var done bool
 		if saved, done, err = imp.conversation(ctx, in, conv, known, files.sum()); err != nil {
 			return saved, err
@@ -298,7 +297,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 		return Saved{}, false, inputError(in, err)
 	}
 	c := imp.change
-	if c.name, c.base, err = imp.place(ctx, in, save.known); err != nil {
+	if c.name, c.base, err = imp.place(ctx, in, doc, save.known); err != nil {
 		return Saved{}, false, inputError(in, err)
 	}
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
@@ -336,20 +335,20 @@ func inputError(in input, err error) error {
 }
 
 func (imp *importer) commit(ctx context.Context, in input, conv conversation, c change) (Saved, error) {
-	m, doc := imp.manager, conv.doc
-	var base *view
-	if c.base != "" {
-		var err error
-		if base, err = imp.load(ctx, c); err != nil {
-			return Saved{}, err
-		}
-	}
-	attachments, err := imp.keepCompanions(ctx, in, doc, base)
+	made, err := imp.edition(ctx, in, conv, c)
 	if err != nil {
 		return Saved{}, err
 	}
-	e := m.edition(base, doc, c.committer)
-	e.derived, e.messages, e.verify = true, conv.messages, in.verify
+	e := made.edition
+	c.base = made.base
+	attachments, isKept, err := imp.keepCompanions(ctx, in, e.doc, e.base)
+	if err != nil {
+		return Saved{}, err
+	}
+	e.verify = in.verify
+	for _, version := range made.links {
+		e.noteLink(version)
+	}
 	var contents []domarkx.Attachment
 	if !in.isFork {
 		if e.files, contents, err = imp.files.store(ctx, imp.tx, c.base); err != nil {
@@ -357,11 +356,11 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		}
 	}
 	e.attachments = append(attachments, contents...)
-	e.linker = imp.homes.linkerOf(in, doc)
+	e.linker = imp.homes.linkerOf(in, e.doc)
 	if e.stated, err = imp.links.of(ctx, c.name); err != nil {
 		return Saved{}, err
 	}
-	if in.isSame && base != nil {
+	if (in.isSame || made.same && !isKept && len(e.files) == 0) && e.base != nil {
 		if next, err := e.next(ctx, imp.tx); err != nil || !next.changed {
 			imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
 			return Saved{Info: imp.here[c.name], Document: c.base}, err
@@ -370,7 +369,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	if err := imp.origin(ctx, in, e); err != nil {
 		return Saved{}, err
 	}
-	saved, err := m.commitEdition(ctx, imp.tx, e, c)
+	saved, err := imp.manager.commitEdition(ctx, imp.tx, e, c)
 	imp.stored = e.origin
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,7 @@ import (
 
 // place decides which session a document becomes, and which snapshot of it the
 // document was last.
-func (imp *importer) place(ctx context.Context, in input, known source) (name, base string, err error) {
+func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
 	if known.Session != "" {
 		return known.Session, known.Snapshot, nil
 	}
@@ -40,6 +41,12 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 				base, err := imp.lastImport(ctx, tip.ID)
 				return name, base, err
 			}
+			if n == 1 {
+				base, err := imp.exported(ctx, in, doc, tip)
+				if err != nil || base != "" {
+					return name, base, err
+				}
+			}
 		}
 		if isGiven && !here { // the clash is with another name
 			return "", "", fmt.Errorf("%w; give another name with --as", err)
@@ -63,24 +70,53 @@ func (imp *importer) place(ctx context.Context, in input, known source) (name, b
 // sameSource reports whether a session came from the same source as a document, also
 // in another clone: it is a save of the same session, or came from that file of the
 // work tree. What a document that is no such save says of itself does not count: a
-// session shown and imported again is another source.
+// session shown and imported again under another name is another session.
 func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input) (bool, error) {
 	file, ok := imp.manager.inWorkTree(in)
 	if in.identity == "" && !ok {
 		return false, nil
 	}
-	headers, err := imp.manager.store.Header(ctx, tip.ID)
-	if err != nil {
-		return false, err
-	}
-	h, err := loadHeader(ctx, imp.manager.store, headers[:1])
-	if err != nil {
-		return false, err
-	}
 	if in.identity != "" {
-		return in.codec.Identify(h).ID == in.identity, nil
+		return imp.isIdentity(ctx, tip.ID, in)
 	}
-	return h.HasSourceFile && h.SourceFile == file, nil
+	h, err := imp.manager.header(ctx, tip.ID)
+	return err == nil && h.HasSourceFile && h.SourceFile == file, err
+}
+
+// These bound the search for an export that is the same.
+const (
+	maxExported      = 8
+	maxExportedBytes = 64 << 20
+)
+
+// exported returns one of the newest snapshots of a session of which a document is the export; ""
+// for none. One that an import made does not count: what is the same may come from another source.
+func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
+	seen, size := 0, int64(0)
+	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case info.Operation == "import",
+			in.codec.Name == string(Markdown) && info.Bytes != in.size,
+			in.codec.Name == string(JSON) && derivedSnapshotID(info.ID) != doc.Header.SnapshotID:
+			continue
+		}
+		seen, size = seen+1, size+info.Bytes
+		if seen > maxExported || size > maxExportedBytes && seen > 1 {
+			break
+		}
+		e := &Export{name: tip.Name, codec: in.codec}
+		if err := imp.manager.exportWhole(ctx, e, info, ""); err != nil {
+			return "", err
+		}
+		same, err := e.is(io.NewSectionReader(in.content, 0, in.size))
+		if err != nil || same {
+			return info.ID, err
+		}
+	}
+	return "", nil
 }
 
 // lastImport returns the newest snapshot in a history that an import made; ""
@@ -133,7 +169,7 @@ func (imp *importer) numbered(name string, n int) string {
 	}
 }
 
-// nameSource records where a Markdown document came from.
+// nameSource records where the Markdown document of a new session came from.
 func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	if in.codec.Name != string(Markdown) || in.path == "-" || doc.Header.HasSourceFile {
 		return
@@ -143,13 +179,13 @@ func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
 }
 
-// sourceFile is a document's path below the work tree, the same in every clone,
-// else as the user gave it.
+// sourceFile is a document's path below the work tree, the same in every clone, else the name of
+// its file: where that is on this machine is nobody else's business.
 func (m *SessionManager) sourceFile(in input) string {
 	if file, ok := m.inWorkTree(in); ok {
 		return file
 	}
-	return filepath.ToSlash(in.path)
+	return filepath.Base(in.path)
 }
 
 // inWorkTree returns a document's path below the work tree, and whether it is there.

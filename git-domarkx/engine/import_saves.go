@@ -41,6 +41,13 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	if s.known, _, err = imp.known(ctx, *in); err != nil {
 		return s, err
 	}
+	if s.known.Session == "" && known.Session != "" && !imp.fresh[known.Snapshot] { // imported under a name that the user gave
+		if same, err := imp.isIdentity(ctx, known.Snapshot, *in); err != nil {
+			return s, err
+		} else if same {
+			s.known = known
+		}
+	}
 	s.at, s.within = id.Saved, id.Saved
 	if in.codec.SavedAt != nil {
 		if saved, ok := in.codec.SavedAt(nil, in.path); ok {
@@ -48,6 +55,12 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		}
 	}
 	return s, nil
+}
+
+// isIdentity reports whether a snapshot is one of the session that a document says it is of.
+func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) (bool, error) {
+	h, err := imp.manager.header(ctx, snapshot)
+	return err == nil && in.codec.Identify(h).ID == in.identity, err
 }
 
 // isOld reports whether a session has a document already: the same one, or a later

@@ -21,13 +21,12 @@ const maxBags = 1024
 type likeness struct {
 	ctx     context.Context
 	edition *edition
-	users   []bool           // which of the new messages are the user's
 	words   map[int][]uint32 // sorted hashes, of old message i at i, of new message j at -1-j
 	err     error
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
-	recast := (l.edition.base.live.At(old).Role == domarkx.User) != l.users[new]
+	recast := (l.edition.base.live.At(old).Role == domarkx.User) != l.edition.scanned[new].isUser
 	a, b := l.bag(old), l.bag(-1-new)
 	alike := 4*min(len(a), len(b)) >= len(a)+len(b) && 4*shared(a, b) >= len(a)+len(b) // half of the words of both
 	switch {

@@ -57,11 +57,16 @@ func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.W
 // its commit (RFC 9562, version 5): that of URLs.
 var snapshotNamespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/domarkx/domarkx#snapshot"))
 
+// derivedSnapshotID is the snapshot_id of a snapshot that brought none.
+func derivedSnapshotID(commit string) string {
+	return uuid.NewSHA1(snapshotNamespace, []byte(commit)).String()
+}
+
 // deriveOwn gives a header the snapshot_id and import_timestamp that follow from
 // its commit, where it has none of its own.
 func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 	if h.SnapshotID == "" {
-		h.SnapshotID = uuid.NewSHA1(snapshotNamespace, []byte(info.ID)).String()
+		h.SnapshotID = derivedSnapshotID(info.ID)
 	}
 	if h.ImportTimestamp == "" {
 		h.ImportTimestamp = time.Unix(info.Date, 0).UTC().Format(time.RFC3339)

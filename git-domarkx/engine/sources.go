@@ -64,6 +64,16 @@ func (s *sources) branches(document string) []string {
 	return slices.Sorted(maps.Keys(s.suffixes[document]))
 }
 
+// hasKey reports whether a document is known, under whatever name the user gave it.
+func (s *sources) hasKey(key string) bool {
+	for known := range s.byPath {
+		if rest, ok := strings.CutPrefix(known, key); ok && (rest == "" || rest[0] == '\n') {
+			return true
+		}
+	}
+	return false
+}
+
 func openSources(stateDir string) (*sources, error) {
 	s := &sources{path: filepath.Join(stateDir, "sources.json"), byPath: map[string]source{}, suffixes: map[string]map[string]bool{}}
 	data, err := os.ReadFile(s.path)

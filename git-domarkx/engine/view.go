@@ -35,6 +35,15 @@ func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, err
 	return v, v.arrange(ctx)
 }
 
+// state returns the state that is shown.
+func (v *view) state() *domarkx.State {
+	s := &domarkx.State{Headers: v.headers, Thread: domarkx.Thread{Dead: v.dead}}
+	for k := range v.live.Len() {
+		s.Thread.Live = append(s.Thread.Live, v.live.At(k))
+	}
+	return s
+}
+
 // loadView returns a stored snapshot as it is shown. It may have many messages.
 func loadView(ctx context.Context, store Store, snapshot string) (*view, error) {
 	state, err := store.LoadPacked(ctx, snapshot)

@@ -61,7 +61,11 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 		if err := m.keepTrust(ctx, name, state, from); err != nil {
 			return err
 		}
-		if truncated {
+		own, err := m.ownIdentity(ctx, name, from, truncated, state, committer.When)
+		if err != nil {
+			return err
+		}
+		if truncated || own {
 			if fork.Info, err = m.continueWith(ctx, tx, from, state, c, fmt.Sprintf("fork %s from %s", name, r)); err != nil {
 				return err
 			}

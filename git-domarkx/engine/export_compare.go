@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// is reports whether the document has these bytes.
+func (e *Export) is(content io.Reader) (bool, error) {
+	c := &comparing{with: content}
+	if err := e.write(c); errors.Is(err, errDiffers) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	n, err := io.ReadFull(content, make([]byte, 1))
+	if err == io.EOF {
+		err = nil
+	}
+	return n == 0, err
+}
+
+// errDiffers stops an export that differs from what it is compared with.
+var errDiffers = errors.New("the export differs")
+
+// comparing is a writer that expects the bytes of a reader.
+type comparing struct{ with io.Reader }
+
+// Write is errDiffers when the bytes are not those that are expected.
+func (c *comparing) Write(p []byte) (int, error) {
+	expected := make([]byte, len(p))
+	_, err := io.ReadFull(c.with, expected)
+	if err == io.EOF || err == io.ErrUnexpectedEOF || err == nil && !bytes.Equal(p, expected) {
+		return 0, errDiffers
+	}
+	return len(p), err
+}

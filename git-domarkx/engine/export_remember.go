@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/domarkx/domarkx"
+)
+
+// RememberExport remembers that a file holds an export, so that importing it continues the session,
+// and so does what the format's program saves of it under another name. path is "" for an export that
+// went elsewhere. What was imported from the file before, or in a repository that cannot be written,
+// is left alone. A session that no other program goes on with, in Markdown or JSON, is another one
+// under another name.
+func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
+	if isForm(e.codec.Name) {
+		return nil
+	}
+	known, err := openSources(m.around.StateDir)
+	if err != nil {
+		return err
+	}
+	keys, digest, err := e.keys(path)
+	if err != nil {
+		return err
+	}
+	isNew := func(s *sources, key string) bool { return s.byPath[key].Session != e.name }
+	todo := false
+	for _, key := range keys {
+		todo = todo || isNew(known, key)
+	}
+	if !todo {
+		return nil
+	}
+	err = m.update(ctx, "export "+e.name, func(Tx) error {
+		s, err := openSources(m.around.StateDir)
+		if err != nil {
+			return err
+		}
+		for i, key := range keys {
+			isFile := i == 0 && path != ""
+			if isNew(s, key) && (isFile || !s.hasKey(key)) { // a session keeps its identity
+				s.set(key, source{Session: e.name, Snapshot: e.snapshot, Digest: digest}, s.byPath[key])
+			}
+		}
+		return s.save()
+	})
+	if errors.Is(err, domarkx.ErrReadOnly) {
+		return nil
+	}
+	return err
+}
+
+// keys returns under what the document is remembered, first its file if it has one, and its digest.
+func (e *Export) keys(path string) (keys []string, digest string, err error) {
+	var f *os.File
+	if path != "" {
+		key, err := canonicalPath(path)
+		if err != nil {
+			return nil, "", err
+		}
+		if f, err = os.Open(path); err != nil {
+			return nil, "", err
+		}
+		keys = append(keys, key)
+	} else {
+		if e.codec.Identify == nil || e.codec.Place == nil {
+			return nil, "", nil
+		}
+		if f, err = e.aside(""); err != nil {
+			return nil, "", err
+		}
+		defer os.Remove(f.Name())
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return nil, "", err
+	}
+	if e.codec.Identify != nil && e.codec.Place != nil {
+		if place, err := e.placeOf(f, 0); err == nil && place.ID != "" { // a session without one has none
+			keys = append(keys, e.codec.Name+":"+place.ID)
+		}
+	}
+	return keys, hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// ownIdentity makes the state of a fork another session for the program that its header is of, and
+// reports whether it is of one. What the program keeps of it is then no save of the session that it
+// was forked from.
+func (m *SessionManager) ownIdentity(ctx context.Context, name string, from domarkx.Info, cut bool, state *domarkx.State, at time.Time) (bool, error) {
+	h, err := loadHeader(ctx, m.store, state.Headers)
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "fork\x00%s\x00%s\x00%d", name, from.ID, at.UnixNano()))
+	id := uuid.UUID(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, as the programs make them
+	for _, codec := range m.codecs {
+		if codec.Fork == nil {
+			continue
+		}
+		own, ok := codec.Fork(h, format.Fork{UUID: id.String(), At: at, Cut: cut})
+		if !ok {
+			continue
+		}
+		own.SnapshotID, own.ImportTimestamp = "", ""
+		next := domarkx.HeaderEntry{JSON: domarkx.Blob{Data: prettyJSON(own.Value())}, Layout: markdown.WriteHeader(own).Layout, Includes: state.Headers[0].Includes}
+		state.Headers = domarkx.ReviseHeader(state.Headers, next, normalHeader(own))
+		return true, nil
+	}
+	return false, nil
+}

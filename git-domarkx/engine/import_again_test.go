@@ -1,0 +1,183 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/openpocket"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// A program is one that a session goes on in after it was exported.
+type program struct {
+	path  string // the file that it keeps the session in
+	begun string // what that begins as, or the path of that below the folder of formats
+	say   func(t *testing.T, document []byte, text string) []byte
+}
+
+var programs = map[string]program{
+	"md": {"s.md", "## user\n\nBegin.\n", func(_ *testing.T, document []byte, text string) []byte {
+		return fmt.Appendf(document, "\n## assistant\n\n%s\n", text)
+	}},
+	"json": {"s.json", `{"version": "1.0", "snapshot_id": "one", "metadata": {"import_timestamp": "2025-11-14T10:45:00Z", "user_metadata": {"n": 1.50}},
+		"execution_config": {"model": "m"}, "extra": [], "conversation": [{"role": "user", "content": [{"type": "text", "value": "Begin."}], "x": 1}]}`, func(t *testing.T, document []byte, text string) []byte {
+		return changed(t, document, func(v map[string]any) {
+			v["conversation"] = append(v["conversation"].([]any), map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "text", "value": text}}})
+		})
+	}},
+	"agent-chatter": {"s.json", "agentchatter/testdata/empty.json", func(t *testing.T, document []byte, text string) []byte {
+		return changed(t, document, func(v map[string]any) {
+			context := v["context"].(map[string]any)
+			context["messages"] = append(context["messages"].([]any), map[string]any{"id": "msg-" + text, "timestamp": "2030-01-01T00:00:00.000Z",
+				"speaker": map[string]any{"id": "ai", "name": "ai", "displayName": "AI", "type": "ai"}, "content": text})
+			v["updatedAt"] = "2030-01-01T00:00:00.000Z"
+		})
+	}},
+	"zeus": {"s.json", "zeus/testdata/fleet.json", func(t *testing.T, document []byte, text string) []byte {
+		return changed(t, document, func(v map[string]any) {
+			v["entries"] = append(v["entries"].([]any), map[string]any{"kind": "kitty", "name": text, "agent_id": text, "cwd": "/w", "session_path": ""})
+			v["entry_count"] = len(v["entries"].([]any))
+		})
+	}},
+	"openpocket": {"session-20260218-130000.md", "openpocket/testdata/alarm.session", func(_ *testing.T, document []byte, text string) []byte {
+		steps, final, _ := bytes.Cut(document, []byte("## Final\n"))
+		step, _ := openpocket.NextStep(steps, openpocket.Step{Number: "9", At: "2030-01-01T00:00:00.000Z", Thought: text, Action: `{"type": "wait"}`, Result: "done"})
+		return slices.Concat(steps, step, []byte("## Final\n"), final)
+	}},
+	"pi": {"s.jsonl", "pi/testdata/v3.jsonl", func(t *testing.T, document []byte, text string) []byte {
+		lines := bytes.Split(bytes.TrimSpace(document), []byte("\n"))
+		var last struct{ ID string }
+		if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Appendf(document, `{"type":"message","id":%q,"parentId":%q,"timestamp":"2030-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","text":%q}],"timestamp":1}}`+"\n",
+			strings.ReplaceAll(text, " ", ""), last.ID, text)
+	}},
+}
+
+// changed changes a document as a program does that keeps all of it in memory.
+func changed(t *testing.T, document []byte, change func(v map[string]any)) []byte {
+	var v map[string]any
+	d := json.NewDecoder(bytes.NewReader(document))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	change(v)
+	out, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestExportsAreTheSameSession changes sessions here and in the program that they are from, at
+// random, with the file as the way between them: an export that comes back changes nothing, and one
+// with which the program went on adds what it added, to all that was added here.
+func TestExportsAreTheSameSession(t *testing.T) {
+	for name, p := range programs {
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprintf("%s-%d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				begun := p.begun
+				if strings.Contains(begun, "/testdata/") {
+					data, err := os.ReadFile("../../format/" + begun)
+					if err != nil {
+						t.Fatal(err)
+					}
+					begun = string(data)
+				}
+				c := newClone(t)
+				w := walk{clone: c, format: name, program: p, random: rand.New(rand.NewPCG(seed, 12))}
+				w.name = c.importFile(c.write(p.path, begun)).Name
+				for range 12 {
+					w.step()
+				}
+				c.fsck()
+			})
+		}
+	}
+}
+
+// A walk is a series of changes of one session.
+type walk struct {
+	*clone
+	program      program
+	format, name string
+	random       *rand.Rand
+	said         int
+}
+
+func (w *walk) text(who string) string {
+	w.said++
+	return fmt.Sprintf("%s %d", who, w.said)
+}
+
+func (w *walk) step() {
+	w.t.Helper()
+	tip := w.tip(w.name)
+	switch w.random.IntN(5) {
+	case 0, 1:
+		w.append(w.name, w.text("local"))
+	case 2:
+		text := w.show(w.name)
+		for n := w.random.IntN(w.said + 1); n <= w.said; n++ {
+			if old := fmt.Sprintf("local %d\n", n); strings.Contains(text, old) {
+				w.save(w.name, tip.ID, strings.Replace(text, old, w.text("local")+"\n", 1))
+				return
+			}
+		}
+	case 3:
+		back := w.random.IntN(int(min(tip.Number, 4)))
+		w.importFile(w.write(w.program.path, string(w.export(back))))
+		if now := w.tip(w.name); now.ID != tip.ID {
+			w.t.Fatalf("the export of the snapshot %d before the newest is a change (-it was +it is):\n%s", back, cmp.Diff(w.show(w.name+"@"+tip.ID), w.show(w.name)))
+		}
+	case 4:
+		back, before, text := w.random.IntN(int(min(tip.Number, 4))), w.messages(), w.text("program")
+		w.importFile(w.write(w.program.path, string(w.program.say(w.t, w.export(back), text))))
+		after := w.messages()
+		added := slices.DeleteFunc(slices.Clone(after), func(m string) bool { return slices.Contains(before, m) })
+		if len(after) != len(before)+1 || len(added) != 1 || !strings.Contains(added[0], text) {
+			w.t.Fatalf("the program said %q after the snapshot %d before the newest, which added %d (-it was +it is):\n%s", text, back, len(added), cmp.Diff(w.show(w.name+"@"+tip.ID), w.show(w.name)))
+		}
+	}
+}
+
+// export returns the export of an earlier snapshot.
+func (w *walk) export(back int) []byte {
+	w.t.Helper()
+	e, err := w.Export(w.t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: w.name, Back: back, Message: -1}, Format: w.format})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := e.Write(&b); err != nil {
+		w.t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// messages returns the JSON of the session's messages.
+func (w *walk) messages() []string {
+	w.t.Helper()
+	v, err := domarkx.ParseValue([]byte(w.shown(w.name, engine.JSON)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	conversation, _ := v.Get("conversation")
+	var all []string
+	for _, m := range conversation.Items() {
+		all = append(all, m.JSON())
+	}
+	return all
+}

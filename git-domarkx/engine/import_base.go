@@ -1,0 +1,248 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The base of a document is the snapshot that it was made from. It need not be the one that the
+// last import made: the document may be an export of a later snapshot, or of an earlier one, with
+// which its own program went on. So the base is found by what the document holds.
+
+// These bound the search for a base.
+const (
+	maxBaseSnapshots = 10_000  // of which only the headers of commits are read
+	maxBaseMessages  = 1 << 20 // in all snapshots that are compared
+)
+
+// What a document and a snapshot differ in, by weight: more than anything counts a message that
+// only one of them has.
+const (
+	otherMessage = 8 // only one of them has it
+	otherBytes   = 2 // it says the same, but is not written the same
+	otherHeader  = 1
+)
+
+// findBase returns the snapshot of a session that a document differs least from. Of several it
+// prefers the one that its last import made, and then the newest. One before the last import counts
+// only when nothing of it is missing in the document, nor was removed since.
+func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
+	least, err := c.distance(known, nil)
+	if err != nil {
+		return "", err
+	}
+	if known == tip.ID && least.missing == 0 && least.edited == 0 {
+		return known, nil // no other can have more of it
+	}
+	alive, err := c.alive(known)
+	if err != nil {
+		return "", err
+	}
+	base, seen, left := known, 0, maxBaseMessages
+	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if in.codec.Name == string(JSON) && derivedSnapshotID(info.ID) == c.doc.doc.Header.SnapshotID {
+			return info.ID, nil
+		}
+		if seen++; seen > maxBaseSnapshots {
+			break
+		}
+		apart := otherMessage * max(info.Messages-len(c.keys), len(c.keys)-info.Messages)
+		if apart >= least.weight || info.ID == known {
+			continue
+		}
+		if left -= info.Messages; left < 0 && seen > 1 {
+			break
+		}
+		d, err := c.distance(info.ID, alive)
+		if err != nil {
+			return "", err
+		}
+		if d.weight >= least.weight {
+			continue
+		}
+		if d.weight > 0 && (d.missing > 0 || d.removed) {
+			if before, err := imp.manager.store.IsAncestor(ctx, info.ID, known); err != nil {
+				return "", err
+			} else if before {
+				continue
+			}
+		}
+		base, least = info.ID, d
+	}
+	return base, nil
+}
+
+// A comparison compares a document with snapshots of its session. Equal keys are messages with the
+// same bytes, or else those that say the same.
+type comparison struct {
+	ctx    context.Context
+	store  Store
+	doc    *edition
+	header domarkx.Key
+	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
+	known  map[domarkx.Key]bool        // the same
+	said   map[domarkx.Key]domarkx.Key // these keys by what the messages say; nil until it is asked for
+	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
+}
+
+func newComparison(ctx context.Context, store Store, doc *edition) (*comparison, error) {
+	if err := doc.scan(); err != nil {
+		return nil, err
+	}
+	n := doc.len()
+	c := &comparison{ctx: ctx, store: store, doc: doc, header: headerKey(doc.doc.Header), keys: make([]domarkx.Key, n),
+		known: make(map[domarkx.Key]bool, n), stored: map[string]domarkx.Key{}}
+	for j, piece := range doc.scanned {
+		c.keys[j] = piece.digest
+		c.known[piece.digest] = true
+	}
+	return c, nil
+}
+
+// saidKey stands for what a message says in words: formats differ in how they spell the rest.
+func saidKey(m domarkx.Message) domarkx.Key {
+	h := sha256.New()
+	h.Write([]byte(m.Role))
+	for _, b := range m.Content {
+		for word := range strings.FieldsSeq(b.Text) {
+			h.Write([]byte{0})
+			h.Write([]byte(word))
+		}
+	}
+	return domarkx.Key(h.Sum(nil))
+}
+
+// headerKey stands for what a header says of the session as a whole.
+func headerKey(h domarkx.Header) domarkx.Key {
+	if h.UserMetadata == nil {
+		return domarkx.Key{}
+	}
+	return sha256.Sum256(prettyJSON(*h.UserMetadata))
+}
+
+// A distance is what a snapshot and a document differ in.
+type distance struct {
+	missing int // messages that only the snapshot has
+	edited  int // messages that say the same, but are not written the same
+	weight  int
+	removed bool // messages of the snapshot are not alive any more
+}
+
+// distance compares the document with a snapshot. alive are the messages of the last import.
+func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
+	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	if err != nil {
+		return distance{}, err
+	}
+	d, matched := distance{}, 0
+	was := make([]domarkx.Key, state.Live.Len())
+	for i := range was {
+		e := state.Live.At(i)
+		d.removed = d.removed || !alive[e.ID]
+		if was[i], err = c.key(e); err != nil {
+			return distance{}, err
+		}
+	}
+	for j, i := range domarkx.Align(was, c.keys, neverAlike).Match {
+		if i < 0 {
+			continue
+		}
+		matched++
+		if domarkx.Key(state.Live.At(i).Layout.Digest) != c.keys[j] {
+			d.edited++
+		}
+	}
+	d.missing = len(was) - matched
+	d.weight = otherMessage*(d.missing+len(c.keys)-matched) + otherBytes*d.edited
+	h, err := loadHeader(c.ctx, c.store, state.Headers[:1])
+	if headerKey(h) != c.header {
+		d.weight += otherHeader
+	}
+	return d, err
+}
+
+// alive returns the messages of a snapshot.
+func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
+	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	alive := make(map[domarkx.ID]bool, state.Live.Len())
+	for k := range state.Live.Len() {
+		alive[state.Live.At(k).ID] = true
+	}
+	return alive, nil
+}
+
+// shares reports whether a snapshot has messages that the base has not and that say what one of the
+// document's does that is not in the base.
+func (c *comparison) shares(base, tip *view, inBase []int) (bool, error) {
+	revs := make(map[domarkx.Rev]bool)
+	has := make(map[domarkx.ID]bool, base.live.Len())
+	for i := range base.live.Len() {
+		e := base.live.At(i)
+		has[e.ID], revs[e.Rev] = true, true
+	}
+	added := map[domarkx.Key]bool{}
+	for j, i := range inBase {
+		if i < 0 {
+			added[c.keys[j]] = true
+		}
+	}
+	for t := 0; t < tip.live.Len() && len(added) > 0; t++ {
+		e := tip.live.At(t)
+		if has[e.ID] && revs[e.Rev] {
+			continue
+		}
+		if key, err := c.key(e); err != nil || added[key] {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// neverAlike lets an alignment match equal messages alone.
+func neverAlike(int, int) domarkx.Likeness { return domarkx.Unlike }
+
+// key returns the key of a stored message. It is only read when the document has none of these
+// bytes, and once for all snapshots.
+func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
+	if digest := domarkx.Key(e.Layout.Digest); c.known[digest] {
+		return digest, nil
+	}
+	if key, ok := c.stored[e.JSON.ID]; ok {
+		return key, nil
+	}
+	if err := c.listen(); err != nil {
+		return domarkx.Key{}, err
+	}
+	msg, err := loadMessage(c.ctx, c.store, e)
+	key := saidKey(msg)
+	if same, ok := c.said[key]; ok {
+		key = same
+	}
+	c.stored[e.JSON.ID] = key
+	return key, err
+}
+
+// listen finds out what the document's messages say.
+func (c *comparison) listen() error {
+	if c.said != nil {
+		return nil
+	}
+	c.said = make(map[domarkx.Key]domarkx.Key, len(c.keys))
+	for j, key := range c.keys {
+		msg, err := c.doc.at(j)
+		if err != nil {
+			return err
+		}
+		c.said[saidKey(msg.Message)] = key
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// An importing makes the edition of a session out of a document of it.
+type importing struct {
+	*importer
+	in   input
+	doc  *edition // what was read, without a base
+	base *view
+	tip  domarkx.Info
+	name string
+
+	compared *comparison
+	newest   *view // the snapshot tip
+}
+
+// An imported is an edition that an import makes.
+type imported struct {
+	edition *edition
+	base    string   // the snapshot that it continues; "" for a new session
+	links   []string // versions that its snapshot needs as parents
+	same    bool     // it changes nothing
+}
+
+// edition makes the next state of a session of a document. The base that c names is the one that is
+// known.
+func (imp *importer) edition(ctx context.Context, in input, conv conversation, c change) (imported, error) {
+	m := imp.manager
+	doc := m.edition(nil, conv.doc, c.committer)
+	doc.derived, doc.messages = true, conv.messages
+	if c.base == "" {
+		imp.nameSource(conv.doc, in)
+		return imported{edition: doc}, nil
+	}
+	tip := imp.here[c.name]
+	isSeries := imp.fresh[tip.ID] || imp.fresh[c.base] // of saves, each made from the one before
+	if isSeries || imp.links != nil {                  // what is to be linked is as the document states it
+		var err error
+		doc.base, err = imp.load(ctx, c)
+		return imported{edition: doc, base: c.base}, err
+	}
+	compared, err := newComparison(ctx, m.store, doc)
+	if err != nil {
+		return imported{}, err
+	}
+	base := ""
+	if tip.ID != c.base && !isForm(in.codec.Name) { // others may show a snapshot as something else
+		base, err = imp.exported(ctx, in, conv.doc, tip)
+	}
+	if err == nil && base == "" {
+		base, err = imp.findBase(ctx, compared, in, c.base, tip)
+	}
+	if err != nil {
+		return imported{}, err
+	}
+	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.name}
+	if mk.base, err = loadView(ctx, m.store, base); err != nil {
+		return imported{}, err
+	}
+	made, err := mk.make(ctx, base)
+	if err == nil && conv.messages == nil {
+		made.edition.scanned = nil // what is in memory is changed yet
+	}
+	made.base = base
+	return made, err
+}
+
+func (mk *importing) make(ctx context.Context, base string) (imported, error) {
+	inBase, err := mk.alike(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	mk.newest = mk.base
+	shares := false
+	if base != mk.tip.ID {
+		if mk.newest, err = loadView(ctx, mk.manager.store, mk.tip.ID); err != nil {
+			return imported{}, err
+		}
+		if shares, err = mk.compared.shares(mk.base, mk.newest, inBase); err != nil {
+			return imported{}, err
+		}
+	}
+	e := *mk.doc
+	e.base = mk.base
+	if mk.in.codec.Name == string(Markdown) {
+		if !shares {
+			return imported{edition: &e}, nil
+		}
+		return mk.markdown(ctx, &e, inBase)
+	}
+	pure, err := mk.isPure(ctx, base, inBase)
+	if err != nil {
+		return imported{}, err
+	}
+	if pure && !shares && mk.base.headers[0].Rev == mk.newest.headers[0].Rev {
+		same := len(inBase) == mk.base.live.Len()
+		if same {
+			same, err = mk.saysNothingNew(ctx, base)
+		}
+		return imported{edition: &e, same: same}, err
+	}
+	return mk.restored(ctx, base, shares)
+}
+
+// markdown makes an edition of a Markdown document, which holds all that a session does.
+func (mk *importing) markdown(ctx context.Context, e *edition, inBase []int) (imported, error) {
+	joined, err := mk.join(ctx, inBase, nil)
+	if err != nil || joined == nil {
+		return imported{edition: e}, err
+	}
+	keys, err := mk.newest.keys(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	if layoutKey(e.doc.Preamble.Layout) == keys[0] {
+		joined.state.Headers = mk.newest.headers
+	}
+	e.base, err = newView(ctx, mk.manager.store, joined.state)
+	return imported{edition: e, links: joined.links}, err
+}
+
+// alike returns which message of the base, unchanged, each message of the document is; -1 for none.
+func (mk *importing) alike(ctx context.Context) ([]int, error) {
+	keys, err := mk.base.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := mk.doc.scan(); err != nil {
+		return nil, err
+	}
+	read := make([]domarkx.Key, len(mk.doc.scanned))
+	for j, msg := range mk.doc.scanned {
+		read[j] = msg.key
+	}
+	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
+}
+
+// isPure reports whether all of the base is in the document as it was imported: the base needs no
+// restoring.
+func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (bool, error) {
+	matched := 0
+	for _, i := range inBase {
+		if i >= 0 {
+			matched++
+		}
+	}
+	if matched < mk.base.live.Len() {
+		return false, nil
+	}
+	h, err := mk.base.header(ctx)
+	if err != nil || len(h.ExecutionConfig.Members()) > 0 || h.Setup != nil || len(h.Extra) > 0 || len(h.MetadataExtra) > 0 || h.HasSourceFile || hasOwn(h) {
+		return false, err
+	}
+	original, err := mk.manager.original(ctx, domarkx.Info{ID: base}, mk.in.codec)
+	return original != nil, err
+}
+
+// restored makes an edition of a document of a format that holds less than the session.
+func (mk *importing) restored(ctx context.Context, base string, shares bool) (imported, error) {
+	m := mk.manager
+	info, err := m.store.Info(ctx, base)
+	if err != nil {
+		return imported{}, err
+	}
+	was, err := mk.show(ctx, mk.in, mk.name, mk.base, info)
+	if err != nil {
+		return imported{}, err
+	}
+	keys, err := mk.doc.jsonKeys()
+	if err != nil {
+		return imported{}, err
+	}
+	places := was.restore(mk.base.live.Len(), keys)
+	made := imported{}
+	v := mk.base
+	var joined *join
+	if base != mk.tip.ID {
+		inBase := make([]int, len(keys))
+		for j := range inBase {
+			inBase[j] = -1
+		}
+		for _, p := range places {
+			if p.base >= 0 && p.doc >= 0 {
+				inBase[p.doc] = p.base
+			}
+		}
+		if shares {
+			if joined, err = mk.join(ctx, inBase, keys); err != nil {
+				return imported{}, err
+			}
+		}
+		if joined == nil {
+			joined = &join{state: mk.base.state()}
+		} else {
+			joined.replace(places)
+		}
+		joined.state.Headers = mk.newest.headers // it is changed in what the document changed
+		made.links = joined.links
+		if v, err = newView(ctx, m.store, joined.state); err != nil {
+			return imported{}, err
+		}
+	}
+	h, err := v.header(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	e := *mk.doc
+	e.base, e.scanned = v, nil
+	e.doc = &domarkx.Document{Damage: mk.doc.doc.Damage}
+	var isNew bool
+	if e.doc.Header, isNew = was.restoreHeader(mk.in.codec, h, mk.doc.doc.Header); !isNew {
+		e.doc.Preamble.Layout = *v.layout(0)
+		if e.doc.Preamble.Verbatim {
+			if e.doc.Preamble.Bytes, err = v.bytes(ctx, 0); err != nil {
+				return imported{}, err
+			}
+		}
+	}
+	if e.doc.Includes, err = v.includes(ctx); err != nil {
+		return imported{}, err
+	}
+	r := &restored{ctx: ctx, base: v, doc: mk.doc, places: places}
+	made.edition = &e
+	if !isNew && r.isBase() {
+		made.same, err = mk.isExport(ctx, was)
+		if err != nil {
+			return imported{}, err
+		}
+	}
+	if mk.doc.messages != nil {
+		e.messages = r
+		return made, nil
+	}
+	whole, err := format.Stream{Messages: r}.Document() // as the document was
+	if err != nil {
+		return imported{}, err
+	}
+	e.doc.Conversation = whole.Conversation
+	return made, nil
+}
+
+// replace names the places in the join instead of those in the base.
+func (j *join) replace(places []position) {
+	for k, p := range places {
+		if p.base >= 0 {
+			places[k].base = j.base[p.base]
+		} else if at, ok := j.taken[p.doc]; ok {
+			places[k].base = at
+		}
+	}
+}
+
+// join returns the join of the base and the session's newest snapshot; nil when that adds nothing.
+func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
+	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
+	var err error
+	if mk.in.codec.Name == string(Markdown) {
+		if j.doc, err = mk.doc.jsonKeys(); err == nil {
+			j.shown, err = storedShown(ctx, mk.newest)
+		}
+	} else {
+		j.shown, err = mk.show(ctx, mk.in, mk.name, mk.newest, mk.tip)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.join(), nil
+}
+
+// saysNothingNew reports whether a document with the messages of its base has its header too, and is
+// an export.
+func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
+	h, err := mk.base.header(ctx)
+	if err != nil || jsonKey(h.Value()) != jsonKey(mk.doc.doc.Header.Value()) {
+		return false, err
+	}
+	same, err := mk.sameOriginal(ctx, mk.in, base)
+	if err != nil || same {
+		return same, err
+	}
+	return mk.isExport(ctx, &shown{})
+}
+
+// isExport reports whether the document is what an export of the session gives: the one of the
+// base, or the one that is made of what was read.
+func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
+	if was.digest == mk.in.digest {
+		return true, nil
+	}
+	if isForm(mk.in.codec.Name) {
+		return false, nil
+	}
+	s := format.Stream{Header: mk.doc.doc.Header, Messages: mk.doc.messages}
+	if s.Messages == nil {
+		s.Messages = format.Conversation(mk.doc.doc.Conversation)
+	}
+	e := &Export{name: mk.name, codec: mk.in.codec}
+	if err := encode(e, s, ""); err != nil {
+		return false, err
+	}
+	return e.is(io.NewSectionReader(mk.in.content, 0, mk.in.size))
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A join is the base of a document with those messages of the session's newest snapshot that the
+// document has too: they are the same messages, although another snapshot is the base.
+type join struct {
+	state *domarkx.State
+	links []string    // the versions of workspaces that these messages are linked to
+	base  []int       // where the base's messages are
+	taken map[int]int // where the document's messages are that are taken from the newest snapshot
+}
+
+// A joining makes a join.
+type joining struct {
+	base, tip *view
+	inBase    []int         // the message of the base that each message of the document is; -1 for none
+	doc       []domarkx.Key // the document's messages, see [jsonKey]
+	shown     *shown        // the newest snapshot
+}
+
+// join returns the join, nil when the document has nothing of the newest snapshot that its base has
+// not.
+func (j *joining) join() *join {
+	index := map[domarkx.ID]int{}
+	for i := range j.base.live.Len() {
+		if id := j.base.live.At(i).ID; !domarkx.InConflict(j.base.live, i) {
+			index[id] = i
+		}
+	}
+	inBase := func(t int) bool {
+		e := j.tip.live.At(t)
+		i, ok := index[e.ID]
+		return ok && j.base.live.At(i).Rev == e.Rev
+	}
+	taken := map[int]int{} // messages of the document by those of the newest snapshot
+	for d, s := range domarkx.Align(j.tipKeys(index, inBase), j.docKeys(), neverAlike).Match {
+		if s < 0 || j.inBase[d] >= 0 {
+			continue
+		}
+		if t := j.shown.of[s]; t >= 0 && !inBase(t) && !domarkx.InConflict(j.tip.live, t) {
+			taken[t] = d
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	return j.merge(index, taken)
+}
+
+// tipKeys returns keys of the newest snapshot's messages as they are shown: what the base has is the
+// same message, whatever it says.
+func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
+	keys := slices.Clone(j.shown.keys)
+	for s, t := range j.shown.of {
+		if t >= 0 && inBase(t) {
+			keys[s] = baseKey(index[j.tip.live.At(t).ID])
+		}
+	}
+	return keys
+}
+
+func (j *joining) docKeys() []domarkx.Key {
+	keys := slices.Clone(j.doc)
+	for d, i := range j.inBase {
+		if i >= 0 {
+			keys[d] = baseKey(i)
+		}
+	}
+	return keys
+}
+
+func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message %d of the base", i)) }
+
+// merge puts the taken messages where they are in the newest snapshot.
+func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
+	out := &join{state: &domarkx.State{Headers: j.base.headers}, base: make([]int, j.base.live.Len()), taken: map[int]int{}}
+	thread := &out.state.Thread
+	next := 0
+	through := func(end int) {
+		for ; next < end; next++ {
+			out.base[next] = len(thread.Live)
+			thread.Live = append(thread.Live, j.base.live.At(next))
+		}
+	}
+	for t := range j.tip.live.Len() {
+		e := j.tip.live.At(t)
+		i, ok := index[e.ID]
+		if ok && i >= next {
+			through(i + 1)
+		}
+		d, isTaken := taken[t]
+		switch {
+		case !isTaken:
+			continue
+		case ok:
+			thread.Live[out.base[i]] = e
+			out.taken[d] = out.base[i]
+		default:
+			out.taken[d] = len(thread.Live)
+			thread.Live = append(thread.Live, e)
+		}
+		if e.Link != "" {
+			out.links = append(out.links, e.Link)
+		}
+	}
+	through(len(out.base))
+	alive := map[domarkx.ID]bool{}
+	for _, e := range thread.Live {
+		alive[e.ID] = true
+	}
+	for _, d := range j.base.dead {
+		if !alive[d.ID] {
+			thread.Dead = append(thread.Dead, d)
+		}
+	}
+	slices.Sort(out.links)
+	out.links = slices.Compact(out.links)
+	return out
+}
+
+// storedShown returns a snapshot as Markdown shows it, which loses nothing.
+func storedShown(ctx context.Context, v *view) (*shown, error) {
+	s := &shown{keys: make([]domarkx.Key, v.live.Len()), of: make([]int, v.live.Len())}
+	var err error
+	if s.header, err = v.header(ctx); err != nil {
+		return nil, err
+	}
+	for k := range s.keys {
+		msg, err := loadMessage(ctx, v.blobs, v.live.At(k))
+		if err != nil {
+			return nil, err
+		}
+		s.keys[k], s.of[k] = jsonKey(msg.Value()), k
+	}
+	return s, nil
+}

@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A shown is a snapshot as its export in a format reads when it is imported: formats hold less
+// than a session does.
+type shown struct {
+	header domarkx.Header
+	keys   []domarkx.Key // of the messages, see [jsonKey]
+	of     []int         // the snapshot's message that each is; -1 for none, rising
+	digest [sha256.Size]byte
+}
+
+// show exports a snapshot and reads that again.
+func (imp *importer) show(ctx context.Context, in input, name string, v *view, info domarkx.Info) (*shown, error) {
+	m := imp.manager
+	e := &Export{name: name, codec: in.codec}
+	if err := m.exportWhole(ctx, e, info, ""); err != nil {
+		return nil, err
+	}
+	f, err := e.aside("")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.New()
+	if _, err := io.Copy(digest, io.NewSectionReader(f, 0, stat.Size())); err != nil {
+		return nil, err
+	}
+	exported := input{path: in.path, codec: in.codec, content: f, size: stat.Size()}
+	for conv, err := range exported.conversations(nil) {
+		if err != nil {
+			return nil, err
+		}
+		again := m.edition(v, conv.doc, imp.change.committer)
+		again.messages = conv.messages
+		s, err := readShown(ctx, again)
+		if err == nil {
+			digest.Sum(s.digest[:0])
+		}
+		return s, err
+	}
+	return &shown{header: domarkx.NewHeader()}, nil
+}
+
+// readShown returns what an export of the edition's base holds.
+func readShown(ctx context.Context, e *edition) (*shown, error) {
+	s := &shown{header: e.doc.Header}
+	var err error
+	if e.keys, err = e.base.keys(ctx); err != nil {
+		return nil, err
+	}
+	if s.keys, err = e.jsonKeys(); err != nil {
+		return nil, err
+	}
+	if err := e.settleStated(ctx); err != nil {
+		return nil, err
+	}
+	edit, same, err := e.align(ctx, e.base.live)
+	if err != nil {
+		return nil, err
+	}
+	if s.of = edit.Match; same {
+		s.of = make([]int, e.len())
+		for i := range s.of {
+			s.of[i] = i
+		}
+	}
+	return s, nil
+}
+
+// jsonKeys returns keys of the document's messages, see [jsonKey].
+func (e *edition) jsonKeys() ([]domarkx.Key, error) {
+	keys := make([]domarkx.Key, e.len())
+	for j := range keys {
+		msg, err := e.at(j)
+		if err != nil {
+			return nil, err
+		}
+		keys[j] = jsonKey(msg.Message.Value())
+	}
+	return keys, nil
+}
+
+// jsonKey stands for a value, in whatever order its members are.
+func jsonKey(v domarkx.Value) domarkx.Key {
+	h := sha256.New()
+	hashJSON(h, v)
+	return domarkx.Key(h.Sum(nil))
+}
+
+func hashJSON(w io.Writer, v domarkx.Value) {
+	switch v.Kind() {
+	case domarkx.Object:
+		members := slices.Clone(v.Members())
+		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return strings.Compare(a.Name, b.Name) })
+		fmt.Fprintf(w, "{%d", len(members))
+		for _, m := range members {
+			io.WriteString(w, domarkx.StringValue(m.Name).JSON())
+			hashJSON(w, m.Value)
+		}
+	case domarkx.Array:
+		fmt.Fprintf(w, "[%d", len(v.Items()))
+		for _, item := range v.Items() {
+			hashJSON(w, item)
+		}
+	default:
+		io.WriteString(w, v.JSON())
+	}
+}
+
+// A position is a message of a restored document: one of the base, or one of the document.
+type position struct {
+	base int // -1 when it is the document's
+	doc  int // -1 when the document does not have it
+}
+
+// restore returns the messages of a document made from a snapshot that was shown: those that are as
+// they were shown are the snapshot's n messages, and those that the format does not show stay where
+// they are.
+func (s *shown) restore(n int, doc []domarkx.Key) []position {
+	at := make([]int, len(s.keys)) // in the document; -1 for what it does not have
+	same := make([]bool, len(s.keys))
+	for i := range at {
+		at[i] = -1
+	}
+	match := append(domarkx.Align(s.keys, doc, neverAlike).Match, len(s.keys))
+	was, now := 0, 0
+	for j, i := range match {
+		if i < 0 {
+			continue
+		}
+		for ; was < i && now < j; was, now = was+1, now+1 { // edited, one after the other
+			at[was] = now
+		}
+		if i < len(at) {
+			at[i], same[i] = j, true
+		}
+		was, now = i+1, j+1
+	}
+	var places []position
+	kept, next := 0, 0
+	for i, k := range s.of {
+		for ; k >= 0 && kept < k; kept++ {
+			places = append(places, position{kept, -1})
+		}
+		kept = max(kept, k+1)
+		if at[i] < 0 {
+			continue
+		}
+		for ; next < at[i]; next++ {
+			places = append(places, position{-1, next})
+		}
+		next++
+		switch {
+		case same[i] && k >= 0:
+			places = append(places, position{k, at[i]})
+		case !same[i]:
+			places = append(places, position{-1, at[i]})
+		} // else it is shown of a message that has a place
+	}
+	for ; kept < n; kept++ {
+		places = append(places, position{kept, -1})
+	}
+	for ; next < len(doc); next++ {
+		places = append(places, position{-1, next})
+	}
+	return places
+}
+
+// restoreHeader returns the header of a snapshot with what the document says differently from how
+// it was shown, and whether that is anything.
+func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (domarkx.Header, bool) {
+	if jsonKey(s.header.Value()) == jsonKey(now.Value()) {
+		return was, false
+	}
+	if codec.Name == string(JSON) { // it holds all of a header
+		if now.SnapshotID == s.header.SnapshotID {
+			now.SnapshotID = was.SnapshotID
+		}
+		if now.ImportTimestamp == s.header.ImportTimestamp {
+			now.ImportTimestamp = was.ImportTimestamp
+		}
+		return now, true
+	}
+	about, before, said := metadataOf(was), metadataOf(s.header), metadataOf(now)
+	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the program goes on with it: it is its session now
+	for _, m := range said.Members() {
+		if shown, ok := before.Get(m.Name); isNew || !ok || !shown.Equal(m.Value) {
+			about = about.With(m.Name, m.Value)
+		}
+	}
+	for _, m := range before.Members() {
+		if _, ok := said.Get(m.Name); !ok {
+			about = about.Without(m.Name)
+		}
+	}
+	was.UserMetadata = &about
+	return was, true
+}
+
+func metadataOf(h domarkx.Header) domarkx.Value {
+	if h.UserMetadata == nil {
+		return domarkx.ObjectValue()
+	}
+	return *h.UserMetadata
+}
+
+// restored are the messages of a restored document.
+type restored struct {
+	ctx    context.Context
+	base   *view
+	doc    *edition
+	places []position
+}
+
+// Len returns the number of messages.
+func (r *restored) Len() int { return len(r.places) }
+
+// At returns message k.
+func (r *restored) At(k int) (domarkx.WrittenMessage, error) {
+	p := r.places[k]
+	if p.base < 0 {
+		return r.doc.at(p.doc)
+	}
+	return r.base.written(r.ctx, p.base)
+}
+
+// isBase reports whether the document is the base.
+func (r *restored) isBase() bool {
+	return len(r.places) == r.base.live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
+}
+
+// written returns message k as it is shown, with the bytes that its author wrote.
+func (v *view) written(ctx context.Context, k int) (domarkx.WrittenMessage, error) {
+	msg, err := v.message(ctx, k)
+	if err != nil {
+		return domarkx.WrittenMessage{}, err
+	}
+	m := domarkx.WrittenMessage{Message: msg}
+	if l := *v.layout(k + 1); l.Span == 0 && l.Within == 0 {
+		m.Layout = l
+	}
+	if m.Layout.Verbatim {
+		m.Bytes, err = v.bytes(ctx, k+1)
+	}
+	return m, err
+}
