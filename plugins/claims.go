@@ -63,9 +63,9 @@ func clash(top string, specs []domarkx.ResourceSpec) (first, second int, found b
 
 // workTreeOf is the work tree that a resource works in: where it was made, although
 // this process stands in another one of the repository, as long as it is there.
-func (l *Live) workTreeOf(e *entry) (string, error) {
-	home := l.m.home
-	if !e.Made || e.Private || e.Claim == "" || e.Claim == l.claimOf(e.Config) || home.WorkTrees == nil || !exists(e.Claim) {
+func (m *WorkspaceManager) workTreeOf(e *entry) (string, error) {
+	home := m.home
+	if !e.Made || e.Private || e.Claim == "" || e.Claim == claimIn(home.WorkTree, e.Config) || home.WorkTrees == nil || !exists(e.Claim) {
 		return home.WorkTree, nil
 	}
 	all, err := home.WorkTrees()
@@ -83,7 +83,7 @@ func (l *Live) workTreeOf(e *entry) (string, error) {
 // claim claims the path of a resource for this instance. Where another one has it,
 // the resource becomes private.
 func (l *Live) claim(e *entry) error {
-	top, err := l.workTreeOf(e)
+	top, err := l.m.workTreeOf(e)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,11 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 				i.Interrupted = true
 				continue
 			}
-			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.Claim == "", Path: e.Path}
+			path, err := m.pathOf(&e)
+			if err != nil {
+				return nil, err
+			}
+			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.Claim == "", Path: path}
 			for _, c := range s.Committed {
 				if c.ID == e.ID && c.Type == e.Type {
 					r.Version = c.Version
@@ -71,6 +76,19 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 	}
 	slices.SortFunc(instances, func(a, b Instance) int { return strings.Compare(a.Name, b.Name) })
 	return instances, nil
+}
+
+// pathOf returns the folder that a resource is, as the next Open of it finds it: in a
+// repository that was copied, that is not the one that it was in the original.
+func (m *WorkspaceManager) pathOf(e *entry) (string, error) {
+	if e.Path == "" || e.Path != e.Claim || e.Private {
+		return e.Path, nil
+	}
+	top, err := m.workTreeOf(e)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(claimIn(top, e.Config), e.Path), nil
 }
 
 // Instance returns the instance of a workspace; domarkx.ErrNotFound.
@@ -212,10 +230,11 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := atomicfile.SyncDir(m.home.Dir); err != nil {
 		return err
 	}
+	from = l.dir
 	l.dir, l.state.Name, l.state.Renaming = target, to, ""
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]
-		if inside, err := filepath.Rel(filepath.Join(m.home.Dir, folderName(from)), e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
+		if inside, err := filepath.Rel(from, e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
 			e.Path = filepath.Join(target, inside)
 		}
 	}

@@ -87,7 +87,7 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 	}
 	allow := limits.Allow
 	allow.DSNs, allow.URLs = l.m.expandAllowed(allow.DSNs), l.m.expandAllowed(allow.URLs)
-	top, err := l.workTreeOf(e)
+	top, err := l.m.workTreeOf(e)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
@@ -52,7 +53,7 @@ type entry struct {
 	Dirty   bool   // whether it may differ from the head, whatever the plugin says
 	Copy    bool   // whether it is still to become a copy of what is at its path
 	Claim   string // path that it works on in place, which no other instance may
-	Path    string // folder of this machine that it is
+	Path    string // folder of this machine that it is; in the file from the instance's folder, where it lies in that
 }
 
 // readState reads the state of the instance in a folder; domarkx.ErrNotFound when
@@ -76,7 +77,13 @@ func readState(dir string) (state, error) {
 	if f := text(v, "format"); f != stateFormat {
 		return state{}, fmt.Errorf("%q is of format %q: %w", path, f, domarkx.ErrUnsupported)
 	}
-	return parseState(v), nil
+	s := parseState(v)
+	for i := range s.Resources {
+		if e := &s.Resources[i]; e.Path != "" && !filepath.IsAbs(e.Path) {
+			e.Path = filepath.Join(dir, filepath.FromSlash(e.Path))
+		}
+	}
+	return s, nil
 }
 
 func parseState(v domarkx.Value) state {
@@ -102,6 +109,13 @@ func parseState(v domarkx.Value) state {
 
 // write replaces the state file in a folder, durably.
 func (s state) write(dir string) error {
+	s.Resources = slices.Clone(s.Resources)
+	for i := range s.Resources {
+		e := &s.Resources[i] // a copy of the repository has its own
+		if inside, err := filepath.Rel(dir, e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
+			e.Path = filepath.ToSlash(inside)
+		}
+	}
 	data := s.value().AppendJSON(nil, "", "  ")
 	if err := atomicfile.Replace(filepath.Join(dir, stateFile), append(data, '\n')); err != nil {
 		return fmt.Errorf("writing the state of workspace %q: %w", s.Name, err)
