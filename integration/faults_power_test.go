@@ -172,3 +172,50 @@ func TestFaultPowerTrust(t *testing.T) {
 		})
 	}
 }
+
+// TestFaultPowerOutput cuts the power right after a checkout and exports ended.
+func TestFaultPowerOutput(t *testing.T) {
+	for _, kind := range fileSystems(t) {
+		t.Run(kind, func(t *testing.T) {
+			p := newPowered(t, kind)
+			p.write("s.md", poweredDocument)
+			p.domarkx("import", "s.md")
+			p.domarkx("trust", "s")
+			for _, name := range []string{"a.txt", "sub/deep/b.txt"} {
+				p.domarkx("exec", "s", "fs", "write_file", "path="+name, "content=of "+name)
+			}
+			if err := os.Mkdir(p.path("empty"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			p.write("old.md", "old")
+			p.must("", "sync", "-f", p.dir)
+			document := p.domarkx("show", "s")
+			for _, test := range []struct {
+				args  []string
+				files map[string]string
+			}{
+				{[]string{"checkout", "s", "new/folder"}, map[string]string{"new/folder/fs/a.txt": "of a.txt", "new/folder/fs/sub/deep/b.txt": "of sub/deep/b.txt"}},
+				{[]string{"checkout", "s", "empty"}, map[string]string{"empty/fs/a.txt": "of a.txt", "empty/fs/sub/deep/b.txt": "of sub/deep/b.txt"}},
+				{[]string{"export", "--format", "md", "-o", "new.md", "s"}, map[string]string{"new.md": document}},
+				{[]string{"export", "--format", "md", "-o", "old.md", "s"}, map[string]string{"old.md": document}},
+				{[]string{"export", "--format", "md", "-o", "out/", "s"}, map[string]string{"out/s.md": document}},
+				{[]string{"export", "--format", "agent-chatter", "-o", "teams/", "s"}, nil},
+			} {
+				said := p.domarkx(test.args...)
+				after := p.cut(t)
+				for name, want := range test.files {
+					if data, err := os.ReadFile(after.path(name)); err != nil || string(data) != want {
+						t.Errorf("after %q %s holds %.300q, %v", test.args, name, data, err)
+					}
+				}
+				if test.files == nil {
+					name := strings.TrimSpace(said)
+					want := p.read(name)
+					if data, err := os.ReadFile(after.path(name)); err != nil || string(data) != want {
+						t.Errorf("after %q %s holds %.300q, %v", test.args, name, data, err)
+					}
+				}
+			}
+		})
+	}
+}

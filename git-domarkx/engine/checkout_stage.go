@@ -88,7 +88,7 @@ func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 		return nil, &RefusedError{fmt.Sprintf("%q is a %s that leads nowhere, expected a folder or nothing", dir, kindOf(info.Mode()))}
 	}
 	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
+	if err := atomicfile.MkdirAll(parent, 0o777); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(dir)))
@@ -214,10 +214,16 @@ func completes(stage string, moved, resources []string) bool {
 	return true
 }
 
-// finish makes the folder what is staged.
+// finish makes the folder what is staged. It is durable then.
 func (s *stage) finish() error {
+	if err := atomicfile.SyncFS(s.path); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
 	if !s.inside {
-		return os.Rename(s.path, s.dir)
+		if err := os.Rename(s.path, s.dir); err != nil {
+			return err
+		}
+		return atomicfile.SyncDir(filepath.Dir(s.dir))
 	}
 	names, err := namesIn(s.path)
 	if err != nil {
@@ -228,7 +234,7 @@ func (s *stage) finish() error {
 			return err
 		}
 	}
-	return os.Remove(s.path)
+	return errors.Join(os.Remove(s.path), atomicfile.SyncDir(s.dir))
 }
 
 // moveFolder renames a folder, also one that its owner must not write, which systems

@@ -134,5 +134,10 @@ func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile
 	if err != nil {
 		return pathError(err)
 	}
-	return atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(folder)))
+	for ; folder != "."; folder = path.Dir(folder) { // some may be new
+		if err := atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(dir)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // WriteFile writes the document to a file, which has either its old content or all of the
@@ -51,7 +52,7 @@ func (e *Export) writeThrough(path string) error {
 	return errors.Join(e.write(f), f.Close())
 }
 
-// replace puts the document in a file's place.
+// replace puts the document in a file's place, durably.
 func (e *Export) replace(path string, mode fs.FileMode) error {
 	f, err := e.aside(filepath.Dir(path))
 	if err != nil {
@@ -61,12 +62,16 @@ func (e *Export) replace(path string, mode fs.FileMode) error {
 	if err := errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
 // WriteIn writes the document to where it belongs in the folder of the format's program,
 // and returns that path: one that was free, or has this document already. For a format
-// without such a program it is the session's name, and what is there is replaced.
+// without such a program it is the session's name, and what is there is replaced. It is
+// durable then.
 func (e *Export) WriteIn(dir string) (string, error) {
 	path, err := e.writeIn(dir)
 	if err != nil {
@@ -82,12 +87,12 @@ func (e *Export) writeIn(dir string) (string, error) {
 			extension = e.codec.Extensions[0]
 		}
 		path := filepath.Join(dir, filepath.FromSlash(e.name+extension))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
 		return path, e.WriteFile(path)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	f, err := e.aside(dir)
@@ -105,11 +110,15 @@ func (e *Export) writeIn(dir string) (string, error) {
 			return "", err
 		}
 		path := filepath.Join(dir, filepath.FromSlash(place.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
-		if done, err := settleAt(path, f); done || err != nil {
+		done, err := settleAt(path, f)
+		if err != nil {
 			return path, err
+		}
+		if done {
+			return path, atomicfile.SyncDir(filepath.Dir(path))
 		}
 	}
 }
@@ -132,7 +141,11 @@ func settleAt(path string, f *os.File) (bool, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	return sameContent(there, f)
+	same, err := sameContent(there, f)
+	if same && err == nil {
+		err = atomicfile.Sync(there)
+	}
+	return same, err
 }
 
 // aside writes the document to a new file in a folder, "" for that of temporary files. The
