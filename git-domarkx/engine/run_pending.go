@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 )
@@ -69,12 +71,9 @@ func (r *runner) message(ctx context.Context, e domarkx.Entry) (domarkx.Message,
 
 // pendingAgain returns the first call of a message whose result is that of what the
 // message said before an edit; the number of its calls when there is none. Such a
-// message lost its link with the edit.
+// message lost its link with the edit, or never had one.
 func (r *runner) pendingAgain(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry, msg domarkx.Message, all []step) (int, error) {
-	done := false
-	for _, s := range all {
-		done = done || s.done
-	}
+	done := slices.ContainsFunc(all, func(s step) bool { return s.done })
 	if e.Link != "" || len(e.Past) == 0 || !done {
 		return len(all), nil
 	}
@@ -82,46 +81,110 @@ func (r *runner) pendingAgain(ctx context.Context, info domarkx.Info, k int, e d
 	if from, ok := r.stale[key]; ok {
 		return from, nil
 	}
-	was, linked, err := r.lastLinked(ctx, info, k, e)
+	before, err := r.before(ctx, info, k, e)
 	if err != nil {
 		return 0, err
 	}
-	from := len(all)
-	if linked {
-		var old, now []domarkx.Block
-		for _, s := range steps(was, r.runs) {
-			old = append(old, s.block)
-		}
-		for _, s := range all {
-			now = append(now, s.block)
-		}
-		from = firstDifference(old, now)
-	}
+	from := before.firstStale(all)
 	r.stale[key] = from
 	return from, nil
 }
 
-// lastLinked returns what a message said when it was last linked to a version.
-func (r *runner) lastLinked(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry) (domarkx.Message, bool, error) {
-	for before, err := range r.m.store.History(ctx, info.ID) {
-		if err != nil {
-			return domarkx.Message{}, false, err
-		}
-		then, ok, err := r.m.entryOf(ctx, before, k, e.ID)
-		if err != nil {
-			return domarkx.Message{}, false, err
-		}
-		switch {
-		case !ok:
-			return domarkx.Message{}, false, nil
-		case then.Link != "":
-			msg, err := loadMessage(ctx, r.m.store, then)
-			return msg, true, err
-		case len(then.Past) == 0:
-			return domarkx.Message{}, false, nil
+// A messagePast is what a message said before.
+type messagePast struct {
+	// linked are the calls that it had when it was last linked to a version; made says
+	// that it ever was.
+	linked []step
+	made   bool
+	// owners are, by result, the calls that it stood behind at first.
+	owners map[string][]step
+}
+
+// firstStale returns the first of the calls that a message makes now whose result is not its own.
+func (p messagePast) firstStale(now []step) int {
+	if p.made {
+		return firstDifference(blocksOf(p.linked), blocksOf(now))
+	}
+	for i, s := range now {
+		owners, ok := p.owners[s.result]
+		own := func(was step) bool { return sameCode(was.block, s.block) }
+		if s.done && ok && !slices.ContainsFunc(owners, own) {
+			return i
 		}
 	}
-	return domarkx.Message{}, false, nil
+	return len(now)
+}
+
+func blocksOf(steps []step) []domarkx.Block {
+	blocks := make([]domarkx.Block, len(steps))
+	for i, s := range steps {
+		blocks[i] = s.block
+	}
+	return blocks
+}
+
+// before looks up what a message said, back to when it was last linked to a version, or else to
+// when it came into the session. Of messages from a transcript of another program it returns
+// nothing: their calls are records, whatever an edit made of them.
+func (r *runner) before(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry) (messagePast, error) {
+	past := messagePast{owners: map[string][]step{}}
+	var first domarkx.Info // the snapshot that the message came with
+	last, merged := e.JSON.ID, false
+	for snapshot, err := range r.m.store.History(ctx, info.ID) {
+		if err != nil {
+			return past, err
+		}
+		then, ok, err := r.m.entryOf(ctx, snapshot, k, e.ID)
+		if err != nil {
+			return past, err
+		}
+		if !ok {
+			if merged { // the other side of the merge may have it
+				continue
+			}
+			break
+		}
+		first, merged = snapshot, merged || snapshot.Operation == "merge"
+		if then.JSON.ID != last || then.Link != "" {
+			last = then.JSON.ID
+			msg, err := loadMessage(ctx, r.m.store, then)
+			if err != nil {
+				return past, err
+			}
+			was := steps(msg, r.runs)
+			if then.Link != "" {
+				return messagePast{linked: was, made: true}, nil
+			}
+			owners := map[string][]step{}
+			for _, s := range was {
+				if s.done {
+					owners[s.result] = append(owners[s.result], s)
+				}
+			}
+			maps.Copy(past.owners, owners)
+		}
+		if len(then.Past) == 0 && !merged {
+			break
+		}
+	}
+	isRecord, err := r.m.isTranscript(ctx, first)
+	if err != nil || isRecord {
+		return messagePast{}, err
+	}
+	return past, nil
+}
+
+// isTranscript reports whether a snapshot was imported from a document of another program.
+func (m *SessionManager) isTranscript(ctx context.Context, snapshot domarkx.Info) (bool, error) {
+	if snapshot.Operation != "import" {
+		return false, nil
+	}
+	headers, err := m.store.Header(ctx, snapshot.ID)
+	if err != nil || headers[0].Origin == "" {
+		return false, err
+	}
+	origin, err := m.store.Origin(ctx, headers[0].Origin)
+	return err == nil && !isForm(origin.Format), err
 }
 
 // entryOf finds a message in a snapshot, which most often is at k.
