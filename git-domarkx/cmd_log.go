@@ -67,25 +67,87 @@ func (c *logCmd) snapshots(inv *invocation, log iter.Seq2[domarkx.Info, error]) 
 	return t.write(inv)
 }
 
+// messages prints the messages as they come: there may be a million.
 func (c *logCmd) messages(inv *invocation, log iter.Seq2[engine.MessageInfo, error]) error {
-	list, err := collect(log)
-	if err != nil {
-		return err
+	inv.opened.store.BoundMemory(packMemory)
+	list := c.messageList(inv)
+	begun := false
+	for m, err := range log {
+		if err != nil {
+			return err
+		}
+		if !begun {
+			if err := inv.page(); err != nil {
+				return err
+			}
+			begun = true
+		}
+		if err := list.add(m); err != nil {
+			return err
+		}
 	}
-	if err := inv.page(); err != nil {
-		return err
-	}
+	return list.end()
+}
+
+// A messageList prints messages one by one.
+type messageList interface {
+	add(m engine.MessageInfo) error
+	end() error
+}
+
+func (c *logCmd) messageList(inv *invocation) messageList {
 	if c.JSON {
-		return writeJSON(inv.out, list, func(m engine.MessageInfo) []domarkx.Member {
-			return []domarkx.Member{jsonNumber("k", int64(m.K)), jsonText("role", string(m.Role)), jsonDate("date", m.Date),
-				jsonText("workspace_oid", m.Link), jsonText("first_line", m.FirstLine)}
-		})
+		return &jsonMessages{out: inv.out}
 	}
-	t := newTable("K", "ROLE", "DATE", "WORKSPACE", "FIRST LINE")
-	for _, m := range list {
-		t.add(number(m.K), text(string(m.Role)), date(m.Date), oid(m.Link), text(m.FirstLine))
+	return &tableOfMessages{inv: inv, table: newTable("K", "ROLE", "DATE", "WORKSPACE", "FIRST LINE")}
+}
+
+type jsonMessages struct {
+	out  *output
+	some bool
+}
+
+func (l *jsonMessages) add(m engine.MessageInfo) error {
+	before := ",\n  "
+	if !l.some {
+		l.some, before = true, "[\n  "
 	}
-	return t.write(inv)
+	object := domarkx.ObjectValue(jsonNumber("k", int64(m.K)), jsonText("role", string(m.Role)), jsonDate("date", m.Date),
+		jsonText("workspace_oid", m.Link), jsonText("first_line", m.FirstLine))
+	_, err := l.out.Write(object.AppendJSON([]byte(before), "  ", "  "))
+	return err
+}
+
+func (l *jsonMessages) end() error {
+	after := "\n]\n"
+	if !l.some {
+		after = "[]\n"
+	}
+	_, err := l.out.WriteString(after)
+	return err
+}
+
+// messagesAligned is how many lines are aligned with each other.
+const messagesAligned = 1000
+
+type tableOfMessages struct {
+	inv   *invocation
+	table *table
+}
+
+func (l *tableOfMessages) add(m engine.MessageInfo) error {
+	l.table.add(number(m.K), text(string(m.Role)), date(m.Date), oid(m.Link), text(m.FirstLine))
+	if len(l.table.rows) < messagesAligned {
+		return nil
+	}
+	return l.end()
+}
+
+func (l *tableOfMessages) end() error {
+	err := l.table.write(l.inv)
+	l.table = newTable()
+	l.table.widths = []int{0, len("assistant"), 0, len("WORKSPACE")}
+	return err
 }
 
 func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {

@@ -13,8 +13,9 @@ import (
 // one, short object ids and local dates; elsewhere it is tab-separated lines with full ids
 // and UTC dates (see [field]).
 type table struct {
-	head []string
-	rows [][]cell
+	head   []string
+	rows   [][]cell
+	widths []int // of columns, at least
 }
 
 // A cell is one field, as programs read it and as people do.
@@ -62,6 +63,7 @@ func (t *table) writeAligned(inv *invocation) error {
 		return nil
 	}
 	widths := make([]int, len(t.rows[0]))
+	copy(widths, t.widths)
 	for i, h := range t.head {
 		widths[i] = uniseg.StringWidth(h)
 	}

@@ -3,8 +3,10 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -139,6 +141,34 @@ func (r reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	}
 	dead, err := r.tombstones(root)
 	return headers, dead, err
+}
+
+// errStopped ends a walk that nobody wants to go on with.
+var errStopped = errors.New("stopped")
+
+// Entries returns the messages of a snapshot in order, those of one leaf in memory at once.
+func (r reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error] {
+	return func(yield func(domarkx.Entry, error) bool) {
+		root, info, err := r.root(id)
+		var conversation odb.ID
+		if err == nil {
+			conversation, err = folder(root, "conversation")
+		}
+		if err == nil {
+			err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+				entries, err := r.leaf(number, leaf)
+				for _, e := range entries {
+					if !yield(e, nil) {
+						return errStopped
+					}
+				}
+				return err
+			})
+		}
+		if err != nil && err != errStopped {
+			yield(domarkx.Entry{}, fmt.Errorf("snapshot %s: %w", id, err))
+		}
+	}
 }
 
 // Entry returns message k, counted from 0, of a snapshot. It reads neither the

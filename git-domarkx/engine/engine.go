@@ -46,6 +46,8 @@ type Contents interface {
 	// LoadPacked is Load for a snapshot that may have many messages.
 	LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error)
 	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
+	// Entries returns the messages of a snapshot in order, a few of which are in memory at once.
+	Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error]
 	Entry(ctx context.Context, id string, k int) (domarkx.Entry, error)
 	// EntriesFrom returns the messages from number k on.
 	EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error)

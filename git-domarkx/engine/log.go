@@ -69,7 +69,7 @@ type MessageInfo struct {
 	FirstLine string
 }
 
-// Messages returns the messages of a revision in order.
+// Messages returns the messages of a revision in order, reading each when its turn comes.
 func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[MessageInfo, error] {
 	return func(yield func(MessageInfo, error) bool) {
 		info, err := m.Resolve(ctx, r)
@@ -77,25 +77,39 @@ func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[Mes
 			yield(MessageInfo{}, err)
 			return
 		}
-		state, err := m.store.Load(ctx, info.ID)
-		if err != nil {
-			yield(MessageInfo{}, err)
-			return
-		}
-		if err := m.soundLinks(ctx, info.ID, state.Thread.Live); err != nil {
-			yield(MessageInfo{}, err)
-			return
-		}
-		for k, e := range state.Thread.Live {
-			if r.Message >= 0 && k != r.Message {
+		counts := map[string]bool{"": false} // by link
+		k := 0
+		for e, err := range m.store.Entries(ctx, info.ID) {
+			at := k
+			k++
+			if err == nil && r.Message >= 0 && at != r.Message {
 				continue
 			}
-			msg, err := loadMessage(ctx, m.store, e)
-			if !yield(MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg)}, err) || err != nil {
+			line, err := m.messageInfo(ctx, info.ID, at, e, counts, err)
+			if !yield(line, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// messageInfo returns the line of message k of a snapshot. counts remembers which links count.
+func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int, e domarkx.Entry, counts map[string]bool, err error) (MessageInfo, error) {
+	if err != nil {
+		return MessageInfo{}, err
+	}
+	if _, known := counts[e.Link]; !known {
+		linked, err := m.store.Linked(ctx, snapshot, []string{e.Link})
+		if err != nil {
+			return MessageInfo{}, err
+		}
+		counts[e.Link] = linked[e.Link]
+	}
+	if !counts[e.Link] {
+		e.Link = ""
+	}
+	msg, err := loadMessage(ctx, m.store, e)
+	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg)}, err
 }
 
 // Diff returns a unified diff of two revisions as Markdown; nothing when they are

@@ -1,0 +1,21 @@
+package integration_test
+
+import "testing"
+
+// TestLogReadsMessagesInTurn lists the messages of a long session, of which few are to be in
+// memory at once.
+func TestLogReadsMessagesInTurn(t *testing.T) {
+	const messages = 200_000
+	r := newRepository(t)
+	writeDocument(t, r.path("long.md"), func(w *documentWriter) {
+		for k := range messages {
+			w.printf("## user\n\nmessage %d\n\n", k)
+		}
+	})
+	r.used("git-domarkx", "import", "long.md")
+	for _, args := range [][]string{{"log", "--messages", "long"}, {"log", "--json", "--messages", "long"}} {
+		if _, peak := r.used("git-domarkx", args...); peak > 96_000_000 {
+			t.Errorf("%v: peak memory %d MB, expected at most 96", args, peak/1e6)
+		}
+	}
+}
