@@ -157,9 +157,8 @@ func joined(err error) []error {
 // plainParseError says in one sentence what the parser did not understand.
 func plainParseError(err error) string {
 	msg := strings.NewReplacer("<", "", ">", "", " ...", "").Replace(err.Error())
-	if rest, ok := strings.CutPrefix(msg, "unexpected argument "); ok {
-		arg, hint, _ := strings.Cut(rest, ", ")
-		return strings.TrimSuffix(fmt.Sprintf("unexpected argument %q; %s", arg, hint), "; ")
+	if argument, ok := unexpectedArgument(err); ok {
+		return fmt.Sprintf("unexpected argument %q", argument)
 	}
 	if rest, ok := strings.CutPrefix(msg, `expected "`); ok {
 		return "missing " + strings.TrimSuffix(rest, `"`)

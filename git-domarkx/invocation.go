@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -72,7 +71,7 @@ func (inv *invocation) command(words []string) (*kong.Node, error) {
 	for _, word := range words {
 		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word && !child.Hidden })
 		if i < 0 {
-			return nil, usagef("%q is no command of git-domarkx", strings.Join(words, " "))
+			return nil, notACommand(node, word)
 		}
 		node = node.Children[i]
 	}

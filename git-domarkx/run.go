@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -68,10 +69,27 @@ func parseFailure(err error, inv *invocation) error {
 	}
 	failure := &usageError{msg: plainParseError(err)}
 	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
-		failure.of(parse.Context.Selected())
+	if !errors.As(err, &parse) || parse.Context == nil {
+		return failure
 	}
+	command := selected(parse.Context)
+	if len(command.Children) > 0 {
+		if typed, ok := unexpectedArgument(err); ok {
+			return notACommand(command, typed)
+		}
+		if strings.HasPrefix(err.Error(), "expected ") { // one of its commands
+			return (&helpRequest{node: command}).print(inv.out)
+		}
+	}
+	failure.of(parse.Context.Selected())
 	return failure
+}
+
+// unexpectedArgument returns the argument that the parser did not expect.
+func unexpectedArgument(err error) (string, bool) {
+	rest, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
+	argument, _, _ := strings.Cut(rest, ", did you mean ")
+	return argument, ok
 }
 
 // setGCPercent sets the garbage collector's target percentage unless the user did. At 400 the
