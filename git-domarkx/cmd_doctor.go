@@ -7,9 +7,9 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `
 Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
-FUSE, mounts that died, journals and locks that were left behind, configuration that does
-not fit, calls that were interrupted, and workspaces, containers and private servers that were
-left behind.
+manual pages, FUSE, mounts that died, journals and locks that were left behind,
+configuration that does not fit, calls that were interrupted, and workspaces, containers
+and private servers that were left behind.
 
 ## Output
 
@@ -27,7 +27,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = reportPatience
 	d := doctor{inv: inv}
-	for _, check := range []func(){d.git, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
+	for _, check := range []func(){d.git, d.manual, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
 		check()
 		if err := inv.ctx.Err(); err != nil {
 			return err

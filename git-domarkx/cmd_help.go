@@ -12,8 +12,8 @@ Prints everything about a command: what it does, what it prints and what its exi
 statuses mean. "git domarkx COMMAND -h" prints the usage on one screen.
 
 "git domarkx --help" and "git help domarkx" are answered by Git itself, with the
-manual page; "make install" puts the pages in place, and "git domarkx man" writes
-them.
+manual page; "make install" puts the pages in place, and so does "git domarkx man
+--install" after "go install".
 `
 }
 

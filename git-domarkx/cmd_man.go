@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
@@ -12,15 +13,24 @@ import (
 
 type manCmd struct {
 	Write   string   `placeholder:"DIR" help:"Write the pages of all commands into a folder instead."`
+	Install bool     `help:"Write them where man(1) looks for those of this program instead, and print the folder."`
 	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
 }
 
 func (manCmd) Help() string {
 	return `
-Prints a manual page as troff source. "go install" installs no manual pages; this
-puts them where man(1) and "git help domarkx" find them:
+Prints a manual page as troff source. "go install" installs no manual pages, and Git answers
+"git domarkx --help" and "git help domarkx" with them alone: without them it says "No manual
+entry". This puts them where they are found:
 
-    git domarkx man --write ~/.local/share/man/man1
+    git domarkx man --install
+
+That is share/man/man1 beside the bin folder that the program is in, where man(1) looks
+because the program is on PATH. Where you may not write there, write them elsewhere,
+and name that folder in MANPATH (the colon keeps man's own folders):
+
+    git domarkx man --write ~/man/man1
+    export MANPATH=~/man:
 
 To read one without installing it:
 
@@ -30,17 +40,44 @@ To read one without installing it:
 
 // Run prints or writes manual pages.
 func (c *manCmd) Run(inv *invocation) error {
-	if c.Write != "" {
-		if len(c.Command) > 0 {
-			return usagef("--write writes the pages of all commands; it takes no COMMAND")
-		}
+	switch {
+	case (c.Write != "" || c.Install) && len(c.Command) > 0:
+		return usagef("--write and --install write the pages of all commands; they take no COMMAND")
+	case c.Write != "" && c.Install:
+		return usagef("--write and --install exclude each other")
+	case c.Write != "":
 		return writeManuals(inv.model, c.Write)
+	case c.Install:
+		dir, err := manualDir()
+		if err != nil {
+			return fmt.Errorf("finding the folder for manual pages: %w", err)
+		}
+		if err := writeManuals(inv.model, dir); err != nil {
+			return fmt.Errorf("%w; git domarkx man --write DIR writes them elsewhere", err)
+		}
+		return inv.printLine(text(dir))
 	}
 	node, err := inv.command(c.Command)
 	if err != nil {
 		return err
 	}
 	return newPage(node).writeMan(inv.out)
+}
+
+// manualDir returns where man(1) looks for the pages of programs in this one's folder (see
+// manpath(5), "MANPATH_MAP", and man(1) of FreeBSD and macOS).
+func manualDir() (string, error) {
+	program, err := exec.LookPath("git-domarkx")
+	if err != nil {
+		program, err = os.Executable()
+	}
+	if err != nil {
+		return "", err
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(program), "..", "share", "man", "man1"), nil
 }
 
 func writeManuals(model *kong.Application, dir string) error {

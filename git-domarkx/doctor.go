@@ -46,6 +46,17 @@ func (d *doctor) git() {
 	}
 }
 
+// manual checks that Git finds the manual page, which it shows for "git domarkx --help".
+func (d *doctor) manual() {
+	man, err := exec.LookPath("man")
+	if err != nil {
+		return
+	}
+	if exec.CommandContext(d.inv.ctx, man, "-w", "git-domarkx").Run() != nil && d.inv.ctx.Err() == nil {
+		d.find(severityInfo, "git domarkx --help finds no manual page; git domarkx help needs none", "MANPATH", "git domarkx man --install")
+	}
+}
+
 // fuse checks what a mount needs.
 func (d *doctor) fuse() {
 	if runtime.GOOS != "linux" {
