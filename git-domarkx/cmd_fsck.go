@@ -51,7 +51,11 @@ func (c *fsckCmd) Run(inv *invocation) error {
 		found = append(found, rendered...)
 	}
 	progress.finish()
-	return printFindings(inv, append(found, inv.draftFindings()...), c.JSON)
+	found = append(found, inv.draftFindings()...)
+	if len(found) == 0 && !c.JSON {
+		inv.allIsWell("fsck: " + counted(len(list), "session") + ", no problems")
+	}
+	return printFindings(inv, found, c.JSON)
 }
 
 // draftFindings says which saves are not in their sessions, and which cannot be

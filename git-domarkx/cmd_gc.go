@@ -39,5 +39,9 @@ func (c *gcCmd) Run(inv *invocation) error {
 		return err
 	}
 	found = append(found, findings(stored)...)
-	return printFindings(inv, append(found, source.sessions.RemoveLeft(inv.ctx)...), c.JSON)
+	found = append(found, source.sessions.RemoveLeft(inv.ctx)...)
+	if len(found) == 0 && !c.JSON {
+		inv.allIsWell("gc: nothing to remove")
+	}
+	return printFindings(inv, found, c.JSON)
 }

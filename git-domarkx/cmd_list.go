@@ -21,7 +21,7 @@ The summary is the number of messages and the beginning of the first. The object
 --json have the members name, messages, updated, summary, oid and bytes (of the document
 as Markdown), and those of agent-chatter's lists: messageCount, and where the session
 has them sessionId, createdAt and updatedAt. Sessions with a save that is not in them
-are named on standard error.
+are named on standard error. Where there are no sessions, standard error says how to get some.
 `
 }
 
@@ -33,10 +33,11 @@ func (listCmd) ExitOne() string {
 // Run lists the sessions.
 func (c *listCmd) Run(inv *invocation) error {
 	inv.patience = reportPatience
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
+	sessions := opened.sessions
 	list, unread := sessions.List(inv.ctx)
 	if list == nil && unread != nil {
 		return unread
@@ -47,6 +48,9 @@ func (c *listCmd) Run(inv *invocation) error {
 	}
 	if unread != nil {
 		return badInput(inv, []error{unread})
+	}
+	if len(list) == 0 {
+		inv.hintNoSessions(opened)
 	}
 	if inv.reportPending() {
 		return errNo

@@ -38,9 +38,12 @@ func (c *validateCmd) Run(inv *invocation) error {
 		stdin = bytes.NewReader(data)
 	}
 	var bad []error
-	err := validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = append(bad, err) })
+	read, err := validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = append(bad, err) })
 	if err != nil {
 		return err
+	}
+	if len(bad) == 0 {
+		inv.allIsWell("validate: " + counted(read, "document") + ", no problems")
 	}
 	return badInput(inv, bad)
 }

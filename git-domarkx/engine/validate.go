@@ -9,16 +9,16 @@ import (
 )
 
 // Validate decodes documents and gives what is wrong with each to bad, also what
-// an import would work around.
-func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) error {
+// an import would work around. It returns how many there were.
+func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
 	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
 	all, err := c.find(ctx, paths, bad)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		in, err := c.read(f)
 		var unreadable *unreadableError
@@ -27,12 +27,12 @@ func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.
 			continue
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		validate(in, bad)
 		in.close()
 	}
-	return nil
+	return len(all), nil
 }
 
 func validate(in input, bad func(error)) {

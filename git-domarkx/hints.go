@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/domarkx/domarkx/gitstore/remote"
+)
+
+// hintNoSessions says on standard error how to get sessions where there are none: from a
+// remote, as far as is known without asking it, or from a document.
+func (inv *invocation) hintNoSessions(opened source) {
+	if inv.opts.Quiet {
+		return
+	}
+	remotes, err := inv.remotes()
+	if err != nil {
+		return
+	}
+	for _, name := range remotes {
+		tips, err := sessionStore{opened.store, inv.warn, opened.pending}.Tracked(inv.ctx, name)
+		if err == nil && len(tips.Sessions) > 0 {
+			fmt.Fprintf(inv.err, "There are no sessions here. The remote %s has %s; to get them: git domarkx pull %s\n",
+				visible(name), counted(len(tips.Sessions), "session"), visible(name))
+			return
+		}
+	}
+	if len(remotes) == 0 {
+		fmt.Fprintln(inv.err, "There are no sessions here. To make one of a document: git domarkx import FILE")
+		return
+	}
+	name := remotes[0]
+	if configured, err := remote.Find(inv.ctx, inv.repository, ""); err == nil {
+		name = configured.Name
+	}
+	fmt.Fprintf(inv.err, "There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s\n", visible(name), visible(name))
+}
+
+// allIsWell tells somebody at a terminal that a command had nothing to report.
+func (inv *invocation) allIsWell(text string) {
+	if inv.out.tty && !inv.opts.Quiet {
+		fmt.Fprintln(inv.err, text)
+	}
+}
+
+// counted returns a number of things, as "5,000 sessions".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + thing
+}
