@@ -29,8 +29,8 @@ func (p *page) writeUsage(w io.Writer) error {
 	}
 	switch {
 	case p.verb == "":
-		b.WriteString("\nSee 'git domarkx help COMMAND' for all about a command. Git answers 'git domarkx\n" +
-			"--help' with the manual page, which 'git domarkx man --install' installs.\n")
+		// Git answers --help, with the manual page.
+		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
 	case len(p.groups) > 0:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.verb)
 	default:
