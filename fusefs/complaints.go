@@ -38,7 +38,13 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: number(string(data))}), 0
 		}
 	}
-	if !slices.ContainsFunc(n.tree.Troubled(), func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
+	if slices.Contains(n.tree.Drafts(), p) {
+		data := []byte(overlay.DraftProblem + "\n")
+		child := &bytesNode{node: node{view: n.view}, data: data, at: n.started}
+		child.attr(&out.Attr, fileMode, int64(len(data)), child.at)
+		return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: 1}), 0
+	}
+	if !slices.ContainsFunc(n.troubled(), func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
 		return nil, syscall.ENOENT
 	}
 	n.attr(&out.Attr, dirMode, 0, n.started)
@@ -47,19 +53,26 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 
 func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	prefix := joined(n.path, "")
-	names := n.tree.Troubled()
-	for i := range names {
-		names[i] += overlay.Extension
-	}
+	paths := n.troubled()
 	var entries []fuse.DirEntry
-	for _, name := range firstComponents(prefix, names) {
+	for _, name := range firstComponents(prefix, paths) {
 		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFREG, Ino: number("errors", prefix+name)}
-		if !strings.HasSuffix(name, overlay.Extension) {
+		if !slices.Contains(paths, prefix+name) {
 			e.Mode, e.Ino = syscall.S_IFDIR, number("errors", prefix+name+"/")
 		}
 		entries = append(entries, e)
 	}
 	return fs.NewListDirStream(entries), 0
+}
+
+// troubled returns the paths of all that is shown, in order.
+func (n *errorsNode) troubled() []string {
+	paths := n.tree.Drafts()
+	for _, name := range n.tree.Troubled() {
+		paths = append(paths, name+overlay.Extension)
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {

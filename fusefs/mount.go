@@ -128,7 +128,7 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 		return nil, err
 	}
 	s.journal = journal
-	c.Names, c.Saver, c.Journal, c.Scratch = o.Names, o.Saver, journal, o.Drafts
+	c.Names, c.Saver, c.Journal, c.Scratch, c.Attacher = o.Names, o.Saver, journal, o.Drafts, o.Attacher
 	s.tree = overlay.New(c)
 	v.tree = s.tree
 	found, err := journal.Adopt()

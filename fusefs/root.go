@@ -30,8 +30,10 @@ errors/<name>.md                      a save that is not in the session as it wa
                                       the session was mended.
 
 A save is safe when the program that saved has closed the file; the snapshot
-follows within a second. What does not end in .md, or begins with a dot, is for
-editors: it is gone when this folder is unmounted.
+follows within a second. An image that is saved beside a session is kept once the
+session shows it. Any other file stays on this machine as a draft, which errors/
+lists; what begins with a dot, or ends in ~, .swp, .tmp or .bak, is for editors:
+it is gone when this folder is unmounted.
 `
 
 // A rootNode is the top of the mount.

@@ -23,7 +23,7 @@ func TakeOver(ctx context.Context, o Options) error {
 	found, err := journal.Adopt()
 	tree := overlay.New(overlay.Config{
 		Sessions: o.Sessions, Snapshots: asMarkdown{o.Snapshots}, Names: o.Names, Saver: o.Saver,
-		Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Pace: o.Pace,
+		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Pace: o.Pace,
 	})
 	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
 }

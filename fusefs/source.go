@@ -12,6 +12,9 @@ import (
 // Attachments reads the files that sessions keep beside their documents.
 type Attachments = overlay.Attachments
 
+// An Attacher lets sessions keep the images that they show.
+type Attacher = overlay.Attacher
+
 // A Form is how a document is written.
 type Form int
 
@@ -83,6 +86,7 @@ type Options struct {
 	Saver     Saver // not needed when ReadOnly
 	// Attachments are the files that sessions keep; nil shows none.
 	Attachments Attachments
+	Attacher    Attacher              // not needed when ReadOnly; nil attaches nothing
 	Workspaces  Workspaces            // nil shows no workspaces
 	Versions    Versions              // not needed without Workspaces
 	Contents    domarkx.VersionReader // not needed without Workspaces

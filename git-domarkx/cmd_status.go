@@ -23,6 +23,8 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `pending` + "`" + `: a mount has a save of the session that is not in it yet; DETAIL says why. Commands refuse
   the session until it is.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
+- ` + "`" + `file` + "`" + `: a file that was saved beside sessions in a mount is in none of them. Images are kept once a session
+  shows them, others with "import --attach".
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
 - ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
 - ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
@@ -50,6 +52,10 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
 	remotes, err := inv.remotes()
 	if err != nil {
 		return err
@@ -71,6 +77,13 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	for _, d := range status.Drafts {
 		t.add(text("draft"), text(d.Name), text(d.Problem))
+	}
+	files, err := draftJournal{draftsDir(git)}.files()
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		t.add(text("file"), text(path), text("is in no session; a mount shows it in sessions/"))
 	}
 	for _, d := range status.Remotes {
 		t.add(text(d.State), text(d.Name), text(d.Remote))

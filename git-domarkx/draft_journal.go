@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -39,6 +40,19 @@ func (j draftJournal) List(context.Context) ([]engine.Draft, error) {
 		list = append(list, draft)
 	}
 	return list, err
+}
+
+// files returns the paths of the files beside sessions that no session keeps, in order.
+func (j draftJournal) files() ([]string, error) {
+	all, err := drafts.List(j.dir)
+	var paths []string
+	for _, d := range all {
+		if d.State == drafts.Beside {
+			paths = append(paths, strings.TrimPrefix(d.Name, "/"))
+		}
+	}
+	slices.Sort(paths)
+	return paths, err
 }
 
 // Delete forgets the drafts of a session.

@@ -24,7 +24,7 @@ type source struct {
 // writable returns what a mount needs to change sessions; the journal of what was saved is
 // in the folder drafts.
 func (s source) writable(drafts string) fusefs.Options {
-	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Names: s, Saver: s, Attachments: s.store, Drafts: drafts}
+	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Names: s, Saver: s, Attachments: s.store, Attacher: s, Drafts: drafts}
 }
 
 // Info returns the newest snapshot of a session.
@@ -109,6 +109,19 @@ func (s source) CheckName(ctx context.Context, name string) error {
 func (s source) Save(ctx context.Context, name, base string, data []byte) (fusefs.SaveResult, error) {
 	saved, err := s.sessions.Save(ctx, engine.SaveRequest{Name: name, Base: base, Data: data, Operation: "save"})
 	return fusefs.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
+}
+
+// IsImage reports whether a file is one that a session keeps because it shows it.
+func (source) IsImage(data []byte) bool { return engine.IsImage(data) }
+
+// Shown returns the files that a snapshot shows as images.
+func (s source) Shown(ctx context.Context, id string) ([]string, error) {
+	return s.sessions.ImagesShown(ctx, id)
+}
+
+// Attach lets a session keep a file.
+func (s source) Attach(ctx context.Context, session, path string, data []byte) (before, after domarkx.Info, err error) {
+	return s.sessions.Attach(ctx, session, path, bytes.NewReader(data))
 }
 
 // Settle waits until what a killed process began is done or undone.

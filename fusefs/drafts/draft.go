@@ -19,6 +19,7 @@ const (
 	Broken  State = "broken"  // no snapshot can be made of it; its author has to mend it
 	Merged  State = "merged"  // in the session, but merged with other changes
 	Removed State = "removed" // the session is to be removed
+	Beside  State = "beside"  // a file beside sessions that is in none of them; its name is "/" and its path
 )
 
 // A Draft is something that was saved and what became of it.
@@ -88,7 +89,7 @@ func Decode(file []byte) (Draft, error) {
 		return Draft{}, fmt.Errorf("header of a draft: %w: %w", domarkx.ErrCorrupt, err)
 	}
 	switch h.State {
-	case Saved, Broken, Merged, Removed:
+	case Saved, Broken, Merged, Removed, Beside:
 	default:
 		return Draft{}, fmt.Errorf("draft in the state %q: %w", h.State, domarkx.ErrUnsupported)
 	}

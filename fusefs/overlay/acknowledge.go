@@ -13,7 +13,7 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 	for {
 		if f.name == "" {
 			t.mu.Unlock()
-			return nil
+			return t.keepFile(f)
 		}
 		s := t.slot(f.name)
 		t.mu.Unlock()

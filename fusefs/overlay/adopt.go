@@ -29,13 +29,20 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, d := range found {
+		if d.State == drafts.Beside {
+			t.adoptFile(d)
+			t.attachSoon()
+			continue
+		}
 		if err := a.adopt(ctx, d); err != nil {
 			errs = append(errs, fmt.Errorf("taking up what was saved to %q: %w", d.Name, err))
 		}
 	}
 	errs = append(errs, a.dropDone())
 	for _, d := range found {
-		t.finish(t.slot(d.Name))
+		if d.State != drafts.Beside {
+			t.finish(t.slot(d.Name))
+		}
 	}
 	return errors.Join(errs...)
 }

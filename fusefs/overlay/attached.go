@@ -213,6 +213,12 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 	if d.path != "" {
 		prefix = d.path + "/"
 	}
+	t.mu.Lock()
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { // they are found again, if a session still keeps them
+		f := t.files[prefix+e.Name]
+		return !e.Folder && f != nil && f.kept != nil
+	})
+	t.mu.Unlock()
 	there := map[string]bool{}
 	for _, e := range entries {
 		there[e.Name] = true
@@ -237,7 +243,10 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 	defer t.mu.Unlock()
 	for i := range found {
 		e := &found[i]
-		switch sub := t.folders[prefix+e.Name]; {
+		sub, f := t.folders[prefix+e.Name], t.files[prefix+e.Name]
+		switch {
+		case !e.Folder && f != nil:
+			e.Ino = f.ino
 		case e.Folder && sub != nil:
 			e.Ino = sub.ino
 		case e.Folder:

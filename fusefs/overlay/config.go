@@ -80,7 +80,8 @@ type Config struct {
 	Journal   Journal   // required unless read-only
 	// Attachments are the files that sessions keep; nil shows none.
 	Attachments Attachments
-	Scratch     string // folder for the content of large scratch files; "" is that of the system
+	Attacher    Attacher // nil attaches nothing
+	Scratch     string   // folder for the content of large scratch files; "" is that of the system
 	Logger      *slog.Logger
 	Pace        Pace
 

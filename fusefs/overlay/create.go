@@ -64,6 +64,7 @@ func (t *Tree) make(ctx context.Context, d *Folder, name string, perm uint32, c 
 			return f, false, nil
 		}
 		f := t.newFile(p, perm)
+		f.dirty = true
 		t.bind(p, f)
 		return f, true, nil
 	}

@@ -3,8 +3,10 @@
 // has become snapshots.
 //
 // A path that ends in .md and has no component that begins with a dot is a
-// session. Every other path is scratch: real files, links and folders that are
-// gone with the mount and never become sessions.
+// session. Every other path is a real file, link or folder that never becomes a
+// session. Those with an editor's names ([IsScratch]) are gone with the mount; the
+// other files are drafts, and an image among them is attached to the sessions that
+// show it. Files that sessions keep show where no other file does.
 //
 // What is saved is acknowledged when it is in the journal of drafts, and becomes a
 // snapshot when the writes that belong to one save have settled. A save is made

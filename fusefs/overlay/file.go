@@ -11,12 +11,14 @@ type File struct {
 	target   string // of a symbolic link
 	link     bool
 
-	name  string    // the session whose file it is; "" for scratch and for what was unlinked
-	path  string    // of a file that shows, or showed, an attached one
-	kept  *attached // the attached file whose content it shows; nil for none
-	links int       // names that it has
-	opens int       // handles
-	write int       // handles for writing
+	name      string    // the session whose file it is; "" for scratch and for what was unlinked
+	path      string    // of a file that shows, or showed, an attached one
+	kept      *attached // the attached file whose content it shows; nil for none
+	draft     string    // the key of the draft of a file that is no session's; "" for none
+	draftPath string    // under which that stands
+	links     int       // names that it has
+	opens     int       // handles
+	write     int       // handles for writing
 
 	// The content: data where it is not nil, else the snapshot id, size bytes long.
 	data  *content
@@ -85,7 +87,7 @@ func (f *File) shed() {
 	}
 	f.read = nil
 	f.kept.close()
-	if f.id != "" && f.data != nil {
+	if (f.id != "" || f.kept != nil) && f.data != nil {
 		f.data.close()
 		f.data = nil
 	}

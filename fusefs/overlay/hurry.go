@@ -10,8 +10,8 @@ import (
 // sends it after close() has returned.
 const closing = 100 * time.Millisecond
 
-// Settle makes snapshots of what was acknowledged without waiting for its time, and
-// does the removals. It returns the sessions that still have a save or a removal in
+// Settle makes snapshots of what was acknowledged without waiting for its time, does
+// the removals, and attaches images. It returns the sessions that still have a save or a removal in
 // the journal, by name. What a program still writes is left alone where it is
 // empty: a shell acknowledges the empty file before it writes the first byte.
 func (t *Tree) Settle(ctx context.Context) []string {
@@ -26,6 +26,9 @@ func (t *Tree) Settle(ctx context.Context) []string {
 			pending = append(pending, name)
 		}
 	}
+	t.mu.Unlock()
+	t.attach(ctx)
+	t.mu.Lock()
 	return pending
 }
 

@@ -98,7 +98,10 @@ func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string,
 		}
 		t.changedIn(oldPath, true)
 		t.changedIn(newPath, false)
-		return nil
+		t.mu.Unlock()
+		err := t.keepFile(f)
+		t.mu.Lock()
+		return err
 	}
 	return t.renameScratch(ctx, oldPath, newPath)
 }
@@ -117,9 +120,11 @@ func (t *Tree) renameScratch(ctx context.Context, oldPath, newPath string) error
 	t.changedIn(newPath, false)
 	t.mu.Unlock()
 	if s != nil {
-		return t.removeCarried(ctx, s, displaced)
+		if err := t.removeCarried(ctx, s, displaced); err != nil {
+			return err
+		}
 	}
-	return nil
+	return t.keepFiles(f, displaced)
 }
 
 // displace takes a scratch name from the file that has it, if any.
@@ -137,14 +142,16 @@ func (t *Tree) exchange(a, b string, both bool) error {
 		return domarkx.ErrNotFound
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.files[a] == nil || t.files[b] == nil {
+	one, other := t.files[a], t.files[b]
+	if one == nil || other == nil || one.kept != nil || other.kept != nil {
+		t.mu.Unlock()
 		return syscall.EINVAL
 	}
-	t.files[a], t.files[b] = t.files[b], t.files[a]
+	t.files[a], t.files[b] = other, one
 	t.changedIn(a, false)
 	t.changedIn(b, false)
-	return nil
+	t.mu.Unlock()
+	return t.keepFiles(one, other)
 }
 
 // carryAway renames a session's file to a scratch name: the first half of many
@@ -170,9 +177,11 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	t.letGo(s)
 	t.mu.Unlock()
 	if other != nil {
-		return t.removeCarried(ctx, other, displaced)
+		if err := t.removeCarried(ctx, other, displaced); err != nil {
+			return err
+		}
 	}
-	return nil
+	return t.keepFiles(displaced)
 }
 
 // holdSession holds a session's slot and takes the lock, and returns its newest

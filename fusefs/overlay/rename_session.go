@@ -187,12 +187,13 @@ func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, targ
 		}
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	var moved []*File
 	t.forgetFolder(newPath)
 	for p, f := range maps.Clone(t.files) {
 		if rest, ok := strings.CutPrefix(p, below); ok {
 			delete(t.files, p)
 			t.files[newBelow+rest] = f
+			moved = append(moved, f)
 		}
 	}
 	for p, sub := range maps.Clone(t.folders) {
@@ -206,5 +207,6 @@ func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, targ
 	d.made = true
 	t.changedIn(oldPath, true)
 	t.changedIn(newPath, false)
-	return nil
+	t.mu.Unlock()
+	return t.keepFiles(moved...)
 }

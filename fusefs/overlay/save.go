@@ -76,6 +76,7 @@ func (t *Tree) saved(s *slot, q *save, r Result) {
 	}
 	s.queue = s.queue[1:]
 	t.epoch++
+	t.attachSoon()
 	var notice *trouble
 	if r.Merged {
 		notice = &trouble{State: drafts.Merged, Problem: mergedProblem, Data: q.data, key: q.key, ed: q.ed, at: time.Now()}

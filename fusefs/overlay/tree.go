@@ -32,6 +32,11 @@ type Tree struct {
 	closed  bool           // nothing is begun any more
 	working sync.WaitGroup // saves and removals under way
 
+	keeping     sync.Mutex // held while the draft of a file that is no session's changes; taken before the lock
+	attaching   sync.Mutex // held while images are attached; taken before keeping, and guards showing
+	attachTimer *time.Timer
+	showing     map[string][]string // the images that snapshots show
+
 	listing    sync.Mutex                        // guards attachedBy
 	attachedBy map[string][]domarkx.AttachedFile // the files that snapshots keep
 }

@@ -40,7 +40,7 @@ func (t *Tree) Unlink(ctx context.Context, d *Folder, name string) error {
 	if s != nil {
 		return t.removeCarried(ctx, s, f)
 	}
-	return nil
+	return t.keepFile(f)
 }
 
 // unbind takes a name from a scratch file. It returns the slot whose session the

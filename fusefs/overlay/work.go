@@ -172,6 +172,12 @@ func (t *Tree) Close(ctx context.Context) error {
 			s.timer.Stop()
 		}
 	}
+	if t.attachTimer != nil {
+		t.attachTimer.Stop()
+	}
+	t.mu.Unlock()
+	t.attach(t.ctx)
+	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
 	t.working.Wait()

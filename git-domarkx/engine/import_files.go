@@ -152,7 +152,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 			continue
 		}
 		err := s.add(name, func(head []byte) error {
-			if isImage(head) {
+			if IsImage(head) {
 				return nil
 			}
 			return fmt.Errorf("%w: it is not a PNG, JPEG, GIF, WebP or AVIF image; --attach takes other files", domarkx.ErrInvalid)

@@ -37,9 +37,12 @@ type Saved struct {
 // base, both changes are merged; when it is gone, it goes on from the base. A document that does not parse is a
 // *domarkx.SyntaxError, and nothing changes.
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
+	var err error
+	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
+		return Saved{}, err
+	}
 	var base *view
 	if r.Base != "" {
-		var err error
 		if base, err = loadView(ctx, m.store, r.Base); err != nil {
 			return Saved{}, err
 		}

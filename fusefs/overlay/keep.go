@@ -1,0 +1,122 @@
+package overlay
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
+)
+
+// IsScratch reports whether editors use names like this for themselves: what they call so is
+// gone with the mount.
+func IsScratch(p string) bool {
+	base := path.Base(p)
+	if hidden(p) || base == "4913" || strings.HasSuffix(base, "~") || len(base) > 1 && base[0] == '#' && base[len(base)-1] == '#' {
+		return true
+	}
+	switch path.Ext(base) {
+	case ".swp", ".tmp", ".bak":
+		return true
+	}
+	return false
+}
+
+// draftName is under what the journal has a file of that path: no session is called so.
+func draftName(p string) string { return "/" + p }
+
+// keepFile makes the content of a file that is no session's durable, under the name that it has
+// now. The draft of a file that has lost its name, or is a session's or scratch now, is removed.
+func (t *Tree) keepFile(f *File) error {
+	if t.Saver == nil {
+		return nil
+	}
+	t.keeping.Lock()
+	defer t.keeping.Unlock()
+	t.mu.Lock()
+	p := t.keptPath(f)
+	switch {
+	case p == "" && f.draft == "" || p == f.draftPath && !f.dirty || p != "" && !f.dirty && f.draft == "":
+		t.mu.Unlock()
+		return nil
+	case p == "":
+		key := f.draft
+		f.draft, f.draftPath = "", ""
+		t.mu.Unlock()
+		return t.Journal.Delete(key)
+	}
+	data, err := f.data.bytes()
+	key := f.draft
+	f.dirty = false
+	t.mu.Unlock()
+	if err == nil {
+		key, err = t.Journal.Put(drafts.Draft{Key: key, Name: draftName(p), State: drafts.Beside, Data: data})
+	}
+	t.mu.Lock()
+	if err != nil {
+		f.dirty = true
+		t.mu.Unlock()
+		return err
+	}
+	f.draft, f.draftPath = key, p
+	t.attachSoon()
+	t.mu.Unlock()
+	return nil
+}
+
+// keptPath returns the path under which the draft of a file stands, "" when it has none.
+func (t *Tree) keptPath(f *File) string {
+	if f.name != "" || f.link || f.kept != nil || f.data == nil {
+		return ""
+	}
+	found := ""
+	for p, other := range t.files {
+		if other == f && !IsScratch(p) && (found == "" || p < found) {
+			found = p
+		}
+	}
+	return found
+}
+
+// keepFiles is keepFile for several files, of which some may be nil.
+func (t *Tree) keepFiles(files ...*File) error {
+	for _, f := range files {
+		if f == nil {
+			continue
+		}
+		if err := t.keepFile(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptFile takes up the draft of a file. A path that something else has by now gets a number.
+func (t *Tree) adoptFile(d drafts.Draft) {
+	p := strings.TrimPrefix(d.Name, "/")
+	for n := 2; t.files[p] != nil || p == ""; n++ {
+		p = fmt.Sprintf("%s.%d", strings.TrimPrefix(d.Name, "/"), n)
+	}
+	f := t.newFile(p, 0o644)
+	f.data, f.draft, f.draftPath = contentOf(d.Data), d.Key, strings.TrimPrefix(d.Name, "/")
+	t.bind(p, f)
+}
+
+// Drafts returns the paths of the files that no session keeps, in order.
+func (t *Tree) Drafts() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var paths []string
+	for p, f := range t.files {
+		if f.draft != "" && !IsScratch(p) {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// DraftProblem says of a file that no session keeps what becomes of it.
+const DraftProblem = "This file is in no session. It stays on this machine, and comes back with the next mount. " +
+	"An image is kept once a session beside it shows it, as ![...](path); any other file with git domarkx import --attach."

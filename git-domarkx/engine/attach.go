@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// attachOperation is the operation of snapshots that differ from the one before by attached
+// files alone.
+const attachOperation = "attach"
+
+// Attach makes a snapshot of a session that keeps a file by that path, relative to the session's
+// folder, and returns its newest snapshots before and after. A session that keeps the
+// file already stays as it is.
+func (m *SessionManager) Attach(ctx context.Context, name, path string, content io.Reader) (before, after domarkx.Info, err error) {
+	if err := domarkx.CheckFilePath(path); err != nil {
+		return before, after, fmt.Errorf("attaching %q: %w", path, err)
+	}
+	author, committer, err := m.around.Identity(ctx)
+	if err != nil {
+		return before, after, err
+	}
+	data, err := io.ReadAll(io.LimitReader(content, maxFileSize+1))
+	if err != nil {
+		return before, after, fmt.Errorf("attaching %q: %w", path, err)
+	}
+	if len(data) > maxFileSize {
+		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, maxFileSize>>20)
+	}
+	err = m.update(ctx, attachOperation+" "+name, func(tx Tx) error {
+		if before, err = tx.Tip(ctx, name); err != nil {
+			return err
+		}
+		blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		file := domarkx.AttachedFile{Path: path, SHA256: sum, Size: int64(len(data))}
+		kept, err := tx.Files(ctx, before.ID)
+		if err != nil {
+			return err
+		}
+		if after = before; slices.Contains(kept, file) {
+			return nil
+		}
+		commit := domarkx.Commit{Parents: []string{before.ID}, Operation: attachOperation, Subject: fmt.Sprintf("attach %s to %s", path, name),
+			Preview: before.Preview, Author: author, Committer: committer,
+			Attachments: []domarkx.Attachment{{SHA256: sum, Blob: blob}}, Files: []domarkx.AttachedFile{file}}
+		if commit.State, commit.Bytes, err = m.sameText(ctx, before); err != nil {
+			return err
+		}
+		if after, err = tx.Append(ctx, commit); err != nil {
+			return err
+		}
+		after.Name = name
+		return tx.Set(ctx, name, after.ID)
+	})
+	return before, after, err
+}
+
+// sameText returns what is to be appended to a session so that its text stays the same, and
+// the size of that as Markdown.
+func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domarkx.State, int64, error) {
+	headers, err := m.store.Header(ctx, tip.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	owned, err := m.ownedHeaders(ctx, headers)
+	if err != nil || owned == nil {
+		return &domarkx.State{}, tip.Bytes, err
+	}
+	tail, _, before, err := m.tail(ctx, tip, headers)
+	if err != nil {
+		return nil, 0, err
+	}
+	tail.Headers = owned
+	now, err := newView(ctx, m.store, tail)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &domarkx.State{Headers: owned}, tip.Bytes + now.size() - before, nil
+}
+
+// ImagesShown returns the files that a snapshot's Markdown shows as images, relative to its
+// folder, each once.
+func (m *SessionManager) ImagesShown(ctx context.Context, snapshot string) ([]string, error) {
+	var doc bytes.Buffer
+	if err := m.Write(ctx, snapshot, Markdown, &doc); err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, destination := range markdown.Images(doc.String()) {
+		if path, err := markdown.ImagePath(destination); err == nil && path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// pastAttached returns the newest snapshot of a session where it differs from base by attached
+// files alone, else base: a text that was made from either was made from both.
+func (m *SessionManager) pastAttached(ctx context.Context, name, base string) (string, error) {
+	tip, err := m.store.Tip(ctx, name)
+	if err != nil || tip.ID == base || tip.Operation != attachOperation || base == "" {
+		return base, nil // what is wrong with the session is found by who saves it
+	}
+	for info, err := range m.store.History(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if info.ID == base && info.Bytes == tip.Bytes {
+			return tip.ID, nil
+		}
+		if info.Operation != attachOperation {
+			break
+		}
+	}
+	return base, nil
+}
