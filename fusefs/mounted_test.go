@@ -108,6 +108,11 @@ func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte
 	return inForm(data, form, err)
 }
 
+func (s source) Size(ctx context.Context, id string, form fusefs.Form) (int64, error) {
+	data, err := s.Render(ctx, id, form)
+	return int64(len(data)), err
+}
+
 func (s source) Message(ctx context.Context, id string, k int, form fusefs.Form) ([]byte, error) {
 	data, err := s.Store.Message(ctx, id, k)
 	return inForm(data, form, err)

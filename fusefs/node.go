@@ -41,6 +41,7 @@ type view struct {
 	started   time.Time
 	statfs    string // the folder whose file system statfs tells about
 	log       *slog.Logger
+	readers   callers
 }
 
 // A node is what every file and folder of the mount is made of.
@@ -97,6 +98,14 @@ func setSize(out *fuse.Attr, size int64) {
 func callerFrom(ctx context.Context) overlay.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return callerOf(c.Pid)
+	}
+	return overlay.Caller{}
+}
+
+// readerFrom is callerFrom for what happens very often.
+func (v *view) readerFrom(ctx context.Context) overlay.Caller {
+	if c, ok := fuse.FromContext(ctx); ok {
+		return v.readers.of(c.Pid)
 	}
 	return overlay.Caller{}
 }

@@ -80,11 +80,22 @@ func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	return u.data, u.err
 }
 
-func (c *renders) keep(r render, data []byte) {
+// measured remembers the size of something.
+func (c *renders) measured(r render, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remember(r, size)
+}
+
+func (c *renders) remember(r render, size int64) {
 	if len(c.sizes[0]) >= maxSizes {
 		c.sizes[0], c.sizes[1] = map[render]int64{}, c.sizes[0]
 	}
-	c.sizes[0][r] = int64(len(data))
+	c.sizes[0][r] = size
+}
+
+func (c *renders) keep(r render, data []byte) {
+	c.remember(r, int64(len(data)))
 	if len(data) > maxRenders/2 {
 		return
 	}

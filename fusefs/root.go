@@ -36,6 +36,14 @@ lists; what begins with a dot, or ends in ~, .swp, .tmp or .bak, is for editors:
 it is gone when this folder is unmounted.
 `
 
+// ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index: what is
+// in sessions/ is in these folders many times, and each file is made when it is read.
+const ignored = `# sessions/ has what there is to find. These hold it again, once for each snapshot.
+/messages/
+/snapshots/
+/workspaces/
+`
+
 // A rootNode is the top of the mount.
 type rootNode struct{ fixedNode }
 
@@ -52,6 +60,9 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: ino, Gen: 1}), true)
 	}
 	add("README.md", &bytesNode{node: node{view: n.view}, data: []byte(readme), at: n.started}, syscall.S_IFREG, number("README.md"))
+	for _, name := range []string{".ignore", ".gitignore"} {
+		add(name, &bytesNode{node: node{view: n.view}, data: []byte(ignored), at: n.started}, syscall.S_IFREG, number(name))
+	}
 	add("sessions", &folderNode{node: node{view: n.view}, folder: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
 	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
 	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))

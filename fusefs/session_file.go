@@ -97,7 +97,12 @@ func modeOf(flags uint32) overlay.Mode {
 
 func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	ctx = steady(ctx)
-	h, err := n.tree.Open(ctx, n.file, modeOf(flags), callerFrom(ctx))
+	mode := modeOf(flags)
+	caller := callerFrom
+	if !mode.Write {
+		caller = n.readerFrom
+	}
+	h, err := n.tree.Open(ctx, n.file, mode, caller(ctx))
 	if err != nil {
 		return nil, 0, n.fail("opening a file", "", err)
 	}

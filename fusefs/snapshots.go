@@ -187,15 +187,27 @@ func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.A
 		size, known = n.documents.size(n.render)
 	}
 	if !known {
-		data, err := n.documents.get(ctx, n.render)
-		if err != nil {
-			return n.fail("rendering", n.render.String(), err)
+		var err error
+		if size, err = n.measure(ctx); err != nil {
+			return n.fail("measuring", n.render.String(), err)
 		}
-		size = int64(len(data))
 	}
 	n.attr(&out.Attr, fileMode, size, n.at)
 	out.SetTimeout(forever)
 	return 0
+}
+
+// measure returns the size of a document or message, and remembers it.
+func (n *documentNode) measure(ctx context.Context) (int64, error) {
+	if n.render.message >= 0 {
+		data, err := n.documents.get(ctx, n.render)
+		return int64(len(data)), err
+	}
+	size, err := n.Snapshots.Size(ctx, n.render.id, n.render.form)
+	if err == nil {
+		n.documents.measured(n.render, size)
+	}
+	return size, err
 }
 
 func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {

@@ -63,6 +63,8 @@ type Snapshots interface {
 	// Render returns a snapshot as a document: as Markdown the bytes that its author
 	// saved, Info.Bytes long. The caller does not change them.
 	Render(ctx context.Context, id string, form Form) ([]byte, error)
+	// Size returns the length of what Render returns, at a lower cost.
+	Size(ctx context.Context, id string, form Form) (int64, error)
 }
 
 // Messages reads single messages of a snapshot.

@@ -67,6 +67,11 @@ func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte
 	return b.Bytes(), err
 }
 
+// Size returns the length of a snapshot in a form.
+func (s source) Size(ctx context.Context, id string, form fusefs.Form) (int64, error) {
+	return s.sessions.Size(ctx, id, engineForm(form))
+}
+
 // Roles returns the roles of a snapshot's messages.
 func (s source) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	return s.store.Roles(ctx, id)

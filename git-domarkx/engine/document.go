@@ -9,22 +9,20 @@ import (
 
 // snapshotDocument writes the specification's JSON object, a message at a time.
 // Unknown members of the header stand behind the conversation.
-func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message func(k int) (domarkx.Message, error)) error {
+func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message func(k int) error) error {
 	extra := header.Extra
 	header.Extra = nil
 	head := header.Value().AppendJSON(nil, "", "  ")
 	w.Write(bytes.TrimSuffix(head, []byte("\n}")))
 	w.WriteString(",\n  \"conversation\": [")
 	for k := range n {
-		msg, err := message(k)
-		if err != nil {
-			return err
-		}
 		if k > 0 {
 			w.WriteByte(',')
 		}
 		w.WriteString("\n    ")
-		w.Write(msg.Value().AppendJSON(nil, "    ", "  "))
+		if err := message(k); err != nil {
+			return err
+		}
 	}
 	if n > 0 {
 		w.WriteString("\n  ")
@@ -37,3 +35,6 @@ func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message fun
 	_, err := w.WriteString("\n}\n")
 	return err
 }
+
+// conversationJSON returns a message as it stands in the document.
+func conversationJSON(msg domarkx.Message) []byte { return msg.Value().AppendJSON(nil, "    ", "  ") }

@@ -199,6 +199,8 @@ type SessionManager struct {
 	store  Store
 	around Surroundings
 	codecs []format.Codec
+
+	lengths lengths // of messages
 }
 
 // New returns a manager of the sessions in a store.

@@ -74,27 +74,55 @@ func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 }
 
 func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *bufio.Writer) error {
+	s, err := m.snapshot(ctx, id, v)
+	if err != nil {
+		return err
+	}
+	return snapshotDocument(w, s.header, v.live.Len(), func(k int) error {
+		msg, err := s.message(ctx, k)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(conversationJSON(msg))
+		return err
+	})
+}
+
+// A shownSnapshot is a snapshot with what is added to it when it is shown.
+type shownSnapshot struct {
+	view   *view
+	header domarkx.Header
+	linked map[string]bool // the links that count
+}
+
+func (m *SessionManager) snapshot(ctx context.Context, id string, v *view) (*shownSnapshot, error) {
 	info, err := m.store.Info(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	linked, err := m.linked(ctx, id, v.live)
+	s := &shownSnapshot{view: v}
+	if s.linked, err = m.linked(ctx, id, v.live); err != nil {
+		return nil, err
+	}
+	if s.header, err = v.header(ctx); err != nil {
+		return nil, err
+	}
+	deriveOwn(&s.header, info)
+	return s, nil
+}
+
+// message returns message k as it is shown. [shownSnapshot.key] names all that it depends
+// on.
+func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, error) {
+	msg, err := s.view.message(ctx, k)
 	if err != nil {
-		return err
-	}
-	header, err := v.header(ctx)
-	if err != nil {
-		return err
-	}
-	deriveOwn(&header, info)
-	return snapshotDocument(w, header, v.live.Len(), func(k int) (domarkx.Message, error) {
-		msg, err := v.message(ctx, k)
-		msg = withStatedAsMetadata(msg)
-		if link := v.live.At(k).Link; err == nil && linked[link] {
-			addLink(&msg, link)
-		}
 		return msg, err
-	})
+	}
+	msg = withStatedAsMetadata(msg)
+	if link := s.view.live.At(k).Link; s.linked[link] {
+		addLink(&msg, link)
+	}
+	return msg, nil
 }
 
 // addLink sets the one member that is added to a message when it is shown.

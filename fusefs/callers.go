@@ -1,0 +1,46 @@
+//go:build linux || darwin
+
+package fusefs
+
+import (
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx/fusefs/overlay"
+)
+
+const (
+	callerFresh = 50 * time.Millisecond // far less than it takes until a thread's number is used again
+	maxCallers  = 256
+)
+
+// callers remembers for a moment which process a thread is of: a program that opens
+// thousands of files would otherwise have it looked up at each.
+type callers struct {
+	mu    sync.Mutex
+	known map[uint32]knownCaller
+}
+
+type knownCaller struct {
+	overlay.Caller
+	until time.Time
+}
+
+// of returns the process of a thread and its group.
+func (c *callers) of(thread uint32) overlay.Caller {
+	now := time.Now()
+	c.mu.Lock()
+	k, ok := c.known[thread]
+	c.mu.Unlock()
+	if ok && now.Before(k.until) {
+		return k.Caller
+	}
+	caller := callerOf(thread)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxCallers {
+		c.known = make(map[uint32]knownCaller)
+	}
+	c.known[thread] = knownCaller{caller, now.Add(callerFresh)}
+	return caller
+}
