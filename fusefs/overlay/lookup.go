@@ -213,7 +213,7 @@ func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 			}
 			continue
 		}
-		add(pathOf(info.Name), Entry{Ino: t.number(pathOf(info.Name))})
+		add(pathOf(info.Name), Entry{Ino: t.storedNumber(info.Name, info.ID)})
 	}
 	for name, s := range t.slots {
 		if s.file != nil && s.file.local() {

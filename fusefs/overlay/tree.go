@@ -99,6 +99,19 @@ func (t *Tree) number(p string) uint64 {
 	}
 }
 
+// storedNumber returns the inode number of a session's file that shows a snapshot. It is
+// another one for each snapshot, so that programs which look at the number, as tail -F
+// does, see that the file was replaced.
+func (t *Tree) storedNumber(name, snapshot string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte("sessions/" + pathOf(name) + "\x00" + snapshot))
+	for ino := h.Sum64() >> 1; ; ino++ {
+		if holder, used := t.inodes[ino]; (!used || holder == name) && ino > 1 {
+			return ino
+		}
+	}
+}
+
 func (t *Tree) generation() uint64 { t.gens++; return t.gens }
 
 func (t *Tree) newFolder(p string) *Folder {
@@ -132,14 +145,10 @@ func (t *Tree) stored(name string, tip domarkx.Info) *File {
 	if t.Saver == nil {
 		f.mode = 0o444
 	}
-	if s := t.slots[name]; s != nil {
-		if f.ino = s.ino; f.ino == 0 {
-			f.ino = t.number(pathOf(name))
-		}
+	f.ino, f.gen = t.storedNumber(name, tip.ID), h.Sum64()|1<<63
+	if t.slots[name] != nil {
 		f.gen = t.generation()
-		return f
 	}
-	f.ino, f.gen = t.number(pathOf(name)), h.Sum64()|1<<63
 	return f
 }
 
