@@ -87,6 +87,10 @@ are imported.
 ` + "`" + `[include](path)` + "`" + ` and ` + "`" + `[include](path#N)` + "`" + ` in a document read only inside its own
 folder. What they include is stored with the snapshot.
 
+A file without a message, and a new one with headings of another dialect (## system, ## tool),
+is refused, unless --format md insists that it is a session. An empty file, and one with front
+matter or configuration alone, is a session without messages.
+
 What is damaged, or not quite as its format wants it, is imported as far as it goes and
 told on standard error; git domarkx validate refuses it.
 

@@ -156,7 +156,7 @@ func (c *collector) read(f found) (input, error) {
 	if in.key, err = canonicalPath(f.path); err != nil {
 		return refuse(fmt.Errorf("%s: %w", f.path, pathError(err)))
 	}
-	in.name, in.as, in.home, in.named = f.name, c.as, f.home, f.named
+	in.name, in.as, in.home, in.named, in.insists = f.name, c.as, f.home, f.named, c.format != ""
 	return in, nil
 }
 
@@ -184,7 +184,7 @@ func (c *collector) standardInput() (input, error) {
 			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
 	}
-	in := input{path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, content: c.input, size: c.input.Size()}
+	in := input{insists: c.format != "", path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, content: c.input, size: c.input.Size()}
 	head, err := in.head()
 	if err != nil {
 		return input{}, fmt.Errorf("reading standard input: %w", err)

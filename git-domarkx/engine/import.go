@@ -300,6 +300,9 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	if c.name, c.base, err = imp.place(ctx, in, doc, save.known); err != nil {
 		return Saved{}, false, inputError(in, err)
 	}
+	if err := in.check(conv, c.base == ""); err != nil {
+		return Saved{}, false, err
+	}
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
 		return Saved{Info: imp.here[c.name]}, true, err
 	}

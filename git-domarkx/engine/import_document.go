@@ -32,6 +32,7 @@ type input struct {
 
 	identity string // see [format.Identity]; "" when the document says nothing
 	isSame   bool   // the session that it became has this very document
+	insists  bool   // the user said which format it is
 	isFork   bool   // it is a branch beside the document's own conversation
 	home     *home  // that the document is in; nil for none
 	named    bool   // the user named the document, not a folder with it

@@ -43,6 +43,10 @@ func validate(in input, bad func(error)) {
 			bad(err)
 			return
 		}
+		if err := in.check(conv, true); err != nil {
+			bad(err)
+			return
+		}
 		for _, report := range conv.doc.Damage {
 			bad(report)
 		}

@@ -1,0 +1,177 @@
+package markdown
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// expected says what a session in Markdown has.
+const expected = `expected "## user" or "## assistant" before each message; --format md imports it all the same`
+
+// maxBlock is how large a block is that is checked, in bytes.
+const maxBlock = 16 << 20
+
+// A Finding is what a file holds that was read as a session in Markdown.
+type Finding struct {
+	// Alien, when not nil, says that the file is no session: that it is binary, or text without a message.
+	// A file without text is a session, and so is one with a header.
+	Alien *domarkx.SyntaxError
+	// Dialect, when not nil, is a heading that names a role of another dialect.
+	Dialect *domarkx.SyntaxError
+	// Blocks are the metadata, calls and results that are no JSON.
+	Blocks []*domarkx.SyntaxError
+}
+
+// Check looks for what tells that a file which was read as a session of n messages is something else.
+func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
+	c := checker{path: f.Path}
+	lines := format.NewPassingWindow(f)
+	for at := int64(0); at < f.Size; {
+		raw, whole, err := lines.Line(at)
+		if err != nil {
+			return Finding{}, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		if at += int64(len(raw)); whole {
+			at++
+		}
+		c.number++
+		if c.number == 1 {
+			raw = bytes.TrimPrefix(raw, []byte(bom))
+		}
+		c.line(bytes.TrimSuffix(raw, []byte("\r")))
+	}
+	c.endBlock()
+	isSession := n > 0 || c.configures || h.UserMetadata != nil || h.Setup != nil || len(h.ExecutionConfig.Members()) > 0 || len(h.Extra) > 0
+	switch {
+	case isSession || !c.hasText:
+	case c.binary > 0:
+		c.found.Alien = c.at(c.binary, "is not text; "+expected)
+	case c.speaker > 0:
+		c.found.Alien = c.at(c.speaker, "a name in bold begins no message; "+expected)
+	case c.found.Dialect != nil:
+		c.found.Alien = c.found.Dialect
+	default:
+		c.found.Alien = c.at(1, "holds no message; "+expected)
+	}
+	return c.found, nil
+}
+
+// A checker looks at a file line by line.
+type checker struct {
+	path   string
+	number int // of the line
+	sc     scanner
+	front  bool // in the front matter
+
+	found      Finding
+	hasText    bool
+	configures bool // it has a block that configures a session
+	binary     int  // the first line that is not text; 0 for none
+	speaker    int  // the first with the name of a speaker in bold
+
+	block     string // what the open block is; "" for none that is checked
+	blockLine int    // its first line
+	body      []byte
+}
+
+// speakerLine matches a line that begins with who speaks, in bold.
+var speakerLine = regexp.MustCompile(`(?i)^_?(\*\*|__)(user|human|assistant|ai|system|tool)\b`)
+
+func (c *checker) line(line []byte) {
+	isRule := string(bytes.TrimRight(line, " \t")) == "---"
+	switch {
+	case c.front:
+		c.front = !isRule && string(bytes.TrimRight(line, " \t")) != "..."
+		return
+	case c.number == 1 && isRule:
+		c.front = true
+		return
+	}
+	c.hasText = c.hasText || !isBlank(line)
+	if c.binary == 0 && (bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line)) {
+		c.binary = c.number
+	}
+	switch c.sc.feed(line) {
+	case eventFenceBegin:
+		c.beginBlock()
+	case eventFenceBody:
+		if c.block != "" && len(c.body) <= maxBlock {
+			c.body = append(append(c.body, line...), '\n')
+		}
+	case eventFenceEnd:
+		c.endBlock()
+	case eventText:
+		if len(c.sc.open) > 0 {
+			return
+		}
+		if role := alienRole(line); role != "" && c.found.Dialect == nil {
+			c.found.Dialect = c.at(c.number, fmt.Sprintf("the heading %q is a role of another dialect; %s", "## "+role, expected))
+		}
+		if c.speaker == 0 && speakerLine.Match(line) {
+			c.speaker = c.number
+		}
+	}
+}
+
+func (c *checker) at(line int, msg string) *domarkx.SyntaxError {
+	return &domarkx.SyntaxError{Path: c.path, Line: line, Column: 1, Msg: msg, Err: domarkx.ErrUnsupported}
+}
+
+// alienRole returns the role of another dialect that a line is the heading of; "" for none.
+func alienRole(line []byte) string {
+	text, ok := strings.CutPrefix(string(line[leadingSpaces(line, 3):]), "##")
+	if !ok || text == "" || text[0] != ' ' && text[0] != '\t' {
+		return ""
+	}
+	switch role := strings.Trim(strings.TrimRight(strings.TrimSpace(text), "#"), " \t:"); strings.ToLower(role) {
+	case "system", "tool":
+		return role
+	}
+	return ""
+}
+
+// beginBlock looks at the info string of a block.
+func (c *checker) beginBlock() {
+	seg := segment{code: true, fence: c.sc.fence}
+	c.block, c.blockLine, c.body = "", c.number+1, c.body[:0]
+	for _, word := range []string{messageMetadata, toolCall, toolResult} {
+		if seg.is(word) {
+			c.block = word
+		}
+	}
+	for _, word := range []string{sessionConfig, workspaceConfig, wholeSnapshot, setupScript} {
+		c.configures = c.configures || seg.is(word)
+	}
+}
+
+// The blocks of calls and their results.
+const (
+	toolCall   = "tool-call"
+	toolResult = "tool-result"
+)
+
+// endBlock checks the block that ended.
+func (c *checker) endBlock() {
+	if c.block == "" || len(c.body) > maxBlock {
+		c.block = ""
+		return
+	}
+	_, err := domarkx.ParseValue(c.body)
+	if err != nil {
+		var at *domarkx.SyntaxError
+		report := c.at(c.blockLine, c.block+" block: is no JSON")
+		report.Err = domarkx.ErrInvalid
+		if errors.As(domarkx.Locate(err, c.body), &at) {
+			report.Line, report.Column, report.Msg = c.blockLine+max(at.Line, 1)-1, max(at.Column, 1), c.block+" block: "+at.Msg
+		}
+		c.found.Blocks = append(c.found.Blocks, report)
+	}
+	c.block = ""
+}
