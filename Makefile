@@ -13,11 +13,12 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-fresh test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
+	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
 	@echo "make soak       the fault and company suites, for long (SOAK=10m)"
@@ -32,7 +33,10 @@ build:
 
 test: test-tools
 	.ci/check-source
-	CI=true $(GO) test -timeout 30m ./...
+	CI=true $(GO) test -trimpath -timeout 30m ./...
+
+test-fresh:
+	.ci/test-fresh
 
 test-tools:
 	.ci/install-test-tools
