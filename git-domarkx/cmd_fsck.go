@@ -45,6 +45,12 @@ func (c *fsckCmd) Run(inv *invocation) error {
 	for i, info := range list {
 		progress.report("rendering sessions", int64(i), int64(len(list)))
 		rendered, err := source.sessions.CheckSnapshot(inv.ctx, info)
+		if err == nil && len(rendered) > 0 {
+			// A running git gc may have moved what it did not find.
+			if err = source.store.Refresh(); err == nil {
+				rendered, err = source.sessions.CheckSnapshot(inv.ctx, info)
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func (l *jsonMessages) add(m engine.MessageInfo) error {
 	}
 	object := domarkx.ObjectValue(jsonNumber("k", int64(m.K)), jsonText("role", string(m.Role)), jsonDate("date", m.Date),
 		jsonText("workspace_oid", m.Link), jsonText("first_line", m.FirstLine))
-	_, err := l.out.Write(object.AppendJSON([]byte(before), "  ", "  "))
+	_, err := l.out.Write(escapeControls(object.AppendJSON([]byte(before), "  ", "  ")))
 	return err
 }
 

@@ -34,7 +34,7 @@ func (c *workspaceShowCmd) Run(inv *invocation) error {
 		return err
 	}
 	if c.JSON {
-		_, err := inv.out.Write(append(versionObject(v).AppendJSON(nil, "", "  "), '\n'))
+		_, err := inv.out.Write(append(escapeControls(versionObject(v).AppendJSON(nil, "", "  ")), '\n'))
 		return err
 	}
 	t := newTable("RESOURCE", "TYPE", "VERSION", "CONFIG")

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
 )
@@ -16,9 +19,30 @@ func writeJSON[T any](w io.Writer, items []T, members func(T) []domarkx.Member) 
 		objects[i] = domarkx.ObjectValue(members(item)...)
 	}
 	data := domarkx.ArrayValue(objects...).AppendJSON(nil, "", "  ")
-	_, err := w.Write(append(data, '\n'))
+	_, err := w.Write(append(escapeControls(data), '\n'))
 	return err
 }
+
+// escapeControls escapes in a JSON text the characters that JSON leaves as they are and
+// that could control a terminal. They stand in strings only.
+func escapeControls(data []byte) []byte {
+	if !bytes.ContainsFunc(data, unsafeInJSON) {
+		return data
+	}
+	var escaped []byte
+	for _, r := range string(data) {
+		if unsafeInJSON(r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		} else {
+			escaped = utf8.AppendRune(escaped, r)
+		}
+	}
+	return escaped
+}
+
+// unsafeInJSON reports DEL, the C1 controls and what reorders text: JSON has to escape
+// other controls anyway.
+func unsafeInJSON(r rune) bool { return r >= 0x7f && unsafeOnTerminal(r) }
 
 func jsonText(name, s string) domarkx.Member {
 	return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}

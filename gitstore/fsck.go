@@ -29,7 +29,31 @@ const (
 // of a message is it does not know; of author's bytes it verifies the digest.
 // progress, which may be nil, is told how many refs were checked, of how many.
 // The error is one that kept it from checking.
+//
+// A running git gc moves objects from place to place. What seems to be damaged is
+// looked for again, until two checks find the same.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
+	back, err := s.rollBackAll(ctx)
+	if err != nil {
+		return back, err
+	}
+	var before []Finding
+	for try := 0; ; try++ {
+		found, err := s.fsck(ctx, progress)
+		if err != nil || try == maxFscks || slices.Equal(found, before) {
+			return append(back, found...), err
+		}
+		before = found
+		if err := s.db.Refresh(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// maxFscks is how often a check is made again that finds something else each time.
+const maxFscks = 5
+
+func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	c := newChecker(s.reader)
 	prefixes := []string{remotePrefix}
 	for _, k := range kinds {
@@ -57,10 +81,6 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 		}
 		named = append(named, c.trashNames(k, trash)...)
 	}
-	named, err := c.rolledBack(ctx, s, named)
-	if err != nil {
-		return c.findings, err
-	}
 	for i, ref := range named {
 		if progress != nil {
 			progress(i, len(named))
@@ -79,35 +99,35 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 // A namedRef is a ref, live or in the trash, with the name of what it holds.
 type namedRef struct {
 	kind     kind
-	ref      string
 	name, id string
 }
 
-// rolledBack moves refs back whose commits are missing, as every command does that comes
-// to one, and leaves out those that have no whole commit.
-func (c *checker) rolledBack(ctx context.Context, s *Store, refs []namedRef) ([]namedRef, error) {
-	whole := refs[:0]
-	for _, ref := range refs {
-		if !s.isMissing(ref.id) {
-			whole = append(whole, ref)
-			continue
-		}
-		id, back, err := s.lockedRollBack(ctx, ref.ref)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil && back == nil:
-			c.report("error", fmt.Sprintf("its newest commit %s is missing; looking for the last whole one: %v", ref.id, err), ref.ref, "make the repository writable, and run fsck again")
-		case err != nil:
-			c.report("error", err.Error(), ref.ref, fixRestore)
-		case back != nil:
-			c.report("error", back.Error(), ref.ref, "nothing, it is done; git domarkx pull, if a remote has more")
-		}
-		if ref.id = id; id != "" {
-			whole = append(whole, ref)
+// rollBackAll moves refs back whose commits are missing, as every command does that
+// comes to one, and reports it.
+func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error) {
+	for _, k := range kinds {
+		for _, prefix := range []string{k.prefix, k.trash} {
+			refs, err := s.refs.List(prefix)
+			if err != nil {
+				return nil, err
+			}
+			for _, ref := range refs {
+				if !s.isMissing(ref.ID) {
+					continue
+				}
+				_, back, err := s.lockedRollBack(ctx, ref.Name)
+				switch {
+				case ctx.Err() != nil:
+					return nil, ctx.Err()
+				case err == nil && back != nil:
+					findings = append(findings, Finding{"error", back.Error(), ref.Name, "nothing, it is done; git domarkx pull, if a remote has more"})
+				case err != nil && back == nil:
+					findings = append(findings, Finding{"error", "looking for the last whole commit: " + err.Error(), ref.Name, "make the repository writable, and run fsck again"})
+				}
+			}
 		}
 	}
-	return whole, nil
+	return findings, nil
 }
 
 // names checks the names of the refs of a kind.
@@ -124,7 +144,7 @@ func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
 			c.report("warning", err.Error(), ref.Name, fixRename)
 		}
 		names.add(name)
-		named = append(named, namedRef{k, ref.Name, name, ref.ID})
+		named = append(named, namedRef{k, name, ref.ID})
 	}
 	return named
 }
@@ -138,7 +158,7 @@ func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
 			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
 			name = ref.Name
 		}
-		named = append(named, namedRef{k, ref.Name, name, ref.ID})
+		named = append(named, namedRef{k, name, ref.ID})
 	}
 	return named
 }

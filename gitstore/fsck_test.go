@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,6 +147,34 @@ func TestMissingAndDamagedObjects(t *testing.T) {
 	head := git(t, dir, "commit-tree", "-m", "not of a session", git(t, dir, "rev-parse", tip.ID+"^{tree}"))
 	if _, err := s.Info(ctx, head); !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("a commit of somebody else: %v", err)
+	}
+}
+
+// Objects that a git gc moves from place to place while fsck runs are not missing.
+func TestFsckBesideCollection(t *testing.T) {
+	s, dir := newStore(t)
+	for i := range 3 {
+		save(t, s, fmt.Sprint("s", i), conversation(3+i))
+	}
+	s = open(t, dir)
+	packs, hidden := filepath.Join(dir, "objects", "pack"), filepath.Join(dir, "hidden")
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Error(err)
+		}
+	}
+	hide := true
+	found, err := s.Fsck(context.Background(), func(done, _ int) {
+		switch {
+		case hide && done == 0:
+			move(packs, hidden)
+		case hide && done == 1:
+			hide = false
+			move(hidden, packs)
+		}
+	})
+	if err != nil || len(found) > 0 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
@@ -79,6 +80,14 @@ func (s *Store) isMissing(id string) bool {
 func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil || !s.isMissing(id) {
+		return id, nil, err
+	}
+	// A running git gc moves objects about: nothing is moved back before Git says the same.
+	if err := s.db.Refresh(); err != nil || !s.isMissing(id) {
+		return id, nil, err
+	}
+	var exit *gitcmd.Error
+	if _, err := s.git.Run(ctx, nil, "cat-file", "-e", id); !errors.As(err, &exit) || exit.Code < 0 {
 		return id, nil, err
 	}
 	back, err := s.lastWhole(ctx, ref, id)

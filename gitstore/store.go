@@ -73,6 +73,9 @@ func (s *Store) releaseKeeps(ctx context.Context) error {
 // Close gives back memory and files. The store must not be used any more.
 func (s *Store) Close() error { return s.db.Close() }
 
+// Refresh is [odb.Database.Refresh].
+func (s *Store) Refresh() error { return s.db.Refresh() }
+
 // BoundMemory is [odb.Database.BoundMemory].
 func (s *Store) BoundMemory(n int64) { s.db.BoundMemory(n) }
 

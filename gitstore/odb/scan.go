@@ -24,6 +24,12 @@ func (s scan) current(modified time.Time) bool {
 	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
 }
 
+// Refresh brings the list of packs up to date, whatever the times of folders say.
+func (d *Database) Refresh() error {
+	_, err := d.rescan(true)
+	return err
+}
+
 // rescan brings the list of packs up to date and returns its number, which is
 // another whenever the list is, and after the first scan. Directories that did not
 // change are not read again, unless forced.
