@@ -48,6 +48,14 @@ type Placed interface {
 	End(k int) int64
 }
 
+// Shared are messages of a document with several conversations, which have messages in common.
+type Shared interface {
+	Messages
+	// Key identifies message k, and all that stands before it, among the conversations of the
+	// document. It reports false when no other conversation has the message.
+	Key(k int) (key uint64, isShared bool)
+}
+
 // Document reads all messages.
 func (s Stream) Document() (*domarkx.Document, error) {
 	doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage, Conversation: make([]domarkx.WrittenMessage, s.Messages.Len())}

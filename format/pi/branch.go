@@ -62,6 +62,19 @@ func (b *branch) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: d.finish(), Origin: "pi " + d.id}, nil
 }
 
+// Key identifies message k by its entry and the last one that can have a result for it: what
+// stands before an entry is the same wherever it is.
+func (b *branch) Key(k int) (uint64, bool) {
+	at := int(b.heads[k])
+	last := at
+	if b.nodes[b.path[at]].kind == assistantEntry {
+		for last+1 < len(b.path) && b.nodes[b.path[last+1]].kind != assistantEntry {
+			last++
+		}
+	}
+	return uint64(b.path[at])<<32 | uint64(b.path[last]), b.nodes[b.path[last]].shared
+}
+
 // End returns where the line ends before the next message's, and so most often the results of
 // message k.
 func (b *branch) End(k int) int64 {

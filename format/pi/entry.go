@@ -31,6 +31,8 @@ type node struct {
 	naming  bool // it gives the session a name
 	unnamed bool // it has no id of its own
 	parent  bool // another entry comes after it
+	seen    bool // it is in a conversation
+	shared  bool // it is in several
 }
 
 func (n *node) place() place { return place{n.start, n.size, n.number, n.broken} }

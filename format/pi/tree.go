@@ -99,6 +99,14 @@ func (l *lines) trace(from int32) ([]int32, bool) {
 	return path, false
 }
 
+// note notes that a conversation has the nodes of a path.
+func (l *lines) note(path []int32) {
+	for _, i := range path {
+		n := &l.nodes[i]
+		n.seen, n.shared = true, n.seen
+	}
+}
+
 // forkBudget bounds what the branches of a hostile transcript cost: so many entries
 // in all, or eight times those there are.
 const forkBudget = 100_000
@@ -118,6 +126,8 @@ func (l *lines) ends() ([]int32, []int32, error) {
 		l.add(&domarkx.SyntaxError{Line: int(l.nodes[last].number), Column: 1, Msg: "the entries before the last one go round in a circle, of which each is taken once"})
 		slices.Sort(main)
 		main = slices.Compact(main)
+	} else {
+		l.note(main)
 	}
 	var forks []int32
 	budget := max(forkBudget, 8*len(l.nodes))
@@ -130,6 +140,7 @@ func (l *lines) ends() ([]int32, []int32, error) {
 			if path, round := l.trace(i); !round {
 				if budget -= len(path); budget >= 0 && len(forks) < maxForks {
 					forks = append(forks, i)
+					l.note(path)
 					continue
 				}
 			} else {

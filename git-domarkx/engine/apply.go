@@ -33,7 +33,13 @@ type edition struct {
 	linker   *linker      // of messages that name what an import keeps; nil links none
 	stated   *statedLinks // of messages with a workspace_version; nil links none
 
-	moved     map[int]string  // by message: the version it states, which is in its metadata now
+	moved  map[int]string  // by message: the version it states, which is in its metadata now
+	shared *sharedMessages // with other conversations of the document; nil for none
+	made   struct {        // which message was made last
+		message int
+		origin  string
+	}
+
 	newLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // those
 
@@ -74,12 +80,11 @@ func (e *edition) scan() error {
 				continue
 			}
 		}
-		msg, err := e.at(j)
+		role, layout, err := e.outline(j)
 		if err != nil {
 			return err
 		}
-		completeMessage(&msg) // for now: a version that it states may become its link yet
-		all[j] = scanned{layoutKey(msg.Layout), msg.Layout.Digest, msg.Role == domarkx.User}
+		all[j] = scanned{layoutKey(layout), layout.Digest, role == domarkx.User}
 	}
 	e.scanned = all
 	return nil

@@ -36,15 +36,21 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 			now.Link = e.noteLink(link)
 			return now, nil
 		}
+		from := edit.Match[j]
+		if from < 0 {
+			from = edit.Moved[j]
+		}
+		if known := e.shares(j); known != nil && from < 0 && known.entry.JSON.ID != "" {
+			now, origin = known.entry, known.origin
+			now.Date, now.Link = e.date, ""
+			return now, nil
+		}
 		msg, err := e.at(j)
 		if err != nil {
 			return domarkx.Entry{}, err
 		}
 		now = entryOf(msg, e.date)
-		from := edit.Match[j]
-		if from < 0 {
-			from = edit.Moved[j]
-		}
+		e.made.message, e.made.origin = j, msg.Origin
 		if from >= 0 {
 			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
 				return now, err

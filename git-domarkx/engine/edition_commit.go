@@ -69,7 +69,7 @@ func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition,
 		live = e.original.along(ctx, live)
 	}
 	var err error
-	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, t.through(live)); err != nil {
+	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, e.sharing(t.through(live))); err != nil {
 		return domarkx.Info{}, nil, err
 	}
 	if e.original != nil {

@@ -151,12 +151,13 @@ type importer struct {
 	lastID  string
 	later   []found // documents for the next update
 	homes   *keptHomes
-	links   *linkRequest // nil makes no links
-	forks   []Saved      // what the branches of the document that is being imported became
-	learned []func()     // notes what became of it, for when all of it is stored
-	stored  string       // the tree of its original, when that is stored
-	beside  beside       // of the last document that names files
-	files   *fileSet     // that the document brings; nil for none
+	links   *linkRequest    // nil makes no links
+	shared  *sharedMessages // of the document that is being imported
+	forks   []Saved         // what the branches of the document that is being imported became
+	learned []func()        // notes what became of it, for when all of it is stored
+	stored  string          // the tree of its original, when that is stored
+	beside  beside          // of the last document that names files
+	files   *fileSet        // that the document brings; nil for none
 	result  Import
 }
 
@@ -170,6 +171,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	imp.forks, imp.stored, imp.learned = nil, "", nil
+	imp.shared = &sharedMessages{known: map[uint64]*sharedMessage{}}
 	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
 		return err
 	} else if ok {
@@ -362,6 +364,9 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	e.linker = imp.homes.linkerOf(in, e.doc)
 	if e.stated, err = imp.links.of(ctx, c.name); err != nil {
 		return Saved{}, err
+	}
+	if e.linker != nil || e.stated != nil {
+		e.shared = nil // what is linked depends on the message
 	}
 	if (in.isSame || made.same && !isKept && len(e.files) == 0) && e.base != nil {
 		if next, err := e.next(ctx, imp.tx); err != nil || !next.changed {

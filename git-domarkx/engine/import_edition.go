@@ -34,7 +34,7 @@ type imported struct {
 func (imp *importer) edition(ctx context.Context, in input, conv conversation, c change) (imported, error) {
 	m := imp.manager
 	doc := m.edition(nil, conv.doc, c.committer)
-	doc.derived, doc.messages = true, conv.messages
+	doc.derived, doc.messages, doc.shared = true, conv.messages, imp.shared
 	if c.base == "" {
 		imp.nameSource(conv.doc, in)
 		return imported{edition: doc}, nil

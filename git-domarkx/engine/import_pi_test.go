@@ -106,6 +106,43 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 	c.fsck()
 }
 
+// TestImportMakesSharedMessagesOnce imports a transcript with many branches, which costs what it
+// has of messages, not what its branches have.
+func TestImportMakesSharedMessagesOnce(t *testing.T) {
+	const trunk, branches = 100, 50
+	c := newClone(t)
+	var text strings.Builder
+	text.WriteString(piHeader)
+	last := ""
+	for k := range trunk {
+		id := fmt.Sprintf("t%d", k)
+		text.WriteString(piEntry(id, last, []string{"user", "assistant"}[k%2], "trunk "+id))
+		last = id
+	}
+	for k := range branches {
+		id := fmt.Sprintf("b%d", k)
+		text.WriteString(piEntry(id, last, "user", "branch "+id) + piEntry(id+"a", id, "assistant", "answer "+id))
+	}
+	path := c.write("talk.jsonl", text.String())
+	c.importFile(path)
+	if names := c.names(); len(names) != branches {
+		t.Fatalf("%d sessions", len(names))
+	}
+	if most := 2 * (trunk + 2*branches + 2*branches); c.messages > most { // at the end of each branch one is made once more
+		t.Errorf("%d messages were made, expected at most %d", c.messages, most)
+	}
+	main, fork := c.ids("talk"), c.ids("talk.fork-b7a")
+	if len(fork) != trunk+2 || !slices.Equal(fork[:trunk], main[:trunk]) || fork[trunk] == main[trunk] {
+		t.Errorf("messages %q and %q", main, fork)
+	}
+	c.write("talk.jsonl", text.String()+piEntry("z", "t0", "assistant", "another branch"))
+	c.importFile(path)
+	if names := c.names(); len(names) != branches+1 {
+		t.Fatalf("%d sessions", len(names))
+	}
+	c.fsck()
+}
+
 func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
 	c := newClone(t)
 	text := piHeader + piEntry("e0", "", "user", "Zero") + piEntry("e1", "e0", "assistant", "One")

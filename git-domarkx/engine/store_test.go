@@ -48,6 +48,7 @@ type clone struct {
 	notes      *notes
 	store      *gitstore.Store
 	decoded    int    // documents that can grow, read as a whole
+	messages   int    // of such documents that were made
 	reading    func() // called before one is
 }
 
@@ -63,10 +64,36 @@ func (c *clone) codecs() []format.Codec {
 			if c.reading != nil {
 				c.reading()
 			}
-			return codec.Open(f)
+			return func(yield func(format.Stream, error) bool) {
+				for s, err := range codec.Open(f) {
+					if shared, ok := s.Messages.(sharedMessages); ok {
+						s.Messages = countedMessages{shared, &c.messages}
+					}
+					if !yield(s, err) {
+						return
+					}
+				}
+			}
 		}
 	}
 	return codecs
+}
+
+// sharedMessages are messages of a transcript.
+type sharedMessages interface {
+	format.Shared
+	format.Placed
+}
+
+// countedMessages count how often one is made.
+type countedMessages struct {
+	sharedMessages
+	made *int
+}
+
+func (m countedMessages) At(k int) (domarkx.WrittenMessage, error) {
+	*m.made++
+	return m.sharedMessages.At(k)
 }
 
 func newClone(t *testing.T) *clone {
