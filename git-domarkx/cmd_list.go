@@ -18,10 +18,12 @@ Lists all sessions by name.
     NAME  MESSAGES  UPDATED  SUMMARY
 
 The summary is the number of messages and the beginning of the first. The objects of
---json have the members name, messages, updated, summary, oid and bytes (of the document
-as Markdown), and those of agent-chatter's lists: messageCount, and where the session
-has them sessionId, createdAt and updatedAt. Sessions with a save that is not in them
-are named on standard error. Where there are no sessions, standard error says how to get some.
+--json have the members name, messages, updated, summary, oid, bytes (of the document
+as Markdown) and conflicts (how many merges left), and those of agent-chatter's lists:
+messageCount, and where the session has them sessionId, createdAt and updatedAt. Sessions
+with a save that is not in them, and those with conflicts, are named on standard error; on
+a terminal the table has a column CONFLICTS when there are any. Where there are no
+sessions, standard error says how to get some.
 `
 }
 
@@ -43,7 +45,12 @@ func (c *listCmd) Run(inv *invocation) error {
 		return unread
 	}
 	inv.mentionDrafts()
-	if err := c.print(inv, sessions, list); err != nil {
+	conflicts, err := sessions.Conflicts(inv.ctx, list)
+	if err != nil {
+		return err
+	}
+	inv.mentionConflicts(conflicts)
+	if err := c.print(inv, sessions, list, conflicts); err != nil {
 		return err
 	}
 	if unread != nil {
@@ -58,12 +65,13 @@ func (c *listCmd) Run(inv *invocation) error {
 	return nil
 }
 
-func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list []domarkx.Info) error {
+func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list []domarkx.Info, conflicts map[string]int) error {
 	if c.JSON {
 		identities := sessions.Identities(inv.ctx, list)
 		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
 			members := []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),
-				jsonDate("updated", i.Date), jsonText("summary", i.Summary()), jsonText("oid", i.ID), jsonNumber("bytes", i.Bytes)}
+				jsonDate("updated", i.Date), jsonText("summary", i.Summary()), jsonText("oid", i.ID), jsonNumber("bytes", i.Bytes),
+				jsonNumber("conflicts", int64(conflicts[i.Name]))}
 			id := identities[i.Name]
 			for _, m := range []domarkx.Member{jsonText("sessionId", id.SessionID), jsonText("createdAt", id.CreatedAt), jsonText("updatedAt", id.UpdatedAt)} {
 				if m.Value.Text() != "" {
@@ -73,9 +81,18 @@ func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list [
 			return append(members, jsonNumber("messageCount", int64(i.Messages)))
 		})
 	}
-	t := newTable("NAME", "MESSAGES", "UPDATED", "SUMMARY")
+	head := []string{"NAME", "MESSAGES", "UPDATED", "SUMMARY"}
+	marks := inv.out.tty && len(conflicts) > 0
+	if marks {
+		head = []string{"NAME", "MESSAGES", "CONFLICTS", "UPDATED", "SUMMARY"}
+	}
+	t := newTable(head...)
 	for _, i := range list {
-		t.add(text(i.Name), number(i.Messages), date(i.Date), text(i.Summary()))
+		cells := []cell{text(i.Name), number(i.Messages)}
+		if marks {
+			cells = append(cells, number(conflicts[i.Name]))
+		}
+		t.add(append(cells, date(i.Date), text(i.Summary()))...)
 	}
 	return t.write(inv)
 }

@@ -21,7 +21,8 @@ Fetches and then brings your sessions up to date: those that are new come, those
 moved there move here, and those that both sides changed are merged. Merging never loses
 a message: messages added on both sides are all there, and one that was changed on both
 sides is there in both texts, marked in message_metadata.conflict. Both sides that pull
-make the same commit.
+make the same commit. To resolve such a conflict, edit the session: leave one text of the
+message, without its mark ("conflict" in its message-metadata).
 
 Workspaces come with their sessions. They are not merged: when both sides ran calls, the
 next version follows both and holds what the last linked message of the session left.
@@ -44,13 +45,16 @@ messages is linked to.
 
     NAME  STATUS
 
-One line for each session. STATUS is new, updated, merged, ahead (there is
+One line for each session. STATUS is new, updated, merged, conflict (merged, and there are
+messages that both sides changed; how many is said on standard error), ahead (there is
 more here), up to date, or says what became of a removed session.
 `
 }
 
 // ExitOne says what exit status 1 means.
-func (pullCmd) ExitOne() string { return "A session was rejected; its line says why." }
+func (pullCmd) ExitOne() string {
+	return "A session was rejected, and its line says why; or a merge left a conflict."
+}
 
 // Run exchanges sessions with the remote.
 func (c *pullCmd) Run(inv *invocation) error {
@@ -67,7 +71,7 @@ func (c *pullCmd) Run(inv *invocation) error {
 		return err
 	}
 	told, err := sessions.Pull(inv.ctx, remote, names, inv.gitProgress())
-	return errors.Join(printExchange(inv, told, err), inv.mentionAttached(sessions, before))
+	return errors.Join(printExchange(inv, told, err), inv.mentionMerged(sessions, told), inv.mentionAttached(sessions, before))
 }
 
 // mentionAttached says which sessions work in another workspace than before.

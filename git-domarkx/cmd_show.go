@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -21,7 +22,7 @@ session is shown as export writes it.
 An imported document's own snapshot_id and import_timestamp are shown for the snapshot
 that the import made; any other snapshot's are derived from its commit. A message that
 was changed on two sides stands there twice, and message_metadata.conflict names the
-side.
+side; how many there are is said on standard error.
 
 The output of a call that is too large for a message is cut there, and kept whole: the
 "attachment" of its tool-result names it. So is the transcript of an agent of Zeus: the
@@ -38,10 +39,25 @@ On a terminal, characters that would control the terminal are shown as escapes.
 `
 }
 
+// mentionConflictsOf says how many conflicts a snapshot has.
+func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r engine.Revision) error {
+	info, err := sessions.Resolve(inv.ctx, r)
+	if err != nil {
+		return err
+	}
+	info.Name = r.Name
+	counts, err := sessions.Conflicts(inv.ctx, []domarkx.Info{info})
+	inv.mentionConflicts(counts)
+	return err
+}
+
 // Run prints a session or message.
 func (c *showCmd) Run(inv *invocation) error {
 	sessions, revision, err := inv.revisionIn(c.Format, c.Revision)
 	if err != nil {
+		return err
+	}
+	if err := inv.mentionConflictsOf(sessions, revision); err != nil {
 		return err
 	}
 	if c.Attachment != "" {

@@ -25,6 +25,7 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
 - ` + "`" + `file` + "`" + `: a file that was saved beside sessions in a mount is in none of them. Images are kept once a session
   shows them, others with "import --attach".
+- ` + "`" + `conflict` + "`" + `: a merge left messages in the texts of both sides; DETAIL says how many.
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
 - ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
 - ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
@@ -84,6 +85,17 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	for _, path := range files {
 		t.add(text("file"), text(path), text("is in no session; a mount shows it in sessions/"))
+	}
+	list, err := sessions.List(inv.ctx)
+	if list == nil && err != nil {
+		return err
+	}
+	conflicts, err := sessions.Conflicts(inv.ctx, list)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
+		t.add(text(engine.Conflict), text(name), text(describeConflicts(conflicts[name])))
 	}
 	for _, d := range status.Remotes {
 		t.add(text(d.State), text(d.Name), text(d.Remote))

@@ -24,17 +24,20 @@ func printSession(inv *invocation, info domarkx.Info) error {
 func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 	t := newTable()
 	var failed error
+	unsent := false
 	for _, e := range told {
-		if broke != nil && (e.Failed || e.Status == engine.UpToDate) {
+		rejected := e.Failed && e.Status != engine.Conflict
+		if broke != nil && (rejected || e.Status == engine.UpToDate) {
 			continue
 		}
 		t.add(text(e.Name), text(e.Status))
 		if e.Failed {
 			failed = errNo
 		}
+		unsent = unsent || rejected
 	}
 	inv.reportPending()
-	if failed != nil {
+	if unsent {
 		printError(inv.err, errors.New("not all sessions were exchanged; the lines of those that were not say what to do"))
 	}
 	return errors.Join(t.write(inv), failed, broke)
@@ -47,6 +50,37 @@ func (inv *invocation) reportPending() bool {
 		printError(inv.err, inv.opened.pending[name])
 	}
 	return len(inv.opened.pending) > 0
+}
+
+// mentionConflicts says how many conflicts sessions have.
+func (inv *invocation) mentionConflicts(counts map[string]int) {
+	if inv.opts.Quiet {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(inv.err, "%s has %s; to resolve: git domarkx edit %s\n", visible(name), describeConflicts(counts[name]), visible(name))
+	}
+}
+
+func describeConflicts(n int) string {
+	if n == 1 {
+		return "1 conflict (a message or header in the texts of both sides)"
+	}
+	return fmt.Sprintf("%d conflicts (messages or headers in the texts of both sides)", n)
+}
+
+// mentionMerged says how many conflicts a pull left.
+func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []engine.Exchange) error {
+	list, err := sessions.List(inv.ctx)
+	if list == nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(info domarkx.Info) bool {
+		return !slices.ContainsFunc(all, func(e engine.Exchange) bool { return e.Name == info.Name && e.Status == engine.Conflict })
+	})
+	counts, err := sessions.Conflicts(inv.ctx, list)
+	inv.mentionConflicts(counts)
+	return err
 }
 
 // gitProgress is where Git shows how far it is; nil when nobody wants to know.

@@ -24,6 +24,9 @@ type Refs interface {
 	Tip(ctx context.Context, name string) (domarkx.Info, error)
 	// Trashed returns the snapshots that were removed under a name.
 	Trashed(ctx context.Context, name string) ([]string, error)
+	// Conflicts returns how many conflicts merges left in snapshots, by id, without those
+	// that have none.
+	Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[string]int, error)
 	// MapName returns the acceptable name that is nearest to a name.
 	MapName(name string) string
 }

@@ -63,7 +63,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 			told = append(told, rejected(name, err))
 			continue
 		}
-		told = append(told, Exchange{name, status, status == notThere})
+		told = append(told, Exchange{name, status, status == notThere || status == Conflict})
 		was.Name = name
 		tips = append(tips, was)
 	}
@@ -195,7 +195,11 @@ func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, ti
 	if err != nil {
 		return "", err
 	}
-	return "merged", tx.Set(ctx, name, merged.ID)
+	state, err := tx.Load(ctx, merged.ID)
+	if err != nil {
+		return "", err
+	}
+	return mergeStatus(state), tx.Set(ctx, name, merged.ID)
 }
 
 // removedHere reports whether the session was removed here, or renamed, when it
