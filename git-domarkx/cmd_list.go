@@ -62,6 +62,7 @@ func (c *listCmd) Run(inv *invocation) error {
 	if inv.reportPending() {
 		return errNo
 	}
+	inv.warnOfMounts()
 	return nil
 }
 

@@ -179,6 +179,22 @@ func (m mountState) answers(ctx context.Context) error {
 	return nil
 }
 
+// warnOfMounts warns of mounts whose servers do not answer.
+func (inv *invocation) warnOfMounts() {
+	mounts, err := inv.mounts()
+	if err != nil {
+		return // a hint only; the command has said what it had to
+	}
+	for _, m := range mounts {
+		if m.dead {
+			continue
+		}
+		if err := m.answers(inv.ctx); err != nil {
+			inv.warn(fmt.Errorf("warning: %w", err))
+		}
+	}
+}
+
 // ask asks the server of a mount.
 func (m mountState) ask(ctx context.Context, question string) (controlAnswer, error) {
 	return ask(ctx, controlPath(m.note), question)
