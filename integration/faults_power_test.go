@@ -35,7 +35,7 @@ func fileSystems(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	kinds := []string{"ext4"}
-	for _, kind := range []string{"xfs"} {
+	for _, kind := range []string{"xfs", "btrfs"} {
 		if _, err := exec.LookPath(makers[kind][0]); err == nil && bytes.Contains(known, []byte("\t"+kind+"\n")) {
 			kinds = append(kinds, kind)
 		}
