@@ -165,14 +165,21 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-func TestScratchIsGoneWithTheMount(t *testing.T) {
+func TestFilesBesideSessionsAndTheMount(t *testing.T) {
 	m := mounted(t)
 	m.sh(`mkdir .dir plain; echo 1 > .dir/s.md; echo 2 > x.txt; ln x.txt y; ln -s nowhere l; chmod 600 x.txt; chown 0:0 x.txt
-		touch -d 2001-02-03 x.txt; dd if=/dev/zero of=big bs=1M count=3 status=none; truncate -s 5G sparse`)
-	if got := m.sh(`stat -c '%a %h %s %y' x.txt; readlink l; stat -c %s big sparse; cat .dir/s.md`); !strings.HasPrefix(got, "600 2 2 2001-02-03") ||
+		touch -d 2001-02-03 x.txt; dd if=/dev/zero of=big bs=1M count=3 status=none; truncate -s 5G sparse.tmp
+		! truncate -s 5G sparse; rm sparse`)
+	if got := m.sh(`stat -c '%a %h %s %y' x.txt; readlink l; stat -c %s big sparse.tmp; cat .dir/s.md`); !strings.HasPrefix(got, "600 2 2 2001-02-03") ||
 		!strings.HasSuffix(got, "nowhere\n3145728\n5368709120\n1\n") {
 		t.Errorf("stat: %q", got)
 	}
+	m.stop()
+	m.start()
+	if got := m.sh(`ls -A; cat x.txt; stat -c %s big`); got != "big\nx.txt\n2\n3145728\n" {
+		t.Errorf("what is there again: %q", got)
+	}
+	m.sh(`rm big x.txt`)
 	m.stop()
 	m.start()
 	if got := m.sh(`ls -A`); got != "" {

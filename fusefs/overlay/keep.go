@@ -37,7 +37,7 @@ func (t *Tree) keepFile(f *File) error {
 	t.mu.Lock()
 	p := t.keptPath(f)
 	switch {
-	case p == "" && f.draft == "" || p == f.draftPath && !f.dirty || p != "" && !f.dirty && f.draft == "":
+	case p == "" && f.draft == "", p != "" && (f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p)):
 		t.mu.Unlock()
 		return nil
 	case p == "":
@@ -65,9 +65,12 @@ func (t *Tree) keepFile(f *File) error {
 	return nil
 }
 
+// isDurable reports whether the content of a file goes to the journal, which holds it whole.
+func (t *Tree) isDurable(f *File) bool { return f.name != "" || t.keptPath(f) != "" }
+
 // keptPath returns the path under which the draft of a file stands, "" when it has none.
 func (t *Tree) keptPath(f *File) string {
-	if f.name != "" || f.link || f.kept != nil || f.data == nil {
+	if f.name != "" || f.link || f.kept != nil {
 		return ""
 	}
 	found := ""

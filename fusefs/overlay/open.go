@@ -159,7 +159,7 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 	if err := t.load(ctx, f); err != nil {
 		return err
 	}
-	if f.name != "" && off+int64(len(p)) > maxDocument {
+	if off+int64(len(p)) > maxDocument && t.isDurable(f) {
 		t.mu.Unlock()
 		return syscall.EFBIG
 	}
@@ -187,7 +187,7 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 		}
 		t.register(f)
 	}
-	if f.name != "" && size > maxDocument {
+	if size > maxDocument && t.isDurable(f) {
 		t.mu.Unlock()
 		return syscall.EFBIG
 	}
