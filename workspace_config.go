@@ -9,7 +9,7 @@ import (
 const maxResourceID = 100
 
 // ParseWorkspace returns the resources that a workspace-config asks for (architecture,
-// section 5.2), in order: at least one. One without an id has its type for one, with
+// section 5.2), in order; it may ask for none. One without an id has its type for one, with
 // "-2" and so on when that is taken. at is the JSON pointer of v. What is wrong is a
 // [*SyntaxError], which [Locate] places. Types and their keys are for plugins to judge.
 func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
@@ -23,8 +23,6 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 		return nil, badValue(v, at, `the key "resources" is missing, expected a list of resources`)
 	case resources.kind != Array:
 		return nil, badValue(resources, at, "is no list, expected a list of resources")
-	case len(resources.Items()) == 0:
-		return nil, badValue(resources, at, "is empty, expected at least one resource")
 	}
 	specs := make([]ResourceSpec, len(resources.Items()))
 	taken := map[string]bool{}

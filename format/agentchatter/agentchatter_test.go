@@ -144,6 +144,7 @@ func TestValidity(t *testing.T) {
 		{change(`"type":"human"`, `"type":"robot"`), `/context/messages/0/speaker/type: is "robot", expected one of "ai", "human", "system"`},
 		{change(`"displayName":"H",`, ``), `/context/messages/0/speaker: required member "displayName" is missing`},
 		{change(`"id":"h",`, `"id":"h","roleId":"h","roleName":"h","roleTitle":"H",`), `/context/messages/0/speaker: has the members of two forms, expected those of one`},
+		{change(`"routing":{"rawNextMarkers":[],"resolvedAddressees":[{"identifier":"x","memberId":"a","memberName":null}]}`, `"routing":{}`), ""},
 		{change(`"rawNextMarkers":[],`, `"rawNextMarkers":[],"intent":"P2_REPLY",`), `/context/messages/0/routing/intent: is a member that is not known here, expected none of that name`},
 		{change(`"content":"hi"`, `"content":null`), `/context/messages/0/content: is null, expected a string`},
 	} {

@@ -128,10 +128,13 @@ func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
 		"rawNextMarkers":     func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
 		"resolvedAddressees": func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
 	})
-	markers, _ := v.Get("rawNextMarkers")
-	out = out.With("rawNextMarkers", e.items(where.in("rawNextMarkers"), markers, func(_ memberPath, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
-	addressees, _ := v.Get("resolvedAddressees")
-	return out.With("resolvedAddressees", e.items(where.in("resolvedAddressees"), addressees, e.addressee)), true
+	if markers, ok := v.Get("rawNextMarkers"); ok {
+		out = out.With("rawNextMarkers", e.items(where.in("rawNextMarkers"), markers, func(_ memberPath, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
+	}
+	if addressees, ok := v.Get("resolvedAddressees"); ok {
+		out = out.With("resolvedAddressees", e.items(where.in("resolvedAddressees"), addressees, e.addressee))
+	}
+	return out, true
 }
 
 // items returns the items of an array that the format has a place for.

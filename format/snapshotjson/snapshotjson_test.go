@@ -45,7 +45,7 @@ var documents = []struct{ text, want string }{
 	{change(`{},`, `{"workspace":1},`), `s.json:1:104: /execution_config/workspace: is a number, expected an object with a list of resources`},
 	{change(`{},`, `{"workspace":{}},`), `s.json:1:104: /execution_config/workspace/resources: the key "resources" is missing, expected a list of resources`},
 	{change(`{},`, `{"workspace":{"resources":{}}},`), `s.json:1:117: /execution_config/workspace/resources: is no list, expected a list of resources`},
-	{change(`{},`, "{\"workspace\":\n{\"resources\":[]}},"), `s.json:2:14: /execution_config/workspace/resources: is empty, expected at least one resource`},
+	{change(`{},`, "{\"workspace\":\n{\"resources\":{}}},"), `s.json:2:14: /execution_config/workspace/resources: is no list, expected a list of resources`},
 	{change(`{},`, `{"workspace":{"resources":[1]}},`), `s.json:1:118: /execution_config/workspace/resources/0: is a number, expected an object with the key "type"`},
 	{change(`{},`, `{"workspace":{"resources":[{"id":"a"}]}},`), `s.json:1:118: /execution_config/workspace/resources/0/type: is missing, expected the type of the resource`},
 	{change(`{},`, `{"workspace":{"resources":[{"type":""}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is empty or no string, expected the type of the resource`},

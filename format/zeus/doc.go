@@ -84,8 +84,8 @@ func Text(v domarkx.Value, name string) string {
 }
 
 // Detect reports whether a file is a snapshot of Zeus: a JSON object with a
-// schema_version and another member of such documents, or with entries of which one
-// has a kind and a session_path, among what head shows.
+// schema_version and another member of such documents or none, or with entries of which
+// one has a kind and a session_path, among what head shows.
 func Detect(head []byte, _ string) bool {
 	top := map[string]bool{}
 	inner := map[string]bool{}
@@ -105,5 +105,5 @@ func Detect(head []byte, _ string) bool {
 			return true
 		}
 	}
-	return false
+	return top[keySchemaVersion] && len(top) == 1
 }

@@ -188,7 +188,8 @@ func TestDetect(t *testing.T) {
 		read(t, "testdata/fleet.json"):       true,
 		read(t, "testdata/fleet.json")[:700]: true, // without schema_version, which comes last
 		`{"schema_version":2,"entries":[]}`:  true,
-		`{"schema_version":1}`:               false,
+		`{"schema_version":1}`:               true,
+		`{"schema_version":1,"x":2}`:         false,
 		`{"entries":[{"kind":"kitty"}]}`:     false,
 		`{"version":"1.0","snapshot_id":"x","conversation":[{"kind":"a","session_path":"b"}]}`: false,
 		`# entries`: false,
