@@ -39,6 +39,7 @@ type Site struct {
 	Workspace string // name of the workspace
 	Resource  string // id of the resource
 	Config    Value  // the document's object without "type" and "id", ${NAME} replaced by secrets: not to be stored
+	Written   Value  // Config as the document has it, with ${NAME}: what may be stored and shown
 	// Dir is a folder for this resource alone, mode 0700, that is there. It stays
 	// until the resource is torn down.
 	Dir string

@@ -92,7 +92,7 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 		return nil, err
 	}
 	site := domarkx.Site{
-		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Dir: dir, Private: e.Private, Known: l.isKnown(e),
+		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private, Known: l.isKnown(e),
 		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow, Warn: l.m.warn,
 	}
 	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -21,7 +22,7 @@ import (
 func (r *repository) make(ctx context.Context) error {
 	if from, ok := r.site.Config.Get("url"); ok {
 		if err := r.clone(ctx, from.Text()); err != nil {
-			return fmt.Errorf("cloning %q: %w", redact(from.Text()), err)
+			return fmt.Errorf("cloning %q: %w", r.shownURL(), err)
 		}
 		return nil
 	}
@@ -70,7 +71,7 @@ func initialize(gitDir, remote string) error {
 
 // clone clones a repository aside, and moves it to its place.
 func (r *repository) clone(ctx context.Context, from string) error {
-	if err := allowed(from, r.site.Allow.URLs); err != nil {
+	if err := allowed(from, r.shownURL(), r.site.Allow.URLs); err != nil {
 		return err
 	}
 	aside := r.in(cloneName)
@@ -80,7 +81,7 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	if err := os.MkdirAll(aside, 0o755); err != nil {
 		return err
 	}
-	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(redact(from)) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(r.shownURL()) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
 	if err := initialize(filepath.Join(aside, ".git"), remote); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (r *repository) clone(ctx context.Context, from string) error {
 		err = r.fetch(ctx, g, from)
 	}
 	if err != nil {
-		return explain(ctx, hide(err, from))
+		return explain(ctx, r.hide(err, from))
 	}
 	entries, err := os.ReadDir(aside)
 	if err != nil {
@@ -106,7 +107,12 @@ func (r *repository) clone(ctx context.Context, from string) error {
 // fetch gets everything from a repository, and checks out what the config says. What
 // may wait for another machine is supervised.
 func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) error {
-	env := []string{"GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes"}
+	// The URL may hold secrets, and arguments are for everybody on the machine to see, and
+	// in reflogs.
+	const source = "domarkx-source"
+	n := strconv.Itoa(len(overrides))
+	env := []string{"GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes",
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)+1), "GIT_CONFIG_KEY_" + n + "=remote." + source + ".url", "GIT_CONFIG_VALUE_" + n + "=" + from}
 	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
@@ -122,7 +128,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 		refspecs = append(refspecs, "+"+ref+":"+ref)
 	}
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--update-shallow", "--", from} // of a shallow repository git takes nothing else, and says so in a warning
+		"--update-shallow", "--", source} // of a shallow repository git takes nothing else, and says so in a warning
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
 		return err
 	}
@@ -143,7 +149,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 		return err
 	}
 	if branch == "" {
-		head, err := do("ls-remote", "--symref", "--", from, "HEAD")
+		head, err := do("ls-remote", "--symref", "--", source, "HEAD")
 		if err != nil {
 			return err
 		}
@@ -172,7 +178,7 @@ var shortForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(@[A-Za-z0-9_][A
 
 // allowed reports whether the user lets a repository be cloned: its URL begins with
 // one of the prefixes, which end where a component of it does.
-func allowed(from string, prefixes []string) error {
+func allowed(from, shown string, prefixes []string) error {
 	refuse := func(format string, args ...any) error {
 		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(format, args...)}
 	}
@@ -196,7 +202,7 @@ func allowed(from string, prefixes []string) error {
 			return nil
 		}
 	}
-	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", redact(from))
+	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
 }
 
 // redact is a URL without the password in it, and without the name that stands for one
@@ -214,13 +220,27 @@ func redact(from string) string {
 	return scheme + "://" + host[i+1:] + "/" + path
 }
 
-// hide keeps what is secret in a URL out of an error.
-func hide(err error, from string) error {
-	var failed *gitcmd.Error
-	if redact(from) != from && errors.As(err, &failed) {
-		failed.Stderr = strings.ReplaceAll(failed.Stderr, from, redact(from))
-		failed.Args = nil
+// shownURL is the URL as it may be stored and shown: with ${NAME} as the document has it,
+// and without a password.
+func (r *repository) shownURL() string {
+	if written, ok := r.site.Written.Get("url"); ok {
+		return redact(written.Text())
 	}
+	return redact(r.text("url"))
+}
+
+// hide keeps what is secret in a URL out of an error. What came from ${NAME} may stand
+// in any form in what git says, so that nothing of that is shown.
+func (r *repository) hide(err error, from string) error {
+	var failed *gitcmd.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	failed.Args = nil
+	if written, ok := r.site.Written.Get("url"); ok && written.Text() != from {
+		failed.Stderr = "git cannot fetch from it; what git said is not shown, as it may have in it what stands for ${NAME}"
+	}
+	failed.Stderr = strings.ReplaceAll(failed.Stderr, from, redact(from))
 	return err
 }
 
