@@ -31,11 +31,11 @@ func TestImportShowsTheSameBytes(t *testing.T) {
 	for name, text := range documents {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			first := c.importFile(c.write("a.md", text))
+			first := c.importMarkdown(c.write("a.md", text))
 			if got := c.show("a"); got != text {
 				t.Fatalf("got %q, want %q", got, text)
 			}
-			if again := c.importFile(c.dir + "/a.md"); again.ID != first.ID || again.Changed {
+			if again := c.importMarkdown(c.dir + "/a.md"); again.ID != first.ID || again.Changed {
 				t.Errorf("importing it again made %s, was %s", again.ID, first.ID)
 			}
 			c.fsck()
@@ -47,7 +47,7 @@ func TestAppendKeepsWhatWasThere(t *testing.T) {
 	for name, text := range documents {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			before := c.importFile(c.write("a.md", text))
+			before := c.importMarkdown(c.write("a.md", text))
 			c.append("a", "one")
 			after := c.append("a", "two")
 			got := c.show("a")
@@ -112,7 +112,7 @@ func TestRewindCanBeUndone(t *testing.T) {
 	for name, text := range documents {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			c.importFile(c.write("a.md", text))
+			c.importMarkdown(c.write("a.md", text))
 			c.append("a", "one")
 			c.append("a", "two")
 			full := c.show("a")

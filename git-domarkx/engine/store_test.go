@@ -223,7 +223,18 @@ func (c *clone) write(name, content string) string {
 
 func (c *clone) importFile(path string) engine.Saved {
 	c.t.Helper()
-	result, err := c.Import(c.t.Context(), engine.ImportRequest{Paths: []string{path}})
+	return c.importOne(engine.ImportRequest{Paths: []string{path}})
+}
+
+// importMarkdown imports a file as Markdown, even when it holds no message.
+func (c *clone) importMarkdown(path string) engine.Saved {
+	c.t.Helper()
+	return c.importOne(engine.ImportRequest{Paths: []string{path}, Format: string(engine.Markdown)})
+}
+
+func (c *clone) importOne(r engine.ImportRequest) engine.Saved {
+	c.t.Helper()
+	result, err := c.Import(c.t.Context(), r)
 	if err != nil {
 		c.t.Fatal(err)
 	}
