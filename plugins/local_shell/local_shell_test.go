@@ -132,6 +132,32 @@ func TestConfinement(t *testing.T) {
 	}
 }
 
+// TestConfinedAttributes: where there are namespaces, a command changes nothing of a file
+// outside its folder, and all of one inside.
+func TestConfinedAttributes(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := open(t, domarkx.Allow{})
+	for _, change := range []string{"chmod 777", "touch -d 2001-01-01", "chown -h $(id -u)"} {
+		if code, out := run(t, r, change+" "+outside); code == 0 {
+			t.Errorf("%s outside: %s", change, out)
+		}
+		if code, out := run(t, r, "touch here && "+change+" here $TMPDIR"); code != 0 {
+			t.Errorf("%s inside: %s", change, out)
+		}
+	}
+	after, err := os.Stat(outside)
+	if err != nil || after.Mode() != before.Mode() || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("%v, %v: was %v", after, err, before)
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	r, path := open(t, domarkx.Allow{})
 	began := time.Now()

@@ -49,6 +49,11 @@ func (s *supervisor) run() report {
 		if err := ownProc(); err != nil {
 			return report{Unable: err.Error()}
 		}
+		if c.Confined {
+			if err := keepReadOnly(c.Writable); err != nil {
+				return report{Unable: err.Error()}
+			}
+		}
 		for _, path := range c.Sealed {
 			if err := seal(path); err != nil {
 				return report{Unable: fmt.Sprintf("making %q read-only: %v", path, err)}
@@ -176,6 +181,29 @@ func ownProc() error {
 	}
 	// Where that fails, shared memory is not for commands that are confined.
 	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	return nil
+}
+
+// keepReadOnly makes all file systems read-only for this namespace, but those folders and
+// shared memory. Landlock forbids writing files there, but not to change their modes,
+// owners, times and attributes.
+func keepReadOnly(writable []string) error {
+	for _, path := range writable {
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("mounting %q: %w", path, err)
+		}
+	}
+	readOnly := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, readOnly); err != nil {
+		return fmt.Errorf("making file systems read-only: %w", err)
+	}
+	again := &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	for _, path := range writable {
+		if err := unix.MountSetattr(unix.AT_FDCWD, path, 0, again); err != nil {
+			return fmt.Errorf("making %q writable: %w", path, err)
+		}
+	}
+	_ = unix.MountSetattr(unix.AT_FDCWD, sharedMemory, 0, again) // that of the namespace, if it has its own
 	return nil
 }
 
