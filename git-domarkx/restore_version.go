@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/tree"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 // restorer writes versions of resources to folders of this machine.
@@ -22,14 +22,14 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 	}
 	warn := func(message string) { left = append(left, message) }
 	if privileged && os.Geteuid() == 0 {
-		err := tree.Write(ctx, r, version, dir, warn)
+		err := dirversion.Write(ctx, r, version, dir, warn)
 		if err == nil {
-			err = tree.Own(ctx, r, version, dir)
+			err = dirversion.Own(ctx, r, version, dir)
 		}
 		return left, err
 	}
 	reader := &unprivileged{VersionReader: r}
-	if err := tree.Write(ctx, reader, version, dir, warn); err != nil || !reader.changed.Load() {
+	if err := dirversion.Write(ctx, reader, version, dir, warn); err != nil || !reader.changed.Load() {
 		return left, err
 	}
 	lost, err := lossesOf(ctx, r, version)
@@ -68,7 +68,7 @@ func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (lef
 
 // Remove removes a folder with all below it.
 func (restorer) Remove(dir string) error {
-	return errors.Join(tree.Empty(dir), os.Remove(dir))
+	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
 // unprivileged reads a version as far as a user without privileges can have it.

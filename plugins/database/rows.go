@@ -5,20 +5,20 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // MaxBytes is how many bytes of JSON a result may have, its attachment included.
 const MaxBytes = 64 << 20
 
-// Rows is a result that grows by rows: the first [output.Limit] bytes of JSON stand
+// Rows is a result that grows by rows: the first [toolresult.Limit] bytes of JSON stand
 // in the result, all of it is the attachment of a longer one.
 type Rows struct {
 	columns []string
 	rows    []domarkx.Value
 	size    int // of the JSON so far
 	count   int // of rows in it
-	all     *output.Spool
+	all     *toolresult.Spool
 	cut     bool // whether rows were left out of the result
 	full    bool // whether there were too many for the attachment
 	buffer  []byte
@@ -26,7 +26,7 @@ type Rows struct {
 
 // NewRows begins a result. A long one is kept in a file of a folder meanwhile.
 func NewRows(columns []string, dir string) (*Rows, error) {
-	r := &Rows{columns: columns, all: output.NewSpool(dir)}
+	r := &Rows{columns: columns, all: toolresult.NewSpool(dir)}
 	r.buffer = append(r.buffer, `{"columns":`...)
 	r.buffer = names(columns).AppendJSON(r.buffer, "", "")
 	r.buffer = append(r.buffer, `,"rows":[`...)
@@ -62,7 +62,7 @@ func (r *Rows) Add(row []domarkx.Value) (more bool, err error) {
 		r.full, r.cut = true, true
 		return false, nil
 	}
-	if r.size+len(r.buffer) > output.Limit {
+	if r.size+len(r.buffer) > toolresult.Limit {
 		r.cut = true
 	}
 	if !r.cut {

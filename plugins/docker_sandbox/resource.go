@@ -13,7 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
-	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 	"github.com/moby/moby/client"
 )
 
@@ -240,18 +240,18 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 	if err := r.serve(ctx); err != nil {
 		return domarkx.Result{}, err
 	}
-	spool := output.NewSpool(r.site.Dir)
+	spool := toolresult.NewSpool(r.site.Dir)
 	for _, program := range programs {
 		exit, err := r.command(ctx, []string{program, "-c", code}, spool)
 		switch {
 		case errors.Is(err, agent.ErrNoProgram):
 			continue
 		case errors.Is(err, context.DeadlineExceeded):
-			return spool.Result(output.Status{TimedOut: true})
+			return spool.Result(toolresult.Status{TimedOut: true})
 		case err != nil:
 			return domarkx.Result{}, errors.Join(err, spool.Close())
 		}
-		return spool.Result(output.Status{ExitCode: exit})
+		return spool.Result(toolresult.Status{ExitCode: exit})
 	}
 	return domarkx.Result{}, errors.Join(spool.Close(), &domarkx.ToolError{Code: domarkx.CodeNotFound,
 		Message: fmt.Sprintf("the container of image %q has no %s", r.state.Image, programs[0])})
@@ -263,7 +263,7 @@ const killTimeout = 5 * time.Second
 
 // command runs a program. Where that breaks the connection the container ends, and
 // is started again by the next call.
-func (r *resource) command(ctx context.Context, args []string, spool *output.Spool) (int, error) {
+func (r *resource) command(ctx context.Context, args []string, spool *toolresult.Spool) (int, error) {
 	s := r.session
 	over := make(chan struct{})
 	defer close(over)

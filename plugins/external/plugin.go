@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/tree"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 // protocol is the version of the protocol.
@@ -105,7 +105,7 @@ func removeFolder(path string) error {
 		return nil
 	}
 	if err == nil && info.IsDir() {
-		err = tree.Empty(path)
+		err = dirversion.Empty(path)
 	}
 	if err != nil {
 		return fmt.Errorf("removing %q: %w", path, err)

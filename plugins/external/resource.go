@@ -9,7 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
-	"github.com/domarkx/domarkx/plugins/tree"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 // A resource is one of a program.
@@ -157,7 +157,7 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 		return c.fail("what commit_version left: %v", err)
 	}
 	left := "" // what is not in the version
-	folder, err := tree.Open(tree.Config{Path: s.path, Warn: func(m string) { left = m }})
+	folder, err := dirversion.Open(dirversion.Config{Path: s.path, Warn: func(m string) { left = m }})
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (r *resource) Load(ctx context.Context, from domarkx.VersionReader, version
 }
 
 func (r *resource) load(ctx context.Context, c *conversation, s *staging, from domarkx.VersionReader, version string) error {
-	if err := tree.Write(ctx, from, version, s.path, r.site.Warn); err != nil {
+	if err := dirversion.Write(ctx, from, version, s.path, r.site.Warn); err != nil {
 		return err
 	}
 	kept := r.state

@@ -6,8 +6,7 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/files"
-	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/directory"
 )
 
 // Plugin is the plugin.
@@ -21,13 +20,13 @@ func (Plugin) Type() string { return "filesystem" }
 
 // Describe tells of the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + `}, "additionalProperties": false}`))
-	return domarkx.Description{Source: "built-in", Config: config, Tools: files.Tools()}, err
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `}, "additionalProperties": false}`))
+	return domarkx.Description{Source: "built-in", Config: config, Tools: directory.Tools()}, err
 }
 
 // Open opens the folder of a site.
 func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	f, err := folder.Open(site)
+	f, err := directory.Open(site)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +34,7 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 }
 
 // A resource is a folder and nothing else.
-type resource struct{ *folder.Folder }
+type resource struct{ *directory.Resource }
 
 var _ domarkx.ChangeCommitter = resource{}
 

@@ -1,5 +1,5 @@
 // Package gitrepository is the plugin of the type "git_repository": a Git repository
-// with its work tree, the tools of package files for the work tree, and tools that
+// with its work tree, the tools of package directory for the work tree, and tools that
 // run git. The repository is cloned ("url"), a folder of the user's work tree
 // ("path"), or a new one.
 //

@@ -14,8 +14,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
-	"github.com/domarkx/domarkx/plugins/tree"
 )
 
 // make makes the repository.
@@ -75,7 +75,7 @@ func (r *repository) clone(ctx context.Context, from string) error {
 		return err
 	}
 	aside := r.in(cloneName)
-	if err := errors.Join(tree.Empty(aside), tree.Empty(r.Path())); err != nil {
+	if err := errors.Join(dirversion.Empty(aside), dirversion.Empty(r.Path())); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(aside, 0o755); err != nil {

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/files"
-	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/directory"
 )
 
 // Plugin is the plugin.
@@ -22,7 +21,7 @@ func New() Plugin { return Plugin{} }
 // Type returns "git_repository".
 func (Plugin) Type() string { return "git_repository" }
 
-const config = `{"type": "object", "properties": {` + folder.Properties + `,
+const config = `{"type": "object", "properties": {` + directory.Properties + `,
 "url": {"type": "string", "minLength": 1, "description": "repository to clone once: file, https or ssh; the user allows it with domarkx.allowURL"},
 "branch": {"type": "string", "minLength": 1, "description": "branch of url to begin on"},
 "ref": {"type": "string", "minLength": 1, "description": "tag, commit or other ref of url to begin on, without a branch"}},
@@ -36,7 +35,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 		return domarkx.Description{}, err
 	}
 	tools, err := gitTools()
-	return domarkx.Description{Source: "built-in", Config: schema, Tools: append(files.Tools(), tools...)}, err
+	return domarkx.Description{Source: "built-in", Config: schema, Tools: append(directory.Tools(), tools...)}, err
 }
 
 // excluded are the files of .git that are in no version, beside the index, which is
@@ -55,16 +54,16 @@ func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, erro
 	}
 	own, _ := site.Config.Get("exclude")
 	inFolder.Config = site.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
-	f, err := folder.Open(inFolder)
+	f, err := directory.Open(inFolder)
 	if err != nil {
 		return nil, err
 	}
-	r := &repository{Folder: f, site: site, gitDir: filepath.Join(f.Path(), ".git")}
+	r := &repository{Resource: f, site: site, gitDir: filepath.Join(f.Path(), ".git")}
 	if err := r.notTheUsers(f.Hidden()); err != nil {
 		f.Close(context.Background())
 		return nil, err
 	}
-	if r.files, err = files.Open(f.Path(), append(f.Hidden(), r.gitDir), filepath.Join(site.Dir, folder.NoteName)); err != nil {
+	if r.files, err = directory.OpenFiles(f.Path(), append(f.Hidden(), r.gitDir), filepath.Join(site.Dir, directory.NoteName)); err != nil {
 		f.Close(context.Background())
 		return nil, err
 	}

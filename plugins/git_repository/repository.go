@@ -11,20 +11,19 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
-	"github.com/domarkx/domarkx/plugins/files"
-	"github.com/domarkx/domarkx/plugins/folder"
-	"github.com/domarkx/domarkx/plugins/tree"
+	"github.com/domarkx/domarkx/plugins/directory"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 // A repository is a Git repository with its work tree.
 type repository struct {
-	*folder.Folder
+	*directory.Resource
 	site   domarkx.Site
-	files  *files.Folder
+	files  *directory.Files
 	gitDir string
 }
 
-// What is in the folder of a resource, beside what package folder has there.
+// Files in the resource's own directory (Env.Dir), besides those of package directory.
 const (
 	madeName    = "made"    // the repository was made, or loaded
 	runningName = "running" // git changes something
@@ -92,12 +91,12 @@ func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Re
 
 // Close closes the folder.
 func (r *repository) Close(ctx context.Context) error {
-	return errors.Join(r.files.Close(), r.Folder.Close(ctx))
+	return errors.Join(r.files.Close(), r.Resource.Close(ctx))
 }
 
 // TearDown removes what is the resource's own.
 func (r *repository) TearDown(ctx context.Context) error {
-	err := errors.Join(r.files.Close(), r.Folder.TearDown(ctx), tree.Empty(r.in(cloneName)))
+	err := errors.Join(r.files.Close(), r.Resource.TearDown(ctx), dirversion.Empty(r.in(cloneName)))
 	for _, name := range []string{cloneName, madeName, runningName, digestName} {
 		if rerr := os.Remove(r.in(name)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 			err = errors.Join(err, rerr)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
-	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // maxFiles bounds what status tells of.
@@ -110,12 +110,12 @@ func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx
 			args = append(args, id)
 		}
 	}
-	spool := output.NewSpool(r.site.Dir)
+	spool := toolresult.NewSpool(r.site.Dir)
 	defer spool.Close()
 	if _, err := g.Do(ctx, gitcmd.Command{Args: append(append(args, "--"), paths...), Stdout: spool}); err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
-	shown, err := spool.Result(output.Status{})
+	shown, err := spool.Result(toolresult.Status{})
 	shown.Value = shown.Value.Without("exit_code")
 	return shown, err
 }

@@ -107,7 +107,7 @@ func (r *repository) Changed(ctx context.Context) (bool, error) {
 	if digest(index) != string(known) {
 		return true, nil
 	}
-	return r.Folder.Changed(ctx)
+	return r.Resource.Changed(ctx)
 }
 
 // Commit gives the work tree and .git to w.
@@ -121,7 +121,7 @@ func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error 
 	}
 	out := &writer{VersionWriter: w, index: index}
 	out.keeper, _ = w.(domarkx.FolderKeeper)
-	if err := r.Folder.Commit(ctx, out); err != nil {
+	if err := r.Resource.Commit(ctx, out); err != nil {
 		return err
 	}
 	return r.remember(index)
@@ -171,7 +171,7 @@ func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, versi
 	// has no place for it yet, behind.
 	early, err := r.loadIndex(ctx, from, version)
 	if err == nil {
-		err = r.Folder.Load(ctx, reader{from}, version)
+		err = r.Resource.Load(ctx, reader{from}, version)
 	}
 	if err == nil && !early {
 		_, err = r.loadIndex(ctx, from, version)

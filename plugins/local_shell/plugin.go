@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/files"
-	"github.com/domarkx/domarkx/plugins/folder"
-	"github.com/domarkx/domarkx/plugins/output"
-	"github.com/domarkx/domarkx/plugins/tree"
+	"github.com/domarkx/domarkx/plugins/directory"
+	"github.com/domarkx/domarkx/plugins/dirversion"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // Plugin is the plugin.
@@ -43,7 +42,7 @@ var languages = []struct{ name, program, option string }{
 // Describe tells of the config, the tools, and the languages whose interpreters are
 // installed.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + `,
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
 "env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "environment variables of commands"}}, "additionalProperties": false}`))
 	if err != nil {
 		return domarkx.Description{}, err
@@ -54,7 +53,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 		return domarkx.Description{}, err
 	}
 	run := domarkx.Tool{Name: "run_command", Description: "Runs a command in the folder and returns its exit code and output.", Schema: schema}
-	d := domarkx.Description{Source: "built-in", Config: config, Tools: append(files.Tools(), run)}
+	d := domarkx.Description{Source: "built-in", Config: config, Tools: append(directory.Tools(), run)}
 	for _, l := range languages {
 		if _, err := exec.LookPath(l.program); err == nil {
 			d.Languages = append(d.Languages, l.name)
@@ -65,15 +64,15 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 
 // Open opens the folder of a site.
 func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	f, err := folder.Open(site)
+	f, err := directory.Open(site)
 	if err != nil {
 		return nil, err
 	}
 	return newShell(f, site, p, p.Type()), nil
 }
 
-func newShell(f *folder.Folder, site domarkx.Site, p Plugin, kind string) *shell {
-	s := &shell{Folder: f, site: site, plugin: p, kind: kind, confined: !site.Allow.Unsandboxed}
+func newShell(f *directory.Resource, site domarkx.Site, p Plugin, kind string) *shell {
+	s := &shell{Resource: f, site: site, plugin: p, kind: kind, confined: !site.Allow.Unsandboxed}
 	if s.confined && !p.canConfine() {
 		s.confined = false
 		if site.Warn != nil {
@@ -86,7 +85,7 @@ func newShell(f *folder.Folder, site domarkx.Site, p Plugin, kind string) *shell
 
 // A shell is a folder in which commands run.
 type shell struct {
-	*folder.Folder
+	*directory.Resource
 	site     domarkx.Site
 	plugin   Plugin
 	kind     string // type of the resource, for messages
@@ -103,7 +102,7 @@ func (s *shell) CommitChange(ctx context.Context, begin func() (domarkx.VersionW
 // Execute calls a tool.
 func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if call.Tool != "run_command" {
-		return s.Folder.Execute(ctx, call)
+		return s.Resource.Execute(ctx, call)
 	}
 	if v, ok := call.Arguments.Get("timeout"); ok {
 		seconds, err := strconv.ParseFloat(v.Text(), 64)
@@ -165,7 +164,7 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		c.Args = []string{program, file}
 	}
 	c.Env = s.environment(temporary)
-	spool := output.NewSpool(s.site.Dir)
+	spool := toolresult.NewSpool(s.site.Dir)
 	defer spool.Close()
 	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
 	c.Sealed = s.sealed()
@@ -259,7 +258,7 @@ func (s *shell) remember(path string) error {
 }
 
 func (s *shell) forget(path string) {
-	if tree.Empty(path) == nil && os.Remove(path) == nil {
+	if dirversion.Empty(path) == nil && os.Remove(path) == nil {
 		os.Remove(s.temporaries()) // unless another command has a folder there
 	}
 }
@@ -279,7 +278,7 @@ func (s *shell) sweep() {
 // TearDown removes what is the resource's own.
 func (s *shell) TearDown(ctx context.Context) error {
 	s.sweep()
-	return s.Folder.TearDown(ctx)
+	return s.Resource.TearDown(ctx)
 }
 
 // maxOutput is how much output of a command is kept, in bytes.
@@ -287,7 +286,7 @@ const maxOutput = 1 << 30
 
 // A limiter takes output up to a limit, and then says so.
 type limiter struct {
-	w    *output.Spool
+	w    *toolresult.Spool
 	left int64
 	over chan struct{}
 	once sync.Once

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/output"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // A command is what a supervisor is to run.
@@ -42,7 +42,7 @@ const killGrace = 5 * time.Second
 
 // run runs a command and gives its output to w. When it returns, all that the
 // command started is dead.
-func (m *method) run(ctx context.Context, c command, w *limiter) (output.Status, error) {
+func (m *method) run(ctx context.Context, c command, w *limiter) (toolresult.Status, error) {
 	for {
 		c.Namespace = namespaces && !m.noNamespace.Load()
 		status, err := c.run(ctx, w)
@@ -58,13 +58,13 @@ func (m *method) run(ctx context.Context, c command, w *limiter) (output.Status,
 var errNoNamespace = errors.New("no PID namespace")
 
 // run runs a command in one way.
-func (c command) run(ctx context.Context, w *limiter) (output.Status, error) {
+func (c command) run(ctx context.Context, w *limiter) (toolresult.Status, error) {
 	if err := ctx.Err(); err != nil {
-		return output.Status{}, err
+		return toolresult.Status{}, err
 	}
 	p, err := c.start()
 	if err != nil {
-		return output.Status{}, err
+		return toolresult.Status{}, err
 	}
 	copied := make(chan error, 1)
 	go func() {
@@ -83,26 +83,26 @@ func (c command) run(ctx context.Context, w *limiter) (output.Status, error) {
 	// What holds the pipe still is no child of the command's.
 	p.output.SetReadDeadline(time.Now().Add(killGrace))
 	if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return output.Status{}, fmt.Errorf("reading the output of a command: %w", err)
+		return toolresult.Status{}, fmt.Errorf("reading the output of a command: %w", err)
 	}
 	p.output.Close()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return output.Status{TimedOut: true, ExitCode: -1}, nil
+		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return output.Status{}, err
+		return toolresult.Status{}, err
 	}
 	select {
 	case <-w.over:
-		return output.Status{ExitCode: -1}, nil
+		return toolresult.Status{ExitCode: -1}, nil
 	default:
 	}
 	r := p.report()
 	switch {
 	case r.Unable != "":
-		return output.Status{}, fmt.Errorf("%w: %s", errNoNamespace, r.Unable)
+		return toolresult.Status{}, fmt.Errorf("%w: %s", errNoNamespace, r.Unable)
 	case r.Error != "":
-		return output.Status{}, &domarkx.ToolError{Code: domarkx.CodeFailed, Message: r.Error}
+		return toolresult.Status{}, &domarkx.ToolError{Code: domarkx.CodeFailed, Message: r.Error}
 	}
-	return output.Status{ExitCode: r.Exit}, nil
+	return toolresult.Status{ExitCode: r.Exit}, nil
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins/files"
-	"github.com/domarkx/domarkx/plugins/folder"
+	"github.com/domarkx/domarkx/plugins/directory"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )
 
@@ -28,7 +27,7 @@ const configProperties = `,
 
 // Describe tells of the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + folder.Properties + configProperties + `}, "additionalProperties": false}`))
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`))
 	if err != nil {
 		return domarkx.Description{}, err
 	}
@@ -40,7 +39,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 		}
 		d.Tools = append(d.Tools, domarkx.Tool{Name: t.name, Description: t.description, Schema: schema})
 	}
-	d.Tools = append(d.Tools, files.Tools()...)
+	d.Tools = append(d.Tools, directory.Tools()...)
 	return d, nil
 }
 
@@ -74,18 +73,18 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 		r.maxScreenshots = most
 	}
 	var err error
-	if r.Folder, err = folder.Open(site); err != nil {
+	if r.Resource, err = directory.Open(site); err != nil {
 		return nil, err
 	}
-	r.root = r.Folder.Files()
-	r.sandbox = localshell.NewSandbox(r.Folder, site, p.Type())
+	r.root = r.Resource.Files()
+	r.sandbox = localshell.NewSandbox(r.Resource, site, p.Type())
 	return r, nil
 }
 
 // A resource is a folder with the files of OpenPocket.
 type resource struct {
-	*folder.Folder
-	root           *files.Folder
+	*directory.Resource
+	root           *directory.Files
 	sandbox        *localshell.Sandbox
 	screenshots    string // slash-separated, from the top
 	maxScreenshots int
@@ -107,11 +106,11 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		v, err := t.run(r, ctx, arguments{complete})
 		return domarkx.Result{Value: v}, err
 	}
-	return r.Folder.Execute(ctx, call)
+	return r.Resource.Execute(ctx, call)
 }
 
 // TearDown removes what is the resource's own.
 func (r *resource) TearDown(ctx context.Context) error {
 	r.sandbox.TearDown()
-	return r.Folder.TearDown(ctx)
+	return r.Resource.TearDown(ctx)
 }

@@ -8,7 +8,7 @@ import (
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
-// A tool is one of the tools, besides those of package files.
+// A tool is one of the tools, besides those of package directory.
 type tool struct {
 	name        string
 	description string

@@ -1,0 +1,112 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Execute calls one of the [Tools], and reports whether it is one. Arguments that a
+// schema would refuse count as empty.
+func (f *Files) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, bool, error) {
+	run, ok := map[string]func(context.Context, *Files, domarkx.Value) (domarkx.Result, error){
+		"read_file": readFile, "write_file": writeFile, "edit_file": editFile, "list_dir": listDir,
+		"search": search, "move": move, "delete": remove,
+	}[call.Tool]
+	if !ok {
+		return domarkx.Result{}, false, nil
+	}
+	r, err := run(ctx, f, call.Arguments)
+	return r, true, err
+}
+
+func text(v domarkx.Value, name string) string {
+	member, _ := v.Get(name)
+	return member.Text()
+}
+
+// reachable is the path that an argument names, and what it leads to is not hidden.
+func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) {
+	path, err := pathOf(arguments, name)
+	if err == nil {
+		err = f.reach(path, true)
+	}
+	return path, err
+}
+
+// pathOf is the path that an argument names.
+func pathOf(arguments domarkx.Value, name string) (string, error) {
+	path := text(arguments, name)
+	if strings.ContainsRune(path, 0) {
+		return "", toolError(domarkx.CodeInvalid, "path %q has a NUL", path)
+	}
+	clean := filepath.Clean(filepath.FromSlash(path))
+	if path == "" || !filepath.IsLocal(clean) {
+		if path == "" {
+			return "", toolError(domarkx.CodeInvalid, "path is empty, expected one below the folder, or \".\"")
+		}
+		return "", toolError(domarkx.CodeRefused, "path %q is outside of the resource, expected one from its top", path)
+	}
+	return clean, nil
+}
+
+func toolError(code, format string, args ...any) error {
+	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// explain turns an error of the file system into that of a tool.
+func explain(path string, err error) error {
+	var tool *domarkx.ToolError
+	var pe *fs.PathError
+	var le *os.LinkError
+	plain := err
+	switch {
+	case err == nil || errors.As(err, &tool) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &pe):
+		plain = pe.Err
+	case errors.As(err, &le):
+		plain = le.Err
+	}
+	path = filepath.ToSlash(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return toolError(domarkx.CodeNotFound, "%q: no such file or folder", path)
+	case errors.Is(err, fs.ErrExist):
+		return toolError(domarkx.CodeInvalid, "%q is there already", path)
+	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
+		return toolError(domarkx.CodeRefused, "%q leads out of the resource", path)
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
+		return toolError(domarkx.CodeInvalid, "%q: %v", path, plain)
+	}
+	return toolError(domarkx.CodeFailed, "%q: %v", path, plain)
+}
+
+// value is an object of names and values.
+func value(members ...any) domarkx.Result {
+	var o []domarkx.Member
+	for i := 0; i < len(members); i += 2 {
+		var v domarkx.Value
+		switch m := members[i+1].(type) {
+		case string:
+			v = domarkx.StringValue(m)
+		case bool:
+			v = domarkx.BoolValue(m)
+		case int:
+			v = domarkx.NumberValue(fmt.Sprint(m))
+		case int64:
+			v = domarkx.NumberValue(fmt.Sprint(m))
+		case domarkx.Value:
+			v = m
+		}
+		o = append(o, domarkx.Member{Name: members[i].(string), Value: v})
+	}
+	return domarkx.Result{Value: domarkx.ObjectValue(o...)}
+}

@@ -1,0 +1,7 @@
+package directory
+
+import "io/fs"
+
+const nonblock = 0
+
+func keepsInode(fs.FileInfo) bool { return false }

@@ -1,0 +1,185 @@
+package directory
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Limits of what a result holds, and of what is read for it.
+const (
+	maxContent    = 1 << 20  // bytes of a file in a result; the rest is in the attachment
+	maxAttachment = 1 << 30  // bytes of a file that can be read at all
+	maxEdited     = 64 << 20 // bytes of a file that is edited
+	maxEntries    = 20_000   // of a folder in a result
+)
+
+// open opens a regular file without waiting for a writer of a FIFO.
+func open(root *Files, path string) (*os.File, fs.FileInfo, error) {
+	info, err := root.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// kind names a type of file.
+func kind(mode fs.FileMode) string {
+	switch mode.Type() {
+	case 0:
+		return "file"
+	case fs.ModeDir:
+		return "folder"
+	case fs.ModeSymlink:
+		return "symlink"
+	case fs.ModeNamedPipe:
+		return "fifo"
+	case fs.ModeSocket:
+		return "socket"
+	}
+	return "device"
+}
+
+func readFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	f, info, err := open(root, path)
+	if err != nil {
+		return domarkx.Result{}, explain(path, err)
+	}
+	if info.Size() > maxAttachment {
+		f.Close()
+		return domarkx.Result{}, toolError(domarkx.CodeRefused, "%q has %d bytes, expected at most %d", filepath.ToSlash(path), info.Size(), maxAttachment)
+	}
+	head, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	if err != nil {
+		f.Close()
+		return domarkx.Result{}, explain(path, err)
+	}
+	if len(head) <= maxContent {
+		f.Close()
+		return content(head), nil
+	}
+	r := content(wholeRunes(head[:maxContent]))
+	r.Value = r.Value.With("truncated", domarkx.BoolValue(true)).With("bytes", value("n", info.Size()).Value.Members()[0].Value)
+	r.Attachment = attachment{io.NewSectionReader(f, 0, info.Size()), f}
+	return r, nil
+}
+
+// An attachment is a file as long as it was.
+type attachment struct {
+	io.Reader
+	io.Closer
+}
+
+// content is the bytes of a file as a result.
+func content(b []byte) domarkx.Result {
+	if utf8.Valid(b) {
+		return value("content", string(b))
+	}
+	return value("content_base64", base64.StdEncoding.EncodeToString(b))
+}
+
+// wholeRunes leaves out a last code point of which only the beginning is there.
+func wholeRunes(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
+
+func listDir(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+	path, err := root.reachable(arguments, "path")
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	names, err := namesIn(root, path)
+	if err != nil {
+		return domarkx.Result{}, explain(path, err)
+	}
+	var entries []domarkx.Value
+	for _, name := range names[:min(len(names), maxEntries)] {
+		if err := ctx.Err(); err != nil {
+			return domarkx.Result{}, err
+		}
+		info, err := root.Lstat(filepath.Join(path, name))
+		if err != nil {
+			continue // removed meanwhile
+		}
+		members := append(named("name", name), "type", kind(info.Mode()))
+		if info.Mode().IsRegular() {
+			members = append(members, "size", info.Size())
+		}
+		if info.Mode().Type() == fs.ModeSymlink {
+			if target, err := root.Readlink(filepath.Join(path, name)); err == nil {
+				members = append(members, named("target", target)...)
+			}
+		}
+		entries = append(entries, value(members...).Value)
+	}
+	r := []any{"entries", domarkx.ArrayValue(entries...)}
+	if len(names) > maxEntries {
+		r = append(r, "truncated", true, "count", len(names))
+	}
+	return value(r...), nil
+}
+
+// named is a text as a member, in base64 when it is not UTF-8.
+func named(name, s string) []any {
+	if utf8.ValidString(s) {
+		return []any{name, s}
+	}
+	return []any{name + "_base64", base64.StdEncoding.EncodeToString([]byte(s))}
+}
+
+// namesIn returns the names in a folder, sorted by bytes.
+func namesIn(root *Files, path string) ([]string, error) {
+	info, err := root.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a folder", filepath.ToSlash(path), kind(info.Mode()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := root.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if len(root.hidden) > 0 {
+		real := root.resolve(path, true)
+		names = slices.DeleteFunc(names, func(name string) bool { return root.hides(filepath.Join(real, name)) })
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names, err
+}

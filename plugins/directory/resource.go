@@ -1,0 +1,240 @@
+package directory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/dirversion"
+)
+
+// Properties are the config keys of a folder, as the properties of a JSON Schema.
+const Properties = `"path": {"type": "string", "minLength": 1, "description": "folder of the work tree to work on in place, from its top; without it a private folder is kept"},
+"exclude": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "patterns of what is in no version, as in gitignore without \"!\""}`
+
+// A Folder is a folder of this machine that has versions: a [domarkx.Resource].
+type Resource struct {
+	path   string
+	site   string // folder of the resource alone
+	own    bool   // whether the folder is private
+	tree   *dirversion.Directory
+	files  *Files
+	hidden []string
+}
+
+const (
+	privateName = "files"
+	cacheName   = "stat"
+	// NoteName is the file in Env.Dir in which [Files] notes the path of a temporary file.
+	NoteName = "aside"
+)
+
+// Open opens the folder of a site: the one that its config's path names, unless the
+// site is private or there is none; then one of its own. Both are made when they
+// are missing.
+func Open(site domarkx.Site) (*Resource, error) {
+	f := &Resource{site: site.Dir}
+	path, named := site.Config.Get("path")
+	f.own = site.Private || !named
+	var forbidden []string
+	var err error
+	if f.own {
+		f.path = filepath.Join(site.Dir, privateName)
+		err = makePrivate(f.path)
+	} else {
+		// Also the .git of a linked work tree, which is a file.
+		forbidden = append([]string{filepath.Join(site.WorkTree, ".git")}, site.Forbidden...)
+		f.path, err = inWorkTree(site, path.Text(), forbidden)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var exclude []string
+	if list, ok := site.Config.Get("exclude"); ok {
+		for _, item := range list.Items() {
+			exclude = append(exclude, item.Text())
+		}
+	}
+	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(site.Dir, cacheName), Exclude: exclude, Known: site.Known, Forbidden: forbidden, Warn: site.Warn})
+	if err != nil {
+		return nil, err
+	}
+	f.hidden = forbidden
+	if f.files, err = OpenFiles(f.path, forbidden, filepath.Join(site.Dir, NoteName)); err != nil {
+		f.tree.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// makePrivate makes a folder with a mode that no umask changes. What somebody put in its
+// place is refused: a link would lead to files that no version has, and loading one would
+// remove them.
+func makePrivate(path string) error {
+	err := os.Mkdir(path, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		info, err := os.Lstat(path)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%q is no folder any more: %w; remove it, and rewind to what the last version has", path, domarkx.ErrInvalid)
+		}
+		return err
+	}
+	if err == nil {
+		err = os.Chmod(path, 0o755)
+	}
+	if err == nil {
+		err = atomicfile.SyncDir(filepath.Dir(path))
+	}
+	return err
+}
+
+// inWorkTree is the folder that a config's path names.
+func inWorkTree(site domarkx.Site, path string, forbidden []string) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
+	}
+	if site.WorkTree == "" {
+		return refuse("needs a work tree, and the repository is bare; leave it out for a private folder")
+	}
+	top, err := filepath.EvalSymlinks(site.WorkTree)
+	if err != nil {
+		return "", err
+	}
+	local := filepath.Clean(filepath.FromSlash(path))
+	if !filepath.IsLocal(local) {
+		return refuse("is outside of the work tree, expected one from its top")
+	}
+	check := func(real string) error {
+		for _, f := range forbidden {
+			if f = resolve(f); within(real, f) {
+				_, err := refuse("is in %q, which no resource may reach", f)
+				return err
+			}
+		}
+		if !within(real, top) {
+			_, err := refuse("leads out of the work tree")
+			return err
+		}
+		return nil
+	}
+	// Nothing is made before it is known where that would be.
+	if err := check(resolve(filepath.Join(top, local))); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := makeFolders(root, local); err != nil {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(top, local))
+	if err != nil {
+		return "", fmt.Errorf("path %q: %w", path, err)
+	}
+	return real, check(real)
+}
+
+// makeFolders makes a folder with those that it lies in, durably.
+func makeFolders(root *os.Root, local string) error {
+	if _, err := root.Stat(local); err == nil || local == "." {
+		return err
+	}
+	parent := filepath.Dir(local)
+	if err := makeFolders(root, parent); err != nil {
+		return err
+	}
+	if err := root.Mkdir(local, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Join(root.Name(), parent))
+}
+
+// resolve follows the symbolic links of a path as far as it is there.
+func resolve(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || filepath.Dir(path) == path {
+		return cmp.Or(real, path)
+	}
+	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
+}
+
+// within reports whether a path is another one or below it.
+func within(path, top string) bool {
+	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// Path returns the folder, absolute.
+func (f *Resource) Path() string { return f.path }
+
+// IsPrivate reports whether the folder belongs to the resource alone.
+func (f *Resource) IsPrivate() bool { return f.own }
+
+// Hidden returns the paths, absolute, of what may lie in the folder and is no part of
+// the resource, such as the repository's Git directory: it is in no version, loading
+// leaves it alone, and the tools do not reach it.
+func (f *Resource) Hidden() []string { return f.hidden }
+
+// Files returns the tools of the directory, usable until Close.
+func (f *Resource) Files() *Files { return f.files }
+
+// Execute calls one of the [Tools].
+func (f *Resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
+	r, known, err := f.files.Execute(ctx, call)
+	if !known {
+		return r, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
+	}
+	return r, err
+}
+
+// Changed reports whether the folder may differ from what was last committed or
+// loaded.
+func (f *Resource) Changed(ctx context.Context) (bool, error) { return f.tree.Changed(ctx) }
+
+// Commit gives what the folder holds to w.
+func (f *Resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	return f.tree.Commit(ctx, w)
+}
+
+// CommitIncrement is Changed and Commit in one, for the method CommitChange
+// ([domarkx.ChangeCommitter]) of resources that are nothing but the folder. It is not
+// called that, so that a resource which keeps more does not get it by embedding.
+func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	return f.tree.CommitChange(ctx, begin)
+}
+
+// CheckLoad tells what of a version the folder could not hold. See [domarkx.LoadChecker].
+func (f *Resource) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
+	return f.tree.CheckLoad(ctx, r, base, version)
+}
+
+// Load makes the folder what a version holds.
+func (f *Resource) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
+	return f.tree.Load(ctx, r, version)
+}
+
+// Close closes the folder.
+func (f *Resource) Close(context.Context) error {
+	return errors.Join(f.tree.Close(), f.files.Close())
+}
+
+// TearDown closes the folder and removes it when it is private.
+func (f *Resource) TearDown(ctx context.Context) error {
+	err := f.Close(ctx)
+	if f.own {
+		err = errors.Join(err, dirversion.Empty(f.path))
+		err = errors.Join(err, os.RemoveAll(f.path))
+	}
+	if rerr := os.Remove(filepath.Join(f.site, cacheName)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package directory
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Limits of a search.
+const (
+	maxMatches = 1000
+	maxLine    = 1000     // bytes of a line in a result
+	maxLineLen = 16 << 20 // bytes of a line that is looked at
+	sniffed    = 8000     // bytes in which a NUL makes a file binary
+	maxDepth   = 1000     // folders in folders
+)
+
+// A searcher collects matching lines.
+type searcher struct {
+	root      *Files
+	re        *regexp.Regexp
+	matches   []domarkx.Value
+	truncated bool
+	binary    int // files that were left out
+}
+
+func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+	re, err := regexp.Compile(text(arguments, "pattern"))
+	if err != nil {
+		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "pattern: %v", err)
+	}
+	path := "."
+	if _, ok := arguments.Get("path"); ok {
+		if path, err = root.reachable(arguments, "path"); err != nil {
+			return domarkx.Result{}, err
+		}
+	}
+	info, err := root.Stat(path)
+	if err != nil {
+		return domarkx.Result{}, explain(path, err)
+	}
+	s := &searcher{root: root, re: re}
+	if info.IsDir() {
+		err = s.folder(ctx, path, 0)
+	} else {
+		err = s.file(ctx, path)
+	}
+	if err != nil {
+		return domarkx.Result{}, explain(path, err)
+	}
+	r := []any{"matches", domarkx.ArrayValue(s.matches...)}
+	if s.truncated {
+		r = append(r, "truncated", true)
+	}
+	if s.binary > 0 {
+		r = append(r, "binary_files_skipped", s.binary)
+	}
+	return value(r...), nil
+}
+
+// folder searches the files in a folder and below; symbolic links are not followed.
+func (s *searcher) folder(ctx context.Context, path string, depth int) error {
+	names, err := namesIn(s.root, path)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil || s.truncated {
+			return err
+		}
+		at := filepath.Join(path, name)
+		info, err := s.root.Lstat(at)
+		if err != nil {
+			continue // removed meanwhile
+		}
+		switch {
+		case info.IsDir() && depth < maxDepth:
+			err = s.folder(ctx, at, depth+1)
+		case info.Mode().IsRegular():
+			err = s.file(ctx, at)
+		}
+		if err != nil && !skippable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// skippable reports whether one file's error does not end a search of a folder.
+func skippable(err error) bool {
+	return os.IsNotExist(err) || os.IsPermission(err)
+}
+
+// file searches a file.
+func (s *searcher) file(ctx context.Context, path string) error {
+	f, _, err := open(s.root, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	if head, _ := r.Peek(sniffed); bytes.IndexByte(head, 0) >= 0 {
+		s.binary++
+		return nil
+	}
+	for n := 1; ; n++ {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line, err := readLine(r)
+		if len(line) > 0 || err == nil {
+			if s.re.Match(line) && !s.add(path, n, line) {
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+	}
+}
+
+// add notes a match, and reports whether there may be more.
+func (s *searcher) add(path string, n int, line []byte) bool {
+	if len(s.matches) == maxMatches {
+		s.truncated = true
+		return false
+	}
+	members := append(named("path", filepath.ToSlash(path)), "line", n)
+	cut := len(line) > maxLine
+	if cut {
+		line = wholeRunes(line[:maxLine])
+	}
+	members = append(members, "text", string(bytes.ToValidUTF8(line, []byte(string(utf8.RuneError)))))
+	if cut {
+		members = append(members, "text_truncated", true)
+	}
+	s.matches = append(s.matches, value(members...).Value)
+	return true
+}
+
+// readLine reads a line without its end; of one that is too long the beginning.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		if len(line) < maxLineLen {
+			line = append(line, piece...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		return bytes.TrimSuffix(line, []byte("\r")), err
+	}
+}

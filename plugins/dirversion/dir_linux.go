@@ -1,0 +1,217 @@
+package dirversion
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A dir is an open folder: all names are looked up in it.
+type dir struct {
+	fd     int
+	dev    uint64
+	shared *shared
+}
+
+// shared is what the folders below one top share.
+type shared struct {
+	oldest  atomic.Bool // whether the kernel has no openat2
+	buffers sync.Pool   // of *[]byte, for the entries of folders
+}
+
+const direntBuffer = 32 << 10
+
+// openTop opens a folder; symbolic links on the way are followed.
+func openTop(path string) (*dir, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	d := &dir{fd: fd, shared: &shared{}}
+	d.shared.buffers.New = func() any { b := make([]byte, direntBuffer); return &b }
+	st, err := d.stat("")
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	d.dev = st.dev
+	return d, nil
+}
+
+func (d *dir) close() error { return unix.Close(d.fd) }
+
+// maxLookup bounds a path that is given to the kernel at once (PATH_MAX is 4096).
+const maxLookup = 4000
+
+// open opens the folder at a path, without following links or leaving the mount.
+func (d *dir) open(path string) (*dir, error) {
+	at, owned := d.fd, false
+	for {
+		part := cmpOr(path, ".")
+		path = ""
+		if len(part) > maxLookup {
+			i := strings.LastIndexByte(part[:maxLookup], '/')
+			part, path = part[:i], part[i+1:]
+		}
+		fd, err := d.lookup(at, part)
+		if owned {
+			unix.Close(at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		at, owned = fd, true
+		if path == "" {
+			return &dir{fd: at, dev: d.dev, shared: d.shared}, nil
+		}
+	}
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+func (d *dir) lookup(at int, path string) (int, error) {
+	if !d.shared.oldest.Load() {
+		how := &unix.OpenHow{Flags: openFolder, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
+		fd, err := retry(func() (int, error) { return unix.Openat2(at, path, how) })
+		switch {
+		case err == nil:
+			return fd, nil
+		case errors.Is(err, unix.EXDEV):
+			return -1, errMount
+		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
+			d.shared.oldest.Store(true)
+		case !errors.Is(err, unix.EAGAIN): // a rename raced with ".."
+			return -1, err
+		}
+	}
+	return d.walk(at, path)
+}
+
+// walk opens the folder at a path one name at a time.
+func (d *dir) walk(at int, path string) (int, error) {
+	start := at
+	for name := range strings.SplitSeq(path, "/") {
+		fd, err := retry(func() (int, error) { return unix.Openat(at, name, openFolder, 0) })
+		if at != start {
+			unix.Close(at)
+		}
+		if err != nil {
+			return -1, err
+		}
+		at = fd
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil || st.Dev != d.dev {
+			unix.Close(fd)
+			if err == nil {
+				err = errMount
+			}
+			return -1, err
+		}
+	}
+	return at, nil
+}
+
+// retry repeats a call that a signal interrupted.
+func retry[T any](f func() (T, error)) (T, error) {
+	for {
+		v, err := f()
+		if !errors.Is(err, unix.EINTR) {
+			return v, err
+		}
+	}
+}
+
+func (d *dir) readlink(name string) (string, error) {
+	buf := make([]byte, 256)
+	for {
+		n, err := unix.Readlinkat(d.fd, name, buf)
+		if err != nil {
+			return "", err
+		}
+		if n < len(buf) {
+			return string(buf[:n]), nil
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}
+
+func (d *dir) mkdir(name string) error           { return unix.Mkdirat(d.fd, name, 0o700) }
+func (d *dir) symlink(target, name string) error { return unix.Symlinkat(target, d.fd, name) }
+func (d *dir) rename(from, to string) error      { return unix.Renameat(d.fd, from, d.fd, to) }
+func (d *dir) unlink(name string) error          { return unix.Unlinkat(d.fd, name, 0) }
+func (d *dir) rmdir(name string) error           { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) }
+
+// link makes name another name of a file in another folder.
+func (d *dir) link(from *dir, file, name string) error {
+	return unix.Linkat(from.fd, file, d.fd, name, 0)
+}
+
+// special makes a FIFO or a device file.
+func (d *dir) special(name string, f domarkx.File) error {
+	mode, dev := uint32(unix.S_IFIFO), uint64(0)
+	switch f.Type {
+	case domarkx.CharDevice:
+		mode, dev = unix.S_IFCHR, unix.Mkdev(f.Major, f.Minor)
+	case domarkx.BlockDevice:
+		mode, dev = unix.S_IFBLK, unix.Mkdev(f.Major, f.Minor)
+	}
+	return unix.Mknodat(d.fd, name, mode|0o600, int(dev))
+}
+
+// chmod sets the mode of the folder itself.
+func (d *dir) chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
+
+// chmodSpecial sets the mode of a FIFO or device that this process just made under a
+// name of its own.
+func (d *dir) chmodSpecial(name string, mode uint32) error {
+	return unix.Fchmodat(d.fd, name, mode, 0)
+}
+
+// canSyncAll tells that sync works.
+const canSyncAll = true
+
+// sync makes all that was written to the file system durable.
+func (d *dir) sync() error { return unix.Syncfs(d.fd) }
+
+// syncSelf makes the folder's own names and attributes durable. It does nothing on a file
+// system that has nothing to sync in a folder.
+func (d *dir) syncSelf() error {
+	_, err := retry(func() (int, error) { return 0, unix.Fsync(d.fd) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil
+	}
+	return err
+}
+
+// allow lets this user enter and change a folder that may not even be opened.
+func (f *Directory) allow(path string) error {
+	folder, name := split(path)
+	d, err := f.top.open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(d.fd, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	// fchmod(2) takes no O_PATH descriptor, the link in /proc leads to the same folder.
+	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), 0o700)
+}

@@ -1,0 +1,177 @@
+//go:build !linux
+
+package dirversion
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// A dir is an open folder: all names are looked up in it.
+type dir struct{ root *os.Root }
+
+// openTop opens a folder; symbolic links on the way are followed.
+func openTop(path string) (*dir, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &dir{root}, nil
+}
+
+func (d *dir) close() error { return d.root.Close() }
+
+// open opens the folder at a path.
+func (d *dir) open(path string) (*dir, error) {
+	if path == "" {
+		path = "."
+	} else if st, err := d.stat(path); err != nil {
+		return nil, err
+	} else if st.kind != domarkx.Directory {
+		return nil, errors.New("not a folder")
+	}
+	root, err := d.root.OpenRoot(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	return &dir{root}, nil
+}
+
+// names returns the names in the folder, sorted by bytes.
+func (d *dir) names() ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+// stat tells about the file of a name, or the folder itself, without following links.
+func (d *dir) stat(name string) (stat, error) {
+	if name == "" {
+		name = "."
+	}
+	info, err := d.root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return stat{}, err
+	}
+	return statOf(info), nil
+}
+
+// statOf leaves out the inode, so that a file is told by its size and times.
+func statOf(info fs.FileInfo) stat {
+	s := stat{mode: uint32(info.Mode().Perm()), nlink: 1, size: info.Size(), mtime: info.ModTime().UnixNano()}
+	for bit, mode := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if info.Mode()&bit != 0 {
+			s.mode |= mode
+		}
+	}
+	switch info.Mode().Type() {
+	case 0:
+		s.kind = domarkx.Regular
+	case fs.ModeDir:
+		s.kind, s.size = domarkx.Directory, 0
+	case fs.ModeSymlink:
+		s.kind = domarkx.Symlink
+	case fs.ModeNamedPipe:
+		s.kind = domarkx.Fifo
+	}
+	return s
+}
+
+// A file is an open regular file.
+type file struct{ *os.File }
+
+// statFile tells about an open file.
+func statFile(f *file) (stat, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return stat{}, err
+	}
+	return statOf(info), nil
+}
+
+// openFile opens a regular file for reading.
+func (d *dir) openFile(name string) (*file, error) {
+	f, err := d.root.Open(name)
+	return &file{f}, err
+}
+
+// create makes a regular file that was not there, for writing.
+func (d *dir) create(name string) (*file, error) {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return &file{f}, err
+}
+
+func (d *dir) readlink(name string) (string, error) { return d.root.Readlink(name) }
+func (d *dir) mkdir(name string) error              { return d.root.Mkdir(name, 0o700) }
+func (d *dir) symlink(target, name string) error    { return d.root.Symlink(target, name) }
+func (d *dir) rename(from, to string) error         { return d.root.Rename(from, to) }
+func (d *dir) unlink(name string) error             { return d.root.Remove(name) }
+func (d *dir) rmdir(name string) error              { return d.root.Remove(name) }
+
+var errLinuxOnly = errors.New("only Linux can have that")
+
+// link is for Linux: inodes are not told apart here.
+func (d *dir) link(*dir, string, string) error { return errLinuxOnly }
+
+// special is for Linux.
+func (d *dir) special(string, domarkx.File) error { return errLinuxOnly }
+
+// chmod sets the mode of the folder itself.
+func (d *dir) chmod(mode uint32) error { return d.root.Chmod(".", fileMode(mode)) }
+
+func (d *dir) chmodSpecial(string, uint32) error { return errLinuxOnly }
+
+func chmodFile(f *file, mode uint32) error { return f.Chmod(fileMode(mode)) }
+
+func fileMode(mode uint32) fs.FileMode {
+	m := fs.FileMode(mode & 0o777)
+	for bit, set := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if mode&bit != 0 {
+			m |= set
+		}
+	}
+	return m
+}
+
+// kept is for Linux: extended attributes are not kept here.
+func kept(string) bool { return false }
+
+// canSyncAll tells that sync does nothing here.
+const canSyncAll = false
+
+func (d *dir) sync() error { return nil }
+
+// syncSelf makes the folder's own names and attributes durable, where the system can.
+func (d *dir) syncSelf() error {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.Sync(f), f.Close())
+}
+
+// Sync makes the file durable, where the system can.
+func (f *file) Sync() error { return atomicfile.Sync(f.File) }
+
+func (d *dir) xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
+func (d *dir) setXattrs([]domarkx.Xattr) error   { return nil }
+func fileXattrs(*file) ([]domarkx.Xattr, error)  { return nil, nil }
+func setFileXattrs(*file, []domarkx.Xattr) error { return nil }
+
+// allow lets this user enter and change a folder that may not even be opened.
+func (f *Directory) allow(path string) error {
+	return f.top.root.Chmod(filepath.FromSlash(path), 0o700)
+}
+
+func unsupported(err error) error { return err }

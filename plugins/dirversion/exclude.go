@@ -1,0 +1,103 @@
+package dirversion
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A pattern says which paths are left out.
+type pattern struct {
+	components []string
+	anyFolder  bool // matches names at any depth
+	folders    bool // folders only
+}
+
+// parseExclude reads the patterns of c; one that is none is domarkx.ErrInvalid.
+func parseExclude(c Config) ([]pattern, error) {
+	patterns := make([]pattern, 0, len(c.Exclude))
+	for _, text := range c.Exclude {
+		if strings.HasPrefix(text, "!") { // it would keep nothing, against what one knows of gitignore
+			err := fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
+			if !c.Known {
+				return nil, err
+			}
+			if c.Warn != nil {
+				c.Warn(err.Error())
+			}
+		}
+		p := pattern{}
+		rest, folders := strings.CutSuffix(text, "/")
+		p.folders = folders
+		p.anyFolder = !strings.Contains(rest, "/")
+		rest = strings.TrimPrefix(rest, "/")
+		p.components = strings.Split(rest, "/")
+		for _, c := range p.components {
+			if c == "" || c == "." || c == ".." {
+				return nil, fmt.Errorf("exclude pattern %q: %w: expected names between slashes", text, domarkx.ErrInvalid)
+			}
+			if _, err := path.Match(c, ""); err != nil {
+				return nil, fmt.Errorf("exclude pattern %q: %w: %w", text, domarkx.ErrInvalid, err)
+			}
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
+// excluded reports whether a path, in whose folders nothing is excluded, is left out.
+func (f *Directory) excluded(at string, folder bool) bool {
+	if f.inside[at] {
+		return true
+	}
+	if len(f.exclude) == 0 || at == "" {
+		return false
+	}
+	components := strings.Split(at, "/")
+	for _, p := range f.exclude {
+		if p.folders && !folder {
+			continue
+		}
+		if p.anyFolder {
+			if ok, _ := path.Match(p.components[0], components[len(components)-1]); ok {
+				return true
+			}
+			continue
+		}
+		if matchPath(p.components, components) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchPath matches components; "**" stands for any number of them.
+func matchPath(pattern, components []string) bool {
+	// As for a single "*" in a name: only the last "**" ever has to take one more.
+	pi, ci, star, mark := 0, 0, -1, 0
+	for ci < len(components) {
+		if pi < len(pattern) && pattern[pi] == "**" {
+			star, mark = pi, ci
+			pi++
+			continue
+		}
+		if pi < len(pattern) {
+			if ok, _ := path.Match(pattern[pi], components[ci]); ok {
+				pi++
+				ci++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		pi, ci = star+1, mark
+	}
+	for pi < len(pattern) && pattern[pi] == "**" {
+		pi++
+	}
+	return pi == len(pattern)
+}

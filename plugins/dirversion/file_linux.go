@@ -1,0 +1,79 @@
+package dirversion
+
+import (
+	"errors"
+	"io"
+
+	"golang.org/x/sys/unix"
+)
+
+// A file is an open regular file. It is not known to the runtime's poller, which
+// takes no regular files anyway.
+type file struct{ fd int }
+
+func (f *file) Read(p []byte) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt writes all of p, or returns an error.
+func (f *file) WriteAt(p []byte, at int64) (int, error) {
+	for done := 0; ; {
+		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
+		if done += max(n, 0); err != nil || done == len(p) {
+			return done, err
+		}
+	}
+}
+
+func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
+
+// Sync makes the file durable, also one that is open for reading only.
+func (f *file) Sync() error {
+	_, err := retry(func() (int, error) { return 0, unix.Fsync(f.fd) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil // such as in a FUSE file system without fsync
+	}
+	return err
+}
+
+func (f *file) Close() error { return unix.Close(f.fd) }
+
+// openFile opens a regular file for reading. What is none does not block.
+func (d *dir) openFile(name string) (*file, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &file{fd}, nil
+}
+
+// create makes a regular file that was not there, for writing.
+func (d *dir) create(name string) (*file, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &file{fd}, nil
+}
+
+// statFile tells about an open file.
+func statFile(f *file) (stat, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(f.fd, &st); err != nil {
+		return stat{}, err
+	}
+	return statOf(&st), nil
+}
+
+func chmodFile(f *file, mode uint32) error { return unix.Fchmod(f.fd, mode) }

@@ -1,0 +1,301 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Load makes the folder what a version holds, after CheckLoad. Only what differs is touched. A
+// kill in between leaves a folder that Changed; loading again completes it.
+func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
+	top, err := r.Top(ctx, version)
+	if err != nil {
+		return err
+	}
+	if top.Type != domarkx.Directory {
+		return fmt.Errorf("version %s: its top is a %v: %w", version, top.Type, domarkx.ErrCorrupt)
+	}
+	if f.checked != version {
+		if err := f.CheckLoad(ctx, r, "", version); err != nil {
+			return err
+		}
+	}
+	f.checked = ""
+	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
+	defer l.out.abort()
+	l.leaveAttributes("", &top)
+	self := record{}
+	if err := l.folder(ctx, "", top, 0, &self); err != nil {
+		return err
+	}
+	if err := l.makeLinks(ctx); err != nil {
+		return err
+	}
+	if err := l.setFolders(); err != nil {
+		return err
+	}
+	if err := f.top.sync(); err != nil {
+		return explain("", err)
+	}
+	st, err := f.top.stat("")
+	if err != nil {
+		return explain("", err)
+	}
+	l.out.put(topFolder, []record{{stat: st, xattrs: top.Xattrs, racy: true}})
+	if err := l.out.commit(); err != nil {
+		return fmt.Errorf("writing the stat cache: %w", err)
+	}
+	// What is changed from now on has later times than what was written here.
+	time.Sleep(time.Until(time.Unix(0, l.newest).Add(fineStep)))
+	return nil
+}
+
+// A load is the making of a folder.
+type load struct {
+	f     *Directory
+	r     domarkx.VersionReader
+	cache *cache
+	out   *cacheWriter
+
+	mu      sync.Mutex
+	written map[identity]string // files with several names that stay, by their first paths
+	newest  int64               // ctime of what was written
+	top     string              // id of the version's top folder
+	links   []pendingLink
+	folders []pendingFolder // whose attributes are set last, parents first
+	warned  bool            // that the file system keeps no extended attributes
+	left    bool            // whether some were left out
+}
+
+type pendingLink struct {
+	path string
+	want domarkx.File
+}
+
+type pendingFolder struct {
+	path   string
+	mode   uint32
+	xattrs []domarkx.Xattr
+}
+
+// task is a file of a version that a folder is to have.
+type task struct {
+	want domarkx.File
+	have *record // what is there, nil for nothing
+	rec  *record // what will be there
+}
+
+// folder makes a folder, which is there, what the version has. rec is filled in as
+// its record.
+func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth int, rec *record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("%s: it is more than %d folders deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
+	}
+	wanted, err := l.r.Folder(ctx, want.ID)
+	if err != nil {
+		return fmt.Errorf("%s: %w", quoted(path), err)
+	}
+	wanted = slices.Clone(wanted)
+	for i := range wanted {
+		l.leaveAttributes(join(path, wanted[i].Name), &wanted[i])
+	}
+	records, err := l.fill(ctx, path, want, wanted, rec)
+	if err != nil {
+		return err
+	}
+	skipped := false
+	for i, at := 0, 0; i < len(wanted); i++ {
+		child := join(path, wanted[i].Name)
+		if l.f.excluded(child, wanted[i].Type == domarkx.Directory) {
+			skipped = true
+			l.leave(child)
+			continue
+		}
+		if wanted[i].Type != domarkx.Directory {
+			continue
+		}
+		for at < len(records) && records[at].name != wanted[i].Name {
+			at++
+		}
+		if at == len(records) {
+			return fmt.Errorf("%s: its names are in no order: %w", quoted(path), domarkx.ErrCorrupt)
+		}
+		if err := l.folder(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
+			return err
+		}
+	}
+	if !skipped { // else the folder is not what the version has, which the next commit is to find
+		l.out.put(path, records)
+	}
+	return nil
+}
+
+// leave tells that a file of the version is not written.
+func (l *load) leave(path string) {
+	if l.f.inside[path] && l.f.warn != nil {
+		l.f.warn(fmt.Sprintf("%q of the version is left out: what is there is no part of the resource", path))
+	}
+}
+
+// fill makes the files of a folder what the version has, and its folders be there.
+// It returns their records by name.
+func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
+	d, err := l.f.top.open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		d, err = l.f.openToChange(path)
+	}
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer d.close()
+	st, err := d.stat("")
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	if err := l.f.admit(path, st); err != nil {
+		return nil, err
+	}
+	attrs, err := d.xattrs()
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
+	rec.stat.mode = self.Mode
+	if st.mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
+		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+	}
+	opened := st.mode&0o700 == 0o700
+	modify := func() error { // makes the folder one that this user can change
+		if opened {
+			return nil
+		}
+		opened = true
+		if st.mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
+			l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		}
+		return d.chmod(st.mode | 0o700)
+	}
+	have, err := l.present(d, path, wanted, modify)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]record, 0, len(wanted))
+	var tasks []task
+	for _, f := range wanted {
+		if err := checkName(path, f.Name); err != nil {
+			return nil, err
+		}
+		at := join(path, f.Name)
+		if l.f.excluded(at, f.Type == domarkx.Directory) {
+			continue
+		}
+		records = append(records, record{name: f.Name})
+		tasks = append(tasks, task{want: f, have: have[f.Name], rec: &records[len(records)-1]})
+	}
+	if err := l.perform(ctx, d, path, tasks, modify); err != nil {
+		return nil, err
+	}
+	return records, nil
+}
+
+// checkName refuses names that lead elsewhere: a version may be hostile.
+func checkName(folder, name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("%s has a file named %q: %w", quoted(folder), name, domarkx.ErrCorrupt)
+	}
+	return nil
+}
+
+// present removes what the version has not, and returns what the folder has of
+// it, with what the cache knows.
+func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
+	names, err := d.names()
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	old := l.cache.records(path)
+	have := make(map[string]*record, len(names))
+	for _, name := range names {
+		at := join(path, name)
+		st, out, err := l.f.look(d, at, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if out {
+			continue
+		}
+		if err != nil {
+			return nil, explain(at, err)
+		}
+		i, ok := slices.BinarySearchFunc(wanted, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
+		if ok && wanted[i].Type == st.kind {
+			r := &record{name: name, stat: st}
+			if o, ok := slices.BinarySearchFunc(old, name, func(r record, name string) int { return strings.Compare(r.name, name) }); ok && old[o].stat.same(st) && !old[o].racy {
+				*r = old[o]
+				r.stat = st
+			}
+			have[name] = r
+			continue
+		}
+		if err := modify(); err != nil {
+			return nil, explain(path, err)
+		}
+		stays, err := l.f.remove(d, path, name, st)
+		if err != nil {
+			return nil, err
+		}
+		if stays && ok {
+			return nil, fmt.Errorf("%s holds files that are left alone, and is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
+		}
+	}
+	return have, nil
+}
+
+// perform does what is to be done in a folder: files in parallel.
+func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, modify func() error) error {
+	var files []task
+	for _, t := range tasks {
+		at := join(path, t.want.Name)
+		switch {
+		case t.want.HardLink != "":
+			l.links = append(l.links, pendingLink{at, t.want})
+			if t.have != nil {
+				*t.rec = *t.have
+			}
+			t.rec.name, t.rec.racy, t.rec.id, t.rec.xattrs = t.want.Name, true, t.want.ID, t.want.Xattrs
+			t.rec.stat.kind = domarkx.Regular
+			if err := modify(); err != nil {
+				return explain(path, err)
+			}
+		case t.want.Type == domarkx.Regular:
+			done, err := l.keep(ctx, d, path, t)
+			if err != nil {
+				return explain(at, err)
+			}
+			if done {
+				continue
+			}
+			if err := modify(); err != nil {
+				return explain(path, err)
+			}
+			files = append(files, t)
+		default:
+			if err := l.special(ctx, d, t, modify); err != nil {
+				return explain(at, err)
+			}
+		}
+	}
+	return l.writeFiles(ctx, d, path, files)
+}

@@ -1,0 +1,214 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// keep reports whether a regular file is what the version has already.
+func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
+	h := t.have
+	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
+		return false, nil
+	}
+	if h.stat.nlink > 1 {
+		if _, ok := l.written[h.stat.identity]; ok {
+			return false, nil // another name of a file that is one of its own in the version
+		}
+	}
+	if h.id == "" {
+		same, err := l.equal(ctx, d, t)
+		if !same || err != nil {
+			return false, err
+		}
+	} else if h.id != t.want.ID || !sameXattrs(h.xattrs, t.want.Xattrs) {
+		return false, nil
+	}
+	if h.stat.nlink > 1 {
+		l.written[h.stat.identity] = join(path, t.want.Name)
+	}
+	*t.rec = *h
+	t.rec.name, t.rec.id, t.rec.xattrs = t.want.Name, t.want.ID, t.want.Xattrs
+	return true, nil
+}
+
+// equal compares a file with its content in the version, and notes it as read.
+func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
+	f, err := d.openFile(t.want.Name)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	began := time.Now()
+	attrs, err := fileXattrs(f)
+	if err != nil || !sameXattrs(attrs, t.want.Xattrs) {
+		return false, err
+	}
+	content, err := l.r.Content(ctx, t.want.ID)
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	same, err := equalReaders(ctx, f, io.NewSectionReader(content, 0, content.Size()))
+	if !same || err != nil {
+		return false, err
+	}
+	after, err := statFile(f)
+	t.have.racy = t.have.stat.racy(began)
+	return err == nil && after.same(t.have.stat), err
+}
+
+func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
+	const piece = 64 << 10
+	one, two := make([]byte, piece), make([]byte, piece)
+	for ctx.Err() == nil {
+		n, aerr := io.ReadFull(a, one)
+		m, berr := io.ReadFull(b, two)
+		if n != m || string(one[:n]) != string(two[:m]) {
+			return false, nil
+		}
+		if ended(aerr) || ended(berr) {
+			return ended(aerr) && ended(berr), nil
+		}
+		if err := errors.Join(aerr, berr); err != nil {
+			return false, err
+		}
+	}
+	return false, ctx.Err()
+}
+
+func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+// writeFiles writes regular files, several at once.
+func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
+	return parallel(ctx, max(2, runtime.GOMAXPROCS(0)), tasks, func(ctx context.Context, t task) error {
+		return explain(join(path, t.want.Name), l.writeFile(ctx, d, t))
+	})
+}
+
+// writeFile writes a regular file: in its place when nothing is there, else aside.
+func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
+	name := t.want.Name
+	if t.have != nil {
+		name = scratchName()
+	}
+	content, err := l.r.Content(ctx, t.want.ID)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if content.Size() != t.want.Size {
+		return fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), t.want.Size, domarkx.ErrCorrupt)
+	}
+	f, err := d.create(name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			d.unlink(name)
+		}
+	}()
+	if err := copyContent(ctx, f, content); err != nil {
+		return err
+	}
+	if len(t.want.Xattrs) > 0 {
+		if err := l.attributes(t.want.Name, setFileXattrs(f, t.want.Xattrs)); err != nil {
+			return err
+		}
+	}
+	if err := chmodFile(f, t.want.Mode); err != nil {
+		return err
+	}
+	if t.have != nil {
+		if err := d.rename(name, t.want.Name); err != nil {
+			return err
+		}
+	}
+	st, err := statFile(f)
+	if err != nil {
+		return err
+	}
+	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
+	l.mu.Lock()
+	l.newest = max(l.newest, st.ctime)
+	l.mu.Unlock()
+	return nil
+}
+
+// leaveAttributes takes the extended attributes from a file of a version that are never
+// kept of a folder: those of a container, of a user with more rights, or that a remote
+// made up.
+func (l *load) leaveAttributes(path string, f *domarkx.File) {
+	first := slices.IndexFunc(f.Xattrs, func(a domarkx.Xattr) bool { return !kept(a.Name) })
+	if first < 0 {
+		return
+	}
+	if !l.left && l.f.warn != nil {
+		l.f.warn(fmt.Sprintf("%s and maybe more lose extended attributes, such as %q: this user cannot keep them", quoted(path), f.Xattrs[first].Name))
+	}
+	l.left = true
+	f.Xattrs = slices.DeleteFunc(slices.Clone(f.Xattrs), func(a domarkx.Xattr) bool { return !kept(a.Name) })
+}
+
+// attributes tells once that the file system keeps no extended attributes.
+func (l *load) attributes(path string, err error) error {
+	if err == nil || unsupported(err) != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.warned && l.f.warn != nil {
+		l.f.warn(fmt.Sprintf("%q and maybe more lose their extended attributes: the file system keeps none", path))
+	}
+	l.warned = true
+	return nil
+}
+
+// holeSize is how many zeros in a row, in bytes, are written as a hole.
+const holeSize = 64 << 10
+
+var zeros [holeSize]byte
+
+// copyContent writes content to an empty file. What had holes has them again, also where
+// zeros were written; else a file that takes no space would fill a disk.
+func copyContent(ctx context.Context, f *file, c domarkx.Content) error {
+	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
+	for at := int64(0); at < c.Size(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := c.ReadAt(buf[:min(int64(len(buf)), c.Size()-at)], at)
+		if n == 0 && err != nil {
+			return err
+		}
+		for from := 0; from < n; {
+			to := from
+			for to < n && !isHole(buf[to:min(to+holeSize, n)]) {
+				to = min(to+holeSize, n)
+			}
+			if _, err := f.WriteAt(buf[from:to], at+int64(from)); err != nil {
+				return err
+			}
+			from = min(to+holeSize, n)
+		}
+		at += int64(n)
+	}
+	return f.Truncate(c.Size())
+}
+
+func isHole(b []byte) bool { return len(b) == holeSize && string(b) == string(zeros[:]) }

@@ -1,0 +1,176 @@
+//go:build linux
+
+package dirversion_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+)
+
+// TestLoadStaysInside loads over links that lead out, and while somebody plants more.
+func TestLoadStaysInside(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	for _, d := range []string{"a", "a/b", "c"} {
+		for _, f := range []string{"one", "two", "three"} {
+			p.write(d+"/"+f, d+f)
+		}
+	}
+	version := p.commit()
+	outside := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(outside, "b"), 0o755))
+	for _, name := range []string{"one", "b/one", "other"} {
+		must(t, os.WriteFile(filepath.Join(outside, name), []byte("outside"), 0o600))
+	}
+	q := newPlace(t, m)
+	must(t, os.Symlink(outside, filepath.Join(q.path, "a")))
+	must(t, os.Mkdir(filepath.Join(q.path, "c"), 0o755))
+	must(t, os.Symlink(filepath.Join(outside, "one"), filepath.Join(q.path, "c/one")))
+	must(t, os.Link(filepath.Join(outside, "other"), filepath.Join(q.path, "c/two")))
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a, b := filepath.Join(q.path, "a"), filepath.Join(q.path, "a-aside")
+		for ctx.Err() == nil {
+			os.Rename(a, b)
+			os.Symlink(outside, a)
+			os.Remove(a)
+			os.Rename(b, a)
+		}
+	}()
+	for ctx.Err() == nil {
+		q.f.Load(ctx, m, version) // it may fail
+		q.f.Commit(ctx, &hasher{})
+	}
+	<-done
+	var names []string
+	filepath.WalkDir(outside, func(path string, d os.DirEntry, _ error) error {
+		names = append(names, path)
+		if !d.IsDir() {
+			if data, _ := os.ReadFile(path); string(data) != "outside" {
+				t.Errorf("%s holds %q", path, data)
+			}
+		}
+		return nil
+	})
+	if len(names) != 5 {
+		t.Errorf("outside there is now %q", names)
+	}
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+}
+
+// hostile is a version whose names lead elsewhere.
+type hostile struct {
+	*plugintest.Memory
+	change func([]domarkx.File)
+}
+
+func (h hostile) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := h.Memory.Folder(ctx, id)
+	h.change(files)
+	return files, err
+}
+
+func TestHostileVersion(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("f", "x")
+	version := p.commit()
+	for _, name := range []string{"..", ".", "a/b", "../x", "", "a\x00"} {
+		q := newPlace(t, m)
+		err := q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[0].Name = name }}, version)
+		if !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("name %q: %v", name, err)
+		}
+		err = q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[0].HardLink = "x/" + name }}, version)
+		if err == nil {
+			t.Errorf("hard link to %q: no error", name)
+		}
+	}
+}
+
+// TestHoles are there again: else a small version would fill a disk.
+func TestHoles(t *testing.T) {
+	const size = 40<<20 + 5
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	f, err := os.Create(filepath.Join(p.path, "f"))
+	must(t, err)
+	for _, at := range []int64{70000, 300<<10 - 1, 20 << 20, 30<<20 + 7} {
+		_, err := f.WriteAt([]byte("data"), at)
+		must(t, err)
+	}
+	must(t, errors.Join(f.Truncate(size), f.Close()))
+	version := p.commit()
+	q := newPlace(t, m)
+	q.load(version)
+	if q.commit() != version {
+		t.Error("another version")
+	}
+	var st unix.Stat_t
+	must(t, unix.Stat(filepath.Join(q.path, "f"), &st))
+	if st.Size != size || st.Blocks*512 > 2<<20 {
+		t.Errorf("%d bytes take %d", st.Size, st.Blocks*512)
+	}
+}
+
+// TestHardLinkToAnotherFile is a version in which a name of a file shows what that has
+// not.
+func TestHardLinkToAnotherFile(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("a", "harmful")
+	p.write("b", "harmless")
+	p.write("c", "harmless")
+	version := p.commit()
+	for first, ok := range map[string]bool{"a": false, "b": true, "c": false, "d": false, "b/x": false} {
+		q := newPlace(t, m)
+		err := q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) { f[2].HardLink = first }}, version)
+		if ok != (err == nil) || !ok && !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("hard link to %q: %v", first, err)
+		}
+	}
+}
+
+// TestAttributesOfOthers are given by a version, and never set: they say who may do
+// what, or are a kernel's own.
+func TestAttributesOfOthers(t *testing.T) {
+	m := plugintest.NewMemory()
+	p := newPlace(t, m)
+	p.write("a", "1")
+	version := p.commit()
+	q := newPlace(t, m)
+	must(t, q.f.Load(t.Context(), hostile{m, func(f []domarkx.File) {
+		f[0].Xattrs = []domarkx.Xattr{{Name: "security.made_up", Value: []byte("x")}, {Name: "system.posix_acl_access", Value: []byte("x")}, {Name: "user.mine", Value: []byte("x")}}
+	}}, version))
+	names := make([]byte, 1000)
+	n, err := unix.Listxattr(filepath.Join(q.path, "a"), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(names[:n]); strings.Contains(got, "made_up") || strings.Contains(got, "posix_acl") || !strings.Contains(got, "user.mine") {
+		t.Errorf("the attributes are %q", got)
+	}
+	if !strings.Contains(strings.Join(q.warned, "\n"), "security.made_up") {
+		t.Errorf("the warnings are %q", q.warned)
+	}
+}

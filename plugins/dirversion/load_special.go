@@ -1,0 +1,249 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// special makes what is no regular file.
+func (l *load) special(ctx context.Context, d *dir, t task, modify func() error) error {
+	w := t.want
+	target := ""
+	if w.Type == domarkx.Symlink {
+		var err error
+		if target, err = l.target(ctx, w); err != nil {
+			return err
+		}
+	}
+	if h := t.have; h != nil {
+		same := true
+		switch w.Type {
+		case domarkx.Symlink:
+			now, err := d.readlink(w.Name)
+			same = err == nil && now == target
+		case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
+			same = h.stat.mode == w.Mode && h.stat.major == w.Major && h.stat.minor == w.Minor
+		}
+		if same {
+			*t.rec = *h
+			t.rec.target = target
+			return nil
+		}
+	}
+	if err := modify(); err != nil {
+		return err
+	}
+	if w.Type == domarkx.Directory {
+		return d.mkdir(w.Name)
+	}
+	aside := scratchName()
+	var err error
+	switch w.Type {
+	case domarkx.Symlink:
+		err = d.symlink(target, aside)
+	case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
+		if err = d.special(aside, w); err == nil {
+			err = d.chmodSpecial(aside, w.Mode)
+		}
+	default:
+		err = fmt.Errorf("%v: %w", w.Type, domarkx.ErrUnsupported)
+	}
+	if err == nil {
+		err = d.rename(aside, w.Name)
+	}
+	if err != nil {
+		d.unlink(aside)
+		return err
+	}
+	st, err := d.stat(w.Name)
+	if err != nil {
+		return err
+	}
+	*t.rec = record{name: w.Name, stat: st, target: target}
+	l.newest = max(l.newest, st.ctime)
+	return nil
+}
+
+// maxTarget bounds the target of a symbolic link; kernels take less (PATH_MAX).
+const maxTarget = 64 << 10
+
+// target reads where a symbolic link leads.
+func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
+	if f.Target != "" {
+		return f.Target, nil
+	}
+	c, err := l.r.Content(ctx, f.ID)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if c.Size() > maxTarget {
+		return "", fmt.Errorf("the link's target has %d bytes: %w", c.Size(), domarkx.ErrCorrupt)
+	}
+	b := make([]byte, c.Size())
+	if n, err := c.ReadAt(b, 0); n < len(b) {
+		return "", errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	return string(b), nil
+}
+
+// makeLinks makes files other names of those that came first, and notes their stats.
+func (l *load) makeLinks(ctx context.Context) error {
+	changed := map[string]map[string]record{}
+	note := func(path string, d *dir, name string) error {
+		st, err := d.stat(name)
+		if err != nil {
+			return err
+		}
+		folder, _ := split(path)
+		if changed[folder] == nil {
+			changed[folder] = map[string]record{}
+		}
+		changed[folder][name] = record{name: name, stat: st}
+		l.newest = max(l.newest, st.ctime)
+		return nil
+	}
+	read := map[string][]domarkx.File{} // folders of the version, by path
+	for _, p := range l.links {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.checkLink(ctx, p, read); err != nil {
+			return err
+		}
+		if err := l.link(p, note); err != nil {
+			return explain(p.path, err)
+		}
+	}
+	for folder, records := range changed {
+		l.out.patchStats(folder, records)
+	}
+	return nil
+}
+
+// checkLink refuses another name of a file that the version has otherwise, or not at
+// all: what is written would not be what the version shows.
+func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]domarkx.File) error {
+	folder, name := split(p.want.HardLink)
+	files, err := l.filesIn(ctx, folder, read)
+	if err != nil {
+		return fmt.Errorf("%s: %w", quoted(p.path), err)
+	}
+	w := p.want
+	if f := fileNamed(files, name); f.Type != w.Type || f.ID != w.ID || f.Mode != w.Mode || f.Major != w.Major || f.Minor != w.Minor || f.HardLink != "" {
+		return fmt.Errorf("%s is another name of %q, which is not the same file: %w", quoted(p.path), w.HardLink, domarkx.ErrCorrupt)
+	}
+	return nil
+}
+
+// filesIn returns the files that the version has in a folder, none where there is no
+// folder.
+func (l *load) filesIn(ctx context.Context, path string, read map[string][]domarkx.File) ([]domarkx.File, error) {
+	if files, ok := read[path]; ok {
+		return files, nil
+	}
+	id := l.top
+	if path != "" {
+		above, name := split(path)
+		files, err := l.filesIn(ctx, above, read)
+		if err != nil {
+			return nil, err
+		}
+		f := fileNamed(files, name)
+		if f.Type != domarkx.Directory {
+			return nil, nil
+		}
+		id = f.ID
+	}
+	files, err := l.r.Folder(ctx, id)
+	if err == nil {
+		read[path] = files
+	}
+	return files, err
+}
+
+// fileNamed returns a file of a folder, a zero one for none.
+func fileNamed(files []domarkx.File, name string) domarkx.File {
+	i, ok := slices.BinarySearchFunc(files, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
+	if !ok {
+		return domarkx.File{}
+	}
+	return files[i]
+}
+
+// link makes one file another name of another.
+func (l *load) link(p pendingLink, note func(string, *dir, string) error) error {
+	firstFolder, first := split(p.want.HardLink)
+	folder, name := split(p.path)
+	if l.f.excludedBelow(p.want.HardLink) {
+		return fmt.Errorf("is another name of %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
+	}
+	from, err := l.f.top.open(firstFolder)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	d, err := l.f.top.open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	a, err := from.stat(first)
+	if err != nil {
+		return err
+	}
+	if b, err := d.stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	} else if err != nil || a.identity != b.identity || a.ino == 0 {
+		aside := scratchName()
+		if err := d.link(from, first, aside); err != nil {
+			return err
+		}
+		if err := d.rename(aside, name); err != nil {
+			d.unlink(aside)
+			return err
+		}
+	}
+	if err := note(p.want.HardLink, from, first); err != nil {
+		return err
+	}
+	return note(p.path, d, name)
+}
+
+// excludedBelow reports whether a path or a folder that it lies in is excluded.
+func (f *Directory) excludedBelow(at string) bool {
+	for i := range len(at) {
+		if at[i] == '/' && f.excluded(at[:i], true) {
+			return true
+		}
+	}
+	return f.excluded(at, false)
+}
+
+// setFolders sets the attributes of folders, the innermost first: some forbid to
+// reach what is in them.
+func (l *load) setFolders() error {
+	for i := len(l.folders) - 1; i >= 0; i-- {
+		p := l.folders[i]
+		d, err := l.f.top.open(p.path)
+		if err != nil {
+			return explain(p.path, err)
+		}
+		err = l.attributes(p.path, d.setXattrs(p.xattrs))
+		if err == nil {
+			err = d.chmod(p.mode)
+		}
+		d.close()
+		if err != nil {
+			return explain(p.path, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Own gives the files of a folder, which Write made what a version holds, the owners
+// that they have there. Only root may give files away.
+func Own(ctx context.Context, r domarkx.VersionReader, version, path string) error {
+	top, err := openTop(path)
+	if err != nil {
+		return err
+	}
+	defer top.close()
+	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
+		if !f.HasOwner || f.HardLink != "" {
+			return nil
+		}
+		return explain(at, top.own(at, f))
+	})
+}
+
+// own changes the owner of what is at a path.
+func (d *dir) own(at string, f domarkx.File) error {
+	if at == "" {
+		return unix.Fchown(d.fd, int(f.UID), int(f.GID))
+	}
+	parent, name := split(at)
+	folder, err := d.open(parent)
+	if err != nil {
+		return err
+	}
+	defer folder.close()
+	if f.Type != domarkx.Regular {
+		return unix.Fchownat(folder.fd, name, int(f.UID), int(f.GID), unix.AT_SYMLINK_NOFOLLOW)
+	}
+	file, err := folder.openFile(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := unix.Fchown(file.fd, int(f.UID), int(f.GID)); err != nil {
+		return err
+	}
+	// A new owner takes set-id bits and capabilities away (chown(2)).
+	return errors.Join(chmodFile(file, f.Mode), setFileXattrs(file, f.Xattrs))
+}

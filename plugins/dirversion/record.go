@@ -1,0 +1,164 @@
+package dirversion
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A record is what the stat cache knows of a file.
+type record struct {
+	name   string
+	stat   stat
+	racy   bool            // it may have changed without its stat
+	id     string          // of the content of a regular file
+	target string          // of a symbolic link
+	xattrs []domarkx.Xattr // of regular files and folders
+}
+
+const (
+	racyBit   = 0x80
+	xattrsBit = 0x40
+)
+
+// append encodes a record: its fields as varints and strings with their lengths.
+func (r *record) append(b []byte) []byte {
+	b = appendString(b, r.name)
+	flags := byte(r.stat.kind)
+	if r.racy {
+		flags |= racyBit
+	}
+	if len(r.xattrs) > 0 {
+		flags |= xattrsBit
+	}
+	b = append(b, flags)
+	b = binary.AppendUvarint(b, uint64(r.stat.mode))
+	b = binary.AppendUvarint(b, r.stat.ino)
+	b = binary.AppendVarint(b, r.stat.mtime)
+	b = binary.AppendVarint(b, r.stat.ctime-r.stat.mtime)
+	switch r.stat.kind {
+	case domarkx.Regular:
+		b = binary.AppendUvarint(b, uint64(r.stat.size))
+		b = appendString(b, r.id)
+	case domarkx.Symlink:
+		b = binary.AppendUvarint(b, uint64(r.stat.size))
+		b = appendString(b, r.target)
+	case domarkx.CharDevice, domarkx.BlockDevice:
+		b = binary.AppendUvarint(b, uint64(r.stat.major))
+		b = binary.AppendUvarint(b, uint64(r.stat.minor))
+	}
+	if len(r.xattrs) == 0 {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.xattrs)))
+	for _, a := range r.xattrs {
+		b = appendString(b, a.Name)
+		b = appendString(b, string(a.Value))
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+var errRecord = errors.New("damaged record")
+
+// A decoder reads records. What it returns shares the memory of what it reads.
+type decoder struct {
+	b   string
+	bad bool
+}
+
+func (d *decoder) uvarint() uint64 {
+	var v uint64
+	for i := range min(len(d.b), binary.MaxVarintLen64) {
+		c := d.b[i]
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			d.b = d.b[i+1:]
+			return v
+		}
+	}
+	d.bad, d.b = true, ""
+	return 0
+}
+
+func (d *decoder) varint() int64 {
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (d *decoder) string() string {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, ""
+		return ""
+	}
+	s := d.b[:n]
+	d.b = d.b[n:]
+	return s
+}
+
+// record reads one record.
+func (d *decoder) record(r *record) error {
+	*r = record{name: d.string()}
+	if d.bad || len(d.b) == 0 {
+		return errRecord
+	}
+	flags := d.b[0]
+	d.b = d.b[1:]
+	r.racy = flags&racyBit != 0
+	r.stat.kind = domarkx.FileType(flags &^ (racyBit | xattrsBit))
+	r.stat.mode = uint32(d.uvarint())
+	r.stat.ino = d.uvarint()
+	r.stat.mtime = d.varint()
+	r.stat.ctime = r.stat.mtime + d.varint()
+	switch r.stat.kind {
+	case domarkx.Regular:
+		r.stat.size = int64(d.uvarint())
+		r.id = d.string()
+	case domarkx.Symlink:
+		r.stat.size = int64(d.uvarint())
+		r.target = d.string()
+	case domarkx.CharDevice, domarkx.BlockDevice:
+		r.stat.major, r.stat.minor = uint32(d.uvarint()), uint32(d.uvarint())
+	}
+	if flags&xattrsBit != 0 {
+		for range min(d.uvarint(), uint64(len(d.b))) {
+			r.xattrs = append(r.xattrs, domarkx.Xattr{Name: d.string(), Value: []byte(d.string())})
+		}
+	}
+	if d.bad {
+		return errRecord
+	}
+	return nil
+}
+
+// decodeRecords reads the records of a folder, which are sorted by name.
+func decodeRecords(b string) ([]record, error) {
+	d := decoder{b: b}
+	const least = 8 // bytes of a record
+	records := make([]record, 0, min(d.uvarint(), uint64(len(b)/least)))
+	for len(d.b) > 0 {
+		var r record
+		if err := d.record(&r); err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	if d.bad {
+		return nil, errRecord
+	}
+	return records, nil
+}
+
+// encodeRecords is the reverse of decodeRecords.
+func encodeRecords(b []byte, records []record) []byte {
+	b = binary.AppendUvarint(b, uint64(len(records)))
+	for i := range records {
+		b = records[i].append(b)
+	}
+	return b
+}

@@ -1,0 +1,144 @@
+package dirversion
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/domarkx/domarkx"
+)
+
+// remove removes a file of an open folder, a folder with all in it except what is
+// excluded, and reports whether it stays for that.
+func (f *Directory) remove(d *dir, folder, name string, st stat) (stays bool, err error) {
+	at := join(folder, name)
+	if st.kind != domarkx.Directory {
+		err := d.unlink(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return false, explain(at, err)
+	}
+	if err := f.admit(at, st); err != nil {
+		return false, err
+	}
+	stays, err = f.empty(at)
+	if stays || err != nil {
+		return stays, err
+	}
+	err = d.rmdir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return false, explain(at, err)
+}
+
+// empty removes what is in a folder. While it is in a folder of it, it holds none open:
+// they may be nested deeper than this process may open files.
+func (f *Directory) empty(folder string) (stays bool, err error) {
+	folders, stays, err := f.emptyOfFiles(folder)
+	if err != nil {
+		return stays, err
+	}
+	var emptied []string
+	for _, name := range folders {
+		s, err := f.empty(join(folder, name))
+		if err != nil {
+			return stays, err
+		}
+		if stays = stays || s; !s {
+			emptied = append(emptied, name)
+		}
+	}
+	if len(emptied) == 0 {
+		return stays, nil
+	}
+	d, err := f.openToChange(folder)
+	if err != nil {
+		return stays, explain(folder, err)
+	}
+	defer d.close()
+	for _, name := range emptied {
+		if err := d.rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return stays, explain(join(folder, name), err)
+		}
+	}
+	return stays, nil
+}
+
+// emptyOfFiles removes what is no folder in a folder, and returns the folders in it.
+func (f *Directory) emptyOfFiles(folder string) (folders []string, stays bool, err error) {
+	d, err := f.openToChange(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, explain(folder, err)
+	}
+	defer d.close()
+	names, err := d.names()
+	if err != nil {
+		return nil, false, explain(folder, err)
+	}
+	for _, name := range names {
+		at := join(folder, name)
+		st, out, err := f.look(d, at, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case out:
+			stays = true
+		case err != nil:
+			return nil, stays, explain(at, err)
+		case st.kind != domarkx.Directory:
+			if err := d.unlink(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, stays, explain(at, err)
+			}
+		default:
+			if err := f.admit(at, st); err != nil {
+				return nil, stays, err
+			}
+			folders = append(folders, name)
+		}
+	}
+	return folders, stays, nil
+}
+
+// openToChange opens a folder and makes its mode let this user change it.
+func (f *Directory) openToChange(path string) (*dir, error) {
+	d, err := f.top.open(path)
+	if errors.Is(err, fs.ErrPermission) && path != "" {
+		if err := f.allow(path); err != nil {
+			return nil, err
+		}
+		d, err = f.top.open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := d.stat("")
+	if err == nil && st.mode&0o700 != 0o700 {
+		err = d.chmod(st.mode | 0o700)
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Empty removes all that is in a folder, without following symbolic links; the
+// folder itself stays. Where there is none, and a symbolic link instead, it does nothing.
+func Empty(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+		return nil
+	}
+	f, err := Open(Config{Path: path})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.empty("")
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,296 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A scan reads a folder and what is below, several folders at once.
+type scan struct {
+	f     *Directory
+	cache *cache
+	w     domarkx.VersionWriter // nil when contents are not read
+	slots chan struct{}         // of folders that are read
+	hash  chan struct{}         // of files that are read
+	work  sync.WaitGroup        // what runs in the background
+	mu    sync.Mutex
+	odd   []string // paths of what no version can hold
+	flush flush    // of what is new or changed
+}
+
+// end waits for what runs in the background, whose ctx has ended.
+func (s *scan) end() { s.work.Wait() }
+
+// newScan returns a scan that gives contents to w, unless that is nil.
+func (f *Directory) newScan(w domarkx.VersionWriter) *scan {
+	n := max(2, runtime.GOMAXPROCS(0))
+	return &scan{f: f, cache: openCache(f.cache), w: w, slots: make(chan struct{}, 2*n), hash: make(chan struct{}, n)}
+}
+
+// A listing is what a folder holds.
+type listing struct {
+	path    string
+	self    record
+	files   []record // sorted by name
+	raw     string   // as the cache has them, unless changed
+	changed bool     // whether the cache knows the files otherwise, or not at all
+	altered bool     // whether the cache knows the folder itself otherwise
+	err     error
+	done    chan struct{}
+}
+
+// start reads a folder in the background. known is what the cache has of the folder
+// itself, nil for nothing.
+func (s *scan) start(ctx context.Context, path string, known *record) *listing {
+	l := &listing{path: path, done: make(chan struct{})}
+	s.work.Go(func() {
+		defer close(l.done)
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			l.err = s.read(ctx, l, known)
+		case <-ctx.Done():
+			l.err = ctx.Err()
+		}
+	})
+	return l
+}
+
+// read reads one folder.
+func (s *scan) read(ctx context.Context, l *listing, known *record) error {
+	d, err := s.f.top.open(l.path)
+	if err != nil {
+		return explain(l.path, err)
+	}
+	defer d.close()
+	if l.self, err = s.readSelf(d, l.path, known); err != nil {
+		return err
+	}
+	l.altered = known == nil || known.stat.mode != l.self.stat.mode || !sameXattrs(known.xattrs, l.self.xattrs)
+	names, err := d.names()
+	if err != nil {
+		return explain(l.path, err)
+	}
+	l.raw = s.cache.raw(l.path)
+	old, err := decodeRecords(l.raw)
+	if err != nil || l.raw == "" {
+		old, l.changed = nil, true
+	}
+	l.files = make([]record, 0, len(names))
+	var unread []int
+	met := 0 // of the old records
+	for _, name := range names {
+		r, err := s.readStat(d, l.path, name)
+		if err != nil {
+			return err
+		}
+		if r.stat.kind == 0 {
+			continue
+		}
+		for len(old) > 0 && old[0].name < name {
+			old = old[1:]
+		}
+		fresh := true
+		if len(old) > 0 && old[0].name == name {
+			met++
+			fresh, err = s.recall(d, l.path, &r, &old[0])
+		} else {
+			l.changed = true
+			_, err = s.recall(d, l.path, &r, &record{})
+		}
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			l.changed = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if fresh {
+			l.changed = true
+			if r.stat.kind == domarkx.Regular {
+				unread = append(unread, len(l.files))
+			}
+		}
+		l.files = append(l.files, r)
+	}
+	if met != countOf(l.raw) {
+		l.changed = true
+	}
+	if s.w == nil {
+		return nil
+	}
+	if l.changed || l.altered {
+		if err := s.flush.one(d.syncSelf); err != nil {
+			return explain(l.path, err)
+		}
+	}
+	return s.readContents(ctx, d, l, unread)
+}
+
+// countOf is how many records an encoding has.
+func countOf(raw string) int {
+	if raw == "" {
+		return 0
+	}
+	d := decoder{b: raw}
+	return int(d.uvarint())
+}
+
+// readSelf reads the attributes of the folder itself.
+func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
+	st, err := d.stat("")
+	if err != nil {
+		return record{}, explain(path, err)
+	}
+	if err := s.f.admit(path, st); err != nil {
+		return record{}, err
+	}
+	_, name := split(path)
+	r := record{name: name, stat: st}
+	if known != nil && known.stat.same(st) && !known.racy {
+		r.xattrs = known.xattrs
+		return r, nil
+	}
+	r.racy = st.racy(time.Now())
+	r.xattrs, err = d.xattrs()
+	return r, explain(path, err)
+}
+
+// readStat reads the stat of a file; its kind is 0 when there is nothing to keep.
+func (s *scan) readStat(d *dir, folder, name string) (record, error) {
+	at := join(folder, name)
+	st, out, err := s.f.look(d, at, name)
+	if out || errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+		return record{}, nil
+	}
+	if err != nil {
+		return record{}, explain(at, err)
+	}
+	if st.kind == 0 {
+		s.mu.Lock()
+		s.odd = append(s.odd, at)
+		s.mu.Unlock()
+		return record{}, nil
+	}
+	return record{name: name, stat: st}, nil
+}
+
+// recall completes a record by what the cache has of the file, and reports whether
+// it has to be read.
+func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
+	if r.stat.kind == domarkx.Directory { // it is read itself, and compared with this
+		if old.stat.kind == domarkx.Directory {
+			*r = *old
+			return false, nil
+		}
+		r.stat = stat{kind: domarkx.Directory}
+		return true, nil
+	}
+	if old.stat.same(r.stat) && !old.racy {
+		r.id, r.target, r.xattrs = old.id, old.target, old.xattrs
+		return false, nil
+	}
+	r.racy = r.stat.racy(time.Now())
+	if r.stat.kind != domarkx.Symlink {
+		return true, nil
+	}
+	var err error
+	r.target, err = d.readlink(r.name)
+	return true, explain(join(folder, r.name), err)
+}
+
+// readContents reads the files of a folder whose content is not known.
+func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []int) error {
+	return parallel(ctx, cap(s.hash), unread, func(ctx context.Context, i int) error {
+		s.hash <- struct{}{}
+		defer func() { <-s.hash }()
+		return s.content(ctx, d, l.path, &l.files[i])
+	})
+}
+
+// A changing file is read so often, with pauses in between.
+const (
+	maxReads  = 6
+	readPause = 5 * time.Millisecond
+)
+
+// content stores the content of a regular file.
+func (s *scan) content(ctx context.Context, d *dir, folder string, r *record) error {
+	at := join(folder, r.name)
+	for n := range maxReads {
+		if n > 0 {
+			select {
+			case <-time.After(readPause << n):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		ok, err := s.contentOnce(ctx, d, r)
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			r.stat.kind = 0
+			return nil
+		}
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return explain(at, err)
+		}
+		if ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s goes on changing while it is read: %w; stop what writes it, or exclude it", quoted(at), domarkx.ErrConflict)
+}
+
+// contentOnce reads a file, and reports whether it stayed the same meanwhile.
+func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error) {
+	f, err := d.openFile(r.name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	began := time.Now()
+	st, err := statFile(f)
+	if err != nil {
+		return false, err
+	}
+	if st.kind != domarkx.Regular {
+		return false, errors.New("was replaced by something else while it was read")
+	}
+	attrs, err := fileXattrs(f)
+	if err != nil {
+		return false, err
+	}
+	// One byte more than there should be tells a file that grows, without end maybe.
+	id, size, err := s.w.Content(ctx, io.LimitReader(f, st.size+1))
+	if err != nil {
+		return false, err
+	}
+	after, err := statFile(f)
+	if err != nil || size != st.size || !after.same(st) {
+		return false, err
+	}
+	r.stat, r.racy, r.id, r.xattrs = st, st.racy(began), id, attrs
+	return true, s.flush.one(f.Sync)
+}
+
+func sameXattrs(a, b []domarkx.Xattr) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name || string(a[i].Value) != string(b[i].Value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,244 @@
+package dirversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A node is a folder of a survey.
+type node struct {
+	name    string
+	folders []*node // in it, sorted by name
+	differs bool    // whether the cache may not have it as it is, or something below
+	linked  bool    // whether a file in it or below has several names
+
+	path  string
+	depth int    // folders above it
+	known record // what the cache has of the folder itself
+}
+
+// folder returns the folder of a name in a folder; nil when a survey found none.
+func (n *node) folder(name string) *node {
+	if n == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(n.folders, name, func(f *node, name string) int { return strings.Compare(f.name, name) })
+	if !ok {
+		return nil
+	}
+	return n.folders[i]
+}
+
+// A survey compares folders with the cache, without reading files.
+type survey struct {
+	*scan
+	first bool // end with the first difference
+	found atomic.Bool
+
+	mu   sync.Mutex
+	wake sync.Cond // when there is more to do, or nothing any more
+	todo []*node
+	busy int
+}
+
+// survey looks at the whole folder. What cannot be looked at differs.
+func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
+	top := &node{}
+	if known := s.top(); known != nil {
+		top.known = *known
+	}
+	v := &survey{scan: s, first: first, todo: []*node{top}}
+	v.wake.L = &v.mu
+	var workers sync.WaitGroup
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() { v.work(ctx) })
+	}
+	workers.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	top.settle()
+	return top, nil
+}
+
+// work looks at folders until all are done.
+func (v *survey) work(ctx context.Context) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for {
+		for len(v.todo) == 0 && v.busy > 0 {
+			v.wake.Wait()
+		}
+		if len(v.todo) == 0 {
+			return
+		}
+		n := v.todo[len(v.todo)-1]
+		v.todo = v.todo[:len(v.todo)-1]
+		v.busy++
+		v.mu.Unlock()
+		if ctx.Err() == nil && !(v.first && v.found.Load()) {
+			v.look(n)
+		}
+		v.mu.Lock()
+		v.busy--
+		if n.differs {
+			v.found.Store(true)
+		}
+		v.todo = append(v.todo, n.folders...)
+		v.wake.Broadcast()
+	}
+}
+
+// settle notes what is true of what lies below a folder.
+func (n *node) settle() {
+	for _, f := range n.folders {
+		f.settle()
+		n.differs = n.differs || f.differs
+		n.linked = n.linked || f.linked
+	}
+}
+
+// maxDepth is how deep a survey goes: deeper than versions do, which refuse that.
+const maxDepth = 4096
+
+// look compares one folder.
+func (v *survey) look(n *node) {
+	if n.depth > maxDepth {
+		n.differs = true
+		return
+	}
+	d, err := v.f.top.open(n.path)
+	if err != nil {
+		n.differs = true
+		return
+	}
+	defer d.close()
+	raw := v.cache.raw(n.path)
+	if n.known.stat.kind != domarkx.Directory || raw == "" {
+		n.differs = true
+	}
+	self, err := v.readSelf(d, n.path, &n.known)
+	if err != nil || n.known.stat.mode != self.stat.mode || !sameXattrs(n.known.xattrs, self.xattrs) {
+		n.differs = true
+	}
+	names, err := d.names()
+	if err != nil {
+		n.differs = true
+		return
+	}
+	v.compare(d, n, raw, names)
+}
+
+// compare compares the files of a folder with the records that the cache has.
+func (v *survey) compare(d *dir, n *node, raw string, names []string) {
+	records := decoder{b: raw}
+	if raw != "" {
+		records.uvarint()
+	}
+	var old record
+	more := func() bool { return len(records.b) > 0 && records.record(&old) == nil }
+	have := more()
+	checks := len(v.f.exclude) > 0 || len(v.f.inside) > 0 || len(v.f.forbidden) > 0
+	for _, name := range names {
+		var st stat
+		var err error
+		out := false
+		if checks {
+			st, out, err = v.f.look(d, join(n.path, name), name)
+		} else {
+			st, err = d.stat(name)
+		}
+		if out || err == nil && st.kind == 0 {
+			continue
+		}
+		if err != nil {
+			n.differs = true
+			continue
+		}
+		for have && old.name < name {
+			n.differs = true
+			have = more()
+		}
+		same := have && old.name == name
+		switch {
+		case st.kind == domarkx.Directory:
+			f := &node{name: name, path: join(n.path, name), depth: n.depth + 1}
+			if same = same && old.stat.kind == domarkx.Directory; same {
+				f.known = old
+			}
+			n.folders = append(n.folders, f)
+		case st.kind == domarkx.Regular && st.nlink > 1:
+			n.linked = true
+			fallthrough
+		default:
+			same = same && !old.racy && old.stat.same(st)
+		}
+		if have && old.name == name {
+			have = more()
+		}
+		if !same {
+			n.differs = true
+			if v.first {
+				return
+			}
+		}
+	}
+	if have || records.bad || len(records.b) > 0 {
+		n.differs = true
+	}
+}
+
+// keeps reports whether a folder can be taken over from the last version as it is.
+// Not so with files that have several names, of which the others may have moved.
+func (c *walk) keeps(n *node) bool {
+	return c.keeper != nil && n != nil && !n.differs && !n.linked
+}
+
+// keep takes a folder over, unless the last version has it no more.
+func (c *walk) keep(ctx context.Context, path string, r *record, n *node) (bool, error) {
+	err := c.keeper.Keep(ctx, path, r.fileOf())
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c.copyRecords(n)
+	return true, nil
+}
+
+// copyRecords keeps what the cache has of a folder and all below.
+func (c *walk) copyRecords(n *node) {
+	for _, f := range n.folders {
+		c.copyRecords(f)
+	}
+	c.out.copy(n.path, c.cache.raw(n.path))
+}
+
+// maxNamed is how many files a warning names.
+const maxNamed = 10
+
+// warnOf tells which files no version can hold.
+func (f *Directory) warnOf(odd []string) {
+	if len(odd) == 0 || f.warn == nil {
+		return
+	}
+	slices.Sort(odd)
+	names := make([]string, 0, maxNamed)
+	for _, path := range odd[:min(len(odd), maxNamed)] {
+		names = append(names, quoted(path))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(odd) - maxNamed; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	f.warn("left out of the version, since sockets mean nothing without the process that listens: " + text)
+}

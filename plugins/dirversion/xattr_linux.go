@@ -1,0 +1,97 @@
+package dirversion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx"
+)
+
+// kept reports whether an extended attribute is kept in versions.
+func kept(name string) bool {
+	if strings.HasPrefix(name, "user.") {
+		return true
+	}
+	return os.Geteuid() == 0 && (name == "security.capability" || strings.HasPrefix(name, "trusted."))
+}
+
+// xattrs returns the extended attributes of an open file that are kept, by name.
+func xattrs(fd int) ([]domarkx.Xattr, error) {
+	list, err := sized(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
+	if err != nil || len(list) == 0 {
+		return nil, unsupported(err)
+	}
+	var attrs []domarkx.Xattr
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
+		n := string(name)
+		if !kept(n) {
+			continue
+		}
+		value, err := sized(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, n, buf) })
+		if errors.Is(err, unix.ENODATA) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		attrs = append(attrs, domarkx.Xattr{Name: n, Value: value})
+	}
+	slices.SortFunc(attrs, func(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) })
+	return attrs, nil
+}
+
+// sized calls a function that fills a buffer until it is large enough.
+func sized(f func([]byte) (int, error)) ([]byte, error) {
+	buf := make([]byte, 256)
+	for {
+		n, err := f(buf)
+		if errors.Is(err, unix.ERANGE) {
+			buf = make([]byte, 4*len(buf)) // 64 KiB are the most (xattr(7))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return buf[:n], nil
+	}
+}
+
+// unsupported is nil for the error of a file system without extended attributes.
+func unsupported(err error) error {
+	if errors.Is(err, unix.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+// setXattrs makes the kept attributes of an open file those.
+func setXattrs(fd int, want []domarkx.Xattr) error {
+	have, err := xattrs(fd)
+	if err != nil {
+		return err
+	}
+	for _, a := range have {
+		if !slices.ContainsFunc(want, func(w domarkx.Xattr) bool { return w.Name == a.Name }) {
+			if err := unix.Fremovexattr(fd, a.Name); err != nil {
+				return fmt.Errorf("removing the extended attribute %q: %w", a.Name, err)
+			}
+		}
+	}
+	for _, w := range want {
+		if err := unix.Fsetxattr(fd, w.Name, w.Value, 0); err != nil {
+			return fmt.Errorf("setting the extended attribute %q of %d bytes: %w", w.Name, len(w.Value), err)
+		}
+	}
+	return nil
+}
+
+func (d *dir) xattrs() ([]domarkx.Xattr, error)      { return xattrs(d.fd) }
+func (d *dir) setXattrs(want []domarkx.Xattr) error  { return setXattrs(d.fd, want) }
+func fileXattrs(f *file) ([]domarkx.Xattr, error)    { return xattrs(f.fd) }
+func setFileXattrs(f *file, w []domarkx.Xattr) error { return setXattrs(f.fd, w) }

@@ -1,7 +1,0 @@
-package files
-
-import "io/fs"
-
-const nonblock = 0
-
-func keepsInode(fs.FileInfo) bool { return false }
