@@ -96,11 +96,13 @@ func installedPrograms(t *testing.T) map[string]bool {
 }
 
 // shellCommand finds the words of a shell script that are commands, and a few that are not.
-var shellCommand = regexp.MustCompile("(?:^|[\\n;|&(`])\\s*(?:(?:!|if|then|elif|else|while|until|do|exec|command|[A-Za-z_]+=[^\\s;|&]*|timeout \\S+)\\s+)*([a-z][\\w.+-]*)(?:[\\s;|&)`]|$)")
+var shellCommand = regexp.MustCompile("(?:^|[\\n;|&(`])\\s*(?:(?:!|if|then|elif|else|while|until|do|exec|command|[A-Za-z_]+=[^\\s;|&]*|timeout \\S+)\\s+)*([a-z][\\w.+-]*)")
 
 func shellPrograms(script, path string, used map[string]string) {
-	for _, m := range shellCommand.FindAllStringSubmatch(script, -1) {
-		used[m[1]] = path
+	for _, m := range shellCommand.FindAllStringSubmatchIndex(script, -1) {
+		if rest := script[m[3]:]; rest == "" || strings.ContainsAny(rest[:1], " \t\n;|&)`") {
+			used[script[m[2]:m[3]]] = path
+		}
 	}
 }
 
