@@ -18,8 +18,8 @@ var (
 type Mounted = mounted
 
 // NewMounted returns one.
-func NewMounted(id, dir, kind, source, device, root string) Mounted {
-	return mounted{id, dir, kind, source, device, root}
+func NewMounted(dir, kind, source, device string) Mounted {
+	return mounted{dir, kind, source, device}
 }
 
 // MountedOn returns where it is.

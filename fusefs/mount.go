@@ -17,7 +17,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/cover"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/overlay"
 )
@@ -31,8 +30,7 @@ type Server struct {
 	tree    *overlay.Tree
 	journal *drafts.Journal // nil when read-only
 
-	inner  sync.WaitGroup // what serves workspaces/
-	covers *cover.Folder  // nil for none
+	inner sync.WaitGroup // what serves workspaces/
 
 	ended func() error // ends what is behind the mount, once
 }
@@ -92,9 +90,6 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	}
 	if o.Workspaces == nil {
 		return s, nil
-	}
-	if o.Covers != "" {
-		s.covers = cover.Open(o.Covers)
 	}
 	if err := s.mountWorkspaces(); err != nil {
 		gone := Unmount(ctx, dir)
@@ -240,12 +235,7 @@ func (s *Server) Unmount(ctx context.Context) error {
 func (s *Server) TryUnmount(ctx context.Context) error {
 	// The mount itself is not asked: it is this process that would have to answer.
 	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) }
-	return unmountBoth(ctx, s.dir, innerOf, func(inner string) error {
-		if tree := s.view.versions.Load(); tree != nil && tree.Uncover() == nil {
-			return nil
-		}
-		return uncover(inner)
-	})
+	return unmountBoth(ctx, s.dir, innerOf)
 }
 
 // end makes snapshots of what was acknowledged, and closes the journal.
@@ -253,9 +243,6 @@ func (s *Server) end() error {
 	err := s.tree.Close(context.Background())
 	if s.journal != nil {
 		err = errors.Join(err, s.journal.Close())
-	}
-	if s.covers != nil {
-		err = errors.Join(err, s.covers.Close())
 	}
 	return err
 }

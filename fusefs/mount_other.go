@@ -39,9 +39,6 @@ func Detach(context.Context, string, string) error { return unsupported() }
 // Busy is not possible on this system: domarkx.ErrUnsupported.
 func Busy(string) ([]User, error) { return nil, unsupported() }
 
-// Unpacked has nothing to find on this system.
-func Unpacked(string) bool { return false }
-
 // Dir returns the folder that is mounted on.
 func (*Server) Dir() string { return "" }
 

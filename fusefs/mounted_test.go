@@ -74,22 +74,12 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 	if os.Getenv(serveVariable+"_BESIDE") != "" || os.Geteuid() != 0 {
 		beside = filepath.Join(dir, "beside")
 	}
-	level := slog.LevelWarn
-	if os.Getenv(loudVariable) != "" {
-		level = slog.LevelDebug
-	}
-	var limits fusefs.CoverLimits
-	if said := os.Getenv(coversVariable); said != "" {
-		if err := json.Unmarshal([]byte(said), &limits); err != nil {
-			return nil, err
-		}
-	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
-		Beside: beside, Covers: filepath.Join(dir, "covers"), CoverLimits: limits,
+		Beside:     beside,
 		Workspaces: workspaces, Versions: workspaces, Contents: workspaces,
 		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
 		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces}, Names: store, Saver: store,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 }
 
@@ -134,9 +124,7 @@ type mount struct {
 	spaces *workspacetest.Store
 	server *exec.Cmd
 	stdin  io.Closer
-	// without is capabilities that the server has not, as setpriv(1) spells them; "" leaves all
-	without string
-	stderr  *said
+	stderr *said
 }
 
 // said is what a server says, while it goes on.
@@ -196,9 +184,6 @@ func (m *mount) start(environ ...string) {
 		m.Fatal(err)
 	}
 	m.server = exec.Command(self)
-	if len(m.without) > 0 {
-		m.server = exec.Command("setpriv", "--bounding-set", m.without, "--inh-caps", m.without, self)
-	}
 	m.server.Env = append(append(os.Environ(), serveVariable+"="+m.dir), environ...)
 	m.stderr = &said{}
 	m.server.Stderr = m.stderr

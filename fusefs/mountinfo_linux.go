@@ -9,12 +9,10 @@ import (
 
 // A mounted is a line of the mount table.
 type mounted struct {
-	id     string // no other has it, while it is there
 	dir    string
 	kind   string // the type, with subtype: "fuse.domarkx"
 	source string
 	device string // "major:minor"
-	root   string // what of its file system is mounted
 }
 
 // mounts reads the mount table.
@@ -36,7 +34,7 @@ func parseMountinfo(data []byte) []mounted {
 		if !ok || len(fields) < 6 || len(rest) < 2 {
 			continue
 		}
-		all = append(all, mounted{id: fields[0], dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2], root: unescape(fields[3])})
+		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2]})
 	}
 	return all
 }

@@ -50,10 +50,10 @@ func Unmount(ctx context.Context, dir string) error {
 			return beside
 		}
 		return filepath.Join(dir, workspacesName)
-	}, nil)
+	})
 }
 
-func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string, _ func(string) error) error {
+func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
 	err := unix.Unmount(innerOf(dir), 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // it may have none
 		err = unix.Unmount(dir, 0)

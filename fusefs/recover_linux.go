@@ -157,11 +157,11 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a folder that sessions are mounted on, also by another process.
 // While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
 // that no sessions are mounted on is domarkx.ErrNotFound.
-func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir, uncover) }
+func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
 
 // unmountBoth unmounts a folder, and before it the one that workspaces are mounted
-// on, and before that what is mounted over files in there.
-func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string, uncover func(inner string) error) error {
+// on.
+func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
@@ -181,7 +181,7 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	// Who has just closed its last file counts as a user for a moment longer, which is a long one
 	// where there is much to do. Who is still seen then is one.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err = unmountAll(ctx, dir, inner, uncover)
+		err = unmountAll(ctx, dir, inner)
 		if err == nil || wait > 2*time.Second {
 			break
 		}
@@ -222,7 +222,7 @@ func innerDir(dir string) string {
 
 // unmountAll unmounts what is mounted inside, then the folder itself. While somebody
 // is seen to use either, it begins with neither.
-func unmountAll(ctx context.Context, dir, inner string, uncover func(inner string) error) error {
+func unmountAll(ctx context.Context, dir, inner string) error {
 	all, err := mounts()
 	if err != nil {
 		return err
@@ -230,9 +230,6 @@ func unmountAll(ctx context.Context, dir, inner string, uncover func(inner strin
 	if top, ok := topmost(all, inner); ok && top.kind == FileSystem {
 		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
-		}
-		if err := uncover(inner); err != nil {
-			return err
 		}
 		if err := unmount(ctx, inner); err != nil {
 			return err

@@ -49,9 +49,6 @@ type Workspaces = versions.Workspaces
 // Versions reads versions of workspaces.
 type Versions = versions.Versions
 
-// CoverLimits says which files are unpacked, and how many.
-type CoverLimits = versions.CoverLimits
-
 // A Pace says how long the mount waits for what belongs to one save.
 type Pace = overlay.Pace
 
@@ -95,17 +92,12 @@ type Options struct {
 	// Beside is where the versions of workspaces are mounted when a mount cannot be
 	// inside of another, which takes root: a folder that is made, and removed in the
 	// end. MNT/workspaces is a symbolic link to it then. "" mounts them inside.
-	Beside string
-	// Covers is a folder, made when it is needed, on the disk of the repository: large
-	// files of versions that were read to their end are unpacked into it, and mounted over
-	// those in the mount, where this process may mount. "" leaves all as it is.
-	Covers      string
-	CoverLimits CoverLimits  // zero for the default
-	Drafts      string       // folder of the journal of drafts; not needed when ReadOnly
-	ReadOnly    bool         // refuse all changes
-	Label       string       // what mount(8) shows as the source, such as the repository's folder
-	Logger      *slog.Logger // nil logs nothing
-	Pace        Pace         // zero for the default
+	Beside   string
+	Drafts   string       // folder of the journal of drafts; not needed when ReadOnly
+	ReadOnly bool         // refuse all changes
+	Label    string       // what mount(8) shows as the source, such as the repository's folder
+	Logger   *slog.Logger // nil logs nothing
+	Pace     Pace         // zero for the default
 }
 
 // FileSystem is the type under which mounts of this package stand in the mount

@@ -153,7 +153,6 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	tree := versions.New(versions.Config{
 		Workspaces: v.Workspaces, Versions: v.Versions, Contents: v.Contents,
 		Started: v.started, Errno: Errno, Spelled: spelled, Logger: v.log,
-		Covers: s.covers, CoverLimits: v.CoverLimits,
 	})
 	server, err := fuse.NewServer(tree, dir, &fuse.MountOptions{
 		Name:   subtype,
@@ -177,8 +176,5 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		return server, err
 	}
 	readAhead(dir, 512<<10)
-	if at, ok := mountedAt(dir); ok {
-		tree.Mounted(at)
-	}
 	return server, nil
 }

@@ -463,3 +463,8 @@ func TestVersionsBesideGoWhenTheWholeIsUnmountedAlone(t *testing.T) {
 		})
 	}
 }
+
+// inVersion returns the resources of a version that has one, fs.
+func inVersion(items workspacetest.Tree) map[string]workspacetest.Tree {
+	return map[string]workspacetest.Tree{"fs": items}
+}

@@ -1,5 +1,11 @@
 package main
 
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
 type gcCmd struct {
 	JSON bool `name:"json" help:"Print a JSON array."`
 }
@@ -7,8 +13,7 @@ type gcCmd struct {
 func (gcCmd) Help() string {
 	return `
 Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
-unless set), files of its own that nobody needs any more, files that a mount unpacked which
-was killed (their room is free when that is unmounted), and containers and private servers
+unless set), files of its own that nobody needs any more, and containers and private servers
 whose workspace is gone from this machine (a container engine that is down is not waited
 for). Objects are collected by "git gc".
 
@@ -30,18 +35,30 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	found, err := inv.removeUnpacked()
-	if err != nil {
+	if err := inv.removeUnpacked(); err != nil {
 		return err
 	}
 	stored, err := source.store.GC(inv.ctx)
 	if err != nil {
 		return err
 	}
-	found = append(found, findings(stored)...)
+	found := findings(stored)
 	found = append(found, source.sessions.RemoveLeft(inv.ctx)...)
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")
 	}
 	return printFindings(inv, found, c.JSON)
+}
+
+// removeUnpacked removes the files of versions that earlier programs unpacked for their
+// mounts.
+func (inv *invocation) removeUnpacked() error {
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(git.StateDir(), "unpacked")); err != nil {
+		return fmt.Errorf("removing the files that an earlier mount unpacked: %w", err)
+	}
+	return nil
 }

@@ -39,12 +39,6 @@ last good snapshot.
 In workspaces/ any program works as on files on the disk. All there belongs to nobody and
 cannot be changed; "git domarkx checkout" writes a version to a folder of yours.
 
-Where the user may mount (root may), a file of 16 MiB or more in there that was read to
-its end is unpacked to .git/domarkx/unpacked, and mounted over itself: read again it is as
-fast as any file on the disk. It shows in the mount table, and as of another file system.
-The unpacked files take 2 GiB at most, an eighth of what is free, and go with the mount;
-"git config domarkx.mount.unpack false" does without.
-
 FUSE is needed: the package fuse3 on Debian and Ubuntu, macFUSE on macOS.
 
 ## Output

@@ -39,7 +39,6 @@ objects. log, show and diff use Git's pager on a terminal.
 These are read with git config:
 
 - ` + "`domarkx.mount.dir`" + `: the folder that mount uses when none is given.
-- ` + "`domarkx.mount.unpack`" + `: false keeps mount from unpacking large files of versions onto the disk.
 - ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host folder that containers may see, a database that may be used, the beginning of the URLs that may be cloned; each any number of times.

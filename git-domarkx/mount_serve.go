@@ -62,13 +62,9 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())
 	}
-	covers, err := inv.coversDir()
-	if err != nil {
-		return nil, nil, errors.Join(err, note.end())
-	}
 	log := slog.New(slog.NewTextHandler(inv.err, nil))
 	o := source.writable(draftsDir(git))
-	o.Dir, o.Beside, o.Covers = dir, beside, covers
+	o.Dir, o.Beside = dir, beside
 	o.Workspaces, o.Versions, o.Contents = source.store, source.store, source.store
 	o.ReadOnly, o.Label, o.Logger = !writableRepository(git), git.CommonDir, log
 	server, err := fusefs.Mount(inv.ctx, o)

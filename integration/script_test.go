@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/domarkx/domarkx/fusefs/cover/covertest"
 )
 
 // TestScript runs the scripts in testdata/script. Each begins in an empty folder,
@@ -69,9 +67,8 @@ func TestScript(t *testing.T) {
 // machine that is busy with other packages; what a script runs is bounded by itself, too.
 const maxScripts = 20 * time.Minute
 
-// scriptCondition knows has:PROGRAM, has:fuse, and has:covers, which is that the mount can
-// put large files of the disk over its own. Where everything has to be tested (CI=true) what
-// is missing is an error; that only root may do something is not.
+// scriptCondition knows has:PROGRAM and has:fuse. Where everything has to be tested
+// (CI=true), a missing one is an error.
 func scriptCondition(cond string) (bool, error) {
 	name, ok := strings.CutPrefix(cond, "has:")
 	if !ok {
@@ -85,11 +82,6 @@ func scriptCondition(cond string) (bool, error) {
 			file.Close()
 			_, err = exec.LookPath("fusermount3")
 		}
-	case "covers":
-		if os.Geteuid() != 0 {
-			return false, nil
-		}
-		err = canCover()
 	default:
 		_, err = exec.LookPath(name)
 	}
@@ -97,16 +89,6 @@ func scriptCondition(cond string) (bool, error) {
 		return false, fmt.Errorf("%s cannot be tested here, .ci/install-test-tools installs it: %w", name, err)
 	}
 	return err == nil, nil
-}
-
-// canCover returns why no files can be covered where scripts run.
-func canCover() (err error) {
-	dir, err := os.MkdirTemp("", "covers-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return covertest.Possible(filepath.Join(dir, "unpacked"), 32<<20)
 }
 
 // timedOut is the exit status of timeout(1) when it ended a program.

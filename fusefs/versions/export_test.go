@@ -3,7 +3,6 @@
 package versions
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -36,15 +35,6 @@ func NewBlocks(of domarkx.Content) domarkx.Content { return newBlocks(of, new(sy
 // Lend returns bytes of a content that NewBlocks returned, where they are.
 func Lend(of domarkx.Content, off int64, size int) (fuse.ReadResult, error) {
 	return of.(*blocks).lend(off, size)
-}
-
-// A Disk is what Unpack writes to.
-type Disk = disk
-
-// Unpack writes a content of a size to a disk, as files that are to cover others are.
-func Unpack(ctx context.Context, contents domarkx.VersionReader, to Disk, id string, size int64) error {
-	c := &coverer{fs: &FS{config: Config{Contents: contents}}}
-	return c.unpack(ctx, to, &node{key: id, meta: meta{size: size}})
 }
 
 // Inode returns an inode number.

@@ -20,7 +20,6 @@ type FS struct {
 	contents *contents
 	pusher   *pusher
 	glance   *glance
-	covers   *coverer
 
 	mu    sync.Mutex
 	nodes table  // those that the kernel knows
@@ -44,7 +43,6 @@ func New(c Config) *FS {
 	f.nodes = table{}
 	f.nodes.put(top)
 	f.pusher = newPusher(f)
-	f.covers = newCoverer(f, c.Covers, c.CoverLimits)
 	return f
 }
 
@@ -57,16 +55,14 @@ func (f *FS) Path(ctx context.Context, id, preferred string) (string, error) {
 // String names the file system.
 func (f *FS) String() string { return "domarkx" }
 
-// Init begins to push contents into the kernel's cache, and to cover files.
+// Init starts to push contents into the kernel's cache.
 func (f *FS) Init(s *fuse.Server) {
 	f.pusher.start(s)
-	f.covers.start()
 }
 
 // OnUnmount ends what goes on in the background.
 func (f *FS) OnUnmount() {
 	f.pusher.stop()
-	f.covers.stop()
 	f.contents.close()
 }
 
@@ -131,7 +127,6 @@ func (f *FS) Forget(id, lookups uint64) {
 	f.nodes.remove(id)
 	f.glance.forget(n)
 	if n.kind == inside {
-		f.covers.forget(n)
 		n.parent.listing.nodes[n.slot] = nil
 		return
 	}

@@ -40,7 +40,6 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 		return fuse.ReadResultData(nil), fuse.OK
 	}
 	// First, so that nobody else reads it too.
-	f.covers.read(n, len(buf))
 	f.pusher.missed(n, off == 0, off+int64(len(buf)) == n.meta.size)
 	r, err := fuse.ReadResultData(buf), error(nil)
 	if int64(len(buf)) == n.meta.size && n.meta.size < largeFrom {

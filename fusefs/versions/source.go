@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/cover"
 )
 
 // Workspaces tells what workspaces there are.
@@ -38,15 +37,4 @@ type Config struct {
 	Errno      func(error) syscall.Errno // which error a program sees for which of ours
 	Spelled    func(string) string       // how the store spells a name of the kernel's
 	Logger     *slog.Logger
-	Covers     *cover.Folder // for files that are mounted over large ones; nil for none
-	CoverLimits
-}
-
-// CoverLimits says which files are unpacked to the disk and mounted over those of the mount
-// when these were read to their end. What is 0 is the default.
-type CoverLimits struct {
-	From   int64         // bytes of the smallest
-	Files  int           // that are there at once
-	Bytes  int64         // of them together
-	MinAge time.Duration // of one that makes room for another
 }
