@@ -4,7 +4,6 @@ package versions
 
 import (
 	"sync"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -39,37 +38,3 @@ func Lend(of domarkx.Content, off int64, size int) (fuse.ReadResult, error) {
 
 // Inode returns an inode number.
 var Inode = inode
-
-// A Glance is fed with what is asked of folders of the same kind.
-type Glance struct {
-	*glance
-	folders []*node
-}
-
-// NewGlance returns one for a number of folders with so many files each.
-func NewGlance(folders, files int) *Glance {
-	g := &Glance{glance: newGlance()}
-	for range folders {
-		g.folders = append(g.folders, &node{kind: inside, listing: &listing{entries: make([]entry, files)}})
-	}
-	return g
-}
-
-// Lists says that a folder is listed, and reports whether only names are told.
-func (g *Glance) Lists(folder int, now time.Time) bool {
-	n := g.folders[folder]
-	g.lists(n, now)
-	return n.brief
-}
-
-// Wants says that somebody wanted a file of a folder, and returns how many folders
-// are to be listed anew for that.
-func (g *Glance) Wants(folder int) int {
-	g.wants(g.folders[folder])
-	select {
-	case all := <-g.renew:
-		return len(all)
-	default:
-		return 0
-	}
-}

@@ -19,7 +19,6 @@ type FS struct {
 	kept     *keptFolders
 	contents *contents
 	pusher   *pusher
-	glance   *glance
 
 	mu    sync.Mutex
 	nodes table  // those that the kernel knows
@@ -36,7 +35,6 @@ func New(c Config) *FS {
 		owner:         ownerless(),
 		kept:          newKeptFolders(c.Contents),
 		contents:      newContents(c.Contents.Content),
-		glance:        newGlance(),
 		last:          fuse.FUSE_ROOT_ID,
 	}
 	top := &node{kind: named, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
@@ -125,7 +123,6 @@ func (f *FS) Forget(id, lookups uint64) {
 		return
 	}
 	f.nodes.remove(id)
-	f.glance.forget(n)
 	if n.kind == inside {
 		n.parent.listing.nodes[n.slot] = nil
 		return
@@ -175,9 +172,6 @@ func (f *FS) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if l.entries[i].meta.mode != dirMode {
-		f.glance.wants(n)
-	}
 	f.tell(f.child(n, l, i), out)
 	return fuse.OK
 }

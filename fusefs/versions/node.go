@@ -52,8 +52,6 @@ type node struct {
 	live    map[string]*node // of what changes: the nodes in it that the kernel knows; guarded by FS.mu
 	lists   []listed         // of what changes: how it was listed; guarded by FS.mu
 
-	brief bool // the kernel has only the names of its files; guarded by FS.mu
-
 	// for pushing content, guarded by FS.mu
 	cached  bool // the kernel has the content
 	misses  int  // of a folder: contents that the kernel asked for

@@ -59,7 +59,6 @@ func (p *pusher) start(s *fuse.Server) {
 	for range readers {
 		p.work.Go(p.read)
 	}
-	p.work.Go(func() { p.relist(s) })
 	p.work.Go(func() {
 		for {
 			select {
@@ -128,7 +127,7 @@ func (p *pusher) missed(n *node, first, last bool) {
 	if !first {
 		return
 	}
-	if f.glance.wants(folder); folder.kind != inside {
+	if folder.kind != inside {
 		return
 	}
 	if folder.misses++; folder.pushing || folder.misses < 2 && !p.sweeping() {

@@ -5,7 +5,6 @@ package versions
 import (
 	"context"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
@@ -15,8 +14,9 @@ func (f *FS) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList)
 	return f.readDir(in, out, false)
 }
 
-// ReadDirPlus lists a folder, and tells all about what is in it when that never
-// changes.
+// ReadDirPlus lists a directory, with the attributes of every entry that never
+// changes. The kernel then creates an inode for each: a listing of names alone takes
+// longer, but programs that look at the files or read them send no message for each.
 func (f *FS) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return f.readDir(in, out, true)
 }
@@ -84,7 +84,6 @@ func addNames(n *node, l listed, off uint64, out *fuse.DirEntryList, plus bool) 
 
 // addEntries adds what follows an offset, which is the number of entries before.
 func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList, plus bool) {
-	first := off == 0
 	for ; off < 2; off++ {
 		if !add(out, dots(n, off), plus) {
 			return
@@ -101,17 +100,11 @@ func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList,
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if first {
-		f.glance.lists(n, time.Now())
-	}
 	for i := off - 2; i < uint64(len(l.entries)); i++ {
 		e := &l.entries[i]
 		told := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
 		if told == nil {
 			return
-		}
-		if n.brief && e.meta.mode != dirMode {
-			continue // without a node, the kernel takes the name alone
 		}
 		f.tell(f.child(n, l, int(i)), told)
 	}
