@@ -10,7 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 const bom = "\ufeff"
@@ -246,8 +246,8 @@ func message(v domarkx.Value) domarkx.Message {
 		metadata = metadata.With(keyRole, domarkx.StringValue(typeSystem))
 	}
 	var between []string
-	if m.Content, between = glue.Split(content); between != nil {
-		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
+	if m.Content, between = mdtext.Split(content); between != nil {
+		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
 	}
 	m.Metadata = &metadata
 	return m

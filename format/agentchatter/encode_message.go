@@ -9,7 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
@@ -83,8 +83,8 @@ func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) st
 
 // content is a message's text; what it cannot hold of the blocks is told.
 func (e *encoder) content(i int, m domarkx.Message) string {
-	content := glue.Join(m.Content, m.Glue())
-	if read, _ := glue.Split(content); !glue.Same(read, m.Content) {
+	content := mdtext.Join(m.Content, m.Glue())
+	if read, _ := mdtext.Split(content); !mdtext.Same(read, m.Content) {
 		e.to.LoseOf(i, "how its content is divided into blocks")
 	}
 	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {

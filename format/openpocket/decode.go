@@ -9,7 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // Decode reads a session. The program has no reader and escapes nothing, so that a
@@ -128,8 +128,8 @@ func (d *decoder) header(h header) {
 func (d *decoder) text(role domarkx.Role, text string, metadata domarkx.Value) {
 	m := domarkx.Message{Role: role}
 	var between []string
-	if m.Content, between = glue.Split(text); between != nil {
-		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
+	if m.Content, between = mdtext.Split(text); between != nil {
+		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
 	}
 	d.add(m, metadata)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // Encode writes a session as the program does: the first message of the user is the
@@ -121,7 +121,7 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 		if err != nil {
 			return err
 		}
-		h.task = e.safe(e.task, glue.Join(m.Content, m.Glue()), "## Steps")
+		h.task = e.safe(e.task, mdtext.Join(m.Content, m.Glue()), "## Steps")
 	}
 	if err := begin(h); err != nil {
 		return err

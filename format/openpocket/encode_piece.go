@@ -9,8 +9,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/glue"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // header returns the session's own header; a time stands for what it lacks.
@@ -107,7 +107,7 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 	_, ended := metadata.Get(keyStatus)
 	isLast := i == e.messages.Len()-1
 	if !calls && (ended && i == e.end || isLast) {
-		return []piece{e.final(i, m, metadata, glue.Join(m.Content, m.Glue()))}
+		return []piece{e.final(i, m, metadata, mdtext.Join(m.Content, m.Glue()))}
 	}
 	if ended && !calls {
 		e.to.LoseOf(i, "that the session ended there, for it goes on")

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // A piece is a part of a message's content: Markdown, or with special a block of its
@@ -246,7 +246,7 @@ func (d *draft) finish() domarkx.Message {
 	flush()
 	switch {
 	case len(notes) == 1 && len(notes[0].Members()) == 1 && between != nil:
-		metadata = metadata.With(domarkx.MetadataGlue, glue.Value(between))
+		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
 	case noted:
 		metadata = metadata.With(keyRuns, domarkx.ArrayValue(notes...))
 	}
@@ -267,7 +267,7 @@ func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 		return nil, domarkx.Value{}, nil
 	}
 	whole := strings.Join(r.texts, "\n\n")
-	blocks, between := glue.Split(whole)
+	blocks, between := mdtext.Split(whole)
 	if slices.ContainsFunc(blocks, isSpecial) { // it reads like one of ours, but is text
 		blocks, between = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
 	}
@@ -280,7 +280,7 @@ func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 		note = note.With(keyLengths, domarkx.ArrayValue(lengths...))
 	}
 	if between != nil {
-		note = note.With(domarkx.MetadataGlue, glue.Value(between))
+		note = note.With(domarkx.MetadataGlue, mdtext.Value(between))
 	}
 	return blocks, note, between
 }

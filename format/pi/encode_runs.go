@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // spread divides what a result says among the texts that it consisted of; all of it
@@ -59,7 +59,7 @@ type runParts struct {
 // made of while their lengths still fit; else what it reads as. behind says that the run
 // stands behind a result.
 func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behind bool) runParts {
-	whole := glue.Join(d.runs[k], w.glue(k, len(d.runs)))
+	whole := mdtext.Join(d.runs[k], w.glue(k, len(d.runs)))
 	var stand []domarkx.Value
 	for _, item := range were {
 		if isStripped(item) {
@@ -182,4 +182,4 @@ func (w *writing) glue(k, runs int) []string {
 }
 
 // whole is all that a message says as one text.
-func (w *writing) whole() string { return glue.Join(w.m.Content, w.glue(0, 1)) }
+func (w *writing) whole() string { return mdtext.Join(w.m.Content, w.glue(0, 1)) }

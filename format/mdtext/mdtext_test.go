@@ -1,4 +1,4 @@
-package glue_test
+package mdtext_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/glue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 func TestSplit(t *testing.T) {
@@ -24,33 +24,33 @@ func TestSplit(t *testing.T) {
 		{"never\r\n```\nclosed", 2, true},
 		{"a lone \xed\xa0\x80 surrogate\n\n```\nx\n```", 1, false},
 	} {
-		blocks, between := glue.Split(test.text)
+		blocks, between := mdtext.Split(test.text)
 		if len(blocks) != test.blocks || (between != nil) != test.glued {
 			t.Errorf("%q: got %d blocks, glue %q", test.text, len(blocks), between)
 		}
-		if got := glue.Join(blocks, between); got != test.text {
+		if got := mdtext.Join(blocks, between); got != test.text {
 			t.Errorf("%q: joined to %q", test.text, got)
 		}
 	}
 }
 
-// TestAnyText joins what was split to the same text, also with the glue that the
-// message's metadata gives back.
+// TestAnyText: joining split text restores it, also with glue that was stored in the
+// metadata of a message.
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"```", "~~~", "````", "\n", " ", "\n\n", "go", "text", "    ", "> ", "- ", "\r", "\xff", "\xed\xa0\x80", "é", "## user"})).Draw(t, "pieces")
 		text := strings.Join(pieces, "")
-		blocks, between := glue.Split(text)
-		if got := glue.Join(blocks, between); got != text {
+		blocks, between := mdtext.Split(text)
+		if got := mdtext.Join(blocks, between); got != text {
 			t.Fatalf("%q: split into %+v with %q, joined to %q", text, blocks, between, got)
 		}
 		m := domarkx.Message{Content: blocks}
 		if between == nil {
 			return
 		}
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.MetadataGlue, Value: glue.Value(between)})
+		metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(between)})
 		m.Metadata = &metadata
-		if got := glue.Join(blocks, m.Glue()); got != text {
+		if got := mdtext.Join(blocks, m.Glue()); got != text {
 			t.Fatalf("%q: with the glue of metadata %q", text, got)
 		}
 	})

@@ -1,6 +1,6 @@
-// Package glue divides the text of a foreign message, which is Markdown, into content
-// blocks such that the very same text can be made of them again.
-package glue
+// Package mdtext splits the text of a foreign message, which is Markdown, into content
+// blocks, and joins the blocks to exactly the same text again.
+package mdtext
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// Split returns the blocks of a message's text, and the glue with which [Join] makes
-// the very same text of them: what stands before, between and after them, the fences
-// of code among it. The glue is nil when the blocks alone will do. Text that is no
-// Unicode, or that blocks cannot hold, is one text block.
+// Split returns the blocks of a message's text, and the glue from which [Join] restores
+// the text: the strings before, between and after the blocks, including code fences. The
+// glue is nil if the blocks alone suffice. Text that is not valid UTF-8, or that does not
+// survive being split, becomes a single text block.
 func Split(content string) ([]domarkx.Block, []string) {
 	whole := []domarkx.Block{{Type: domarkx.TextBlock, Text: content}}
 	if !utf8.ValidString(content) {
@@ -41,14 +41,15 @@ func Split(content string) ([]domarkx.Block, []string) {
 		rest = rest[at+len(b.Text):]
 	}
 	glue = append(glue, rest)
-	if glued, ok := withGlue(blocks, glue); !ok || glued != content {
+	if joined, ok := joinGlue(blocks, glue); !ok || joined != content {
 		return whole, nil
 	}
 	return blocks, glue
 }
 
-// codeStart returns where the code of a block stands in text that goes on after the
-// block before it: the line after the opening fence.
+// codeStart returns the offset of a block's code in text, which begins after the block
+// before it: the code starts on the line after the opening fence. It returns -1 if text
+// does not contain the block.
 func codeStart(text, code string) int {
 	fence := strings.IndexAny(text, "`~")
 	if fence < 0 {
@@ -68,17 +69,17 @@ func codeStart(text, code string) int {
 	return -1
 }
 
-// Join returns the text that blocks make: with the glue if that still fits, else as
-// ordinary Markdown.
+// Join returns the text of blocks. It uses the glue if it still fits the blocks, and
+// renders them as ordinary Markdown otherwise.
 func Join(blocks []domarkx.Block, glue []string) string {
-	if glued, ok := withGlue(blocks, glue); ok {
-		return glued
+	if joined, ok := joinGlue(blocks, glue); ok {
+		return joined
 	}
 	return markdown.RenderContent(blocks)
 }
 
-// Value returns glue as the member [domarkx.MetadataGlue] of message_metadata, from
-// which [domarkx.Message.Glue] reads it.
+// Value returns glue as the member [domarkx.MetadataGlue] of message_metadata, which
+// [domarkx.Message.Glue] reads.
 func Value(glue []string) domarkx.Value {
 	items := make([]domarkx.Value, len(glue))
 	for i, s := range glue {
@@ -87,8 +88,8 @@ func Value(glue []string) domarkx.Value {
 	return domarkx.ArrayValue(items...)
 }
 
-// withGlue returns what glue makes of blocks, and whether it reads as these blocks.
-func withGlue(blocks []domarkx.Block, glue []string) (string, bool) {
+// joinGlue interleaves blocks and glue, and reports whether the result parses as these blocks.
+func joinGlue(blocks []domarkx.Block, glue []string) (string, bool) {
 	if len(glue) != len(blocks)+1 {
 		return "", false
 	}
@@ -101,8 +102,8 @@ func withGlue(blocks []domarkx.Block, glue []string) (string, bool) {
 	return b.String(), ReadsAs(b.String(), blocks)
 }
 
-// ReadsAs reports whether text divides into exactly these blocks, but for members
-// that the snapshot format does not know.
+// ReadsAs reports whether content parses as exactly these blocks, ignoring members that
+// the snapshot format does not define.
 func ReadsAs(content string, blocks []domarkx.Block) bool {
 	if !utf8.ValidString(content) {
 		return len(blocks) == 1 && blocks[0].Type == domarkx.TextBlock && blocks[0].Text == content
@@ -111,7 +112,8 @@ func ReadsAs(content string, blocks []domarkx.Block) bool {
 	return err == nil && Same(read, blocks)
 }
 
-// Same reports whether blocks are equal but for members that the format does not know.
+// Same reports whether blocks are equal, ignoring members that the snapshot format does
+// not define.
 func Same(a, b []domarkx.Block) bool {
 	return slices.EqualFunc(a, b, func(a, b domarkx.Block) bool {
 		return a.Type == b.Type && a.Text == b.Text && a.Language == b.Language && a.HasName == b.HasName && a.Name == b.Name
