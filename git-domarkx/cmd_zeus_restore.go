@@ -33,7 +33,8 @@ setting (see git domarkx help zeus), never one that the snapshot names.
 When one of the agents runs already, nothing is started. With --if-running=skip those that
 run are left as they are; with --if-running=replace they are closed first. A session of tmux
 that has the name of one in the snapshot is that agent's problem alone: it fails, is
-skipped, or the session is closed.
+skipped, or the session is closed. An agent whose folder no longer exists starts in the home
+folder, with a warning.
 
 A transcript that is missing is written from what was kept with the session: to its own
 place, or into the folder of --session-dir, and then the agent is started with that one. A file

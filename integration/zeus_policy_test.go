@@ -8,7 +8,8 @@ import (
 )
 
 // TestZeusPolicies restores an agent by each policy, whether it runs, its tmux session
-// is another's, its transcript or its folder is missing. What is not replaced stays.
+// is another's, its transcript or its folder is missing. What is not replaced stays. An
+// agent without its folder starts in the home folder, as with Zeus.
 func TestZeusPolicies(t *testing.T) {
 	f := newFleet(t)
 	good := f.transcript("good.jsonl")
@@ -45,7 +46,7 @@ func TestZeusPolicies(t *testing.T) {
 					switch {
 					case state != free && policy == "skip":
 						status = "skipped"
-					case state != free && policy != "replace", missing != "":
+					case state != free && policy != "replace", missing == "transcript", missing == "both":
 						code, status = 1, "failed"
 					}
 					args := []string{"restore", "--workspace-mode", mode}
@@ -60,6 +61,12 @@ func TestZeusPolicies(t *testing.T) {
 					counts := map[string]int{status: 1}
 					if want := fmt.Sprintf("%d restored, %d skipped, %d failed", counts["restored"], counts["skipped"], counts["failed"]); !strings.Contains(o.err, want) {
 						t.Errorf("%s: no %q\n%s", what, want, o)
+					}
+					if missing == "folder" {
+						folder = f.home()
+						if warned := strings.Contains(o.err, `m: its folder "/none" does not exist; it was started in "`+folder+`"`); warned != (status == "restored") {
+							t.Errorf("%s: warned %v\n%s", what, warned, o)
+						}
 					}
 					after := f.try("", "tmux", "list-sessions", "-F", "#{session_id} #{session_name}").out
 					if status == "restored" {

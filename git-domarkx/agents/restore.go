@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -181,14 +180,23 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	if err := e.check(); err != nil {
 		return "", nil, err
 	}
-	// All that can be missing is looked for before anything is closed.
-	if info, err := os.Stat(e.Folder); err != nil || !info.IsDir() {
-		return "", nil, fmt.Errorf("its folder %q is not there", e.Folder)
+	// Nothing is closed before everything that the agent needs is known to exist.
+	missing := ""
+	if !isFolder(e.Folder) {
+		missing, e.Folder = e.Folder, r.Getenv("HOME")
+		if !isFolder(e.Folder) {
+			return "", nil, fmt.Errorf("its folder %q does not exist, and neither does the home folder %q", missing, e.Folder)
+		}
 	}
 	path, err := r.session(ctx, e)
 	if err != nil {
 		return "", nil, err
 	}
+	defer func() {
+		if missing != "" && err == nil {
+			r.warn(fmt.Errorf("%s: its folder %q does not exist; it was started in %q", e.Name, missing, e.Folder))
+		}
+	}()
 	if running && replace && !r.replaced[e.ID] {
 		r.closeAll(ctx, e.ID)
 	}
