@@ -27,6 +27,8 @@ type globals struct {
 
 	Usage usageFlag `short:"h" hidden:"" help:"Show the usage on one screen and stop."`
 	Help  helpFlag  `help:"Show the whole help and stop; -h shows a screen."`
+
+	Version versionFlag `name:"version" hidden:"" help:"Print the version and stop."`
 }
 
 // commandLine is the grammar: what a user can type.
@@ -72,10 +74,10 @@ type commandLine struct {
 	Doctor doctorCmd `cmd:"" group:"care" help:"Find out what keeps git-domarkx from working here."`
 	Gc     gcCmd     `cmd:"" group:"care" help:"Tidy up, and empty the trash of what is old."`
 
-	Version    versionCmd    `cmd:"" group:"tool" help:"Print the version."`
-	Completion completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`
-	Man        manCmd        `cmd:"" group:"tool" help:"Print or write the manual pages."`
-	HelpOn     helpCmd       `cmd:"" name:"help" group:"tool" help:"Show the whole help of a command."`
+	ShowVersion versionCmd    `cmd:"" name:"version" group:"tool" help:"Print the version."`
+	Completion  completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`
+	Man         manCmd        `cmd:"" group:"tool" help:"Print or write the manual pages."`
+	HelpOn      helpCmd       `cmd:"" name:"help" group:"tool" help:"Show the whole help of a command."`
 
 	Complete completeCmd `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List what a command line may go on with."`
 }
@@ -145,3 +147,11 @@ func selected(ctx *kong.Context) *kong.Node {
 	}
 	return ctx.Model.Node
 }
+
+type versionFlag bool
+
+// BeforeReset is called by the parser when --version is among the arguments.
+func (versionFlag) BeforeReset() error { return errVersion }
+
+// errVersion stops parsing: the version was asked for.
+var errVersion = errors.New("the version was asked for")

@@ -3,19 +3,23 @@ package main
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type appendCmd struct {
-	Role string  `default:"user" enum:"user,assistant" placeholder:"ROLE" help:"user (the default) or assistant."`
+	sessionOption
+	New  bool    `help:"Create the session if it does not exist."`
+	Role string  `default:"user" enum:"user,assistant,system" placeholder:"ROLE" help:"user (the default), assistant or system."`
 	Text *string `short:"m" name:"message" placeholder:"TEXT" help:"The message; read from standard input unless given."`
-	Name string  `arg:"" name:"NAME" help:"The session; it is made when it is not there."`
+	Name string  `arg:"" name:"NAME" help:"The session."`
 }
 
 func (appendCmd) Help() string {
 	return `
 Adds a message to the end of a session. The text is Markdown: its fences become code
 blocks. A line in it that would begin another message is escaped.
+
+A system message is stored as one of the user whose metadata says that it is the system's.
 
 A message of the assistant is linked to the version of the session's workspace that is
 live, after changes made by hand in its folders were committed as a version; where
@@ -31,7 +35,7 @@ to one session at once.
 
 ## Examples
 
-    git domarkx append -m 'What does this do?' talk
+    git domarkx append --new -m 'What does this do?' talk
     model < prompt.txt | git domarkx append --role assistant talk
 `
 }
@@ -51,9 +55,9 @@ func (c *appendCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Append(inv.ctx, c.Name, domarkx.Role(c.Role), *message)
+	info, err := sessions.Append(inv.ctx, engine.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
 	if err != nil {
 		return err
 	}
-	return printSession(inv, info)
+	return c.printSession(inv, info)
 }

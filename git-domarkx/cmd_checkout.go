@@ -7,6 +7,7 @@ import (
 )
 
 type checkoutCmd struct {
+	pathOption
 	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
@@ -58,11 +59,11 @@ func (c *checkoutCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return checkOut(inv, sessions, engine.CheckoutRequest{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, sessions, engine.CheckoutRequest{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
 // checkOut writes a version and says what could not be written as it was.
-func checkOut(inv *invocation, sessions *engine.SessionManager, r engine.CheckoutRequest) error {
+func (o pathOption) checkOut(inv *invocation, sessions *engine.SessionManager, r engine.CheckoutRequest) error {
 	left, err := sessions.Checkout(inv.ctx, r)
 	if err != nil {
 		return err
@@ -70,7 +71,5 @@ func checkOut(inv *invocation, sessions *engine.SessionManager, r engine.Checkou
 	for _, what := range left {
 		inv.warn(fmt.Errorf("warning: %s", what))
 	}
-	t := newTable()
-	t.add(text(r.Dir))
-	return t.write(inv)
+	return o.printPath(inv, r.Dir)
 }

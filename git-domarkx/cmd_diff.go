@@ -8,17 +8,19 @@ import (
 )
 
 type diffCmd struct {
-	A string `arg:"" name:"A" help:"A session, snapshot or message: the old side."`
-	B string `arg:"" name:"B" help:"The new side."`
+	A string `arg:"" name:"A" help:"A session, snapshot or message: the old side; alone, what its newest change was."`
+	B string `arg:"" optional:"" name:"B" help:"The new side."`
 }
 
 func (diffCmd) Help() string {
 	return `
-Prints a unified diff of two sessions, snapshots or messages as Markdown.
+Prints a unified diff of two sessions, snapshots or messages as Markdown. With one
+argument, the diff between the snapshot before it and itself.
 
 ## Examples
 
-    git domarkx diff talk~1 talk
+    git domarkx diff talk
+    git domarkx diff talk~3 talk
     git domarkx diff talk other
 `
 }
@@ -33,6 +35,13 @@ func (c *diffCmd) Run(inv *invocation) error {
 	a, err := engine.ParseRevision(c.A)
 	if err != nil {
 		return err
+	}
+	if c.B == "" {
+		if a.Message >= 0 {
+			return usagef("%q is a message; name another to compare it with", c.A)
+		}
+		c.A, c.B = a.Before().String(), c.A
+		a = a.Before()
 	}
 	b, err := engine.ParseRevision(c.B)
 	if err != nil {

@@ -1,7 +1,7 @@
 package main
 
 type doctorCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+	findingOption
 }
 
 func (doctorCmd) Help() string {

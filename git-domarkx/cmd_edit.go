@@ -8,6 +8,7 @@ import (
 )
 
 type editCmd struct {
+	sessionOption
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
 
@@ -49,5 +50,5 @@ func (c *editCmd) Run(inv *invocation) error {
 			fmt.Fprintf(inv.err, "%s is unchanged\n", c.Name)
 		}
 	}
-	return printSession(inv, edited.Info)
+	return c.printSession(inv, edited.Info)
 }

@@ -1,6 +1,7 @@
 package main
 
 type fetchCmd struct {
+	exchangeOption
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
@@ -34,5 +35,5 @@ func (c *fetchCmd) Run(inv *invocation) error {
 		return err
 	}
 	told, err := sessions.Fetch(inv.ctx, remote, names, inv.gitProgress())
-	return printExchange(inv, told, err)
+	return c.printExchange(inv, told, err)
 }

@@ -7,6 +7,7 @@ import (
 )
 
 type forkCmd struct {
+	sessionOption
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, snapshot or message."`
 	New      string `arg:"" name:"NEW" help:"The new session's name."`
 }
@@ -46,5 +47,5 @@ func (c *forkCmd) Run(inv *invocation) error {
 	if fork.Asleep != nil {
 		inv.warn(fmt.Errorf("warning: the workspace of %q is made live by its first call: %w", fork.Name, fork.Asleep))
 	}
-	return printSession(inv, fork.Info)
+	return c.printSession(inv, fork.Info)
 }

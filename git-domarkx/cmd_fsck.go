@@ -3,7 +3,7 @@ package main
 import "github.com/domarkx/domarkx/git-domarkx/engine"
 
 type fsckCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+	findingOption
 }
 
 func (fsckCmd) Help() string {

@@ -7,7 +7,7 @@ import (
 )
 
 type gcCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+	findingOption
 }
 
 func (gcCmd) Help() string {

@@ -12,6 +12,7 @@ import (
 )
 
 type importCmd struct {
+	jsonOption
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
 	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
@@ -215,12 +216,19 @@ func (c *importCmd) isOneDocument() bool {
 	return err != nil || !info.IsDir()
 }
 
+func (importCmd) row() any { return []importRow{} }
+
+type importRow struct {
+	sessionRow
+	Messages int `json:"messages" head:"MESSAGES" doc:"how many messages the session has"`
+}
+
 func (c *importCmd) print(inv *invocation, result engine.Import) error {
-	t := newTable("NAME", "SNAPSHOT", "MESSAGES")
-	for _, s := range result.Sessions {
-		t.add(text(s.Name), oid(s.ID), number(s.Messages))
+	rows := make([]importRow, len(result.Sessions))
+	for i, s := range result.Sessions {
+		rows[i] = importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages}
 	}
-	if err := t.write(inv); err != nil {
+	if err := printResults(inv, c.JSON, rows); err != nil {
 		return err
 	}
 	for _, a := range result.Attached {

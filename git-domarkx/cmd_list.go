@@ -2,28 +2,44 @@ package main
 
 import (
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type listCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+	jsonOption
+	Sort     string   `enum:"name,updated,messages" default:"name" placeholder:"KEY" help:"Sort by name (the default), updated (newest first) or messages (most first)."`
+	Limit    int      `short:"n" placeholder:"N" help:"List at most N sessions."`
+	Tag      string   `placeholder:"TAG" help:"List only sessions with this tag in the tags of their front matter."`
+	Patterns []string `arg:"" optional:"" name:"PATTERN" help:"List only sessions whose name matches: as in for-each-ref, a glob, or a name with all below it."`
+}
+
+func (listCmd) row() any { return []listRow{} }
+
+type listRow struct {
+	Session       string    `json:"session" head:"NAME" doc:"the name of the session"`
+	Messages      int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
+	Updated       timeField `json:"updated" head:"UPDATED" doc:"when its newest snapshot was made"`
+	Summary       string    `json:"summary" head:"SUMMARY" doc:"the number of messages and the beginning of the first"`
+	OID           oidField  `json:"oid" doc:"the commit of its newest snapshot"`
+	Bytes         int64     `json:"bytes" doc:"the size of its Markdown document"`
+	Conflicts     int       `json:"conflicts" doc:"how many messages a merge left in conflict"`
+	SourceID      string    `json:"source_id,omitempty" doc:"its id in the program that it was imported from"`
+	SourceCreated string    `json:"source_created,omitempty" doc:"when it was created, as that program recorded it"`
+	SourceUpdated string    `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
 }
 
 func (listCmd) Help() string {
 	return `
-Lists all sessions by name.
+Lists the sessions.
 
 ## Output
 
     NAME  MESSAGES  UPDATED  SUMMARY
 
-The summary is the number of messages and the beginning of the first. The objects of
---json have the members name, messages, updated, summary, oid, bytes (of the document
-as Markdown) and conflicts (how many merges left), and those of agent-chatter's lists:
-messageCount, and where the session has them sessionId, createdAt and updatedAt. Sessions
-with a save that is not in them, and those with conflicts, are named on standard error; on
-a terminal the table has a column CONFLICTS when there are any. Where there are no
-sessions, standard error says how to get some.
+The summary is the number of messages and the beginning of the first. Sessions with a
+save that is not in them, and those with conflicts, are named on standard error. Where
+there are no sessions, standard error says how to get some.
 `
 }
 
@@ -45,6 +61,10 @@ func (c *listCmd) Run(inv *invocation) error {
 		return unread
 	}
 	inv.mentionDrafts()
+	all := len(list)
+	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Sort: c.Sort, Limit: c.Limit}); err != nil {
+		return err
+	}
 	conflicts, err := sessions.Conflicts(inv.ctx, list)
 	if err != nil {
 		return err
@@ -56,7 +76,7 @@ func (c *listCmd) Run(inv *invocation) error {
 	if unread != nil {
 		return badInput(inv, []error{unread})
 	}
-	if len(list) == 0 {
+	if all == 0 {
 		inv.hintNoSessions(opened)
 	}
 	if inv.reportPending() {
@@ -67,33 +87,15 @@ func (c *listCmd) Run(inv *invocation) error {
 }
 
 func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list []domarkx.Info, conflicts map[string]int) error {
+	identities := map[string]format.Identity{}
 	if c.JSON {
-		identities := sessions.Identities(inv.ctx, list)
-		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
-			members := []domarkx.Member{jsonText("name", i.Name), jsonNumber("messages", int64(i.Messages)),
-				jsonDate("updated", i.Date), jsonText("summary", i.Summary()), jsonText("oid", i.ID), jsonNumber("bytes", i.Bytes),
-				jsonNumber("conflicts", int64(conflicts[i.Name]))}
-			id := identities[i.Name]
-			for _, m := range []domarkx.Member{jsonText("sessionId", id.SessionID), jsonText("createdAt", id.CreatedAt), jsonText("updatedAt", id.UpdatedAt)} {
-				if m.Value.Text() != "" {
-					members = append(members, m)
-				}
-			}
-			return append(members, jsonNumber("messageCount", int64(i.Messages)))
-		})
+		identities = sessions.Identities(inv.ctx, list)
 	}
-	head := []string{"NAME", "MESSAGES", "UPDATED", "SUMMARY"}
-	marks := inv.out.tty && len(conflicts) > 0
-	if marks {
-		head = []string{"NAME", "MESSAGES", "CONFLICTS", "UPDATED", "SUMMARY"}
+	rows := make([]listRow, len(list))
+	for n, i := range list {
+		id := identities[i.Name]
+		rows[n] = listRow{Session: i.Name, Messages: i.Messages, Updated: timeField(i.Date), Summary: i.Summary(), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
+			SourceID: id.SessionID, SourceCreated: id.CreatedAt, SourceUpdated: id.UpdatedAt}
 	}
-	t := newTable(head...)
-	for _, i := range list {
-		cells := []cell{text(i.Name), number(i.Messages)}
-		if marks {
-			cells = append(cells, number(conflicts[i.Name]))
-		}
-		t.add(append(cells, date(i.Date), text(i.Summary()))...)
-	}
-	return t.write(inv)
+	return printResults(inv, c.JSON, rows)
 }

@@ -8,9 +8,29 @@ import (
 )
 
 type logCmd struct {
-	JSON     bool   `name:"json" help:"Print a JSON array."`
+	jsonOption
 	Messages bool   `help:"List the messages of the snapshot instead."`
+	Number   int    `short:"n" name:"number" placeholder:"N" help:"List at most N snapshots, or messages."`
+	Patch    bool   `short:"p" help:"Show what each snapshot changed, as diff does."`
 	Revision string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID."`
+}
+
+func (logCmd) row() any { return rowAlternatives{[]snapshotRow{}, []messageRow{}} }
+
+type snapshotRow struct {
+	OID      oidField  `json:"oid" head:"SNAPSHOT" doc:"the commit of the snapshot"`
+	Date     timeField `json:"date" head:"DATE" doc:"when it was made"`
+	Messages int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
+	Subject  string    `json:"subject" head:"SUBJECT" doc:"the subject of the commit"`
+}
+
+type messageRow struct {
+	Index     int       `json:"index" head:"K" doc:"the K of NAME#K (with --messages)"`
+	Role      string    `json:"role" head:"ROLE" doc:"user or assistant (with --messages)"`
+	Written   timeField `json:"date" head:"DATE" doc:"when this text was written (with --messages)"`
+	Workspace oidField  `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version that it is linked to; empty for none (with --messages)"`
+	FirstLine string    `json:"first_line" head:"FIRST LINE" doc:"the first line of its text (with --messages)"`
+	Message   string    `json:"message" doc:"its id (with --messages)"`
 }
 
 func (logCmd) Help() string {
@@ -25,9 +45,6 @@ Git does it too: "git log --first-parent refs/domarkx/sessions/NAME".
 With --messages, K being what NAME#K takes:
 
     K  ROLE  DATE  WORKSPACE_OID  FIRST LINE
-
-The objects of --json have the members oid, date, messages and subject; with --messages
-k, role, date, workspace_oid and first_line.
 `
 }
 
@@ -37,117 +54,82 @@ func (c *logCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if c.Patch && (c.Messages || c.JSON) {
+		return usagef("-p shows snapshots as text; it goes with neither --messages nor --json")
+	}
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err
 	}
 	if c.Messages {
-		return c.messages(inv, sessions.Messages(inv.ctx, revision))
-	}
-	return c.snapshots(inv, sessions.Log(inv.ctx, revision))
-}
-
-func (c *logCmd) snapshots(inv *invocation, log iter.Seq2[domarkx.Info, error]) error {
-	list, err := collect(log)
-	if err != nil {
-		return err
-	}
-	if err := inv.page(); err != nil {
-		return err
-	}
-	if c.JSON {
-		return writeJSON(inv.out, list, func(i domarkx.Info) []domarkx.Member {
-			return []domarkx.Member{jsonText("oid", i.ID), jsonDate("date", i.Date), jsonNumber("messages", int64(i.Messages)), jsonText("subject", i.Subject)}
+		inv.opened.store.BoundMemory(packMemory)
+		return printLog(inv, c, sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) messageRow {
+			return messageRow{Index: m.K, Role: string(m.Role), Written: timeField(m.Date), Workspace: oidField(m.Link), FirstLine: m.FirstLine, Message: m.ID.String()}
 		})
 	}
-	t := newTable("SNAPSHOT", "DATE", "MESSAGES", "SUBJECT")
-	for _, i := range list {
-		t.add(oid(i.ID), date(i.Date), number(i.Messages), text(i.Subject))
+	if c.Patch {
+		return c.patches(inv, sessions, sessions.Log(inv.ctx, revision))
 	}
-	return t.write(inv)
+	return printLog(inv, c, sessions.Log(inv.ctx, revision), snapshotRowOf)
 }
 
-// messages prints the messages as they come: there may be a million.
-func (c *logCmd) messages(inv *invocation, log iter.Seq2[engine.MessageInfo, error]) error {
-	inv.opened.store.BoundMemory(packMemory)
-	list := c.messageList(inv)
-	begun := false
-	for m, err := range log {
+func snapshotRowOf(i domarkx.Info) snapshotRow {
+	return snapshotRow{OID: oidField(i.ID), Date: timeField(i.Date), Messages: i.Messages, Subject: i.Subject}
+}
+
+// printLog prints the entries of a log as they are read: there may be a million.
+func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row func(E) R) error {
+	w := newResultWriter[R](inv, c.JSON)
+	n := 0
+	for entry, err := range log {
 		if err != nil {
 			return err
 		}
-		if !begun {
+		if n == 0 {
 			if err := inv.page(); err != nil {
 				return err
 			}
-			begun = true
 		}
-		if err := list.add(m); err != nil {
+		if err := w.add(row(entry)); err != nil {
 			return err
 		}
+		if n++; n == c.Number {
+			break
+		}
 	}
-	return list.end()
+	return w.end()
 }
 
-// A messageList prints messages one by one.
-type messageList interface {
-	add(m engine.MessageInfo) error
-	end() error
-}
-
-func (c *logCmd) messageList(inv *invocation) messageList {
-	if c.JSON {
-		return &jsonMessages{out: inv.out}
+// patches prints snapshots, and what each changed.
+func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log iter.Seq2[domarkx.Info, error]) error {
+	if err := inv.page(); err != nil {
+		return err
 	}
-	return &tableOfMessages{inv: inv, table: newTable("K", "ROLE", "DATE", "WORKSPACE", "FIRST LINE")}
-}
-
-type jsonMessages struct {
-	out  *output
-	some bool
-}
-
-func (l *jsonMessages) add(m engine.MessageInfo) error {
-	before := ",\n  "
-	if !l.some {
-		l.some, before = true, "[\n  "
+	n := 0
+	for info, err := range log {
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			if _, err := inv.out.WriteString("\n"); err != nil {
+				return err
+			}
+		}
+		if err := printResult(inv, false, snapshotRowOf(info)); err != nil {
+			return err
+		}
+		diff, err := sessions.Change(inv.ctx, info)
+		if err == nil {
+			err = writeDiff(inv, diff)
+		}
+		if err != nil {
+			return err
+		}
+		if n++; n == c.Number {
+			break
+		}
 	}
-	object := domarkx.ObjectValue(jsonNumber("k", int64(m.K)), jsonText("role", string(m.Role)), jsonDate("date", m.Date),
-		jsonText("workspace_oid", m.Link), jsonText("first_line", m.FirstLine))
-	_, err := l.out.Write(escapeControls(object.AppendJSON([]byte(before), "  ", "  ")))
-	return err
-}
-
-func (l *jsonMessages) end() error {
-	after := "\n]\n"
-	if !l.some {
-		after = "[]\n"
-	}
-	_, err := l.out.WriteString(after)
-	return err
-}
-
-// messagesAligned is how many lines are aligned with each other.
-const messagesAligned = 1000
-
-type tableOfMessages struct {
-	inv   *invocation
-	table *table
-}
-
-func (l *tableOfMessages) add(m engine.MessageInfo) error {
-	l.table.add(number(m.K), text(string(m.Role)), date(m.Date), oid(m.Link), text(m.FirstLine))
-	if len(l.table.rows) < messagesAligned {
-		return nil
-	}
-	return l.end()
-}
-
-func (l *tableOfMessages) end() error {
-	err := l.table.write(l.inv)
-	l.table = newTable()
-	l.table.widths = []int{0, len("assistant"), 0, len("WORKSPACE")}
-	return err
+	return nil
 }
 
 func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {

@@ -10,6 +10,7 @@ import (
 )
 
 type mountCmd struct {
+	pathOption
 	Foreground bool   `help:"Stay in the foreground until the mount ends."`
 	Dir        string `arg:"" optional:"" name:"DIR" help:"The folder; made when it is not there."`
 }
@@ -74,7 +75,7 @@ func (c *mountCmd) Run(inv *invocation) error {
 			return fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
 		}
 		if there.note == ours {
-			return printLine(inv, dir) // it is there already
+			return c.printPath(inv, dir) // it is there already
 		}
 	}
 	if err := makeMountPoint(dir); err != nil {
@@ -86,7 +87,7 @@ func (c *mountCmd) Run(inv *invocation) error {
 	if err := inv.startServer(dir); err != nil {
 		return err
 	}
-	return printLine(inv, dir)
+	return c.printPath(inv, dir)
 }
 
 // makeMountPoint makes the folder, which has to be empty: what is in it would be

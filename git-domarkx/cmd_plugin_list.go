@@ -2,14 +2,26 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins"
 )
 
-type pluginListCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+type pluginListCmd struct{ jsonOption }
+
+func (pluginListCmd) row() any { return []pluginRow{} }
+
+type pluginRow struct {
+	Type   string    `json:"type" head:"TYPE" doc:"the type, as in a workspace-config"`
+	Source string    `json:"source" head:"SOURCE" doc:"built-in, or the path of the program"`
+	Names  []string  `head:"TOOLS"`
+	Tools  []toolRow `json:"tools" doc:"the tools of its resources"`
+}
+
+type toolRow struct {
+	Name        string        `json:"name" doc:"the name of the tool"`
+	Description string        `json:"description" doc:"what it does"`
+	InputSchema domarkx.Value `json:"inputSchema" doc:"the JSON Schema of its arguments"`
 }
 
 func (pluginListCmd) Help() string {
@@ -22,8 +34,7 @@ tools of their resources.
     TYPE  SOURCE  TOOLS
 
 SOURCE is "built-in" or the path of a program; the names of the tools are separated by
-commas. The objects of --json have the members type, source and tools, an array of objects
-with name, description and inputSchema, the JSON Schema of the arguments.
+commas.
 `
 }
 
@@ -55,25 +66,13 @@ func (c *pluginListCmd) print(inv *invocation, types []plugins.Type) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(inv.out, types, pluginObject)
-	}
-	t := newTable("TYPE", "SOURCE", "TOOLS")
-	for _, p := range types {
-		var names []string
+	rows := make([]pluginRow, len(types))
+	for i, p := range types {
+		rows[i] = pluginRow{Type: p.Name, Source: p.Source, Tools: []toolRow{}}
 		for _, tool := range p.Tools {
-			names = append(names, tool.Name)
+			rows[i].Names = append(rows[i].Names, tool.Name)
+			rows[i].Tools = append(rows[i].Tools, toolRow{tool.Name, tool.Description, tool.Schema})
 		}
-		t.add(text(p.Name), text(p.Source), text(strings.Join(names, ",")))
 	}
-	return t.write(inv)
-}
-
-func pluginObject(p plugins.Type) []domarkx.Member {
-	tools := make([]domarkx.Value, len(p.Tools))
-	for i, tool := range p.Tools {
-		tools[i] = domarkx.ObjectValue(jsonText("name", tool.Name), jsonText("description", tool.Description),
-			domarkx.Member{Name: "inputSchema", Value: tool.Schema})
-	}
-	return []domarkx.Member{jsonText("type", p.Name), jsonText("source", p.Source), {Name: "tools", Value: domarkx.ArrayValue(tools...)}}
+	return printResults(inv, c.JSON, rows)
 }

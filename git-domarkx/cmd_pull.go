@@ -11,6 +11,7 @@ import (
 )
 
 type pullCmd struct {
+	exchangeOption
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
@@ -71,7 +72,7 @@ func (c *pullCmd) Run(inv *invocation) error {
 		return err
 	}
 	told, err := sessions.Pull(inv.ctx, remote, names, inv.gitProgress())
-	return errors.Join(printExchange(inv, told, err), inv.mentionMerged(sessions, told), inv.mentionAttached(sessions, before))
+	return errors.Join(c.printExchange(inv, told, err), inv.mentionMerged(sessions, told), inv.mentionAttached(sessions, before))
 }
 
 // mentionAttached says which sessions work in another workspace than before.

@@ -9,6 +9,7 @@ import (
 )
 
 type pushCmd struct {
+	exchangeOption
 	All          bool `help:"All sessions."`
 	AllowIgnored bool `help:"Send files that the repository ignores, too."`
 
@@ -73,7 +74,7 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err == nil && len(told) == 0 && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
 	}
-	return printExchange(inv, told, err)
+	return c.printExchange(inv, told, err)
 }
 
 // maxIgnored is how many ignored files are listed.

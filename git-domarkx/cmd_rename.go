@@ -1,6 +1,7 @@
 package main
 
 type renameCmd struct {
+	sessionOption
 	From string `arg:"" name:"A" help:"The session."`
 	To   string `arg:"" name:"B" help:"Its new name."`
 }
@@ -30,5 +31,5 @@ func (c *renameCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return printSession(inv, info)
+	return c.printSession(inv, info)
 }

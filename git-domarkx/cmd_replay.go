@@ -9,6 +9,7 @@ import (
 )
 
 type replayCmd struct {
+	jsonOption
 	Yes  bool   `help:"Replay what is not trusted, this once."`
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
@@ -42,23 +43,38 @@ func (c *replayCmd) Run(inv *invocation) error {
 		return err
 	}
 	var broken error // of the output
+	w := newResultWriter[replayRow](inv, c.JSON)
+	w.prompt = true
 	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
 		verdict := "differs"
 		if r.Same() {
 			verdict = "same"
 		}
-		broken = errors.Join(broken, inv.printLine(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), outcome(r.Recorded), outcome(r.Replayed), text(verdict)))
+		broken = errors.Join(broken, w.add(replayRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, outcomeField(r.Recorded), outcomeField(r.Replayed), verdict}))
 	}})
 	if err == nil && differ > 0 {
 		err = errNo
 	}
-	return errors.Join(broken, err)
+	return errors.Join(broken, w.end(), err)
 }
 
-// outcome is a version, or the code of an error.
-func outcome(s string) cell {
-	if strings.Trim(s, "0123456789abcdef") != "" {
-		return text(s)
+func (replayCmd) row() any { return []replayRow{} }
+
+type replayRow struct {
+	Place    string       `head:"CALL"`
+	Index    int          `json:"index" doc:"the K of the message NAME#K"`
+	Call     int          `json:"call" doc:"the number of the call in the message, from 0"`
+	Recorded outcomeField `json:"recorded" head:"RECORDED" doc:"the resource's version after the recorded call, or the code of its error"`
+	Replayed outcomeField `json:"replayed" head:"REPLAYED" doc:"the same of the repeated call"`
+	Verdict  string       `json:"verdict" head:"VERDICT" doc:"same or differs"`
+}
+
+// An outcomeField is a version, or the code of an error.
+type outcomeField string
+
+func (o outcomeField) cell() cell {
+	if strings.Trim(string(o), "0123456789abcdef") != "" {
+		return text(string(o))
 	}
-	return oid(s)
+	return oid(string(o))
 }

@@ -1,7 +1,10 @@
 package main
 
+import "github.com/domarkx/domarkx"
+
 type restoreCmd struct {
-	Name string `arg:"" name:"NAME" help:"The session as it was called."`
+	sessionsOption
+	Names []string `arg:"" name:"NAME" help:"The sessions, by the names that they had."`
 }
 
 func (restoreCmd) Help() string {
@@ -21,9 +24,7 @@ func (c *restoreCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Restore(inv.ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	return printSession(inv, info)
+	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
+		return sessions.Restore(inv.ctx, name)
+	})
 }

@@ -7,6 +7,7 @@ import (
 )
 
 type rewindCmd struct {
+	sessionOption
 	Revision string `arg:"" name:"NAME#K" help:"The last message to keep, or a snapshot: NAME~2, NAME@OID."`
 }
 
@@ -54,5 +55,5 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if done.Asleep && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "The live workspace follows when %s is trusted and run: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
 	}
-	return printSession(inv, done.Now)
+	return c.printSession(inv, done.Now)
 }

@@ -1,13 +1,16 @@
 package main
 
+import "github.com/domarkx/domarkx"
+
 type rmCmd struct {
-	Name  string `arg:"" name:"NAME" help:"The session."`
-	Force bool   `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
+	sessionsOption
+	Names []string `arg:"" name:"NAME" help:"The sessions."`
+	Force bool     `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
 }
 
 func (rmCmd) Help() string {
 	return `
-Moves a session and its workspace to the trash. What changed in the workspace since the
+Moves sessions and their workspaces to the trash. What changed in the workspace since the
 last call is committed first; what it has on this machine (private folders, containers,
 databases; not a folder of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
 the trash, after gc.reflogExpireUnreachable (30 days unless set). The next push removes
@@ -34,9 +37,7 @@ func (c *rmCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Remove(inv.ctx, c.Name, inv.loss(c.Force))
-	if err != nil {
-		return err
-	}
-	return printSession(inv, info)
+	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
+		return sessions.Remove(inv.ctx, name, inv.loss(c.Force))
+	})
 }

@@ -10,6 +10,7 @@ import (
 )
 
 type runCmd struct {
+	jsonOption
 	Yes   bool   `help:"Run what is not trusted, this once."`
 	Retry bool   `help:"Make interrupted calls again, and run a setup script again that failed."`
 	Name  string `arg:"" name:"NAME" help:"The session."`
@@ -70,13 +71,15 @@ func (c *runCmd) Run(inv *invocation) error {
 	}
 	inv.mentionDrafts(c.Name)
 	var broken error // of the output
+	w := newResultWriter[runRow](inv, c.JSON)
+	w.prompt = true
 	ran, err := sessions.Run(inv.ctx, engine.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
 		Report: func(r engine.CallReport) {
 			status := r.Code
 			if r.OK {
 				status = "ok"
 			}
-			broken = errors.Join(broken, inv.printLine(text(fmt.Sprintf("%d.%d", r.Message, r.Index)), text(r.Resource), text(r.Tool), text(status), oid(r.WorkspaceVersion)))
+			broken = errors.Join(broken, w.add(runRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, r.Resource, r.Tool, status, oidField(r.WorkspaceVersion)}))
 			if !r.OK && !inv.opts.Quiet {
 				fmt.Fprintf(inv.err, "%s#%d, call %d: %s: %s\n", visible(c.Name), r.Message, r.Index, visible(r.Code), visible(r.Outcome.Message))
 			}
@@ -92,7 +95,19 @@ func (c *runCmd) Run(inv *invocation) error {
 	if err == nil && ran.Failed > 0 {
 		err = errNo
 	}
-	return errors.Join(broken, err)
+	return errors.Join(broken, w.end(), err)
+}
+
+func (runCmd) row() any { return []runRow{} }
+
+type runRow struct {
+	Place     string   `head:"CALL"`
+	Index     int      `json:"index" doc:"the K of the message NAME#K"`
+	Call      int      `json:"call" doc:"the number of the call in the message, from 0"`
+	Resource  string   `json:"resource" head:"RESOURCE" doc:"the resource that was called"`
+	Tool      string   `json:"tool" head:"TOOL" doc:"the tool, or the language of a code block"`
+	Status    string   `json:"status" head:"STATUS" doc:"ok, or the code of the error"`
+	Workspace oidField `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version after the call"`
 }
 
 // printLine prints one result at once, for those that take their time.

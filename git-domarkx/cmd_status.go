@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-type statusCmd struct{}
+type statusCmd struct{ jsonOption }
 
 func (statusCmd) Help() string {
 	return `
@@ -65,26 +65,27 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("WHAT", "NAME", "DETAIL")
+	var rows []statusRow
+	add := func(what, name, detail string) { rows = append(rows, statusRow{what, name, detail}) }
 	mounts, err := inv.mounts()
 	if err != nil {
 		return err
 	}
 	for _, m := range mounts {
-		t.add(text("mount"), text(m.dir), text(m.describe(inv.ctx)))
+		add("mount", m.dir, m.describe(inv.ctx))
 	}
 	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
-		t.add(text(engine.Pending), text(name), text(inv.opened.pending[name].Reason))
+		add(engine.Pending, name, inv.opened.pending[name].Reason)
 	}
 	for _, d := range status.Drafts {
-		t.add(text("draft"), text(d.Name), text(d.Problem))
+		add("draft", d.Name, d.Problem)
 	}
 	files, err := draftJournal{draftsDir(git)}.files()
 	if err != nil {
 		return err
 	}
 	for _, path := range files {
-		t.add(text("file"), text(path), text("is in no session; a mount shows it in sessions/"))
+		add("file", path, "is in no session; a mount shows it in sessions/")
 	}
 	list, err := sessions.List(inv.ctx)
 	if list == nil && err != nil {
@@ -95,20 +96,28 @@ func (c *statusCmd) Run(inv *invocation) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
-		t.add(text(engine.Conflict), text(name), text(describeConflicts(conflicts[name])))
+		add(engine.Conflict, name, describeConflicts(conflicts[name]))
 	}
 	for _, d := range status.Remotes {
-		t.add(text(d.State), text(d.Name), text(d.Remote))
+		add(d.State, d.Name, d.Remote)
 	}
 	workspaces, err := sessions.WorkspaceStates(inv.ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range workspaces {
-		t.add(text(w.State), text(w.Name), text(w.Detail))
+		add(w.State, w.Name, w.Detail)
 	}
 	if err := sessions.CheckProject(inv.ctx); err != nil {
-		t.add(text("settings"), text(engine.ProjectFile), text(err.Error()))
+		add("settings", engine.ProjectFile, err.Error())
 	}
-	return t.write(inv)
+	return printResults(inv, c.JSON, rows)
+}
+
+func (statusCmd) row() any { return []statusRow{} }
+
+type statusRow struct {
+	What   string `json:"what" head:"WHAT" doc:"what it is: mount, draft, pending, ahead, behind, live, dirty …"`
+	Name   string `json:"name" head:"NAME" doc:"the session, workspace, directory or file"`
+	Detail string `json:"detail" head:"DETAIL" doc:"more about it"`
 }

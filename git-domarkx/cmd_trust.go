@@ -30,6 +30,7 @@ config it was made, so a clone without the file works on with that.
 `
 
 type trustCmd struct {
+	jsonOption
 	Revoke bool   `help:"Take the trust back."`
 	Name   string `arg:"" name:"NAME" help:"The session."`
 }
@@ -84,9 +85,14 @@ func (c *trustCmd) Run(inv *invocation) error {
 	} else if err := inv.trust(sessions, c.Name); err != nil {
 		return err
 	}
-	t := newTable()
-	t.add(text(c.Name), text(status))
-	return t.write(inv)
+	return printResult(inv, c.JSON, trustRow{c.Name, status})
+}
+
+func (trustCmd) row() any { return trustRow{} }
+
+type trustRow struct {
+	Session string `json:"session" head:"NAME" doc:"the name of the session"`
+	Status  string `json:"status" head:"STATUS" doc:"trusted, revoked or unknown"`
 }
 
 func (inv *invocation) trust(sessions *engine.SessionManager, name string) error {

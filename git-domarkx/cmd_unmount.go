@@ -3,6 +3,7 @@ package main
 import "os"
 
 type unmountCmd struct {
+	pathOption
 	Force bool   `help:"Detach the mount even while it is in use or its server does not answer."`
 	Dir   string `arg:"" optional:"" name:"DIR" help:"The folder; as for mount when none is given, or that of the only mount."`
 }
@@ -45,5 +46,5 @@ func (c *unmountCmd) Run(inv *invocation) error {
 	if made, err := inv.mountDir(""); err == nil && c.Dir == "" && dir == made {
 		os.Remove(dir) // mount makes it again; one of the user's is not empty or does not mind
 	}
-	return printLine(inv, dir)
+	return c.printPath(inv, dir)
 }

@@ -10,11 +10,17 @@ import (
 // built with -ldflags "-X main.release=v1.2.3".
 var release, commit string
 
-type versionCmd struct{}
+type versionCmd struct{ jsonOption }
+
+func (versionCmd) row() any { return versionResult{} }
+
+type versionResult struct {
+	Version string `json:"version" doc:"the version, the commit and the Go release, as version prints it"`
+}
 
 func (versionCmd) Help() string {
 	return `
-Prints the version, the commit it was built from when that is known, and the Go
+Prints the version, as git domarkx --version does: the release, the commit it was built from when that is known, and the Go
 release and system that it was built with and for. A build of your own shows the
 version that Go recorded for it.
 
@@ -25,7 +31,10 @@ version that Go recorded for it.
 }
 
 // Run prints the version.
-func (versionCmd) Run(inv *invocation) error {
+func (c versionCmd) Run(inv *invocation) error {
+	if c.JSON {
+		return printResult(inv, true, versionResult{versionText(release, commit, buildInfo())})
+	}
 	_, err := fmt.Fprintln(inv.out, "git-domarkx version "+versionText(release, commit, buildInfo()))
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 type workspaceAttachCmd struct {
+	jsonOption
 	Name      string `arg:"" name:"NAME" help:"The session."`
 	Workspace string `arg:"" name:"WS" help:"The workspace that its calls are to run in."`
 }
@@ -30,7 +31,12 @@ func (c *workspaceAttachCmd) Run(inv *invocation) error {
 	if err := sessions.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
 		return err
 	}
-	t := newTable()
-	t.add(text(c.Name), text(c.Workspace))
-	return t.write(inv)
+	return printResult(inv, c.JSON, attachRow{c.Name, c.Workspace})
+}
+
+func (workspaceAttachCmd) row() any { return attachRow{} }
+
+type attachRow struct {
+	Session   string `json:"session" head:"NAME" doc:"the name of the session"`
+	Workspace string `json:"workspace" head:"WORKSPACE" doc:"the workspace that it uses on this machine"`
 }

@@ -5,6 +5,7 @@ import (
 )
 
 type workspaceCheckoutCmd struct {
+	pathOption
 	Yes      bool   `help:"Write what the help of checkout names as risky, too."`
 	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2 or WS@OID."`
 	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
@@ -31,5 +32,5 @@ func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return checkOut(inv, sessions, engine.CheckoutRequest{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, sessions, engine.CheckoutRequest{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
 }

@@ -1,9 +1,16 @@
 package main
 
-import "github.com/domarkx/domarkx"
+type workspaceListCmd struct{ jsonOption }
 
-type workspaceListCmd struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+func (workspaceListCmd) row() any { return []workspaceRow{} }
+
+type workspaceRow struct {
+	Workspace string    `json:"workspace" head:"NAME" doc:"the name of the workspace"`
+	Number    int       `json:"number" head:"NUMBER" doc:"the number of its newest version"`
+	Updated   timeField `json:"updated" head:"UPDATED" doc:"when that was made"`
+	Subject   string    `json:"subject" head:"SUBJECT" doc:"the subject of its commit"`
+	OID       oidField  `json:"oid" doc:"its commit"`
+	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 }
 
 func (workspaceListCmd) Help() string {
@@ -14,8 +21,7 @@ Lists all workspaces by name.
 
     NAME  NUMBER  UPDATED  SUBJECT
 
-The number is that of the newest version, the subject what made it. The objects of
---json have the members name, number, updated, subject, oid and operation.
+The number is that of the newest version, the subject what made it.
 `
 }
 
@@ -29,15 +35,9 @@ func (c *workspaceListCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(inv.out, list, func(v domarkx.Version) []domarkx.Member {
-			return []domarkx.Member{jsonText("name", v.Workspace), jsonNumber("number", int64(v.Number)), jsonDate("updated", v.Date),
-				jsonText("subject", v.Subject), jsonText("oid", v.ID), jsonText("operation", v.Operation)}
-		})
+	rows := make([]workspaceRow, len(list))
+	for i, v := range list {
+		rows[i] = workspaceRow{v.Workspace, int(v.Number), timeField(v.Date), v.Subject, oidField(v.ID), v.Operation}
 	}
-	t := newTable("NAME", "NUMBER", "UPDATED", "SUBJECT")
-	for _, v := range list {
-		t.add(text(v.Workspace), number(v.Number), date(v.Date), text(v.Subject))
-	}
-	return t.write(inv)
+	return printResults(inv, c.JSON, rows)
 }

@@ -6,8 +6,35 @@ import (
 )
 
 type workspaceLogCmd struct {
-	JSON     bool   `name:"json" help:"Print a JSON array."`
+	jsonOption
 	Revision string `arg:"" name:"WS" help:"A workspace, WS~2 or WS@OID."`
+}
+
+func (workspaceLogCmd) row() any { return []versionRow{} }
+
+type versionRow struct {
+	OID       oidField  `json:"oid" head:"VERSION" doc:"the commit of the version"`
+	Date      timeField `json:"date" head:"DATE" doc:"when it was made"`
+	Number    int       `json:"number" head:"NUMBER" doc:"its number, as in the mount"`
+	Subject   string    `json:"subject" head:"SUBJECT" doc:"the subject of the commit"`
+	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
+	Call      *callRow  `json:"call,omitempty" doc:"the call that made it, if one did"`
+}
+
+type callRow struct {
+	Session  string `json:"session" doc:"the session that called"`
+	Message  string `json:"message" doc:"the id of the message with the call"`
+	Index    int    `json:"index" doc:"the number of the call in the message, from 0"`
+	Resource string `json:"resource" doc:"the resource that was called"`
+	Tool     string `json:"tool,omitempty" doc:"the tool; a block of code has none"`
+}
+
+func versionRowOf(v domarkx.Version) versionRow {
+	row := versionRow{OID: oidField(v.ID), Date: timeField(v.Date), Number: int(v.Number), Subject: v.Subject, Operation: v.Operation}
+	if c := v.Call; c != nil {
+		row.Call = &callRow{c.Session, c.Message.String(), int(c.Index), c.Resource, c.Tool}
+	}
+	return row
 }
 
 func (workspaceLogCmd) Help() string {
@@ -19,10 +46,7 @@ refs/domarkx/workspaces/WS".
 
     OID  DATE  NUMBER  SUBJECT
 
-The number is that of the version's folder in a mount. The objects of --json have the
-members oid, date, number, subject and operation, and for a version that a call left
-call, with the members session, message (its id), index (of the call in the message),
-resource and tool; a block of code that was run has no tool.
+The number is that of the version's folder in a mount.
 `
 }
 
@@ -43,28 +67,9 @@ func (c *workspaceLogCmd) Run(inv *invocation) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(inv.out, list, func(v domarkx.Version) []domarkx.Member {
-			return append([]domarkx.Member{jsonText("oid", v.ID), jsonDate("date", v.Date), jsonNumber("number", int64(v.Number)),
-				jsonText("subject", v.Subject), jsonText("operation", v.Operation)}, jsonCall(v.Call)...)
-		})
+	rows := make([]versionRow, len(list))
+	for i, v := range list {
+		rows[i] = versionRowOf(v)
 	}
-	t := newTable("VERSION", "DATE", "NUMBER", "SUBJECT")
-	for _, v := range list {
-		t.add(oid(v.ID), date(v.Date), number(v.Number), text(v.Subject))
-	}
-	return t.write(inv)
-}
-
-// jsonCall is the member "call" of a version that a call left.
-func jsonCall(call *domarkx.CallRecord) []domarkx.Member {
-	if call == nil {
-		return nil
-	}
-	members := []domarkx.Member{jsonText("session", call.Session), jsonText("message", call.Message.String()),
-		jsonNumber("index", int64(call.Index)), jsonText("resource", call.Resource)}
-	if call.Tool != "" {
-		members = append(members, jsonText("tool", call.Tool))
-	}
-	return []domarkx.Member{{Name: "call", Value: domarkx.ObjectValue(members...)}}
+	return printResults(inv, c.JSON, rows)
 }

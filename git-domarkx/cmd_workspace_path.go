@@ -1,6 +1,7 @@
 package main
 
 type workspacePathCmd struct {
+	jsonOption
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
 	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are folders."`
 }
@@ -34,9 +35,14 @@ func (c *workspacePathCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	t := newTable()
+	w := newResultWriter[pathRow](inv, c.JSON)
+	w.prompt = true
 	for _, path := range paths {
-		t.add(text(path))
+		if err := w.add(pathRow{path}); err != nil {
+			return err
+		}
 	}
-	return t.write(inv)
+	return w.end()
 }
+
+func (workspacePathCmd) row() any { return []pathRow{} }

@@ -3,6 +3,7 @@ package main
 import "fmt"
 
 type workspaceRmCmd struct {
+	jsonOption
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
 	Force     bool   `name:"force" help:"Remove it even where what changed cannot be committed."`
 }
@@ -45,9 +46,14 @@ func (c *workspaceRmCmd) Run(inv *invocation) error {
 	if v.ID == "" {
 		inv.warn(fmt.Errorf("workspace %q was gone; what was left of it here is removed, nothing went to the trash", c.Workspace))
 	}
-	t := newTable()
-	t.add(text(c.Workspace), oid(v.ID))
-	return t.write(inv)
+	return printResult(inv, c.JSON, workspaceRmRow{c.Workspace, oidField(v.ID)})
+}
+
+func (workspaceRmCmd) row() any { return workspaceRmRow{} }
+
+type workspaceRmRow struct {
+	Workspace string   `json:"workspace" head:"NAME" doc:"the name of the workspace"`
+	OID       oidField `json:"oid" head:"VERSION" doc:"its newest version, now in the trash; empty for none"`
 }
 
 // loss tells of changes that are lost; nil when they must not be.

@@ -5,7 +5,7 @@ import (
 )
 
 type workspaceShowCmd struct {
-	JSON     bool   `name:"json" help:"Print a JSON object."`
+	jsonOption
 	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2, WS@OID, or the message NAME#K of a session."`
 }
 
@@ -33,29 +33,28 @@ func (c *workspaceShowCmd) Run(inv *invocation) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
+	rows := make([]resourceRow, len(v.Resources))
+	for i, r := range v.Resources {
+		rows[i] = resourceRow{r.ID, r.Type, oidField(r.Version), r.Config}
+	}
 	if c.JSON {
-		_, err := inv.out.Write(append(escapeControls(versionObject(v).AppendJSON(nil, "", "  ")), '\n'))
-		return err
+		return printResult(inv, true, workspaceShowRow{v.Workspace, versionRowOf(v), v.Parents, rows})
 	}
-	t := newTable("RESOURCE", "TYPE", "VERSION", "CONFIG")
-	for _, r := range v.Resources {
-		t.add(text(r.ID), text(r.Type), oid(r.Version), text(r.Config.JSON()))
-	}
-	return t.write(inv)
+	return printResults(inv, false, rows)
 }
 
-func versionObject(v domarkx.Version) domarkx.Value {
-	var parents, resources []domarkx.Value
-	for _, p := range v.Parents {
-		parents = append(parents, domarkx.StringValue(p))
-	}
-	for _, r := range v.Resources {
-		resources = append(resources, domarkx.ObjectValue(jsonText("id", r.ID), jsonText("type", r.Type),
-			jsonText("version", r.Version), domarkx.Member{Name: "config", Value: r.Config}))
-	}
-	members := []domarkx.Member{jsonText("workspace", v.Workspace), jsonText("oid", v.ID), jsonNumber("number", int64(v.Number)),
-		jsonDate("date", v.Date), jsonText("subject", v.Subject), jsonText("operation", v.Operation),
-		{Name: "parents", Value: domarkx.ArrayValue(parents...)}}
-	members = append(members, jsonCall(v.Call)...)
-	return domarkx.ObjectValue(append(members, domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(resources...)})...)
+func (workspaceShowCmd) row() any { return workspaceShowRow{} }
+
+type workspaceShowRow struct {
+	Workspace string `json:"workspace" doc:"the name of the workspace"`
+	versionRow
+	Parents   []string      `json:"parents" doc:"the versions before it"`
+	Resources []resourceRow `json:"resources" doc:"its resources"`
+}
+
+type resourceRow struct {
+	ID      string        `json:"id" head:"RESOURCE" doc:"the id of the resource"`
+	Type    string        `json:"type" head:"TYPE" doc:"its type"`
+	Version oidField      `json:"version" head:"VERSION" doc:"its version: the tree of its content"`
+	Config  domarkx.Value `json:"config" head:"CONFIG" doc:"its configuration, as in the document"`
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -148,9 +149,11 @@ func (p place) called(ctx context.Context, s *gitstore.Store, session, workspace
 			return err
 		}
 		m := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "called " + v.ID}}}
+		layout := markdown.WriteMessage(m).Layout
 		e := domarkx.Entry{ID: domarkx.NewID(uint32(tip.Number), who.When), After: last.ID, Role: m.Role, Date: who.When.Unix(), Link: v.ID,
-			JSON: domarkx.Blob{Data: append(m.Value().AppendJSON(nil, "", "  "), '\n')}}
+			Layout: layout, JSON: domarkx.Blob{Data: append(m.Value().AppendJSON(nil, "", "  "), '\n')}}
 		info, err := tx.Append(ctx, domarkx.Commit{Parents: []string{tip.ID, v.ID}, Operation: "exec", Subject: "exec", Author: who, Committer: who,
+			Bytes: tip.Bytes + 1 + int64(layout.Size), // a blank line stands between messages
 			State: &domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{e}}}})
 		if err != nil {
 			return err
@@ -166,8 +169,8 @@ func one(content string) map[string]string { return map[string]string{"file": co
 
 func TestWorkspacesTravel(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
-	a.run(0, "append", "-m", "x", "plan")
-	a.run(0, "append", "-m", "x", "other")
+	a.run(0, "append", "--new", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "other")
 	a.call("plan", "plan", private, one("1"))
 	first := a.call("plan", "plan", private, one("2"))
 	a.call("other", "other", private, one("x"))
@@ -225,13 +228,13 @@ func TestWorkspacesTravel(t *testing.T) {
 func TestRemovedThereAndChangedHere(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
 	for _, name := range []string{"session", "workspace"} {
-		a.run(0, "append", "-m", "x", name)
+		a.run(0, "append", "--new", "-m", "x", name)
 		a.call(name, name, private, one("1"))
 	}
 	a.run(0, "push", "--all", hub.dir)
 	b.run(0, "pull", hub.dir)
-	b.run(0, "append", "-m", "x", "elsewhere")
-	b.run(0, "append", "-m", "y", "session")
+	b.run(0, "append", "--new", "-m", "x", "elsewhere")
+	b.run(0, "append", "--new", "-m", "y", "session")
 	kept := b.call("elsewhere", "workspace", private, one("2"))
 	a.run(0, "rm", "session")
 	a.run(0, "rm", "workspace")
@@ -248,7 +251,7 @@ func TestRemovedThereAndChangedHere(t *testing.T) {
 // Both sides make the same commits, and a third comes to them in another way.
 func TestDivergedWorkspaces(t *testing.T) {
 	a, b, c := newPlace(t), newPlace(t), newPlace(t)
-	a.run(0, "append", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "plan")
 	a.call("plan", "plan", private, one("base"))
 	base := a.copied()
 	b.run(0, "pull", base)
@@ -307,8 +310,8 @@ func TestDivergedWorkspaces(t *testing.T) {
 
 func TestWorkspacesOfOtherNames(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
-	a.run(0, "append", "-m", "x", "plan")
-	a.run(0, "append", "-m", "x", "review")
+	a.run(0, "append", "--new", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "review")
 	a.call("plan", "plan", private, one("1"))
 	a.git("update-ref", "refs/domarkx/sessions/fork", a.ref("sessions/plan"))
 	a.git("update-ref", "refs/domarkx/workspaces/fork", a.ref("workspaces/plan"))
@@ -328,7 +331,7 @@ func TestWorkspacesOfOtherNames(t *testing.T) {
 		t.Errorf("the clone has\n%s", refs)
 	}
 	// Linked, but worked in no more.
-	a.run(0, "append", "-m", "x", "third")
+	a.run(0, "append", "--new", "-m", "x", "third")
 	a.call("third", "old", private, one("3"))
 	a.run(0, "push", hub.dir, "third")
 	if refs := hub.refs(); !strings.Contains(refs, "refs/domarkx/workspaces/old") {
@@ -338,7 +341,7 @@ func TestWorkspacesOfOtherNames(t *testing.T) {
 
 func TestRenamedWorkspaceGoesAlong(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
-	a.run(0, "append", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "plan")
 	a.call("plan", "plan", private, one("1"))
 	a.run(0, "push", hub.dir, "plan")
 	b.run(0, "pull", hub.dir)
@@ -359,9 +362,9 @@ func TestRenamedWorkspaceGoesAlong(t *testing.T) {
 func TestLinksOfAStranger(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
 	// A session whose message claims a version that is private to b.
-	b.run(0, "append", "-m", "x", "private")
+	b.run(0, "append", "--new", "-m", "x", "private")
 	secret := b.call("private", "private", private, one("secret"))
-	a.run(0, "append", "-m", "x", "evil")
+	a.run(0, "append", "--new", "-m", "x", "evil")
 	a.call("evil", "evil", private, one("1"))
 	tip := a.ref("sessions/evil")
 	entries := "conversation/0000/00/00/entries"
@@ -376,8 +379,11 @@ func TestLinksOfAStranger(t *testing.T) {
 	if err := os.WriteFile(message, []byte(a.git("log", "-1", "--format=%B", tip)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.git("push", "-q", hub.dir, a.git("commit-tree", "-F", message, a.git("write-tree"))+":refs/domarkx/sessions/evil")
-	b.run(0, "pull", hub.dir)
+	a.git("push", "-q", hub.dir, a.git("commit-tree", "-p", a.git("rev-parse", tip+"^1"), "-F", message, a.git("write-tree"))+":refs/domarkx/sessions/evil")
+	if out, _ := b.run(1, "pull", hub.dir); !strings.Contains(out, "rejected") {
+		t.Errorf("pull: %q", out)
+	}
+	b.git("fetch", "-q", hub.dir, "refs/domarkx/sessions/evil:refs/domarkx/sessions/evil") // past the checks of pull
 	if out, _ := b.run(0, "log", "--messages", "evil"); strings.Contains(out, secret.ID) {
 		t.Errorf("the link counts: %q", out)
 	}
@@ -387,9 +393,10 @@ func TestLinksOfAStranger(t *testing.T) {
 	if out, _ := b.run(1, "fsck"); !strings.Contains(out, "not a parent") {
 		t.Errorf("fsck: %q", out)
 	}
-	b.run(0, "append", "-m", "y", "evil")
-	b.run(0, "push", hub.dir, "evil")
-	if refs := hub.refs(); strings.Contains(refs, "private") {
+	b.run(0, "append", "--new", "-m", "y", "evil")
+	other := newPlace(t, "--bare")
+	b.run(0, "push", other.dir, "evil")
+	if refs := other.refs(); strings.Contains(refs, "private") {
 		t.Errorf("the private workspace went along:\n%s", refs)
 	}
 	if out, _ := b.run(128, "checkout", "evil#1", filepath.Join(t.TempDir(), "out")); out != "" {
@@ -402,7 +409,7 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.dir, ".gitignore"), []byte(".env\n/site/*.log\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.run(0, "append", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "plan")
 	a.call("plan", "plan", private, map[string]string{"ok": "1", "a.log": "2"})
 	a.run(0, "push", hub.dir, "plan")
 	before := hub.refs()
@@ -419,7 +426,7 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 	a.run(0, "push", hub.dir) // what the remote has is asked no more
 
 	// The place of a resource with a path counts.
-	a.run(0, "append", "-m", "x", "site")
+	a.run(0, "append", "--new", "-m", "x", "site")
 	inPlace := `{"type": "filesystem", "path": "site"}`
 	a.call("site", "site", inPlace, map[string]string{"index": "1", "a.log": "2"})
 	if _, stderr := a.run(1, "push", hub.dir, "site"); !strings.Contains(stderr, "files/a.log") || strings.Contains(stderr, "index") {
@@ -438,7 +445,7 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 // Of many versions only what changed is looked at.
 func TestIgnoredFilesOfManyVersions(t *testing.T) {
 	hub, a := newPlace(t, "--bare"), newPlace(t)
-	a.run(0, "append", "-m", "x", "plan")
+	a.run(0, "append", "--new", "-m", "x", "plan")
 	files := map[string]string{}
 	for i := range 200 {
 		files[fmt.Sprintf("file%03d", i)] = "x"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -32,17 +31,24 @@ func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 	return nil
 }
 
+// findingOption is the option of fsck, doctor and gc.
+type findingOption struct{ jsonOption }
+
+func (findingOption) row() any { return []findingRow{} }
+
+type findingRow struct {
+	Severity string `json:"severity" head:"SEVERITY" doc:"error, warning or info"`
+	What     string `json:"what" head:"WHAT" doc:"what was found"`
+	Where    string `json:"where" head:"WHERE" doc:"the session, workspace, file or setting that it is about"`
+	Fix      string `json:"fix" head:"FIX" doc:"what to do"`
+}
+
 func writeFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
-	if asJSON {
-		return writeJSON(inv.out, found, func(f engine.Finding) []domarkx.Member {
-			return []domarkx.Member{jsonText("severity", f.Severity), jsonText("what", f.What), jsonText("where", f.Where), jsonText("fix", f.Fix)}
-		})
+	rows := make([]findingRow, len(found))
+	for i, f := range found {
+		rows[i] = findingRow(f)
 	}
-	t := newTable("SEVERITY", "WHAT", "WHERE", "FIX")
-	for _, f := range found {
-		t.add(text(f.Severity), text(f.What), text(f.Where), text(f.Fix))
-	}
-	return t.write(inv)
+	return printResults(inv, asJSON, rows)
 }
 
 func findings(found []gitstore.Finding) []engine.Finding {

@@ -31,8 +31,8 @@ commands refuse it and say what would fit.
 Results are written to standard output, all else to standard error. On a terminal a
 result is a table; elsewhere it is lines of fields separated by tabs, with full
 object ids and dates in ISO 8601, UTC, in which a tab, line end or backslash is
-written \t, \n, \r or \\. --json, where a command has it, gives a JSON array of
-objects. log, show and diff use Git's pager on a terminal.
+written \t, \n, \r or \\. --json prints a JSON array of objects, or one object for a single
+result; the help of each command lists their members. log, show and diff use Git's pager on a terminal.
 
 ## Configuration
 

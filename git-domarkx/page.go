@@ -21,6 +21,7 @@ type page struct {
 	groups    []group // of commands; on the program's own page, and on that of a command with commands
 	body      []block
 	exits     []item
+	fields    []item   // of the results with --json
 	verbs     []string // of all commands, for the program's own page
 }
 
@@ -58,6 +59,11 @@ func newPage(node *kong.Node) *page {
 		p.arguments = append(p.arguments, item{arg.Name, arg.Help})
 	}
 	p.exits = exitItems(node)
+	if node.Type == kong.CommandNode {
+		if printer, ok := node.Target.Addr().Interface().(resultPrinter); ok {
+			p.fields = resultItems(printer.row())
+		}
+	}
 	return p
 }
 

@@ -43,3 +43,27 @@ func (p *page) writeMarkdown(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// writeFieldPage writes one page with the fields of all results as JSON.
+func writeFieldPage(w io.Writer, pages []*page) error {
+	var b strings.Builder
+	b.WriteString(`<!-- Made from the command model by go generate. -->
+
+# Fields of results as JSON
+
+With --json a command prints an array of objects, or one object where it has one result.
+Times are in ISO 8601, UTC, or null; object ids are complete. Members may be added; none is removed or changes its
+meaning without a note in CHANGELOG.md.
+`)
+	for _, p := range pages {
+		if len(p.fields) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## [%s](%s)\n\n| member | holds |\n|---|---|\n", p.name, p.markdownName())
+		for _, f := range p.fields {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", f.term, f.text)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

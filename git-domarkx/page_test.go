@@ -47,6 +47,7 @@ func TestGenerated(t *testing.T) {
 		add("testdata/help/"+name+".txt", p.writeText)
 		add("testdata/help/"+name+"-h.txt", p.writeUsage)
 	}
+	add("doc/json.md", func(w io.Writer) error { return writeFieldPage(w, allPages(m)) })
 	for path, text := range want {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

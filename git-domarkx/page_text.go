@@ -65,7 +65,7 @@ func (p *page) writeText(w io.Writer) error {
 // sections returns the lists at the end of a page; none is empty.
 func (p *page) sections() []group {
 	var sections []group
-	for _, g := range []group{{"Arguments", p.arguments}, {"Options", p.options}, {"Options of every command", p.globals}, {"Exit status", p.exits}} {
+	for _, g := range []group{{"Arguments", p.arguments}, {"Options", p.options}, {"Options of every command", p.globals}, {"Fields with --json", p.fields}, {"Exit status", p.exits}} {
 		if len(g.commands) > 0 {
 			sections = append(sections, g)
 		}

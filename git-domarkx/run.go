@@ -67,6 +67,9 @@ func parseFailure(err error, inv *invocation) error {
 	if errors.As(err, &ask) {
 		return ask.print(inv.out)
 	}
+	if errors.Is(err, errVersion) {
+		return versionCmd{}.Run(inv)
+	}
 	failure := &usageError{msg: plainParseError(err)}
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil {

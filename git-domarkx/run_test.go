@@ -41,9 +41,9 @@ func TestUsage(t *testing.T) {
 		"unknown of group": {[]string{"workspace", "lst"}, 129, "", "git-domarkx: \"workspace lst\" is not a command; did you mean \"workspace list\"?\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},
 		"help on group":    {[]string{"help", "workspace", "delete"}, 129, "", "git-domarkx: \"workspace delete\" is not a command\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},
 		"unknown command":  {[]string{"improt"}, 129, "", "git-domarkx: \"improt\" is not a command; did you mean \"import\"?\nSee 'git domarkx help'.\n"},
-		"unknown option":   {[]string{"rm", "--quickly", "a"}, 129, "", "git-domarkx: unknown flag --quickly\nusage: git domarkx rm [--force] NAME\nSee 'git domarkx help rm'.\n"},
-		"argument missing": {[]string{"rename", "a"}, 129, "", "git-domarkx: missing B\nusage: git domarkx rename A B\nSee 'git domarkx help rename'.\n"},
-		"argument over":    {[]string{"rm", "a", "b"}, 129, "", "git-domarkx: unexpected argument \"b\"\nusage: git domarkx rm [--force] NAME\nSee 'git domarkx help rm'.\n"},
+		"unknown option":   {[]string{"rm", "--quickly", "a"}, 129, "", "git-domarkx: unknown flag --quickly\nusage: git domarkx rm [--json] [--force] NAME...\nSee 'git domarkx help rm'.\n"},
+		"argument missing": {[]string{"rename", "a"}, 129, "", "git-domarkx: missing B\nusage: git domarkx rename [--json] A B\nSee 'git domarkx help rename'.\n"},
+		"argument over":    {[]string{"rename", "a", "b", "c"}, 129, "", "git-domarkx: unexpected argument \"c\"\nusage: git domarkx rename [--json] A B\nSee 'git domarkx help rename'.\n"},
 		"bad choice":       {[]string{"completion", "tcsh"}, 129, "", "git-domarkx: SHELL must be one of \"bash\",\"zsh\",\"fish\" but got \"tcsh\"\nusage: git domarkx completion SHELL\nSee 'git domarkx help completion'.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,18 +11,68 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// printSession prints where a session is now.
-func printSession(inv *invocation, info domarkx.Info) error {
-	t := newTable()
-	t.add(text(info.Name), oid(info.ID))
-	return t.write(inv)
+// A sessionRow is a session and its newest snapshot.
+type sessionRow struct {
+	Session string   `json:"session" head:"NAME" doc:"the name of the session"`
+	OID     oidField `json:"oid" head:"SNAPSHOT" doc:"the commit of its newest snapshot"`
+}
+
+// sessionOption is the option of commands that print one session.
+type sessionOption struct{ jsonOption }
+
+func (sessionOption) row() any { return sessionRow{} }
+
+// printSession prints a session and its newest snapshot.
+func (o sessionOption) printSession(inv *invocation, info domarkx.Info) error {
+	return printResult(inv, o.JSON, sessionRow{info.Name, oidField(info.ID)})
+}
+
+// sessionsOption is the option of commands that change several sessions.
+type sessionsOption struct{ jsonOption }
+
+func (sessionsOption) row() any { return []sessionRow{} }
+
+// printEach calls change for each name, and prints the sessions for which it succeeded. It
+// reports the errors of the others, and returns errNo if there are any.
+func (o sessionsOption) printEach(inv *invocation, names []string, change func(name string) (domarkx.Info, error)) error {
+	if len(names) == 1 && !o.JSON {
+		info, err := change(names[0])
+		if err != nil {
+			return err
+		}
+		return printResult(inv, false, sessionRow{info.Name, oidField(info.ID)})
+	}
+	w := newResultWriter[sessionRow](inv, o.JSON)
+	w.prompt = true
+	var bad []error
+	for _, name := range names {
+		info, err := change(name)
+		if err == nil {
+			err = w.add(sessionRow{info.Name, oidField(info.ID)})
+		}
+		if err != nil {
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(w.end(), badInput(inv, bad))
+}
+
+// exchangeOption is the option of push, fetch and pull.
+type exchangeOption struct{ jsonOption }
+
+func (exchangeOption) row() any { return []exchangeRow{} }
+
+// An exchangeRow says what became of a session.
+type exchangeRow struct {
+	Session string `json:"session" head:"NAME" doc:"the name of the session"`
+	Status  string `json:"status" head:"STATUS" doc:"what became of it: see the statuses above"`
 }
 
 // printExchange prints what became of each session; one that failed ends the
 // command with the answer no. Where the exchange broke off, only what was done by
 // then is printed.
-func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
-	t := newTable()
+func (o exchangeOption) printExchange(inv *invocation, told []engine.Exchange, broke error) error {
+	var rows []exchangeRow
 	var failed error
 	unsent := false
 	for _, e := range told {
@@ -30,7 +80,7 @@ func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 		if broke != nil && (rejected || e.Status == engine.UpToDate) {
 			continue
 		}
-		t.add(text(e.Name), text(e.Status))
+		rows = append(rows, exchangeRow{e.Name, e.Status})
 		if e.Failed {
 			failed = errNo
 		}
@@ -40,7 +90,14 @@ func printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 	if unsent {
 		printError(inv.err, errors.New("not all sessions were exchanged; the lines of those that were not say what to do"))
 	}
-	return errors.Join(t.write(inv), failed, broke)
+	w := newResultWriter[exchangeRow](inv, o.JSON)
+	w.table.head = nil
+	w.aligned = len(rows) + 1
+	var err error
+	for _, row := range rows {
+		err = errors.Join(err, w.add(row))
+	}
+	return errors.Join(err, w.end(), failed, broke)
 }
 
 // reportPending prints why sessions do not have what was saved in a mount, and reports

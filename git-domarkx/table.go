@@ -75,6 +75,7 @@ func (t *table) writeAligned(inv *invocation) error {
 			widths[i] = max(widths[i], uniseg.StringWidth(s))
 		}
 	}
+	t.widths = widths
 	paint := inv.color()
 	line := func(cells []string, style style) error {
 		used := 0

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
@@ -62,22 +61,24 @@ func zeusFiles(stateDir string) ([]string, error) {
 }
 
 // agentRows is how the commands print what became of agents.
-type agentRows struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+type agentRows struct{ jsonOption }
+
+func (agentRows) row() any { return []agentRow{} }
+
+type agentRow struct {
+	AgentID string `json:"agent_id" head:"AGENT_ID" doc:"the id of the agent"`
+	Kind    string `json:"kind" head:"KIND" doc:"what it runs in: tmux or kitty"`
+	Status  string `json:"status" head:"STATUS" doc:"saved, restored, skipped or failed"`
+	Detail  string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
 // print prints a row for each agent.
-func (a agentRows) print(inv *invocation, rows []agents.Row) error {
-	if a.JSON {
-		return writeJSON(inv.out, rows, func(r agents.Row) []domarkx.Member {
-			return []domarkx.Member{jsonText("agent_id", r.ID), jsonText("kind", r.Kind), jsonText("status", string(r.Status)), jsonText("detail", r.Detail)}
-		})
+func (a agentRows) print(inv *invocation, list []agents.Row) error {
+	rows := make([]agentRow, len(list))
+	for i, r := range list {
+		rows[i] = agentRow{r.ID, r.Kind, string(r.Status), r.Detail}
 	}
-	t := newTable("AGENT_ID", "KIND", "STATUS", "DETAIL")
-	for _, r := range rows {
-		t.add(text(r.ID), text(r.Kind), text(string(r.Status)), text(r.Detail))
-	}
-	return t.write(inv)
+	return printResults(inv, a.JSON, rows)
 }
 
 // countAgents returns how many of the rows have a status.

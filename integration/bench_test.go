@@ -74,12 +74,12 @@ func BenchmarkAppend(b *testing.B) {
 		r.write("s.md", document("s", length))
 		r.domarkx("import", "s.md")
 		for range 3 {
-			r.domarkx("append", "-m", "to begin with", "s")
+			r.domarkx("append", "--new", "-m", "to begin with", "s")
 		}
-		runs = append(runs, func() { r.domarkx("append", "-m", "one short message", "s") })
+		runs = append(runs, func() { r.domarkx("append", "--new", "-m", "one short message", "s") })
 		wasN, wasSize := r.objects()
 		for range appends {
-			r.domarkx("append", "-m", "one short message", "s")
+			r.domarkx("append", "--new", "-m", "one short message", "s")
 			n, now := r.objects()
 			most[i] = max(most[i], n-wasN)
 			made[i], size[i] = made[i]+n-wasN, size[i]+now-wasSize

@@ -79,7 +79,7 @@ func TestCompanyAppend(t *testing.T) {
 	start := time.Now()
 	inParallel(writers, func(writer int) {
 		for n := range each {
-			if o := r.try("", "git-domarkx", "append", "-m", fmt.Sprintf("writer %d message %d", writer, n), "s"); o.code != 0 {
+			if o := r.try("", "git-domarkx", "append", "--new", "-m", fmt.Sprintf("writer %d message %d", writer, n), "s"); o.code != 0 {
 				t.Errorf("%s", o)
 				return
 			}
@@ -137,7 +137,7 @@ func TestCompanyCollection(t *testing.T) {
 			work.Go(func() {
 				inParallel(writers, func(writer int) {
 					for n := range each {
-						r.domarkx("append", "-m", fmt.Sprintf("writer %d message %d", writer, n), "s")
+						r.domarkx("append", "--new", "-m", fmt.Sprintf("writer %d message %d", writer, n), "s")
 					}
 				})
 			})
@@ -159,7 +159,7 @@ func TestCompanyCollection(t *testing.T) {
 			})
 			work.Go(func() {
 				for n := range each / 3 {
-					there.domarkx("append", "-m", fmt.Sprintf("there %d", n), "theirs")
+					there.domarkx("append", "--new", "-m", fmt.Sprintf("there %d", n), "theirs")
 					there.domarkx("push", "origin", "theirs")
 					r.domarkx("pull", "origin", "theirs")
 					if got := r.texts("theirs"); len(got) != n+1 {
@@ -186,12 +186,12 @@ func TestCompanyCollection(t *testing.T) {
 func TestCompanyUpdateRef(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	r.domarkx("append", "-m", "writer 0 message 0", "s")
+	r.domarkx("append", "--new", "-m", "writer 0 message 0", "s")
 	const each = 20
 	inParallel(2, func(i int) {
 		for n := range each {
 			if i == 0 {
-				r.domarkx("append", "-m", fmt.Sprintf("writer 0 message %d", n+1), "s")
+				r.domarkx("append", "--new", "-m", fmt.Sprintf("writer 0 message %d", n+1), "s")
 			} else {
 				r.git("update-ref", "--create-reflog", fmt.Sprintf("refs/domarkx/sessions/copy%d", n), r.tip("s"))
 			}
@@ -238,7 +238,7 @@ func TestCompanyMount(t *testing.T) {
 		if !strings.Contains(names(), name+".md") {
 			t.Errorf("the folder lists %q", names())
 		}
-		r.domarkx("append", "-m", "appended outside", name)
+		r.domarkx("append", "--new", "-m", "appended outside", name)
 		if got := m.read("sessions/" + name + ".md"); !strings.Contains(got, "appended outside") {
 			t.Errorf("right after the append the mount shows %q", got)
 		}
@@ -286,7 +286,7 @@ func TestCompanySaveOver(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "the editor has read", func() bool { return strings.Contains(said.String(), "ready") })
-			r.domarkx("append", "-m", "appended meanwhile", "s")
+			r.domarkx("append", "--new", "-m", "appended meanwhile", "s")
 			fmt.Fprintln(in, "go on")
 			err = editor.Wait()
 			keeps := func() bool {

@@ -20,7 +20,7 @@ func completionSite(t *testing.T) *site {
 	}
 	s.write("talk.md", string(sample))
 	s.domarkx("import", "talk.md")
-	s.domarkx("append", "-m", "one more", "talk")
+	s.domarkx("append", "--new", "-m", "one more", "talk")
 	s.write("box.md", strings.ReplaceAll("'''workspace-config\nresources:\n  - {type: filesystem, id: disk}\n'''\n\n## user\n\nGo.\n", "'''", "```"))
 	s.domarkx("import", "box.md")
 	s.domarkx("exec", "--yes", "box", "disk", "write_file", "path=a", "content=b")

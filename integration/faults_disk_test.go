@@ -113,14 +113,14 @@ func TestFaultDiskFull(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newDisk(t, test.kind, test.options)
-			r.domarkx("append", "-m", "to begin with", "s")
+			r.domarkx("append", "--new", "-m", "to begin with", "s")
 			outside := newSite(t)
 			failed, done := 0, 0
 			for step := range test.steps {
 				was, text := r.domarkx("show", "s"), fmt.Sprintf("text %d.", step)
 				outside.write("many.md", document(fmt.Sprintf("many %d", step), 300))
 				free := test.fill(r, step)
-				for _, args := range [][]string{{"append", "-m", text, "s"}, {"import", outside.path("many.md")}} {
+				for _, args := range [][]string{{"append", "--new", "-m", text, "s"}, {"import", outside.path("many.md")}} {
 					o := r.try("", "git-domarkx", args...)
 					switch {
 					case o.code == 0:
@@ -141,7 +141,7 @@ func TestFaultDiskFull(t *testing.T) {
 				}
 				free()
 				r.sound("step", step)
-				r.domarkx("append", "-m", fmt.Sprintf("after %d.", step), "s")
+				r.domarkx("append", "--new", "-m", fmt.Sprintf("after %d.", step), "s")
 				noLocks(t, r.path(".git"), "step", step)
 				r.git("prune", "--expire=now")
 			}
@@ -257,8 +257,8 @@ func TestFaultReadOnly(t *testing.T) {
 			r := newDisk(t, "tmpfs", "size=16m")
 			r.write("s.md", document("s", 5))
 			r.domarkx("import", "s.md")
-			r.domarkx("append", "-m", "more", "s")
-			r.domarkx("append", "-m", "removed", "gone")
+			r.domarkx("append", "--new", "-m", "more", "s")
+			r.domarkx("append", "--new", "-m", "removed", "gone")
 			r.domarkx("rm", "gone")
 			r.git("init", "-q", "--bare", "../origin.git")
 			r.git("remote", "add", "origin", "../origin.git")
@@ -293,7 +293,7 @@ func TestFaultReadOnly(t *testing.T) {
 			outside := newSite(t)
 			outside.write("new.md", document("new", 2))
 			for _, args := range [][]string{
-				{"append", "-m", "x", "s"}, {"append", "-m", "x", "new"}, {"import", outside.path("new.md")}, {"edit", "s"}, {"rm", "s"},
+				{"append", "--new", "-m", "x", "s"}, {"append", "--new", "-m", "x", "new"}, {"import", outside.path("new.md")}, {"edit", "s"}, {"rm", "s"},
 				{"restore", "gone"}, {"rename", "s", "t"}, {"fork", "s#1", "f"}, {"rewind", "s#1"}, {"gc"}, {"push", "origin", "--all"},
 			} {
 				o := r.with("GIT_EDITOR=cp "+outside.path("new.md")).try("", "git-domarkx", args...)

@@ -40,12 +40,12 @@ func TestFaultPowerCutAfterCollection(t *testing.T) {
 	r.git("commit", "-q", "--allow-empty", "-m", "Begin")
 	r.must("", "sync", "-f", ".") // of what git init writes, nothing is durable
 	for i := range 4 {
-		r.domarkx("append", "-m", "to begin with", fmt.Sprint("s", i))
+		r.domarkx("append", "--new", "-m", "to begin with", fmt.Sprint("s", i))
 	}
 	for i := range 3 {
 		r.git("gc", "-q", "--prune=now")
 		text := fmt.Sprintf("after collection %d.", i)
-		r.domarkx("append", "-m", text, "s0")
+		r.domarkx("append", "--new", "-m", text, "s0")
 		after := cutPower(t, r)
 		if got, want := after.git("for-each-ref"), r.git("for-each-ref"); got != want {
 			t.Fatalf("collection %d: after the power cut there is %q, want %q", i, got, want)
@@ -54,6 +54,6 @@ func TestFaultPowerCutAfterCollection(t *testing.T) {
 			t.Errorf("collection %d: the session reads %q", i, shown)
 		}
 		after.sound("collection", i)
-		after.domarkx("append", "-m", "after the power cut", "s0")
+		after.domarkx("append", "--new", "-m", "after the power cut", "s0")
 	}
 }

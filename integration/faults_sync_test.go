@@ -145,7 +145,7 @@ func TestFaultSyncOrder(t *testing.T) {
 			r.write("new.md", document("new", 6))
 			r = r.with("GIT_EDITOR=cp " + r.path("new.md"))
 			for _, args := range [][]string{
-				{"import", "s.md"}, {"append", "-m", "text", "s"}, {"append", "-m", "text", "new"}, {"import", "many"}, {"import", "big.md"},
+				{"import", "s.md"}, {"append", "--new", "-m", "text", "s"}, {"append", "--new", "-m", "text", "new"}, {"import", "many"}, {"import", "big.md"},
 				{"edit", "s"}, {"fork", "s#1", "f"}, {"rewind", "s#2"}, {"rename", "s", "t"}, {"rm", "t"}, {"restore", "t"},
 			} {
 				trace, out := filepath.Join(t.TempDir(), "trace"), filepath.Join(t.TempDir(), "out")

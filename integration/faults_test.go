@@ -14,12 +14,12 @@ import (
 func TestFaultKillAppend(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
-	takes := typical(func() { r.domarkx("append", "-m", "to begin with", "s") })
+	takes := typical(func() { r.domarkx("append", "--new", "-m", "to begin with", "s") })
 	var acknowledged []string
 	kills := 0
 	for i := range rounds(t, 60) {
 		text := fmt.Sprintf("text %d.", i)
-		out, finished := r.killed(moment(random, takes), i%killWays, "append", "-m", text, "s")
+		out, finished := r.killed(moment(random, takes), i%killWays, "append", "--new", "-m", text, "s")
 		if out != "" {
 			acknowledged = append(acknowledged, text)
 			if want := "s\t" + r.tip("s") + "\n"; out != want {
@@ -40,7 +40,7 @@ func TestFaultKillAppend(t *testing.T) {
 		}
 		r.sound("round", i)
 	}
-	r.domarkx("append", "-m", "at the end", "s")
+	r.domarkx("append", "--new", "-m", "at the end", "s")
 	r.noScraps()
 	t.Logf("%d kills, %d acknowledged", kills, len(acknowledged))
 }
@@ -50,14 +50,14 @@ func TestFaultKillNew(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
 	number := 0
-	takes := typical(func() { number++; r.domarkx("append", "-m", "text", fmt.Sprintf("typical%d", number)) })
+	takes := typical(func() { number++; r.domarkx("append", "--new", "-m", "text", fmt.Sprintf("typical%d", number)) })
 	for i := range rounds(t, 20) {
 		name := fmt.Sprintf("s%d", i)
-		out, _ := r.killed(moment(random, takes), i/2%killWays, "append", "-m", "text", name)
+		out, _ := r.killed(moment(random, takes), i/2%killWays, "append", "--new", "-m", "text", name)
 		if tip := r.tip(name); out != "" && out != name+"\t"+tip+"\n" {
 			t.Fatalf("round %d: append printed %q, the session is at %q", i, out, tip)
 		}
-		r.domarkx("append", "-m", "once more", name)
+		r.domarkx("append", "--new", "-m", "once more", name)
 		r.sound("round", i)
 		noLocks(t, r.path(".git"), "round", i)
 	}
@@ -121,7 +121,7 @@ func TestFaultKillEdit(t *testing.T) {
 	n := 0
 	text := func() string { n++; return document(fmt.Sprintf("edit %d", n), 5) }
 	edit := r.with("GIT_EDITOR=cp " + r.path("new.md"))
-	r.domarkx("append", "-m", "to begin with", "s")
+	r.domarkx("append", "--new", "-m", "to begin with", "s")
 	takes := typical(func() { r.write("new.md", text()); edit.domarkx("edit", "s") })
 	was := r.read("new.md")
 	for i := range rounds(t, 30) {
@@ -211,7 +211,7 @@ func TestFaultKillExchange(t *testing.T) {
 	const sessions = 4
 	change := func(from *site, text string) {
 		for n := range sessions {
-			from.domarkx("append", "-m", text, fmt.Sprintf("s%d", n))
+			from.domarkx("append", "--new", "-m", text, fmt.Sprintf("s%d", n))
 		}
 	}
 	change(here, "to begin with")
@@ -269,7 +269,7 @@ func TestFaultKillAtEachCall(t *testing.T) {
 	needProgram(t, "strace")
 	t.Parallel()
 	r := newRepository(t)
-	r.domarkx("append", "-m", "to begin with", "s")
+	r.domarkx("append", "--new", "-m", "to begin with", "s")
 	program := filepath.Join(program(t), "git-domarkx")
 	kills := 0
 	for _, call := range []string{"renameat", "renameat2", "rename", "linkat", "link", "unlinkat", "unlink", "mkdirat", "mkdir",
@@ -279,7 +279,7 @@ func TestFaultKillAtEachCall(t *testing.T) {
 			trace := r.path("trace")
 			loose := r.looseObjects()
 			o := r.try("", "strace", "-f", "-qq", "-o", trace, "-e", "trace="+call,
-				"-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", call, when), program, "append", "-m", text, "s")
+				"-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", call, when), program, "append", "--new", "-m", text, "s")
 			data, _ := os.ReadFile(trace)
 			if !strings.Contains(string(data), "SIGKILL") && o.code == 0 {
 				if n := strings.Count(r.domarkx("show", "s"), text); n != 1 {
@@ -302,7 +302,7 @@ func TestFaultKillAtEachCall(t *testing.T) {
 				t.Errorf("killed at %s %d: %s", call, when, o)
 			}
 			next := fmt.Sprintf("after %s %d.", call, when)
-			r.domarkx("append", "-m", next, "s")
+			r.domarkx("append", "--new", "-m", next, "s")
 			if n := strings.Count(r.domarkx("show", "s"), next); n != 1 {
 				t.Fatalf("killed at %s %d: the next append is %d times in the session", call, when, n)
 			}

@@ -216,7 +216,7 @@ func TestSoakLargeImport(t *testing.T) {
 		if _, peak := r.used("git-domarkx", "import", test.name); peak > most {
 			t.Errorf("importing %s again, changed: peak memory %d MB", test.name, peak/1e6)
 		}
-		r.domarkx("append", "-m", "and more", test.session)
+		r.domarkx("append", "--new", "-m", "and more", test.session)
 		formats := []string{"pi", "openpocket"}
 		if soaking() {
 			formats = append(formats, "agent-chatter", "zeus", "md", "json")

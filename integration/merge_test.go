@@ -91,7 +91,7 @@ func (c *crowd) step() {
 	}
 	switch kind := c.random.IntN(20); {
 	case kind < 5:
-		clone.domarkx("append", "--role", [2]string{"user", "assistant"}[c.random.IntN(2)], "-m", c.text("appended"), "s")
+		clone.domarkx("append", "--new", "--role", [2]string{"user", "assistant"}[c.random.IntN(2)], "-m", c.text("appended"), "s")
 	case kind < 10:
 		shown := clone.domarkx("show", "s")
 		clone.write(".git/edited.md", c.change(shown))
@@ -277,7 +277,7 @@ func TestMergeIsTheSameOnBothSides(t *testing.T) {
 		}
 	}
 	add := func(text string) func(*site) {
-		return func(s *site) { s.domarkx("append", "-m", text, "s") }
+		return func(s *site) { s.domarkx("append", "--new", "-m", text, "s") }
 	}
 	for _, test := range []struct {
 		name     string
@@ -364,11 +364,11 @@ func TestMergeRemoved(t *testing.T) {
 	root.git("clone", "-q", "origin.git", "b")
 	a, b := root.at("a"), root.at("b")
 	for _, name := range []string{"unchanged", "changed", "local"} {
-		a.domarkx("append", "-m", "text of "+name, name)
+		a.domarkx("append", "--new", "-m", "text of "+name, name)
 	}
 	a.domarkx("push", "origin", "unchanged", "changed")
 	b.domarkx("pull", "origin")
-	b.domarkx("append", "-m", "changed by b", "changed")
+	b.domarkx("append", "--new", "-m", "changed by b", "changed")
 	a.domarkx("rm", "unchanged")
 	a.domarkx("rm", "changed")
 	a.domarkx("push", "origin")
@@ -398,8 +398,8 @@ func TestMergeRemoved(t *testing.T) {
 func TestMergeLong(t *testing.T) {
 	t.Parallel()
 	a, b := pair(t, 20000)
-	a.domarkx("append", "-m", "by Ann", "s")
-	b.domarkx("append", "-m", "by Bob", "s")
+	a.domarkx("append", "--new", "-m", "by Ann", "s")
+	b.domarkx("append", "--new", "-m", "by Bob", "s")
 	b.domarkx("pull", "other")
 	a.domarkx("pull", "other")
 	if a.tip("s") != b.tip("s") {

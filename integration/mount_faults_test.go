@@ -165,7 +165,7 @@ func TestMountFaultOneMount(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
 	r := newRepository(t)
-	r.domarkx("append", "-m", "text", "s")
+	r.domarkx("append", "--new", "-m", "text", "s")
 	dir := filepath.Join(t.TempDir(), "mnt")
 	mounts := func() (n int) {
 		data, err := os.ReadFile("/proc/self/mountinfo")
@@ -212,7 +212,7 @@ func TestMountFaultBusy(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
 	r := newRepository(t)
-	r.domarkx("append", "-m", "text", "s")
+	r.domarkx("append", "--new", "-m", "text", "s")
 	m := mountAt(t, r, filepath.Join(t.TempDir(), "mnt"))
 	user := r.command(t.Context(), "sleep", "1000")
 	user.Dir = m.path("sessions")
@@ -249,7 +249,7 @@ func TestMountFaultWriters(t *testing.T) {
 		for n := range each {
 			time.Sleep(delays[i]) // so that the writers drift
 			if i%2 == 0 {
-				r.domarkx("append", "-m", fmt.Sprintf("writer 0 message %d", n), name)
+				r.domarkx("append", "--new", "-m", fmt.Sprintf("writer 0 message %d", n), name)
 				continue
 			}
 			file, err := os.OpenFile(m.path("sessions/"+name+".md"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)

@@ -39,7 +39,7 @@ func TestMountFaultSelf(t *testing.T) {
 // mountTraced reads the system calls of a mount from its beginning to its end.
 func mountTraced(t *testing.T, end func(r *site, dir string, server int)) {
 	r := newRepository(t)
-	r.domarkx("append", "-m", "text", "s")
+	r.domarkx("append", "--new", "-m", "text", "s")
 	dir, trace := filepath.Join(t.TempDir(), "mnt"), filepath.Join(t.TempDir(), "trace")
 	serve := r.command(t.Context(), "strace", "-f", "-o", trace, "-e", "trace=%file,clone,clone3,vfork,fork",
 		filepath.Join(program(t), "git-domarkx"), "mount", "--foreground", dir)

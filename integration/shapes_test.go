@@ -93,7 +93,7 @@ func (sh shape) layOut(tb testing.TB) (root, repo *site) {
 	root.write("../theirs.md", document("theirs", 5))
 	origin := root.at("../origin.git")
 	origin.domarkx("import", root.path("../theirs.md"))
-	origin.domarkx("append", "-m", "one more", "theirs")
+	origin.domarkx("append", "--new", "-m", "one more", "theirs")
 	return root, sh.make(root)
 }
 
@@ -134,7 +134,7 @@ func exercise(t *testing.T, repo, outside *site) {
 	if shown := repo.domarkx("show", "s"); shown != outside.read("s.md") {
 		t.Errorf("show gives other bytes than were imported: %.300q", shown)
 	}
-	repo.domarkx("append", "-m", "appended here", "s")
+	repo.domarkx("append", "--new", "-m", "appended here", "s")
 	repo.must("", "git-domarkx", "log", "s")
 	if lines := strings.Count(repo.domarkx("log", "--messages", "s"), "\n"); lines != 21 {
 		t.Errorf("log --messages printed %d lines, expected 21", lines)
@@ -160,7 +160,7 @@ func exercise(t *testing.T, repo, outside *site) {
 	if shown := repo.domarkx("show", "theirs"); !strings.Contains(shown, "theirs, message 4") || !strings.Contains(shown, "one more") {
 		t.Errorf("the pulled session reads %q", shown)
 	}
-	repo.domarkx("append", "-m", "and here", "theirs")
+	repo.domarkx("append", "--new", "-m", "and here", "theirs")
 	repo.domarkx("push")
 	repo.domarkx("rm", "theirs")
 }
@@ -201,7 +201,7 @@ func TestShapesGitOptions(t *testing.T) {
 	if out := root.git("-C", "repo", "domarkx", "import", "../s.md"); !strings.HasPrefix(out, "s\t") {
 		t.Errorf("git -C repo domarkx import printed %q", out)
 	}
-	root.git("--git-dir=repo/.git", "domarkx", "append", "-m", "by git-dir", "s")
+	root.git("--git-dir=repo/.git", "domarkx", "append", "--new", "-m", "by git-dir", "s")
 	plain := root.with()
 	plain.env = nil
 	for _, v := range root.env {
@@ -209,7 +209,7 @@ func TestShapesGitOptions(t *testing.T) {
 			plain.env = append(plain.env, v)
 		}
 	}
-	plain.git("-C", "repo", "-c", "user.name=Bob", "-c", "user.email=bob@example.org", "domarkx", "append", "-m", "by Bob", "s")
+	plain.git("-C", "repo", "-c", "user.name=Bob", "-c", "user.email=bob@example.org", "domarkx", "append", "--new", "-m", "by Bob", "s")
 	if got := root.git("-C", "repo", "log", "-1", "--format=%an %ae", "refs/domarkx/sessions/s"); got != "Bob bob@example.org\n" {
 		t.Errorf("git -c user.name=Bob: the author is %q", got)
 	}
@@ -261,7 +261,7 @@ func TestShapesRefused(t *testing.T) {
 			repo := s.at("repo")
 			before := takeCensus(t, s.dir)
 			for _, args := range [][]string{
-				{"import", "../s.md"}, {"append", "-m", "x", "s"}, {"list"}, {"show", "s"}, {"rm", "s"}, {"restore", "s"},
+				{"import", "../s.md"}, {"append", "--new", "-m", "x", "s"}, {"list"}, {"show", "s"}, {"rm", "s"}, {"restore", "s"},
 				{"gc"}, {"push"}, {"fetch"}, {"pull"}, {"status"}, {"edit", "s"}, {"rename", "s", "t"}, {"mount", s.path("mnt")},
 			} {
 				o := repo.try("text\n", "git-domarkx", args...)
@@ -301,10 +301,10 @@ func TestShapesIncomplete(t *testing.T) {
 			if got := part.domarkx("show", "theirs"); got != want {
 				t.Errorf("show gives %q, expected %q", got, want)
 			}
-			part.domarkx("append", "-m", "appended to a part", "theirs")
+			part.domarkx("append", "--new", "-m", "appended to a part", "theirs")
 			part.domarkx("log", "theirs")
 			part.domarkx("list")
-			origin.domarkx("append", "-m", "meanwhile there", "theirs")
+			origin.domarkx("append", "--new", "-m", "meanwhile there", "theirs")
 			part.domarkx("pull")
 			part.domarkx("push")
 			if got, want := part.tip("theirs"), origin.tip("theirs"); got != want {
@@ -330,7 +330,7 @@ func TestShapesPackedRefs(t *testing.T) {
 	r.git("commit", "-q", "--allow-empty", "-m", "Begin")
 	r.git("tag", "v1")
 	for i := range 3 {
-		r.domarkx("append", "-m", "x", fmt.Sprintf("s%d", i))
+		r.domarkx("append", "--new", "-m", "x", fmt.Sprintf("s%d", i))
 	}
 	r.git("pack-refs", "--all")
 	others := func() (lines []string) {
@@ -344,7 +344,7 @@ func TestShapesPackedRefs(t *testing.T) {
 	before := strings.Join(others(), "")
 	r.domarkx("rm", "s0")
 	r.domarkx("rename", "s1", "renamed")
-	r.domarkx("append", "-m", "y", "s2")
+	r.domarkx("append", "--new", "-m", "y", "s2")
 	r.domarkx("restore", "s0")
 	if got := strings.Join(others(), ""); got != before {
 		t.Errorf("packed-refs had %q, and has %q", before, got)

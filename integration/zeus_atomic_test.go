@@ -74,7 +74,7 @@ func TestZeusSaveBroken(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))
-	f.domarkx("append", "-m", "so that there is a store", "other")
+	f.domarkx("append", "--new", "-m", "so that there is a store", "other")
 	binary := filepath.Join(program(t), "git-domarkx")
 	state := filepath.Join(f.home(), ".zeus")
 	n, failed, killed := 0, 0, 0

@@ -9,15 +9,30 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// Append adds a message of Markdown text to the end of a session, which it makes
-// when it is not there. A message of the assistant is linked as [SessionManager.replyLink]
-// says. The cost does not grow with the session.
-func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.Role, text string) (domarkx.Info, error) {
-	blocks, err := markdown.ParseContent(text)
+// An AppendRequest says what [SessionManager.Append] adds.
+type AppendRequest struct {
+	Name string
+	New  bool   // create the session if it does not exist
+	Role string // "user", "assistant" or "system"
+	Text string // Markdown
+}
+
+// Append adds a message to the end of a session. A system message is one of the user
+// whose metadata names the role. A message of the assistant is linked as
+// [SessionManager.replyLink] says. Without r.New, a session that does not exist is an error
+// that Is [domarkx.ErrNotFound]. The cost does not grow with the session.
+func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, error) {
+	name, role := r.Name, domarkx.Role(r.Role)
+	blocks, err := markdown.ParseContent(r.Text)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	msg := domarkx.Message{Role: role, Content: blocks}
+	if r.Role == "system" {
+		role = domarkx.User
+		metadata := domarkx.ObjectValue(domarkx.Member{Name: "role", Value: domarkx.StringValue(r.Role)})
+		msg = domarkx.Message{Role: role, Content: blocks, Metadata: &metadata}
+	}
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -34,6 +49,8 @@ func (m *SessionManager) Append(ctx context.Context, name string, role domarkx.R
 	err = m.update(ctx, "append "+name, func(tx Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		switch {
+		case errors.Is(err, domarkx.ErrNotFound) && !r.New:
+			return m.unknown(ctx, name, err)
 		case errors.Is(err, domarkx.ErrNotFound):
 			if err := tx.CheckName(ctx, name); err != nil {
 				return err

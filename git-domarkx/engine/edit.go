@@ -26,7 +26,7 @@ type Edited struct {
 func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (Edited, error) {
 	tip, err := m.store.Tip(ctx, name)
 	if err != nil {
-		return Edited{}, err
+		return Edited{}, m.unknown(ctx, name, err)
 	}
 	var edited Edited
 	base := tip.ID

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -67,6 +68,7 @@ type MessageInfo struct {
 	Date      int64  // when this text was written, in Unix seconds
 	Link      string // its workspace version; "" when none
 	FirstLine string
+	ID        domarkx.ID
 }
 
 // Messages returns the messages of a revision in order, reading each when its turn comes.
@@ -109,7 +111,7 @@ func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int
 		e.Link = ""
 	}
 	msg, err := loadMessage(ctx, m.store, e)
-	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg)}, err
+	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg), ID: e.ID}, err
 }
 
 // Diff returns a unified diff of two revisions as Markdown; nothing when they are
@@ -122,6 +124,29 @@ func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB s
 		}
 	}
 	return diff.Diff(nameA, text[0].Bytes(), nameB, text[1].Bytes()), nil
+}
+
+// Change returns a unified diff of the snapshot before one, and it; of a session's first
+// snapshot all of it.
+func (m *SessionManager) Change(ctx context.Context, info domarkx.Info) ([]byte, error) {
+	now := Revision{Name: info.Name, ID: info.ID, Message: -1}
+	before := now
+	before.Back = 1
+	var text [2]bytes.Buffer
+	err := m.Show(ctx, before, Markdown, &text[0])
+	if errors.Is(err, domarkx.ErrNotFound) {
+		err = nil
+	}
+	if err == nil {
+		err = m.Show(ctx, now, Markdown, &text[1])
+	}
+	return diff.Diff(before.String(), text[0].Bytes(), now.String(), text[1].Bytes()), err
+}
+
+// Before returns the revision of the snapshot before r.
+func (r Revision) Before() Revision {
+	r.Back++
+	return r
 }
 
 // String names a revision as the user would.

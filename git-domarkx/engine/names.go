@@ -123,7 +123,7 @@ func trashed(session string) string { return session + "@trash" }
 // told to lose and lost; when lose is nil, nothing is removed then.
 func (m *SessionManager) Remove(ctx context.Context, name string, lose func(error)) (domarkx.Info, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
-		return domarkx.Info{}, err
+		return domarkx.Info{}, m.unknown(ctx, name, err)
 	}
 	all, err := m.Attached(ctx)
 	if err != nil {

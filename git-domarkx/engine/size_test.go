@@ -5,7 +5,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -15,7 +14,7 @@ func TestSize(t *testing.T) {
 	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat\n")
 	ctx := context.Background()
 	for _, text := range []string{"one", "two \"quoted\" <b>", "drei\n\n- é\n"} {
-		if _, err := c.Append(ctx, "a", domarkx.User, text); err != nil {
+		if _, err := c.Append(ctx, engine.AppendRequest{Name: "a", New: true, Role: "user", Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -95,7 +95,7 @@ func allTrusted(values []string, all []trustDigest) bool {
 func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
 	info, err := m.store.Tip(ctx, name)
 	if err != nil {
-		return "", err
+		return "", m.unknown(ctx, name, err)
 	}
 	info.Name = name
 	d, unknown := m.digest(ctx, info) // what is recorded for the session goes all the same

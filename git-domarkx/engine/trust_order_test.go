@@ -46,7 +46,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 	}
 	for i, text := range []string{"one", "two", "three"} {
 		c.settings.adding = watch("s")
-		if _, err := c.Append(ctx, "s", domarkx.Assistant, call(text)); err != nil {
+		if _, err := c.Append(ctx, engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call(text)}); err != nil {
 			t.Fatal(err)
 		}
 		if check("append", "s"); len(c.settings.values["trust"]) != i+1 {

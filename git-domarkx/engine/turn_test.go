@@ -165,7 +165,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 		}
 	}
 	holds("s", true, "trusted")
-	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, call("read", `{"name": "a"}`)); err != nil {
+	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", true, "append")
@@ -180,7 +180,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	}
 	holds("s", true, "exec")
 	for range 30 {
-		if _, err := c.Append(t.Context(), "s", domarkx.Assistant, call("read", `{"name": "b"}`)); err != nil {
+		if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "b"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	tip := c.tip("s")
 	c.save("s", tip.ID, strings.Replace(c.show("s"), "evil", "more evil", 1))
 	holds("s", false, "edit of what is not trusted")
-	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, call("read", `{"name": "a"}`)); err != nil {
+	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", false, "append to what is not trusted")
@@ -204,7 +204,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	holds("new", false, "a document saved under a new name")
 	c.append("empty", "hi")
 	holds("empty", true, "nothing to run")
-	if _, err := c.Append(t.Context(), "empty", domarkx.Assistant, call("read", `{"name": "x"}`)); err != nil {
+	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "empty", New: true, Role: "assistant", Text: call("read", `{"name": "x"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("empty", true, "append to nothing to run")

@@ -277,7 +277,7 @@ func TestCallsOfSeveralProcessesTakeTurns(t *testing.T) {
 }
 
 func (c *clone) appendText(name, text string) error {
-	_, err := c.Append(context.Background(), name, domarkx.User, text)
+	_, err := c.Append(context.Background(), engine.AppendRequest{Name: name, New: true, Role: "user", Text: text})
 	return err
 }
 
@@ -303,7 +303,7 @@ func TestATurnIsSmall(t *testing.T) {
 	if after-n > objects || bytesAfter-bytes > size {
 		t.Errorf("exec: %d objects, %d bytes", after-n, bytesAfter-bytes)
 	}
-	if _, err := c.Append(t.Context(), "s", domarkx.Assistant, "I write:\n"+call("write", `{"name": "more", "text": "y"}`)); err != nil {
+	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: "I write:\n" + call("write", `{"name": "more", "text": "y"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	n, bytes = c.objects()

@@ -23,12 +23,12 @@ func TestAgents(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		env := sandbox.env
+		site := sandbox.site
 		if i < 2 {
-			env.Dir = t.TempDir()
+			site.Dir = t.TempDir()
 		}
 		plugin := &dockersandbox.Plugin{Agent: path}
-		live, err := plugin.Open(context.Background(), env)
+		live, err := plugin.Open(context.Background(), site)
 		if err != nil {
 			t.Fatalf("%s: %v", cgo, err)
 		}

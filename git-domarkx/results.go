@@ -1,0 +1,250 @@
+package main
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// jsonOption is the option of commands that print results.
+type jsonOption struct {
+	JSON bool `name:"json" help:"Print the result as JSON."`
+}
+
+// A resultPrinter is a command whose results are values of one struct type, its row. The
+// fields of a row have the tags
+//
+//	json   the name of the member with --json; ",omitempty" leaves out a zero value
+//	head   the head of the column; a field without it is in no table
+//	doc    what the member holds, for the documentation
+//
+// Rows of commands that print one result, not a list, are printed as one object.
+type resultPrinter interface{ row() any }
+
+// rowAlternatives are the rows of a command that prints one kind or another.
+type rowAlternatives []any
+
+// The types of fields that tables and JSON show in a form of their own.
+type (
+	oidField  string // an object id; people see its beginning
+	timeField int64  // Unix seconds; 0 for none
+)
+
+// printResults prints rows as a table or as a JSON array.
+func printResults[T any](inv *invocation, asJSON bool, rows []T) error {
+	w := newResultWriter[T](inv, asJSON)
+	w.aligned = len(rows)
+	var err error
+	for _, row := range rows {
+		err = errors.Join(err, w.add(row))
+	}
+	return errors.Join(err, w.end())
+}
+
+// printResult prints one row as a line or as a JSON object.
+func printResult[T any](inv *invocation, asJSON bool, row T) error {
+	if asJSON {
+		data := jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  ")
+		_, err := inv.out.Write(append(escapeControls(data), '\n'))
+		return err
+	}
+	t := newTable()
+	t.add(cells(reflect.ValueOf(row))...)
+	return t.write(inv)
+}
+
+// A resultWriter prints rows one by one, for commands that take their time or print very
+// many.
+type resultWriter[T any] struct {
+	inv     *invocation
+	asJSON  bool
+	aligned int // how many rows of a table are aligned with each other
+	prompt  bool
+	table   *table
+	some    bool
+}
+
+// rowsAligned is how many rows are aligned with each other where there may be very many.
+const rowsAligned = 1000
+
+func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, table: newTable(heads(reflect.TypeFor[T]())...)}
+}
+
+// add prints a row, at once if w.prompt is set.
+func (w *resultWriter[T]) add(row T) error {
+	if w.asJSON {
+		before := ",\n  "
+		if !w.some {
+			before = "[\n  "
+		}
+		w.some = true
+		_, err := w.inv.out.Write(escapeControls(jsonValue(reflect.ValueOf(row)).AppendJSON([]byte(before), "  ", "  ")))
+		return errors.Join(err, w.flush())
+	}
+	if w.prompt {
+		w.table.head = nil
+	}
+	w.table.add(cells(reflect.ValueOf(row))...)
+	if len(w.table.rows) < w.aligned && !w.prompt {
+		return nil
+	}
+	return errors.Join(w.end(), w.flush())
+}
+
+func (w *resultWriter[T]) flush() error {
+	if !w.prompt {
+		return nil
+	}
+	return w.inv.out.Flush()
+}
+
+// end prints what is left.
+func (w *resultWriter[T]) end() error {
+	if w.asJSON {
+		after := "\n]\n"
+		if !w.some {
+			after = "[]\n"
+		}
+		_, err := w.inv.out.WriteString(after)
+		return err
+	}
+	err := w.table.write(w.inv)
+	widths := w.table.widths
+	w.table = newTable()
+	w.table.widths = widths
+	return err
+}
+
+// rowFields calls fn for each field of a row, those of embedded structs too.
+func rowFields(t reflect.Type, fn func(f reflect.StructField)) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			rowFields(f.Type, fn)
+			continue
+		}
+		fn(f)
+	}
+}
+
+func heads(t reflect.Type) []string {
+	var names []string
+	rowFields(t, func(f reflect.StructField) {
+		if head := f.Tag.Get("head"); head != "" {
+			names = append(names, head)
+		}
+	})
+	return names
+}
+
+// cells returns the columns of a row.
+func cells(row reflect.Value) []cell {
+	var line []cell
+	rowFields(row.Type(), func(f reflect.StructField) {
+		if f.Tag.Get("head") == "" {
+			return
+		}
+		switch v := row.FieldByName(f.Name); value := v.Interface().(type) {
+		case outcomeField:
+			line = append(line, value.cell())
+		case oidField:
+			line = append(line, oid(string(value)))
+		case timeField:
+			line = append(line, date(int64(value)))
+		case domarkx.Value:
+			line = append(line, text(value.JSON()))
+		case []string:
+			line = append(line, text(strings.Join(value, ",")))
+		default:
+			if v.CanInt() {
+				line = append(line, number(v.Int()))
+			} else {
+				line = append(line, text(v.String()))
+			}
+		}
+	})
+	return line
+}
+
+// jsonValue returns a row, or a value in one, as JSON.
+func jsonValue(v reflect.Value) domarkx.Value {
+	switch value := v.Interface().(type) {
+	case domarkx.Value:
+		return value
+	case timeField:
+		if value == 0 {
+			return domarkx.Value{}
+		}
+		return domarkx.StringValue(time.Unix(int64(value), 0).UTC().Format(time.RFC3339))
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return domarkx.BoolValue(v.Bool())
+	case reflect.String:
+		return domarkx.StringValue(v.String())
+	case reflect.Int, reflect.Int64:
+		return domarkx.NumberValue(strconv.FormatInt(v.Int(), 10))
+	case reflect.Pointer:
+		if v.IsNil() {
+			return domarkx.Value{}
+		}
+		return jsonValue(v.Elem())
+	case reflect.Slice:
+		items := make([]domarkx.Value, v.Len())
+		for i := range items {
+			items[i] = jsonValue(v.Index(i))
+		}
+		return domarkx.ArrayValue(items...)
+	}
+	var members []domarkx.Member
+	rowFields(v.Type(), func(f reflect.StructField) {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		field := v.FieldByName(f.Name)
+		if name == "" || name == "-" || option == "omitempty" && field.IsZero() {
+			return
+		}
+		members = append(members, domarkx.Member{Name: name, Value: jsonValue(field)})
+	})
+	return domarkx.ObjectValue(members...)
+}
+
+// resultItems returns the members of a command's results with what they hold.
+func resultItems(row any) []item {
+	if all, ok := row.(rowAlternatives); ok {
+		var items []item
+		for _, one := range all {
+			items = append(items, resultItems(one)...)
+		}
+		return items
+	}
+	return jsonFields(structIn(reflect.TypeOf(row)), "")
+}
+
+// structIn returns the struct type that a type is, or is a slice of or pointer to.
+func structIn(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t
+}
+
+// jsonFields returns the members of an object with what they hold, those of nested objects as
+// "call.session".
+func jsonFields(t reflect.Type, prefix string) []item {
+	var items []item
+	rowFields(t, func(f reflect.StructField) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			return
+		}
+		items = append(items, item{prefix + name, f.Tag.Get("doc")})
+		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() {
+			items = append(items, jsonFields(inner, prefix+name+".")...)
+		}
+	})
+	return items
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// printsText are the commands whose result is a document, a diff, a script or help, or that
+// print none.
+var printsText = []string{"show", "diff", "export", "validate", "exec", "workspace diff", "completion", "man", "help"}
+
+// TestResultFields holds every command that prints results to --json, and every field to a
+// name in snake_case and a description.
+func TestResultFields(t *testing.T) {
+	snake := regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
+	checked := 0
+	for _, leaf := range model(t).Leaves(true) {
+		if leaf.Hidden || slices.Contains(printsText, verbOf(leaf)) {
+			continue
+		}
+		printer, ok := leaf.Target.Addr().Interface().(resultPrinter)
+		if !ok || !slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" }) {
+			t.Errorf("%s prints results without --json", verbOf(leaf))
+			continue
+		}
+		for _, f := range resultItems(printer.row()) {
+			checked++
+			if !snake.MatchString(f.term) && f.term != "tools.inputSchema" || f.text == "" {
+				t.Errorf("%s: member %q, described as %q", verbOf(leaf), f.term, f.text)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d members were checked", checked)
+	}
+}
