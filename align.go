@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// A Key stands for a message with all its bytes: equal keys, equal messages.
+// A Key identifies a message including its exact bytes: messages with equal keys are equal.
 type Key [32]byte
 
-// Likeness says how likely one message is an edit of another.
+// Likeness grades how likely one message is an edit of another.
 type Likeness int
 
 // The degrees of likeness.
@@ -20,16 +20,15 @@ const (
 	equal    Likeness = 7
 )
 
-// An Alignment says which old message each new message is.
+// An Alignment maps new messages to old ones.
 type Alignment struct {
 	Match []int // for each new message the old one that it is, edited or not; -1 when none; rising
 	Moved []int // for each new message without a match the removed old one that equals it; else -1
 }
 
-// Align finds out what an edit did to a list of messages. Equal messages in the
-// same order are matched first; of what stands between them, messages that are
-// alike are taken as edited. It takes O(n log n) and, of the messages between
-// equal ones, a bounded number of comparisons.
+// Align reports what an edit did to a list of messages. It first matches equal messages in the same
+// order. Between those, it treats similar messages as edited. It takes O(n log n) time plus a
+// bounded number of comparisons between each pair of matched messages.
 func Align(old, new []Key, alike func(old, new int) Likeness) Alignment {
 	a := aligner{old: old, new: new, alike: alike}
 	a.match = slices.Repeat([]int{-1}, len(new))
@@ -73,8 +72,8 @@ func (a *aligner) align(o, oEnd, n, nEnd int, anchors bool) {
 
 type pair struct{ old, new int }
 
-// anchors are the messages that stand once on both sides, those of them that are
-// in the same order (patience diff).
+// anchors returns the messages that occur exactly once on both sides, reduced to those in the same
+// order (patience diff).
 func (a *aligner) anchors(o, oEnd, n, nEnd int) []pair {
 	type count struct{ old, new, at int }
 	counts := map[Key]count{}
@@ -98,7 +97,7 @@ func (a *aligner) anchors(o, oEnd, n, nEnd int) []pair {
 	return longestRising(unique)
 }
 
-// longestRising returns the longest run of pairs whose old index rises.
+// longestRising returns the longest subsequence of pairs with rising old indexes.
 func longestRising(pairs []pair) []pair {
 	var tails []int // index of the pair that ends the best run of each length
 	before := make([]int, len(pairs))
@@ -125,8 +124,8 @@ func longestRising(pairs []pair) []pair {
 	return run
 }
 
-// gap matches what no anchor divides: the messages in order that are most alike
-// in sum. Gaps too large for that are taken in order.
+// gap matches messages between two anchors so that the sum of their likeness is greatest. In gaps
+// that are too large for that, messages are matched by position.
 func (a *aligner) gap(o, oEnd, n, nEnd int) {
 	rows, cols := oEnd-o, nEnd-n
 	if rows > limit || cols > limit {
@@ -171,7 +170,7 @@ func (a *aligner) likeness(o, n int) Likeness {
 	return a.alike(o, n)
 }
 
-// moves pairs new messages with equal old ones that nothing matched.
+// moves pairs unmatched new messages with equal unmatched old ones.
 func (a *aligner) moves() []int {
 	moved := slices.Repeat([]int{-1}, len(a.new))
 	taken := make([]bool, len(a.old))

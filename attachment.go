@@ -8,30 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// An Attachment is content that a snapshot keeps beside its messages, under its SHA-256:
-// the whole of an output of which a message holds the beginning, or an [AttachedFile].
+// An Attachment is content that a snapshot keeps beside its messages, addressed by its SHA-256. It
+// is either the full output whose beginning a message contains, or an [AttachedFile].
 type Attachment struct {
 	SHA256 string // of the content, 64 lower-case hexadecimal digits
 	Blob   Blob   // stored
 }
 
-// An AttachedFile is an attachment that a session keeps by a path, as a picture that its document
-// shows.
+// An AttachedFile is an attachment that a session keeps under a path, such as an image that its
+// document shows.
 type AttachedFile struct {
-	Path   string // relative to the document's folder; see [CheckFilePath]
+	Path   string // relative to the document's directory; see [CheckFilePath]
 	SHA256 string // of the content, 64 lower-case hexadecimal digits
 	Size   int64  // of the content, in bytes
 }
 
-// Bounds of the path of a file, in bytes.
+// Limits of an attached file's path, in bytes.
 const (
 	maxFilePath = 1024
 	maxFileName = 255
 )
 
-// CheckFilePath reports why a session cannot keep a file by a path. A good path is
-// relative, slash-separated and clean, leads nowhere outside of the document's folder, and
-// names no hidden file; it means the same file on every system. The error is [ErrInvalid].
+// CheckFilePath returns an [ErrInvalid] that says why a session cannot keep a file under path p. A
+// valid path is relative, slash-separated and clean, stays inside the document's directory,
+// contains no hidden name, and means the same file on every system.
 func CheckFilePath(p string) error {
 	why := ""
 	switch {

@@ -2,7 +2,7 @@ package domarkx
 
 import "time"
 
-// A Signature is who made a commit, and when.
+// A Signature records who created a commit, and when.
 type Signature struct {
 	Name, Email string
 	When        time.Time // with the zone it is shown in; whole seconds
@@ -15,17 +15,17 @@ type Commit struct {
 	// Conversation is the live messages where they are stored already; the state has
 	// none then.
 	Conversation *StoredConversation
-	Operation    string // the command that made it: "import", "append", …
-	Subject      string // one line for people who read git log
+	Operation    string // the command that created it: "import", "append", …
+	Subject      string // one line, shown by git log
 	Preview      string // see [Preview]; "" for an empty conversation
 	Bytes        int64  // size of the document as Markdown
 	Author       Signature
 	Committer    Signature
 
-	// Attachments are new ones; those of the parents are carried on.
+	// Attachments are the new ones; those of the parents are kept.
 	Attachments []Attachment
-	// Files are those that are new by their path, or differ from what the parents have
-	// there. Their contents are among the attachments.
+	// Files are those whose path is new, or whose content differs from the parents'. Their contents
+	// are among the attachments.
 	Files []AttachedFile
 }
 

@@ -1,17 +1,15 @@
-// Package domarkx is the model of git-domarkx and its promises: what a session
-// is, what a snapshot of one is, and how two of them become one.
+// Package domarkx is the model of git-domarkx: sessions, their snapshots, and how two snapshots are
+// merged.
 //
-// A [Document] is a session as somebody wrote it: a [Header] and a list of
-// [Message] values, each with the bytes that its author gave it. A [Thread] is
-// the same conversation as the store keeps it: every message has an [ID] that
-// survives edits, knows which message it was inserted after, and remembers which
-// of its revisions were replaced, so that [Merge] is a pure function of two
-// threads (commutative, associative and idempotent).
+// A [Document] is a session as its author wrote it: a [Header] and a list of [Message] values, each
+// with its original bytes. A [Thread] is the same conversation as stored: every message has an [ID]
+// that survives edits, and records which message it was inserted after and which of its revisions
+// were replaced. [Merge] is therefore a pure function of two threads (commutative, associative and
+// idempotent).
 //
-// JSON is kept as it was written: a [Value] remembers the order of its members,
-// the spelling of its numbers, and strings that are no valid Unicode.
+// JSON keeps its spelling: a [Value] preserves the order of members, the spelling of numbers, and
+// strings that are not valid Unicode.
 //
-// The package does no input or output and needs nothing but the standard
-// library; everything else in the module imports it, and it imports nothing of
-// the module.
+// The package does no input or output and uses only the standard library. All other packages of the
+// module import it; it imports none of them.
 package domarkx

@@ -1,27 +1,26 @@
 package domarkx
 
-// A Document is a session as somebody wrote it: what a codec decodes and
-// encodes. It has no history; [Thread] has.
+// A Document is a session as its author wrote it; codecs decode and encode it. It has no history,
+// unlike a [Thread].
 type Document struct {
 	Header       Header
 	Preamble     Written // the bytes before the first message; unwritten unless the format is Markdown
 	Conversation []WrittenMessage
 	Includes     []Include // the files that the document included, by path
-	// Damage is what could not be read, and what was taken although the format
-	// forbids it. A document without any is valid.
+	// Damage lists what could not be read, and what was accepted although the format forbids it. It
+	// is empty for a valid document.
 	Damage []*SyntaxError
 }
 
-// A WrittenMessage is a message and how its author wrote it.
+// A WrittenMessage is a message together with its author's spelling.
 type WrittenMessage struct {
 	Message
 	Written
-	// ID and Date are those under which a session keeps the message; zero for one
-	// that is in no session yet.
+	// ID and Date are the stored id and date of the message; zero if it is not in a session yet.
 	ID   ID
 	Date int64 // when this text was written, in Unix seconds
-	// Origin is what the message is called in the document of another program that it is
-	// from, "" for nothing. Its id follows from that and from the message before it.
+	// Origin is the message's name in the document of another program, or "". The message's id
+	// derives from it and the message before.
 	Origin string
 }
 
@@ -33,6 +32,6 @@ type Written struct {
 
 // An Include is a file that a document included.
 type Include struct {
-	Path string // relative to the document's folder, slash-separated, clean
+	Path string // relative to the document's directory, slash-separated, clean
 	Data []byte
 }

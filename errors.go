@@ -8,23 +8,23 @@ import (
 
 // The errors that callers branch on, with [errors.Is].
 var (
-	// ErrNotFound says that a session, snapshot, message or file is not there.
+	// ErrNotFound reports that a session, snapshot, message or file does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrExists says that the name is taken.
+	// ErrExists reports that the name is already in use.
 	ErrExists = errors.New("already exists")
-	// ErrConflict says that somebody else changed the same thing meanwhile.
+	// ErrConflict reports a concurrent change of the same object.
 	ErrConflict = errors.New("changed meanwhile")
-	// ErrCorrupt says that stored data is not what was written.
+	// ErrCorrupt reports stored data that differs from what was written.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrReadOnly says that the repository or file takes no writes.
+	// ErrReadOnly reports a repository or file that cannot be written.
 	ErrReadOnly = errors.New("read-only")
-	// ErrUnsupported says that the data is of a format or version this program does not know.
+	// ErrUnsupported reports data in an unknown format or version.
 	ErrUnsupported = errors.New("not supported")
-	// ErrInvalid says that a name or argument is not acceptable.
+	// ErrInvalid reports an unacceptable name or argument.
 	ErrInvalid = errors.New("invalid")
 )
 
-// A SyntaxError says where a document is wrong and what was expected there.
+// A SyntaxError describes an error in a document: its position, and what was expected there.
 type SyntaxError struct {
 	Path    string // as the user named it; "" when unknown
 	Line    int    // from 1; 0 when unknown
@@ -37,7 +37,7 @@ type SyntaxError struct {
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Error renders PATH:LINE:COLUMN: MESSAGE, leaving out what is unknown.
+// Error returns PATH:LINE:COLUMN: MESSAGE, without the parts that are unknown.
 func (e *SyntaxError) Error() string {
 	var b strings.Builder
 	if e.Path != "" {

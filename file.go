@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// A FileType is what a file in a version is (inode(7)).
+// A FileType is the type of a file in a version (inode(7)).
 type FileType uint8
 
-// The types of files that a version can hold. Sockets are none: they mean nothing
-// without the process that listens.
+// The types of files that a version can hold. Sockets are not among them: they are useless without
+// the process that listens.
 const (
 	Regular FileType = iota + 1
 	Directory
@@ -20,7 +20,7 @@ const (
 	BlockDevice
 )
 
-// String names the type as it is called in messages to users.
+// String returns the name of the type as shown to users.
 func (t FileType) String() string {
 	switch t {
 	case Regular:
@@ -39,29 +39,29 @@ func (t FileType) String() string {
 	return "unknown file type"
 }
 
-// A File is one name in a folder of a version of a resource. Times are not kept:
-// equal content, names and modes make equal versions.
+// A File is a directory entry in a version of a resource. Times are not stored, so equal content,
+// names and modes result in equal versions.
 type File struct {
-	Name string // any bytes but NUL and slash; "" for the top folder of a resource
+	Name string // any bytes except NUL and slash; "" for the resource's top directory
 	Type FileType
 	Mode uint32 // permission, set-id and sticky bits (07777)
 
-	// ID names the content of a regular file, the target of a symbolic link, or what
-	// a folder holds: opaque, and equal for equal things. "" for the other types.
+	// ID identifies the content of a regular file, the target of a symbolic link, or the entries of
+	// a directory. It is opaque, and equal for equal content. It is "" for the other types.
 	ID   string
 	Size int64 // of a regular file, in bytes
 
-	// Target is where a symbolic link leads; any bytes but NUL. It is set for
-	// writing; a [VersionReader] leaves it to its method Content.
+	// Target is the target of a symbolic link; any bytes except NUL. It is set for writing only: a
+	// [VersionReader] returns it from Content.
 	Target string
 
 	HasOwner     bool   // whether the resource keeps owners, as containers do
 	UID, GID     uint32 // when HasOwner
 	Major, Minor uint32 // of a device
 
-	// HardLink is the path, from the top folder of the resource, of the file that
-	// this is another name of, "" for none. That file comes first in a walk, and
-	// this one repeats its type, mode, ID and size.
+	// HardLink is the path, from the resource's top directory, of the file that this entry is
+	// another name of; "" if the file has no earlier name. That file precedes this one in a walk,
+	// and both have the same type, mode, ID and size.
 	HardLink string
 
 	Xattrs []Xattr // sorted by name
@@ -73,49 +73,47 @@ type Xattr struct {
 	Value []byte
 }
 
-// A VersionWriter takes what a resource holds. Files are added in the order of a
-// walk: a folder before what is in it, all of that before anything else, and the
-// top folder, whose path is "", first of all. The names within a folder may
-// come in any order. An error about a file names its path.
+// A VersionWriter stores the files of a resource. Files are added in the order of a walk: first the
+// top directory, whose path is "", then each directory before its entries, and all of its entries
+// before anything else. The names within a directory may be in any order. An error about a file
+// names its path.
 type VersionWriter interface {
 	// Content stores the content of a regular file and returns its id. It may be
 	// called from several goroutines at once, memory use does not depend on the size.
 	Content(ctx context.Context, r io.Reader) (id string, size int64, err error)
-	// Add adds the file at a path (slash-separated, from the resource's top folder).
-	// f.Name is not looked at. The ID of a regular file may be one from an earlier
-	// version; when that is not stored any more the error is ErrNotFound, and its
-	// content has to be given again. A name, type or order that no version can hold
-	// is ErrInvalid.
+	// Add adds the file at a path (slash-separated, from the resource's top directory). It ignores
+	// f.Name. The ID of a regular file may be from an earlier version; if it is no longer stored,
+	// the error is ErrNotFound and the caller must store the content again. A name, type or order
+	// that a version cannot hold is ErrInvalid.
 	Add(ctx context.Context, path string, f File) error
 }
 
-// A PartWriter is a [VersionWriter] that can store content so that a change in one place
-// of it costs little, however small the whole is.
+// A PartWriter is a [VersionWriter] that can store content such that a small change to it costs
+// little, whatever its size.
 type PartWriter interface {
-	// ContentInParts is Content for a file of which other versions have most, such as a
-	// database. Content of which they have nothing is better given as a whole. The same
-	// content has another id than by Content, and the same one each time.
+	// ContentInParts is Content for a file that mostly repeats content of other versions, such as a
+	// database. Use Content for anything else. The id for the same content differs from Content's,
+	// but is always the same.
 	ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error)
 }
 
-// A FolderKeeper is a [VersionWriter] that can take over a folder from the version
-// that it is based on.
+// A FolderKeeper is a [VersionWriter] that can reuse a directory of the version that it is based
+// on.
 type FolderKeeper interface {
-	// Keep adds the folder at a path, in the order of Add, with the attributes of f and
-	// all that the base has below that path. The caller knows that this is what the
-	// resource holds, and that no file there has another name. A folder that the base
-	// has not is ErrNotFound, and has to be added.
+	// Keep adds the directory at a path, in the order of Add, with the attributes of f and
+	// everything below that path in the base version. The caller guarantees that the resource holds
+	// the same files, and that none of them has a hard link elsewhere. If the base has no such
+	// directory, the error is ErrNotFound, and the caller must add it.
 	Keep(ctx context.Context, path string, f File) error
 }
 
-// A VersionReader reads what versions of resources hold. Its methods may be
-// called from several goroutines at once. An id that is not stored is
-// ErrNotFound, what is not what was written ErrCorrupt.
+// A VersionReader reads the files in versions of resources. Its methods may be called concurrently.
+// An id that is not stored is ErrNotFound; damaged content is ErrCorrupt.
 type VersionReader interface {
-	// Top returns the top folder of a resource's version, with its own attributes.
+	// Top returns the top directory of a resource's version, with its own attributes.
 	Top(ctx context.Context, version string) (File, error)
-	// Folder returns the files of a folder by its id, sorted by the bytes of their
-	// names. Hard links in it are paths from the top of the resource.
+	// Folder returns the entries of the directory with that id, sorted by the bytes of their names.
+	// Hard links are paths from the resource's top directory.
 	Folder(ctx context.Context, id string) ([]File, error)
 	// Content opens the content of a regular file, or the target of a symbolic link.
 	Content(ctx context.Context, id string) (Content, error)
@@ -129,12 +127,12 @@ type Content interface {
 	Size() int64 // in bytes
 }
 
-// maxVersionDepth bounds a walk: versions are not nested deeper.
+// maxVersionDepth limits how deep the directories of a version may be nested.
 const maxVersionDepth = 4096
 
-// WalkVersion calls fn for each file of a resource's version with its path from
-// the top folder, in the order in which a [VersionWriter] takes them; within a
-// folder by name. An error of fn ends the walk and is returned.
+// WalkVersion calls fn for each file of a resource's version with its path from the top directory,
+// in the order of a [VersionWriter], and by name within a directory. It stops at the first error of
+// fn and returns it.
 func WalkVersion(ctx context.Context, r VersionReader, version string, fn func(path string, f File) error) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {

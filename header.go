@@ -7,8 +7,8 @@ const FormatVersion = "1.0"
 
 // A Header is a snapshot without its conversation: what snapshot.json holds.
 type Header struct {
-	// SnapshotID and ImportTimestamp are those that an imported document brought
-	// for itself. When "" they are derived from the commit when shown.
+	// SnapshotID and ImportTimestamp come from an imported document. If "", they are derived from
+	// the commit when the header is shown.
 	SnapshotID      string
 	ImportTimestamp string
 	SourceFile      string // when HasSourceFile
@@ -30,10 +30,9 @@ type Script struct {
 // NewHeader returns the header of an empty session.
 func NewHeader() Header { return Header{ExecutionConfig: ObjectValue()} }
 
-// ParseHeader reads the members of a snapshot document but its conversation. In
-// a stored header (stored is true) snapshot_id and import_timestamp may be
-// absent. Errors are as those of [ParseMessage]; an unknown version is
-// [ErrUnsupported].
+// ParseHeader reads the members of a snapshot document except its conversation. In a stored header
+// (stored is true) snapshot_id and import_timestamp may be absent. Errors are those of
+// [ParseMessage]; an unknown version is [ErrUnsupported].
 func ParseHeader(v Value, stored bool) (Header, error) {
 	h := NewHeader()
 	if v.kind != Object {
@@ -87,8 +86,8 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	return h, nil
 }
 
-// Conversation returns the messages of a snapshot document, for [ParseMessage].
-// Errors are as those of ParseMessage.
+// Conversation returns the messages of a snapshot document, for [ParseMessage]. Errors are those of
+// ParseMessage.
 func Conversation(v Value) ([]Value, error) {
 	conversation, err := required(v, "", "conversation", Array)
 	return conversation.Items(), err
@@ -137,8 +136,8 @@ func parseScript(v Value) (*Script, error) {
 	return &Script{Language: language.text, Code: code.text, Extra: extra(v, "language", "code")}, nil
 }
 
-// Value returns the header as an object in the order of the specification; what
-// is "" or absent is left out.
+// Value returns the header as an object, in the order of the specification and without absent or
+// empty members.
 func (h Header) Value() Value {
 	members := []Member{{"version", StringValue(FormatVersion)}}
 	if h.SnapshotID != "" {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// An ID names a message for ever: 128 bits, written as 32 lower-case hexadecimal
-// digits. Of messages inserted after the same one, the greater id stands first. An
-// id begins with four bytes of clock, so that a later insertion can stand before
-// all earlier ones, and, in those made by [NewID], four bytes that fall with time,
-// so that of runs appended side by side the earlier stands first.
+// An ID identifies a message permanently: 128 bits, written as 32 lower-case hexadecimal digits. Of
+// messages inserted after the same one, the one with the greater id comes first. An id begins with
+// a clock of four bytes, so that a later insertion can precede all earlier ones. In ids from
+// [NewID], four bytes follow that fall with time, so that of runs appended concurrently the earlier
+// one comes first.
 type ID [16]byte
 
 // A Rev names one revision of a message's text (or of a header): 64 bits, written
@@ -28,7 +28,7 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 // String returns the 16 hexadecimal digits.
 func (r Rev) String() string { return hex.EncodeToString(r[:]) }
 
-// IsZero reports whether the id is that of no message, which stands before all.
+// IsZero reports whether the id is zero, which stands for the beginning of the thread.
 func (id ID) IsZero() bool { return id == ID{} }
 
 // Clock returns the part of an id that orders messages inserted after the same one.
@@ -41,7 +41,7 @@ func withClock(clock uint32, rest []byte) ID {
 	return id
 }
 
-// NewID returns an id with that clock that no other message has, made at that time.
+// NewID returns a new unique id with the given clock and creation time.
 func NewID(clock uint32, at time.Time) ID {
 	var rest [12]byte
 	binary.BigEndian.PutUint32(rest[:4], ^uint32(at.Unix()))
@@ -49,20 +49,20 @@ func NewID(clock uint32, at time.Time) ID {
 	return withClock(clock, rest[:])
 }
 
-// DeriveID returns the id with that clock that follows from the parts alone: the
-// same document imported on two machines has the same ids.
+// DeriveID returns an id with the given clock that depends only on the parts: importing one
+// document on two machines results in the same ids.
 func DeriveID(clock uint32, parts ...[]byte) ID {
 	sum := digest("id", parts...)
 	return withClock(clock, sum[:12])
 }
 
-// DeriveRev returns the revision that follows from the parts alone.
+// DeriveRev returns a revision that depends only on the parts.
 func DeriveRev(parts ...[]byte) Rev {
 	sum := digest("rev", parts...)
 	return Rev(sum[:8])
 }
 
-// digest hashes parts so that no two lists of parts give the same input.
+// digest hashes parts such that different lists of parts never have the same hash input.
 func digest(domain string, parts ...[]byte) [32]byte {
 	h := sha256.New()
 	var n [8]byte

@@ -14,8 +14,8 @@ type located struct {
 
 func (e *located) Unwrap() error { return e.SyntaxError }
 
-// Locate fills in the line and column of an error that [ParseMessage] or
-// [ParseHeader] gave for a value parsed from data; other errors pass unchanged.
+// Locate fills in the line and column of an error that [ParseMessage] or [ParseHeader] returned for
+// a value parsed from data. It returns other errors unchanged.
 func Locate(err error, data []byte) error {
 	var at *located
 	if !errors.As(err, &at) {
@@ -73,9 +73,8 @@ func optional(v Value, at, name string, kind Kind) (Value, error) {
 	return m, nil
 }
 
-// extra returns the members whose name is not among the known ones, and known
-// ones that are null: those say nothing, but were written. A null that a later
-// member of its name replaces says nothing at all.
+// extra returns the members whose names are unknown, and known members that are null, which mean
+// nothing but were written. It omits a null that a later member of the same name replaces.
 func extra(v Value, known ...string) []Member {
 	null := make([]bool, len(known)) // whether the last member of that name is null
 	for _, m := range v.Members() {

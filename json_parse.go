@@ -11,15 +11,14 @@ import (
 // hostile document cannot exhaust the stack.
 const MaxDepth = 1000
 
-// ParseValue parses one JSON text (RFC 8259) that may stand between white space.
-// A lone surrogate escape becomes its three WTF-8 bytes; bytes that are not
-// UTF-8 become U+FFFD, one each. The error is a [*SyntaxError] with line and
-// column.
+// ParseValue parses one JSON text (RFC 8259), optionally surrounded by white space. It decodes a
+// lone surrogate escape to its three WTF-8 bytes, and replaces each byte that is not UTF-8 with
+// U+FFFD. Errors are [*SyntaxError] values with line and column.
 func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
 
-// ParseOutline parses as [ParseValue] does, with the same errors, but of the members for which
-// passed is true, by name and kind of their value, the value is empty: a string, array or object
-// of which it is known that it is one.
+// ParseOutline is [ParseValue], with the same errors, but leaves out content: a member for which
+// passed returns true, by its name and the kind of its value, has an empty string, array or object
+// as its value.
 func ParseOutline(data []byte, passed func(name string, kind Kind) bool) (Value, error) {
 	return parse(data, passed)
 }
@@ -35,21 +34,19 @@ func parse(data []byte, passed func(name string, kind Kind) bool) (Value, error)
 	return v, nil
 }
 
-// ParsePartial parses as [ParseValue] does, but of a text that is broken it returns
-// what stands before the damage: the arrays and objects that are open there, with
-// those items and members that are whole, or that are open themselves. The value is
-// null when there is nothing.
+// ParsePartial is [ParseValue] for damaged text. Along with the error it returns what precedes the
+// damage: the arrays and objects open at that point, with their items and members that are complete
+// or open themselves. The value is null if there is nothing to return.
 func ParsePartial(data []byte) (Value, error) {
 	p := newParser(data)
 	defer p.release()
 	return p.whole()
 }
 
-// isOpen reports whether a value that came with an error is an array or object that
-// the damage left open.
+// isOpen reports whether a value returned with an error is an array or object that was not closed.
 func isOpen(v Value) bool { return v.kind == Array || v.kind == Object }
 
-// A parser reads one JSON text. What it needs besides is used again by the next one.
+// A parser reads one JSON text. Parsers are pooled, with their buffers.
 type parser struct {
 	data    []byte
 	pos     int
@@ -68,7 +65,7 @@ func newParser(data []byte) *parser {
 	return p
 }
 
-// release ends the use of a parser.
+// release returns a parser to the pool.
 func (p *parser) release() {
 	const most = 1 << 10
 	p.data, p.passed, p.passing = nil, nil, 0
@@ -81,7 +78,7 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// whole reads the text, and when it is broken what stands before the damage.
+// whole reads the text; with an error it returns what precedes the damage.
 func (p *parser) whole() (Value, error) {
 	p.space()
 	v, err := p.value(0)
@@ -111,7 +108,7 @@ func (p *parser) found() string {
 	return fmt.Sprintf("%q", r)
 }
 
-// space passes white space, which most JSON that programs write has none of.
+// space skips white space. JSON written by programs mostly has none.
 func (p *parser) space() {
 	if p.pos < len(p.data) && p.data[p.pos] > ' ' {
 		return
@@ -179,7 +176,7 @@ func (p *parser) object(depth int) (Value, error) {
 	return v, err
 }
 
-// readMembers reads an object; with an error come those members before the damage.
+// readMembers reads an object; with an error, p.members holds the members that precede the damage.
 func (p *parser) readMembers(depth int) error {
 	p.pos++
 	p.space()
@@ -213,7 +210,7 @@ func (p *parser) readMembers(depth int) error {
 			return nil
 		}
 		if !p.eat(',') {
-			if value.kind == Number && p.pos == len(p.data) && p.passing == 0 { // it may have gone on
+			if value.kind == Number && p.pos == len(p.data) && p.passing == 0 { // it may have been cut off
 				p.members = p.members[:len(p.members)-1]
 			}
 			return p.fail("unexpected %s, expected ',' or '}'", p.found())
@@ -262,7 +259,7 @@ func (p *parser) array(depth int) (Value, error) {
 	return v, err
 }
 
-// readItems reads an array; with an error come those items before the damage.
+// readItems reads an array; with an error, p.items holds the items that precede the damage.
 func (p *parser) readItems(depth int) error {
 	p.pos++
 	p.space()

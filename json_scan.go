@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// In each byte of a word: the lowest bit, the highest, and what is looked for.
+// In each byte of a word: the lowest bit, the highest bit, and the characters to find.
 const (
 	lowBits     = 0x0101010101010101
 	highBits    = 0x80 * lowBits
@@ -15,20 +15,18 @@ const (
 	backslashes = '\\' * lowBits
 )
 
-// special returns a word in which the lowest bit that is set is in the first byte
-// that means something in a JSON string: a quote, backslash or control character. It
-// is 0 when there is none.
+// special returns a word whose lowest set bit is in the first byte that has a meaning in a JSON
+// string: a quote, backslash or control character. It returns 0 if x has none.
 func special(x uint64) uint64 {
-	// A byte's highest bit is set behind a subtraction where it had to borrow. Bytes that
-	// are not ASCII, in which it was set before, mean nothing.
+	// A subtraction sets the highest bit of a byte if it borrows. Non-ASCII bytes had the bit set
+	// before; they are masked.
 	quote, backslash := x^quotes, x^backslashes
 	return ((quote - lowBits) | (backslash - lowBits) | (x - blanks)) &^ x & highBits
 }
 
 func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
 
-// plainRun returns how many bytes s begins with that mean nothing in a JSON string,
-// and whether all of them are ASCII.
+// plainRun returns the length of the prefix of s without special bytes, and whether it is ASCII.
 func plainRun(s []byte) (n int, ascii bool) {
 	seen := uint64(0)
 	for ; n+8 <= len(s); n += 8 {
@@ -47,7 +45,7 @@ func plainRun(s []byte) (n int, ascii bool) {
 	return n, seen&highBits == 0
 }
 
-// plainRunString is plainRun of a string.
+// plainRunString is plainRun for a string.
 func plainRunString(s string) (n int, ascii bool) {
 	seen := uint64(0)
 	for ; n+8 <= len(s); n += 8 {
@@ -83,8 +81,8 @@ func validUTF8(data []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendWTF8Run appends what has no special byte as JSON has it: a lone surrogate as
-// its escape, and U+FFFD for each other byte that is not UTF-8.
+// appendWTF8Run appends a string without special bytes as JSON: a lone surrogate as its escape, and
+// U+FFFD for each other byte that is not UTF-8.
 func appendWTF8Run(dst []byte, s string) []byte {
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)

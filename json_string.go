@@ -45,7 +45,7 @@ func (p *parser) control(c byte) error {
 	return p.fail("control character 0x%02x in a string, expected an escape", c)
 }
 
-// pass goes to the end of a string.
+// pass skips the rest of a string.
 func (p *parser) pass() error {
 	var space [escapesSpace]byte
 	for p.pos < len(p.data) {
@@ -68,7 +68,7 @@ func (p *parser) pass() error {
 	return p.fail("unexpected end of input in a string, expected '\"'")
 }
 
-// name reads the name of a member. Those that come again share their memory.
+// name reads the name of a member. Repeated names share their memory.
 func (p *parser) name() (string, error) {
 	start := p.pos + 1
 	n, ascii := plainRun(p.data[start:])
@@ -94,8 +94,8 @@ func (p *parser) plain() []byte {
 	return validUTF8(run)
 }
 
-// rest returns how many bytes a string has from here to its closing quote, or to the
-// end: about as many as it will need.
+// rest returns the number of bytes before the closing quote, or before the end of the data: an
+// estimate of the memory that the string needs.
 func (p *parser) rest() int {
 	for end := p.pos; ; end++ {
 		i := bytes.IndexByte(p.data[end:], '"')
@@ -113,14 +113,14 @@ func (p *parser) rest() int {
 	}
 }
 
-// escapesSpace is the room for what escapes stand for. It has to be that of two characters.
+// escapesSpace is the size of the buffer for decoded escapes. It must hold at least two characters.
 const escapesSpace = 4 * utf8.UTFMax
 
-// escaped is what a backslash and a character after it stand for, unless that takes digits.
+// escaped maps the character after a backslash to its meaning, except for \u.
 var escaped = [256]byte{'n': '\n', '"': '"', '\\': '\\', '/': '/', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
 
-// escapes reads an escape, and those of one character behind it, for lines are often indented by
-// several, and appends what they stand for, as far as there is room.
+// escapes decodes an escape and the single-character escapes directly after it, while buf has room:
+// indentation often consists of several.
 func (p *parser) escapes(buf []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.data) {
 		p.pos = len(p.data)
@@ -140,7 +140,7 @@ func (p *parser) escapes(buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// unicode reads the escape of a character, which may be two.
+// unicode decodes a \u escape, or two that are a surrogate pair.
 func (p *parser) unicode(buf []byte) ([]byte, error) {
 	unit, ok := p.hex4(p.pos + 2)
 	if !ok {
@@ -180,8 +180,8 @@ func (p *parser) hex4(at int) (uint16, bool) {
 	return unit, true
 }
 
-// appendWTF8 appends a code point, also a surrogate, as its generalized UTF-8
-// bytes (https://simonsapin.github.io/wtf-8/).
+// appendWTF8 appends a code point, including a lone surrogate, as generalized UTF-8
+// (https://simonsapin.github.io/wtf-8/).
 func appendWTF8(buf []byte, r rune) []byte {
 	if utf16.IsSurrogate(r) {
 		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)

@@ -15,15 +15,14 @@ const (
 	Object
 )
 
-// String names the kind as it is called in messages to users.
+// String returns the name of the kind as shown to users.
 func (k Kind) String() string {
 	return [...]string{"null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// A Value is a JSON value as it was written: objects keep the order of their
-// members (and repeated names), numbers keep their spelling, and strings are
-// WTF-8, so that a lone surrogate survives. The zero Value is null. Values are
-// immutable once shared.
+// A Value is a JSON value that keeps its spelling: objects keep the order of their members (and
+// repeated names), numbers keep their spelling, and strings are WTF-8, so that lone surrogates
+// survive. The zero Value is null. Values are immutable once shared.
 type Value struct {
 	text   string  // string content, number spelling, "true" or "false"
 	nested *nested // of an array or object that is not empty
@@ -31,7 +30,7 @@ type Value struct {
 	kind   Kind
 }
 
-// nested is what most values have nothing of.
+// nested holds the children of an array or object; other values save its memory.
 type nested struct {
 	items   []Value
 	members []Member
@@ -58,7 +57,7 @@ func BoolValue(b bool) Value {
 	return Value{kind: Bool, text: "false"}
 }
 
-// ArrayValue returns an array of the items, which it then owns.
+// ArrayValue returns an array of the items. It takes ownership of them.
 func ArrayValue(items ...Value) Value {
 	v := Value{kind: Array}
 	if len(items) > 0 {
@@ -67,7 +66,7 @@ func ArrayValue(items ...Value) Value {
 	return v
 }
 
-// ObjectValue returns an object of the members in that order; it then owns them.
+// ObjectValue returns an object with the members in that order. It takes ownership of them.
 func ObjectValue(members ...Member) Value {
 	v := Value{kind: Object}
 	if len(members) > 0 {
@@ -79,8 +78,8 @@ func ObjectValue(members ...Member) Value {
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
 
-// Text returns the content of a string (WTF-8), the spelling of a number or
-// boolean, and "" for all else.
+// Text returns the content of a string (WTF-8) or the spelling of a number or boolean, and "" for
+// other kinds.
 func (v Value) Text() string { return v.text }
 
 // IsTrue reports whether the value is the boolean true.
@@ -102,12 +101,12 @@ func (v Value) Members() []Member {
 	return v.nested.members
 }
 
-// Offset returns where in the parsed text the value began, in bytes; 0 for a
-// value that was not parsed.
+// Offset returns the byte offset of the value in the parsed text; 0 for a value that was not
+// parsed.
 func (v Value) Offset() int { return v.offset }
 
-// Depth returns how many arrays and objects lie around the innermost value: 0 for
-// a value that is neither, or empty.
+// Depth returns the nesting depth: the number of arrays and objects around the innermost value. It
+// is 0 for empty arrays and objects and for other kinds.
 func (v Value) Depth() int {
 	if v.nested == nil {
 		return 0
@@ -126,7 +125,7 @@ func (v Value) Depth() int {
 	return 1 + inside
 }
 
-// Get returns the last member of that name, as readers of JSON commonly do.
+// Get returns the last member with that name, as JSON readers commonly do.
 func (v Value) Get(name string) (Value, bool) {
 	members := v.Members()
 	for i := len(members) - 1; i >= 0; i-- {
@@ -137,9 +136,9 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// With returns the object with one member set: in its place when the name is
-// there already (once), else at the end. On a value of another kind it returns
-// an object of that member alone.
+// With returns the object with one member set. An existing member keeps its position, and its
+// duplicates are removed; a new one is added at the end. For other kinds it returns an object with
+// only that member.
 func (v Value) With(name string, value Value) Value {
 	members := make([]Member, 0, len(v.Members())+1)
 	set := false
@@ -158,8 +157,8 @@ func (v Value) With(name string, value Value) Value {
 	return ObjectValue(members...)
 }
 
-// Distinct returns the members with each name once, in the place of the first and with the
-// value of the last, as [Value.With] for one after the other makes them.
+// Distinct returns the members without repeated names: each name at its first position with its
+// last value, as repeated calls of [Value.With] would produce.
 func Distinct(members []Member) []Member {
 	places := make(map[string]int, len(members))
 	distinct := make([]Member, 0, len(members))
@@ -174,7 +173,7 @@ func Distinct(members []Member) []Member {
 	return distinct
 }
 
-// Without returns the object without any member of that name.
+// Without returns the object without the members of that name.
 func (v Value) Without(name string) Value {
 	members := make([]Member, 0, len(v.Members()))
 	for _, m := range v.Members() {
@@ -185,8 +184,8 @@ func (v Value) Without(name string) Value {
 	return ObjectValue(members...)
 }
 
-// Equal reports whether both are the same value with the same spelling of
-// numbers and the same order of members.
+// Equal reports whether both values are the same, including the spelling of numbers and the order
+// of members.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind || v.text != w.text {
 		return false

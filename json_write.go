@@ -5,16 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxIndented is the depth from which on a value is written on one line, so that
-// what is written of a deep value is not a thousand times as large.
+// maxIndented is the depth below which a value is written on one line, because indentation would
+// multiply the size of a deep value.
 const maxIndented = 20
 
-// AppendJSON appends the value as JSON. With an indent, objects and arrays that
-// are not empty stand on lines of their own, each level indented by one more
-// indent after the prefix, as encoding/json does it, down to the twentieth level;
-// without one, the value is one line without blanks. A lone surrogate is written
-// as its escape; no other character above U+001F is escaped but the quote and the
-// backslash.
+// AppendJSON appends the value as JSON. With an indent, it writes the items of arrays and objects
+// on separate lines, each level indented by one more indent after the prefix, like encoding/json,
+// down to the twentieth level. Without an indent, it writes one line without blanks. It escapes
+// lone surrogates, quotes, backslashes and characters up to U+001F, and nothing else.
 func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
 	w := jsonWriter{buf: dst, prefix: prefix, indent: indent}
 	w.value(&v, 0)
@@ -29,7 +27,7 @@ type jsonWriter struct {
 	prefix, indent string
 }
 
-// twoBlanks is a line end, and indentation as most is.
+// twoBlanks is a line end with enough of the most common indentation.
 const twoBlanks = "\n                                        "
 
 func (w *jsonWriter) line(depth int) {
@@ -127,7 +125,7 @@ func appendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// surrogateAt reads a surrogate that stands in WTF-8 at the start of s.
+// surrogateAt decodes a WTF-8 surrogate at the start of s.
 func surrogateAt(s string) (uint16, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
 		return 0, false

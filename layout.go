@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Tail tells how the bytes of a piece of Markdown end.
+// A Tail says how the bytes of a piece of Markdown end.
 type Tail uint8
 
 // The tails. The separator that follows a piece depends on its tail.
@@ -16,18 +16,18 @@ const (
 	TailLine  Tail = iota // one LF
 	TailCRLF              // one CRLF
 	TailOpen              // no line end
-	TailBlank             // a blank line, or there is nothing that a heading must keep away from
+	TailBlank             // a blank line, or nothing that needs one before a heading
 )
 
-// A Layout is how one piece of a Markdown document (the preamble before the
-// first heading, or one message) is written. The zero Layout is unwritten.
+// A Layout says how a piece of a Markdown document is written: the preamble before the first
+// heading, or one message. The zero Layout means unwritten.
 //
-// A document is its pieces with separators between them; see [Arrange]. The
-// bytes of a message run from its heading to the next one, without the blank
-// line in front of that when [Separator] gives it back.
+// A document consists of its pieces with separators between them; see [Arrange]. A message's bytes
+// run from its heading to the next one. They exclude the blank line before that heading if
+// [Separator] restores it.
 type Layout struct {
-	// Digest is the SHA-256 and Size the length of the piece's bytes: the author's
-	// when they are kept, else those of the canonical rendering.
+	// Digest is the SHA-256, and Size the length, of the piece's bytes: the author's if they are
+	// stored, or those of the canonical rendering.
 	Digest [32]byte
 	Size   int64
 
@@ -36,14 +36,13 @@ type Layout struct {
 	Fence    string // the code fence that the end of the document closed; "" when none is open
 	Tight    bool   // no blank line before the piece, although it could have one
 
-	// Span counts the messages after this piece whose headings came out of an
-	// include inside these bytes; each of them has Within set to its distance from
-	// here, and no bytes of its own.
+	// Span counts the messages after this piece whose headings come from an include inside its
+	// bytes. Each of them has Within set to its distance from this piece, and no bytes of its own.
 	Span   int
 	Within int
 
-	// Includes identifies the included files that these bytes were read with; ""
-	// when they include nothing. For a piece within another it is that one's SpanID.
+	// Includes identifies the included files that were used to read these bytes; "" if they include
+	// nothing. A piece within another has that piece's SpanID.
 	Includes string
 }
 
@@ -60,35 +59,35 @@ func compareLayout(a, b Layout) int {
 		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Within, b.Within), cmp.Compare(a.Includes, b.Includes))
 }
 
-// SpanID identifies the bytes of a piece and what they include, for the pieces
-// within it: 32 hexadecimal digits.
+// SpanID identifies the bytes of a piece and their includes, for the pieces within it: 32
+// hexadecimal digits.
 func (l Layout) SpanID() string {
 	sum := sha256.Sum256(append(l.Digest[:], l.Includes...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// A Form tells which bytes of a piece stand in the document.
+// A Form says which bytes of a piece the document contains.
 type Form uint8
 
 // The forms.
 const (
 	Canonical Form = iota // the canonical rendering of the JSON
 	AsWritten             // the author's bytes
-	Nothing               // none: they are inside those of an earlier piece
+	Nothing               // none: an earlier piece contains them
 )
 
-// A Placed is a piece in its place: the separator before it, and its form.
+// A Placed is a piece's place in a document: the separator before it, and its form.
 type Placed struct {
 	Separator string
 	Form      Form
 }
 
-// Arrange says how the n pieces of a document follow each other; the first is the
-// preamble. Author's bytes are used where they still mean what they meant: with
-// the same includes, and all the messages of a span behind it in order.
+// Arrange places the n pieces of a document; the first is the preamble. It uses the author's bytes
+// where they keep their meaning: with the same includes, and followed by all messages of their span
+// in order.
 //
-// At the very beginning of the document no separator is written: the preamble
-// may turn out to be empty only when it is rendered.
+// It writes no separator at the beginning of the document, because only rendering shows whether the
+// preamble is empty.
 func Arrange(includes string, n int, layout func(i int) *Layout) []Placed {
 	placed := make([]Placed, n)
 	anew, before := &Layout{Tail: TailLine, Size: -1}, &Layout{Tail: TailBlank}
@@ -112,7 +111,7 @@ func Arrange(includes string, n int, layout func(i int) *Layout) []Placed {
 	return placed
 }
 
-// spanIntact reports whether the messages of the span of piece i stand behind it.
+// spanIntact reports whether the messages of piece i's span follow it.
 func spanIntact(i, n int, layout func(i int) *Layout) bool {
 	first := layout(i)
 	if first.Span >= n-i {
@@ -130,10 +129,10 @@ func spanIntact(i, n int, layout func(i int) *Layout) bool {
 	return true
 }
 
-// Separator returns what stands between two pieces: the rest of an open fence,
-// the missing line end, and a blank line unless the next piece is tight.
+// Separator returns the text between two pieces: the end of an open fence, a missing line end, and
+// a blank line unless the next piece is tight.
 func Separator(before, next Layout) string {
-	if before.Fence == "" && before.Tail == TailLine && !next.Tight { // as most are
+	if before.Fence == "" && before.Tail == TailLine && !next.Tight { // the common case
 		return "\n"
 	}
 	var b strings.Builder

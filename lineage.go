@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// A message that was moved, or joined to another, goes on under another id. The other one says so
-// by marks among its replaced revisions: whose message it goes on with, and how often that
-// happened before.
+// A message that is moved or joined to another continues under another id. That other message
+// records this with marks among its replaced revisions: which message it continues, and a
+// generation number.
 
-// goesOnIn is the mark of a message that goes on with what the message of that id said.
+// goesOnIn returns the mark of a message that continues the message with that id.
 func goesOnIn(id ID) Rev { return DeriveRev([]byte("goes on in"), id[:]) }
 
-// asInserted is the revision of the text that a message was inserted with, where it stands under
-// the id of another.
+// asInserted returns the revision of a message's initial text where it continues under another id.
 func asInserted(id ID) Rev { return DeriveRev([]byte("as inserted"), id[:]) }
 
-// named returns a revision of a message as it is named under other ids.
+// named returns the name of a message's revision under other ids.
 func named(id ID, rev Rev) Rev {
 	if rev == (Rev{}) {
 		return asInserted(id)
@@ -24,12 +23,12 @@ func named(id ID, rev Rev) Rev {
 	return rev
 }
 
-// generation is the k-th mark of a message that goes on with what others said.
+// generation returns the k-th generation mark of a message that continues others.
 func generation(k int) Rev {
 	return DeriveRev([]byte("generation"), binary.BigEndian.AppendUint64(nil, uint64(k)))
 }
 
-// generations returns how many marks of generations there are among revisions, from the first.
+// generations returns the number of consecutive generation marks in past.
 func generations(past []Rev) int {
 	for k := 0; ; k++ {
 		if _, ok := slices.BinarySearchFunc(past, generation(k+1), compareRev); !ok {
@@ -38,8 +37,8 @@ func generations(past []Rev) int {
 	}
 }
 
-// continued returns the replaced revisions of a message that goes on with what another said, of
-// which these revisions were replaced.
+// continued returns the replaced revisions of a message that continues message of, whose replaced
+// revisions are replaced.
 func continued(past []Rev, of ID, replaced []Rev) []Rev {
 	more := []Rev{goesOnIn(of)}
 	for _, rev := range replaced {
@@ -49,14 +48,13 @@ func continued(past []Rev, of ID, replaced []Rev) []Rev {
 	return unionRevs(past, []Rev{generation(generations(past) + 1)})
 }
 
-// A lineage is the messages that go on in each other: as if they were one, and where the last
-// of them stands.
+// A lineage is a set of messages that continue each other and count as one.
 type lineage struct {
 	members []*node
-	heir    *node // under which the texts of all stand
+	heir    *node // holds the texts of all members
 }
 
-// lineages returns the messages that go on in others.
+// lineages returns the sets of messages that continue each other.
 func lineages(nodes map[ID]*node) []*lineage {
 	hasPast := false
 	for _, n := range nodes {
@@ -112,7 +110,7 @@ func lineages(nodes map[ID]*node) []*lineage {
 	return all
 }
 
-// gather puts the texts of all members under the heir, except those that were replaced in any.
+// gather moves the texts of all members to the heir, except those replaced in any member.
 func (l *lineage) gather() {
 	var past []Rev
 	for _, n := range l.members {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// MergeStates is [Merge] for whole states. The headers are one more text that
-// may have changed on both sides: what neither side replaced stays, the smallest
-// revision first.
+// MergeStates is [Merge] for whole states. It merges the headers like the texts of a message that
+// both sides may have edited: those that neither side replaced remain, sorted by revision.
 func MergeStates(a, b *State) *State {
 	return &State{Headers: mergeHeaders(a.Headers, b.Headers), Thread: *Merge(&a.Thread, &b.Thread)}
 }
@@ -43,23 +42,22 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 	return merged
 }
 
-// compareHeader orders two entries of one revision: one may have lost what
-// belonged to an earlier snapshot alone.
+// compareHeader orders two entries with the same revision. They can differ because one has lost
+// what belonged to an earlier snapshot only.
 func compareHeader(a, b HeaderEntry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
 		bytes.Compare(a.Layout.Digest[:], b.Layout.Digest[:]), cmp.Compare(a.Includes, b.Includes), cmp.Compare(a.Origin, b.Origin))
 }
 
-// Merge returns the thread that holds what either thread holds.
+// Merge returns the union of two threads. It is commutative, associative and idempotent.
 //
-// The order is that of the insert-after tree, depth first, of siblings the
-// greater id first, so that runs written side by side do not interleave. A
-// revision that either side replaced is gone; an edit therefore beats a removal,
-// and two edits of one message stay as two entries with the same id. A message
-// that was moved, or joined to another, and that other count as one message: it
-// stands in one place, where both sides moved it too, and an edit of what was
-// joined elsewhere is one of two texts. Merge is commutative, associative and
-// idempotent.
+//   - Messages are in depth-first order of the insert-after tree, siblings with greater ids first,
+//     so that runs written concurrently do not interleave.
+//   - A revision that either side replaced is dropped. An edit therefore wins over a removal, and
+//     two edits of one message remain as two entries with the same id.
+//   - A message that was moved or joined to another counts as one message with that other. It
+//     appears once, even if both sides moved it. An edit of a message that was joined elsewhere
+//     becomes a second text.
 func Merge(a, b *Thread) *Thread {
 	m := merger{nodes: map[ID]*node{}}
 	m.add(a)
@@ -82,8 +80,8 @@ func (m *merger) add(t *Thread) {
 	}
 }
 
-// compareContent orders two entries of one revision. Moved on two sides, they differ in their
-// dates and in blank lines; more than that only damage or forgery makes.
+// compareContent orders two entries with the same revision. If moved on both sides, they differ in
+// date and blank lines; other differences are caused only by damage or forgery.
 func compareContent(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
 		cmp.Compare(a.Date, b.Date), cmp.Compare(a.Link, b.Link), compareLayout(a.Layout, b.Layout))
@@ -141,9 +139,9 @@ func (n *node) revs() []Rev {
 	return revs
 }
 
-// order walks the insert-after tree. A node whose predecessor is unknown stands
-// at the beginning, and one on a cycle breaks it there, smallest id first: both
-// exist only in a damaged repository, where nothing may get lost either.
+// order walks the insert-after tree. A node with an unknown predecessor is placed at the beginning.
+// A cycle is broken at its smallest id. Both occur only in damaged repositories, where nothing may
+// be lost either.
 func (m *merger) order() []*node {
 	children := map[ID][]*node{}
 	for _, n := range m.nodes {

@@ -2,7 +2,7 @@ package domarkx
 
 import "fmt"
 
-// A Role is who speaks in a message.
+// A Role is the author role of a message.
 type Role string
 
 // The roles of the snapshot format.
@@ -11,9 +11,9 @@ const (
 	Assistant Role = "assistant"
 )
 
-// ParseRole returns the role of that name, or an error that is [ErrInvalid].
+// ParseRole returns the role with that name, or an [ErrInvalid].
 func ParseRole(s string) (Role, error) {
-	switch s { // the constants, which keep no memory of what s is a part of
+	switch s { // the constants, which do not retain the memory of s
 	case string(User):
 		return User, nil
 	case string(Assistant):
@@ -22,11 +22,11 @@ func ParseRole(s string) (Role, error) {
 	return "", fmt.Errorf("role %q: %w, expected \"user\" or \"assistant\"", s, ErrInvalid)
 }
 
-// MaxMessageDepth is how deep the object of a message may be nested ([Value.Depth]): it has
-// to be parsed also where it stands in the conversation of a snapshot.
+// MaxMessageDepth limits the nesting of a message's object ([Value.Depth]), so that it can still be
+// parsed inside the conversation of a snapshot.
 const MaxMessageDepth = MaxDepth - 2
 
-// A BlockType tells the two kinds of content apart.
+// A BlockType is the type of a content block.
 type BlockType string
 
 // The types of content blocks.
@@ -54,13 +54,12 @@ type Message struct {
 	Extra    []Member // members the format does not know, or null ones, in their order
 }
 
-// WorkspaceVersion is the one member that this program adds to a message when it
-// shows it: the commit of the workspace version its tool calls left.
+// WorkspaceVersion is the member that this program adds to a message when it shows it: the commit
+// of the workspace version that the message's tool calls produced.
 const WorkspaceVersion = "workspace_version"
 
-// ParseMessage reads the specification's message object. at is the JSON pointer
-// of v, for errors; a [*SyntaxError] carries the pointer of what is wrong and,
-// in Line and Column, nothing: [Locate] adds them.
+// ParseMessage reads the specification's message object. at is the JSON pointer of v, for errors. A
+// [*SyntaxError] has the pointer of the faulty value; [Locate] adds line and column.
 func ParseMessage(v Value, at string) (Message, error) {
 	var m Message
 	if v.kind != Object {
@@ -135,14 +134,14 @@ func parseBlock(v Value, at string) (Block, error) {
 	return b, nil
 }
 
-// Value returns the message object; its members stand in the order of the
-// specification, unknown ones last.
+// Value returns the message object, with members in the order of the specification and unknown ones
+// last.
 func (m Message) Value() Value {
 	n := 3 + len(m.Extra)
 	for _, b := range m.Content {
 		n += 4 + len(b.Extra)
 	}
-	space := make([]Member, 0, n) // for all members, those of the blocks too
+	space := make([]Member, 0, n) // for the members of the message and its blocks
 	blocks := make([]Value, len(m.Content))
 	for i, b := range m.Content {
 		start := len(space)
@@ -198,9 +197,8 @@ func (m Message) Equal(n Message) bool { return m.Value().Equal(n.Value()) }
 // MetadataGlue is the member of message_metadata that [Message.Glue] reads.
 const MetadataGlue = "glue"
 
-// Glue returns what stood before, between and after the blocks of a message in the
-// text of a foreign format, the fences of code blocks included; nil when that is
-// not recorded, or not for so many blocks.
+// Glue returns the text before, between and after the blocks of a message in a foreign format,
+// including code fences. It is nil if it was not recorded, or for another number of blocks.
 func (m Message) Glue() []string {
 	if m.Metadata == nil {
 		return nil

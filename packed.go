@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Entries are the messages of a thread in order, each made when it is asked for.
+// Entries is a list of a thread's messages. At may create an entry on each call.
 type Entries interface {
 	Len() int
 	At(k int) Entry
 }
 
-// EntryList are entries in memory.
+// EntryList is a list of entries in memory.
 type EntryList []Entry
 
 // Len returns the number of entries.
@@ -21,37 +21,37 @@ func (l EntryList) Len() int { return len(l) }
 // At returns entry k.
 func (l EntryList) At(k int) Entry { return l[k] }
 
-// InConflict reports whether entry k is one of several texts for one message.
+// InConflict reports whether entry k is one of several texts of one message.
 func InConflict(entries Entries, k int) bool {
 	id := entries.At(k).ID
 	return k > 0 && entries.At(k-1).ID == id || k+1 < entries.Len() && entries.At(k+1).ID == id
 }
 
-// PackedEntries are entries in a fifth of the memory: some 80 bytes for one that is stored. The zero
-// value has none.
+// PackedEntries is a compact list of entries: about 80 bytes for a stored entry, where an Entry
+// takes 370. Sessions can have millions. The zero value is an empty list.
 type PackedEntries struct {
 	groups [][]byte // of packGroup entries each
 	starts []uint32 // of the entries in their groups
 	filled []byte   // the last group, which is not full
 	last   ID
-	odd    map[int]Entry // those that have content which is not stored, or are spelled in no usual way
+	odd    map[int]Entry // entries with unstored content or unusual ids
 }
 
-// A PackedState is a [State] of many messages.
+// A PackedState is a [State] with packed messages.
 type PackedState struct {
 	Headers []HeaderEntry // as in State
 	Live    PackedEntries
 	Dead    []Tombstone // in order of ID
 }
 
-// packGroup is how many entries share a piece of memory.
+// packGroup is the number of entries in one allocation.
 const packGroup = 1024
 
-// What a packed entry says in its first two bytes. Three bits above hold the tail.
+// Flags in the first two bytes of a packed entry. The three bits above hold the tail.
 const (
 	packAssistant = 1 << iota
-	packAfter     // it says what it was inserted after: not the one before it
-	packRevised   // with a revision, or such as were replaced
+	packAfter     // After follows; otherwise it is the entry before
+	packRevised   // Rev or Past follows
 	packLink
 	packVerbatim
 	packTight
@@ -99,7 +99,7 @@ func (p *PackedEntries) At(k int) Entry {
 	return e
 }
 
-// at returns what is packed from entry k on.
+// at returns the packed bytes from entry k on.
 func (p *PackedEntries) at(k int) []byte {
 	group := p.filled
 	if k/packGroup < len(p.groups) {
@@ -108,7 +108,7 @@ func (p *PackedEntries) at(k int) []byte {
 	return group[p.starts[k]:]
 }
 
-// isPackable reports whether an entry can be packed and is the same when it is unpacked.
+// isPackable reports whether an entry survives packing unchanged.
 func isPackable(e *Entry) bool {
 	isID := func(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
 	return (e.Role == User || e.Role == Assistant) && e.JSON.Data == nil && e.Source.Data == nil && isID(e.JSON.ID) &&
@@ -116,7 +116,7 @@ func isPackable(e *Entry) bool {
 		e.Layout.Tail < 8 && e.Layout.Size >= 0 && e.Layout.Span >= 0 && e.Layout.Within >= 0
 }
 
-// appendPacked packs an entry that stands behind the one of that id.
+// appendPacked packs an entry that follows the one with id before.
 func appendPacked(dst []byte, e *Entry, before ID) []byte {
 	flags := int(e.Layout.Tail) * packTail
 	set := func(flag int, is bool) bool {
@@ -175,11 +175,10 @@ func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// An unpacker reads what was packed.
+// An unpacker reads packed entries.
 type unpacker struct{ rest []byte }
 
-// packed reads an entry but for what it was inserted after, when it does not say that, and
-// returns its flags.
+// packed reads an entry and returns its flags. It sets e.After only if the entry stores it.
 func (u *unpacker) packed(e *Entry) int {
 	flags := int(binary.LittleEndian.Uint16(u.take(2)))
 	if flags&packAssistant != 0 {

@@ -8,23 +8,23 @@ import (
 // An Edit is a new list of messages for a thread.
 type Edit struct {
 	Alignment
-	// Next holds the messages as they are now: Role, Date, Link, Layout, JSON and
-	// Source are the caller's; [Thread.Revise] sets the rest.
+	// Next holds the new messages. The caller sets Role, Date, Link, Layout, JSON and Source;
+	// [Thread.Revise] sets the rest.
 	Next []Entry
-	// Same says of each matched message that it is unchanged.
+	// Same reports for each matched message whether it is unchanged.
 	Same []bool
-	// Joined says of each message that was there, and is not any more, which new message
-	// holds what it said, or -1. It may be nil.
+	// Joined maps each removed old message to the new message that contains its text, or -1. It may
+	// be nil.
 	Joined []int
-	// NewID makes the id of Next[j], to be inserted after that message, with that clock.
+	// NewID creates the id of Next[j], which is inserted after the given message with the given
+	// clock.
 	NewID func(j int, clock uint32, after ID) ID
 }
 
-// Revise returns the thread after an edit. Matched messages keep their id,
-// edited ones get a new revision, all others are inserted or removed. Of the
-// texts in a conflict, those that an edit left alone stay in conflict only when
-// the edit left all of them alone; else the first that remains is the message,
-// and others are messages of their own.
+// Revise returns the thread after an edit. Matched messages keep their ids, and edited ones get a
+// new revision; all others are inserted or removed. Texts in conflict remain in conflict only if
+// the edit changes none of them. Otherwise the first remaining text keeps the id, and the others
+// become separate messages.
 func (t *Thread) Revise(e Edit) *Thread {
 	next := &Thread{}
 	r := Revising(EntryList(t.Live), t.Dead, e, func(j int) (Entry, error) { return e.Next[j], nil })
@@ -35,9 +35,8 @@ func (t *Thread) Revise(e Edit) *Thread {
 	return next
 }
 
-// Revising begins to revise a thread of these messages and tombstones as [Thread.Revise]
-// does, but next makes a message when its turn comes, in place of e.Next. It is not asked
-// for those that are the same, nor for two at once.
+// Revising is [Thread.Revise] for large threads: instead of using e.Next, it calls next for each
+// message in order when it is needed, one at a time, and not for unchanged messages.
 func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Entry, error)) *Revision {
 	r := &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len()), joined: map[int][]int{}, moved: map[int]bool{}}
 	for i, j := range e.Joined {
@@ -55,9 +54,9 @@ type Revision struct {
 	edit   Edit
 	made   func(j int) (Entry, error)
 	kept   []bool        // of the messages that were there
-	joined map[int][]int // of the messages that were there, by new message: those that it holds
-	moved  map[int]bool  // of the messages that were there: those that go on under another id
-	last   ID            // of those the one that was kept last
+	joined map[int][]int // old messages by the new message that contains them
+	moved  map[int]bool  // old messages that continue under another id
+	last   ID            // the old message kept last
 	clocks map[ID]uint32 // see [Revision.clock]
 }
 
@@ -79,14 +78,14 @@ func (r *Revision) Live() iter.Seq2[Entry, error] {
 	}
 }
 
-// Places in place of the index of a message that was there.
+// Values for messages without an index in the old list.
 const (
 	beginning = -1 // before all messages
 	inserted  = -2 // a message that was not there
 )
 
-// message returns message j, which comes after that one, which was there at that place, and
-// the place of its own.
+// message returns new message j, which follows the message with id after, whose old index is at. It
+// also returns the old index of message j.
 func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry, int, error) {
 	i := r.edit.Match[j]
 	var was Entry
@@ -126,8 +125,8 @@ func (r *Revision) Dead() []Tombstone {
 	return dead
 }
 
-// touchedConflicts are the messages in conflict of which an edit changed or
-// removed a text, or put something between two texts.
+// touchedConflicts returns the messages in conflict whose texts the edit changed, removed or
+// separated.
 func (r *Revision) touchedConflicts() map[ID]bool {
 	var conflicts []int
 	var before ID
@@ -172,7 +171,7 @@ func (r *Revision) replace(j, i int, old, entry Entry) Entry {
 	return entry
 }
 
-// withJoined adds to the replaced revisions of message j those of the messages that it holds.
+// withJoined adds the revisions of the messages joined into message j to past.
 func (r *Revision) withJoined(j int, past []Rev) []Rev {
 	for _, i := range r.joined[j] {
 		past = continued(past, r.live.At(i).ID, history(r.live, i))
@@ -199,9 +198,8 @@ func history(live Entries, i int) []Rev {
 	return past
 }
 
-// reviseText derives the revision of an entry from its text and what it
-// replaces: the same edit made on two sides is one edit, and no revision comes
-// twice in a message's history.
+// reviseText derives the revision of an entry from its text and the revisions that it replaces. The
+// same edit on two sides thus has one revision, and a message never has the same revision twice.
 func reviseText(e Entry) Rev {
 	parts := [][]byte{e.ID[:], blobKey(e.JSON), blobKey(e.Source), []byte(e.Link)}
 	if e.Layout.Tight {
@@ -213,8 +211,8 @@ func reviseText(e Entry) Rev {
 	return DeriveRev(parts...)
 }
 
-// blobKey is the content where it is at hand, else the object id; callers give
-// one message's texts always the same way.
+// blobKey returns the content if it is in memory, or the object id. Callers pass all texts of one
+// message in the same form.
 func blobKey(b Blob) []byte {
 	if b.Data != nil {
 		return b.Data
@@ -234,8 +232,9 @@ func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
 	return entry
 }
 
-// clock returns 1 + the greatest clock of what was inserted after a message, which was at
-// that place. Most messages were inserted after the one before them; the others are looked up.
+// clock returns 1 + the greatest clock of the messages inserted after a message, whose old index is
+// at. Most messages were inserted after the one directly before them; only the others are in the
+// map.
 func (r *Revision) clock(after ID, at int) uint32 {
 	if at == inserted {
 		return 0
@@ -268,14 +267,12 @@ func (r *Revision) clock(after ID, at int) uint32 {
 	return clock
 }
 
-// Truncate returns the thread with its first n messages; what stood behind them
-// is removed.
+// Truncate returns the thread with only its first n messages.
 func (t *Thread) Truncate(n int) *Thread {
 	return t.Revert(&Thread{Live: t.Live[:n]})
 }
 
-// Revert returns the thread with the messages and texts that it had in an
-// earlier state of itself.
+// Revert returns the thread with the messages and texts of an earlier state of it.
 func (t *Thread) Revert(target *Thread) *Thread {
 	now, first := map[ID][]Entry{}, map[ID]int{}
 	for i, e := range t.Live {
@@ -303,7 +300,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		}
 		texts := target.Live[i:end]
 		i = end
-		if l := heirs[id]; l != nil && taken[l] { // it goes on in one that stands already
+		if l := heirs[id]; l != nil && taken[l] { // continues in a message that is already placed
 			next.Live = append(next.Live, t.restore(texts)...)
 			continue
 		} else if l != nil {
@@ -326,7 +323,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 	return next
 }
 
-// heirs returns the messages that go on in others, and those others.
+// heirs maps messages that continue in others to their lineages.
 func (t *Thread) heirs() map[ID]*lineage {
 	m := merger{nodes: map[ID]*node{}}
 	m.add(t)
@@ -339,8 +336,8 @@ func (t *Thread) heirs() map[ID]*lineage {
 	return heirs
 }
 
-// restore returns the texts of a message, which goes on in another and is to stand beside that
-// again, as a new message in its place.
+// restore returns the texts of a message as a new message in its place, because the original
+// continues in another message that is restored too.
 func (t *Thread) restore(texts []Entry) []Entry {
 	id := texts[0].ID
 	var clock uint32
@@ -363,8 +360,8 @@ func (t *Thread) restore(texts []Entry) []Entry {
 	return restored
 }
 
-// revertTexts gives a message the wanted texts again: unchanged ones as they
-// are, others under new revisions, for those they had may be replaced.
+// revertTexts restores the wanted texts of a message: unchanged ones as they are, others with new
+// revisions, because their old ones may be replaced.
 func revertTexts(wanted, now []Entry, past []Rev) []Entry {
 	if slices.EqualFunc(wanted, now, func(a, b Entry) bool { return a.Rev == b.Rev }) {
 		return now
@@ -379,10 +376,9 @@ func revertTexts(wanted, now []Entry, past []Rev) []Entry {
 	return texts
 }
 
-// ReviseHeader returns the headers after an edit of the one that is shown. An
-// edit settles a conflict; an unchanged header changes nothing. normal is what
-// the revision is derived from: the header's JSON without what belongs to one
-// snapshot alone.
+// ReviseHeader returns the headers after an edit of the shown header. The edit resolves a conflict.
+// The revision derives from normal, the header's JSON without the members that belong to one
+// snapshot only.
 func ReviseHeader(old []HeaderEntry, next HeaderEntry, normal []byte) []HeaderEntry {
 	var past []Rev
 	for _, h := range old {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Info is what can be said of a snapshot without reading its tree.
+// An Info describes a snapshot without reading its tree.
 type Info struct {
 	Name     string // of the session
 	ID       string // of the commit, in hexadecimal
@@ -17,12 +17,12 @@ type Info struct {
 	Date     int64 // of the commit, in Unix seconds
 	Subject  string
 	Preview  string // see [Preview]
-	// Operation is the command that made the snapshot: "import", "append", …
+	// Operation is the command that created the snapshot: "import", "append", …
 	Operation string
 }
 
-// Summary returns agent-chatter's summary of a session (its specification,
-// section 6.1): the number of messages and the beginning of the first.
+// Summary returns agent-chatter's summary of a session (its specification, section 6.1): the number
+// of messages and the beginning of the first.
 func (i Info) Summary() string {
 	if i.Messages == 0 {
 		return "Empty conversation"
@@ -30,8 +30,8 @@ func (i Info) Summary() string {
 	return fmt.Sprintf("%d messages - \"%s\"", i.Messages, i.Preview)
 }
 
-// Preview returns the first 50 UTF-16 units of a message's text, and "..." when
-// there was more. A surrogate pair may be cut in two; the result is WTF-8.
+// Preview returns the first 50 UTF-16 units of a message's text, followed by "..." if it is longer.
+// The result is WTF-8, because the cut may split a surrogate pair.
 func Preview(m Message) string {
 	const limit = 50
 	var b strings.Builder

@@ -1,17 +1,17 @@
 package domarkx
 
-// A Blob is stored content: by its object id, or as bytes not stored yet.
+// A Blob is content that is stored, with an object id, or still in memory.
 type Blob struct {
 	ID     string // "" when Data is not stored yet
 	Chunks string // the tree that holds the content of a large blob; "" otherwise
 	Data   []byte // may be nil when ID is set
 }
 
-// IsZero reports whether there is no blob.
+// IsZero reports whether the blob is absent.
 func (b Blob) IsZero() bool { return b.ID == "" && b.Data == nil }
 
-// An Entry is one message of a thread. Entries that follow each other with the
-// same ID are texts that different sides gave one message; see [Merge].
+// An Entry is one message of a thread. Consecutive entries with the same ID are different texts of
+// one message; see [Merge].
 type Entry struct {
 	ID    ID
 	After ID    // the message it was inserted after; zero for the beginning
@@ -19,7 +19,7 @@ type Entry struct {
 	Past  []Rev // replaced revisions of this message, sorted
 
 	Role   Role
-	Date   int64  // when this revision was made, in Unix seconds
+	Date   int64  // when this revision was written, in Unix seconds
 	Link   string // the workspace version its tool calls left; "" when none
 	Layout Layout
 
@@ -27,24 +27,23 @@ type Entry struct {
 	Source Blob // the author's bytes, when Layout.Verbatim
 }
 
-// A Tombstone is what is left of a removed message.
+// A Tombstone records a removed message.
 type Tombstone struct {
 	ID    ID
 	After ID
 	Past  []Rev // sorted; all the revisions it had
 }
 
-// A Thread is a conversation as it is kept.
+// A Thread is a conversation as stored.
 type Thread struct {
 	Live []Entry     // in order
 	Dead []Tombstone // in order of ID
 }
 
-// InConflict reports whether entry k is one of several texts for one message.
+// InConflict reports whether entry k is one of several texts of one message.
 func (t *Thread) InConflict(k int) bool { return InConflict(EntryList(t.Live), k) }
 
-// A HeaderEntry is a header as it is kept, with what belongs to the document as a
-// whole.
+// A HeaderEntry is a header as stored, with the properties of the document as a whole.
 type HeaderEntry struct {
 	Rev  Rev
 	Past []Rev // replaced revisions, sorted
@@ -56,8 +55,8 @@ type HeaderEntry struct {
 	Origin   string // the tree of a foreign original; "" when none
 }
 
-// A State is all that one snapshot holds.
+// A State is the content of a snapshot.
 type State struct {
-	Headers []HeaderEntry // the first is shown; any others are those of sides in conflict with it
+	Headers []HeaderEntry // the first is shown; the others conflict with it
 	Thread  Thread
 }

@@ -11,8 +11,8 @@ type ResourceSpec struct {
 // A ResourceVersion is a resource in a version of a workspace.
 type ResourceVersion struct {
 	ResourceSpec
-	// Version is the id of what the resource holds, for [VersionReader]: the same for
-	// equal content, names and modes, on any machine.
+	// Version identifies the content of the resource, for [VersionReader]. It is the same for equal
+	// content, names and modes on any machine.
 	Version string
 }
 
@@ -24,16 +24,16 @@ type Version struct {
 	Number    int   // 1 + the greatest number of the parents
 	Date      int64 // of the commit, in Unix seconds
 	Subject   string
-	Operation string // what made it: "create", "setup", "call", "change", "rewind", …
+	Operation string // what created it: "create", "setup", "call", "change", "rewind", …
 	Call      *CallRecord
 	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
 }
 
-// A CallRecord says which call left a version.
+// A CallRecord identifies the tool call that produced a version.
 type CallRecord struct {
 	Session  string // the name it had then
-	Message  ID     // of the message that made the call
-	Index    int    // of the call among those of the message, from 0
+	Message  ID     // of the message with the call
+	Index    int    // of the call within the message, from 0
 	Resource string
 	Tool     string // "" when a runnable block was run
 }
@@ -43,7 +43,7 @@ type VersionCommit struct {
 	Parents   []string
 	Resources []ResourceVersion
 	Operation string
-	Subject   string // one line for people who read git log
+	Subject   string // one line, shown by git log
 	Call      *CallRecord
 	Author    Signature
 	Committer Signature

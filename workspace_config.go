@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// maxResourceID is how long the id of a resource may be, in bytes.
+// maxResourceID is the maximum length of a resource id, in bytes.
 const maxResourceID = 100
 
-// ParseWorkspace returns the resources that a workspace-config asks for (architecture,
-// section 5.2), in order; it may ask for none. One without an id has its type for one, with
-// "-2" and so on when that is taken. at is the JSON pointer of v. What is wrong is a
-// [*SyntaxError], which [Locate] places. Types and their keys are for plugins to judge.
+// ParseWorkspace returns the resources of a workspace-config (architecture, section 5.2) in order;
+// the list may be empty. A resource without an id gets its type as id, with "-2" and so on if that
+// is in use. at is the JSON pointer of v. Errors are [*SyntaxError] values for [Locate]. Plugins
+// check the types and their keys.
 func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 	if v.kind != Object {
 		return nil, wrongKind(v, at, "an object with a list of resources")
@@ -38,7 +38,7 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 		}
 		taken[id] = true
 	}
-	for i, spec := range specs { // those without an id take what is left
+	for i, spec := range specs { // resources without an id get an unused one
 		for n := 1; specs[i].ID == ""; n++ {
 			id := spec.Type
 			if n > 1 {
@@ -75,7 +75,7 @@ func parseResource(v Value, at string) (ResourceSpec, error) {
 	return spec, nil
 }
 
-// ValidResourceID reports whether an id can be the name of a folder in a version.
+// ValidResourceID reports whether an id can be the name of a directory in a version.
 func ValidResourceID(id string) bool {
 	if id == "" || len(id) > maxResourceID || id[0] == '.' || id[0] == '-' || id == "workspace.json" {
 		return false
@@ -90,8 +90,7 @@ func ValidResourceID(id string) bool {
 	return true
 }
 
-// checkWorkspace returns what is wrong with the workspace-config of an
-// execution_config, if it has one.
+// checkWorkspace checks the workspace-config of an execution_config, if it has one.
 func checkWorkspace(config Value, at string) error {
 	workspace, ok := config.Get("workspace")
 	if !ok || workspace.kind == Null {
