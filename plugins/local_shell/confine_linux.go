@@ -65,7 +65,7 @@ func confineAndRun() (code int, confined bool) {
 func becomeCommand() error {
 	c, err := givenCommand()
 	if err == nil {
-		err = confine(c.Writable, c.Namespace)
+		err = confine(c)
 	}
 	if err != nil {
 		return fmt.Errorf("confining the command to its folder: %w", err)
@@ -73,21 +73,24 @@ func becomeCommand() error {
 	return fmt.Errorf("running %q: %w", c.Program, syscall.Exec(c.Program, c.Args, c.Env))
 }
 
-// confine lets this process write only in those folders, and reach no process
-// that is not below it.
-func confine(writable []string, namespace bool) error {
+// confine lets this process write only in the command's folders, send signals only to
+// processes below it, and connect only to their Unix sockets, to those in the folders and
+// to c.Sockets. Kernels whose Landlock is older restrict less: signals and abstract
+// sockets need ABI 6, sockets that have a path ABI 9.
+func confine(c command) error {
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 	rules := []landlock.Rule{
 		landlock.RODirs("/"),
-		landlock.RWDirs(writable...).WithRefer(),
+		landlock.RWDirs(c.Writable...).WithRefer().WithResolveUnix(),
+		landlock.ROFiles(c.Sockets...).WithResolveUnix().IgnoreIfMissing(),
 		landlock.RWFiles(devices...).WithIoctlDev().IgnoreIfMissing(),
 		landlock.RWDirs("/dev/pts").WithIoctlDev().IgnoreIfMissing(),
 	}
 	var shm unix.Statfs_t
-	if namespace && unix.Statfs(sharedMemory, &shm) == nil && shm.Type == unix.TMPFS_MAGIC && shm.Bfree == shm.Blocks {
+	if c.Namespace && unix.Statfs(sharedMemory, &shm) == nil && shm.Type == unix.TMPFS_MAGIC && shm.Bfree == shm.Blocks {
 		rules = append(rules, landlock.RWDirs(sharedMemory))
 	}
-	config := landlock.V6
+	config := landlock.V9
 	config.HandledAccessNet = 0
 	return config.BestEffort().Restrict(rules...)
 }

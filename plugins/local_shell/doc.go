@@ -23,6 +23,10 @@
 // user's domarkx.sandbox turns it off. In a PID namespace a command sees no other
 // processes, so neither their environment.
 //
+// In a mount namespace the Unix sockets outside the two folders are hidden from a command,
+// and so are the directories in which programs usually bind them. Landlock refuses abstract
+// sockets from its ABI 6 on, and the others from its ABI 9 on.
+//
 // # Environment
 //
 // A command gets PATH, USER and LOGNAME as they are, HOME and TMPDIR in a temporary

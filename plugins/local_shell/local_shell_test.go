@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("LOCALSHELL_TEST_HANG"); dir != "" {
 		hang(dir)
 	}
+	if socket := os.Getenv("LOCALSHELL_TEST_CONNECT"); socket != "" {
+		connect(socket)
+	}
 	os.Exit(m.Run())
 }
 
@@ -415,13 +418,13 @@ func TestUnprivileged(t *testing.T) {
 	asNobody := func(program string, args ...string) *exec.Cmd {
 		cmd := exec.Command(program, args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + dir, "LOCALSHELL_TEST_UNPRIVILEGED=1"}
+		cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "LOCALSHELL_TEST_UNPRIVILEGED=1"}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: true}}
 		return cmd
 	}
-	tests := "TestRunCommand|TestConfinement|TestTimeout|TestBackground|TestKilled|TestCancel"
+	tests := "TestRunCommand|TestConfinement|TestTimeout|TestBackground|TestKilled|TestCancel|TestAbstractSocket"
 	if asNobody("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true").Run() == nil {
-		tests += "|TestGitDirectoryIsSealed" // only namespaces seal it
+		tests += "|TestGitDirectoryIsSealed|TestSockets|TestNameServices|TestNeededDirectories|TestTmux" // only namespaces seal it, and hide sockets
 	}
 	cmd := asNobody(binary, "-test.run", tests)
 	if out, err := cmd.CombinedOutput(); err != nil {

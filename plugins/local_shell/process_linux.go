@@ -65,6 +65,9 @@ type process struct {
 
 // start starts a supervisor.
 func (c command) start() (*process, error) {
+	if c.Confined {
+		c.Sockets, c.SocketDirs = resolve(nameServices), c.socketDirectories()
+	}
 	spec, err := c.encode()
 	if err != nil {
 		return nil, err

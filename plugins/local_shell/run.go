@@ -24,6 +24,9 @@ type command struct {
 	Confined  bool     // whether only those can be written
 	Namespace bool     // whether the supervisor is the first of a PID namespace
 	Talks     bool     // whether it has an input, and its errors are not part of its output
+
+	SocketDirs []string // directories that look empty to a confined command, where there is a namespace
+	Sockets    []string // sockets outside its folders to which a confined command may connect
 }
 
 // A report is how a supervisor ended.

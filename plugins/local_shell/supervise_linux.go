@@ -59,6 +59,11 @@ func (s *supervisor) run() report {
 				return report{Unable: fmt.Sprintf("making %q read-only: %v", path, err)}
 			}
 		}
+		if c.Confined {
+			if err := c.hideSockets(); err != nil {
+				return report{Error: err.Error()}
+			}
+		}
 		// The command could undo that. It is forked by this thread.
 		runtime.LockOSThread()
 		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
