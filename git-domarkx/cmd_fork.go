@@ -45,7 +45,7 @@ func (c *forkCmd) Run(inv *invocation) error {
 		return err
 	}
 	if fork.Asleep != nil {
-		inv.warn(fmt.Errorf("warning: the workspace of %q is made live by its first call: %w", fork.Name, fork.Asleep))
+		inv.warn(fmt.Errorf("warning: the workspace of %q is created by its first call: %w", fork.Name, fork.Asleep))
 	}
 	return c.printSession(inv, fork.Info)
 }

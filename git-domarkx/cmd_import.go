@@ -238,11 +238,11 @@ func (c *importCmd) print(inv *invocation, result engine.Import) error {
 	}
 	for _, k := range result.Kept {
 		if !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s: its files are version %s of the workspace %s\n", visibleLine(k.Folder), k.Version.ID[:12], k.Version.Workspace)
+			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Folder), k.Version.ID[:12], k.Version.Workspace)
 		}
 	}
 	if result.Others > 0 && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%d other files are no sessions; name one to import it all the same\n", result.Others)
+		fmt.Fprintf(inv.err, "%d other files were not recognised as sessions and were skipped; to import one anyway, name it\n", result.Others)
 	}
 	return nil
 }

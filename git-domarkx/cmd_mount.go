@@ -97,14 +97,14 @@ func makeMountPoint(dir string) error {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the folder to mount on: %w", err)
+		return fmt.Errorf("creating the mount point: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("mounting on %q: %w", dir, err)
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("mounting on %q: %w: it is not empty; give a folder of its own", dir, domarkx.ErrInvalid)
+		return fmt.Errorf("mounting on %q: %w: the directory is not empty; mount on an empty one", dir, domarkx.ErrInvalid)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (inv *invocation) mentionAttached(sessions *engine.SessionManager, before m
 	maps.Copy(names, now)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if workspace := cmp.Or(now[name], name); workspace != cmp.Or(before[name], name) {
-			fmt.Fprintf(inv.err, "%s works in the workspace %s now, as where its last calls come from.\n", visible(name), visible(workspace))
+			fmt.Fprintf(inv.err, "%s now uses the workspace %s, which its last calls ran in.\n", visible(name), visible(workspace))
 		}
 	}
 	return nil

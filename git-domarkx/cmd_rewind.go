@@ -53,7 +53,7 @@ func (c *rewindCmd) Run(inv *invocation) error {
 		return err
 	}
 	if done.Asleep && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "The live workspace follows when %s is trusted and run: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
+		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
 	}
 	return c.printSession(inv, done.Now)
 }

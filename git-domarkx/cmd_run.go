@@ -90,7 +90,7 @@ func (c *runCmd) Run(inv *invocation) error {
 		for _, r := range ran.Interrupted {
 			calls = append(calls, fmt.Sprintf("%d.%d", r.Message, r.Index))
 		}
-		fmt.Fprintf(inv.err, "Interrupted earlier, and not made again: %s. To make them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(c.Name))
+		fmt.Fprintf(inv.err, "Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(c.Name))
 	}
 	if err == nil && ran.Failed > 0 {
 		err = errNo

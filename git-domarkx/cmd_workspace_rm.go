@@ -44,7 +44,7 @@ func (c *workspaceRmCmd) Run(inv *invocation) error {
 		return err
 	}
 	if v.ID == "" {
-		inv.warn(fmt.Errorf("workspace %q was gone; what was left of it here is removed, nothing went to the trash", c.Workspace))
+		inv.warn(fmt.Errorf("workspace %q had already been removed; its remaining files on this machine were deleted", c.Workspace))
 	}
 	return printResult(inv, c.JSON, workspaceRmRow{c.Workspace, oidField(v.ID)})
 }

@@ -42,7 +42,7 @@ func (d *doctor) git() {
 	}
 	d.find(severityInfo, "Git "+version.String()+", "+git.ObjectFormat+" objects, "+git.RefFormat+" refs", git.CommonDir, "")
 	if _, err := d.inv.open(); err != nil {
-		d.find(severityError, err.Error(), git.CommonDir, "git fsck tells more")
+		d.find(severityError, err.Error(), git.CommonDir, "run git fsck for details")
 	}
 }
 
@@ -117,7 +117,7 @@ func (d *doctor) state() {
 	if left, err := os.ReadDir(git.StateDir()); err == nil {
 		for _, e := range left {
 			if strings.HasPrefix(e.Name(), "edit-") {
-				d.find(severityInfo, "a text that an editor left behind", git.StateDir()+"/"+e.Name(), "take what you need, and remove it")
+				d.find(severityInfo, "an unsaved text that an editor left behind", git.StateDir()+"/"+e.Name(), "copy what you need and delete the file")
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (d *doctor) config() {
 	}
 	config, err := git.Config(d.inv.ctx)
 	if err != nil {
-		d.find(severityError, err.Error(), "git config", "git config --list --show-origin tells where")
+		d.find(severityError, err.Error(), "git config", "git config --list --show-origin shows where it is set")
 		return
 	}
 	if remote, ok := config.Get("domarkx.remote"); ok && !slices.Contains(config.Subsections("remote"), remote) && !strings.ContainsAny(remote, "/:") {
@@ -139,7 +139,7 @@ func (d *doctor) config() {
 	}
 	for _, key := range []string{"user.name", "user.email"} {
 		if value, _ := config.Get(key); value == "" && d.inv.getenv("GIT_AUTHOR_"+strings.ToUpper(key[5:])) == "" {
-			d.find(severityInfo, "snapshots have no author of yours", "git config "+key, "git config --global "+key+" …")
+			d.find(severityInfo, "your name or email is not configured, so snapshots have a made-up author", "git config "+key, "git config --global "+key+" …")
 		}
 	}
 }

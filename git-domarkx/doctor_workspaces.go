@@ -9,7 +9,7 @@ func (d *doctor) workspaces() {
 		return // the check of the repository says so
 	}
 	if err := sessions.CheckProject(d.inv.ctx); err != nil {
-		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), engine.ProjectFile, "mend it; git domarkx trust says what it may hold")
+		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), engine.ProjectFile, "correct the file; git domarkx help trust lists its keys")
 	}
 	found, err := sessions.WorkspaceFindings(d.inv.ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ the workspace, a commit on the ref "refs/domarkx/workspaces/NAME".
 - ` + "`NAME`" + ` is a session: its newest snapshot.
 - ` + "`NAME~2`" + ` is the snapshot two before that.
 - ` + "`NAME@OID`" + ` is the snapshot whose object id begins with OID.
-- ` + "`NAME#K`" + ` or ` + "`NAME:K`" + ` is message K, counted from 0; ` + "`git domarkx log --messages NAME`" + ` tells K.
+- ` + "`NAME#K`" + ` or ` + "`NAME:K`" + ` is message K, counted from 0; ` + "`git domarkx log --messages NAME`" + ` lists K.
 
 A name has components separated by slashes. A component has no blank, control
 character, @ # ~ ^ or :, does not begin with - or a dot, does not end with .md or

@@ -94,14 +94,14 @@ func uid() string { return strconv.Itoa(os.Getuid()) }
 func privateTemporary() (string, error) {
 	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid())
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", fmt.Errorf("making a folder for mounts: %w", err)
+		return "", fmt.Errorf("creating a directory for mounts: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return "", fmt.Errorf("making a folder for mounts: %w", err)
+		return "", fmt.Errorf("creating a directory for mounts: %w", err)
 	}
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ownedByUs(info) {
-		return "", fmt.Errorf("making a folder for mounts: %q %w: it is not a folder that only you can use; give the mount a folder of your own", dir, domarkx.ErrInvalid)
+		return "", fmt.Errorf("creating a directory for mounts: %q: %w: other users can write to it; name another directory", dir, domarkx.ErrInvalid)
 	}
 	return dir, nil
 }

@@ -92,7 +92,7 @@ func (inv *invocation) forceUnmount(dir string) error {
 		return nil
 	case hangs != nil || m.dead:
 		if hangs != nil {
-			printError(inv.err, fmt.Errorf("warning: %s; what was saved through it is pending until it runs again or ends", noAnswer(m.pid)))
+			printError(inv.err, fmt.Errorf("warning: %s; its saves stay pending until it runs again or ends", noAnswer(m.pid)))
 		}
 		return removeNote(m.note) // the folder is free for another server
 	}

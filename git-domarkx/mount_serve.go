@@ -104,7 +104,7 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 		}
 		if busy != "" && busy != told {
 			told = busy
-			fmt.Fprintf(inv.err, "git-domarkx: %s; the mount ends when nobody uses it any more\n", visible(told))
+			fmt.Fprintf(inv.err, "git-domarkx: %s; the mount ends when it is no longer in use\n", visible(told))
 		}
 		select {
 		case err := <-ended:

@@ -63,7 +63,7 @@ func (inv *invocation) startServer(dir string) error {
 	case said == "":
 		return fmt.Errorf("mounting on %q: the process that serves it ended (%v); see %s", dir, cmd.Wait(), log.Name())
 	}
-	err = fmt.Errorf("%s; git domarkx doctor and %s tell more", strings.TrimSpace(said), log.Name())
+	err = fmt.Errorf("%s; for details, run git domarkx doctor or see %s", strings.TrimSpace(said), log.Name())
 	return errors.Join(err, ignoreExit(cmd.Wait()))
 }
 

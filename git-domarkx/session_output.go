@@ -88,7 +88,7 @@ func (o exchangeOption) printExchange(inv *invocation, told []engine.Exchange, b
 	}
 	inv.reportPending()
 	if unsent {
-		printError(inv.err, errors.New("not all sessions were exchanged; the lines of those that were not say what to do"))
+		printError(inv.err, errors.New("some sessions were not exchanged; see the reason on the line of each"))
 	}
 	w := newResultWriter[exchangeRow](inv, o.JSON)
 	w.table.head = nil
@@ -158,7 +158,7 @@ func (inv *invocation) mentionDrafts(names ...string) {
 	list, _ := draftJournal{draftsDir(git)}.List(inv.ctx)
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
-			fmt.Fprintf(inv.err, "%s has a save that is not in it: %s\nMend it in the mount or with: git domarkx edit %s\n",
+			fmt.Fprintf(inv.err, "%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s\n",
 				visible(d.Name), visible(d.Problem), visible(d.Name))
 		}
 	}

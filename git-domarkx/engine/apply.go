@@ -111,7 +111,7 @@ func checkDepth(j int, m domarkx.Message) error {
 	if m.Depth() <= domarkx.MaxMessageDepth {
 		return nil
 	}
-	return fmt.Errorf("message %d: %w: what it holds is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
+	return fmt.Errorf("message %d: %w: its content is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
 }
 
 // checkHeaderDepth refuses a header like that.
@@ -119,7 +119,7 @@ func checkHeaderDepth(h domarkx.Header) error {
 	if h.Value().Depth() <= domarkx.MaxDepth {
 		return nil
 	}
-	return fmt.Errorf("what stands around the messages: %w: it is nested deeper than %d levels", domarkx.ErrInvalid, domarkx.MaxDepth)
+	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, domarkx.MaxDepth)
 }
 
 // A successor is the next state of a session. Its messages are made one after the other,

@@ -50,7 +50,7 @@ func (j callJournal) path(c journalled) string {
 func (j callJournal) begin(c journalled) error {
 	err := replaceFile(j.path(c), prettyJSON(c.value()))
 	if err != nil {
-		return fmt.Errorf("noting a call before it is made: %w", err)
+		return fmt.Errorf("writing the journal entry of a call: %w", err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (j callJournal) list() ([]journalled, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what calls were begun: %w", err)
+		return nil, fmt.Errorf("reading the journal of calls: %w", err)
 	}
 	var all []journalled
 	for _, f := range files {
@@ -84,11 +84,11 @@ func (j callJournal) list() ([]journalled, error) {
 			continue // it has just ended
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what calls were begun: %w", err)
+			return nil, fmt.Errorf("reading the journal of calls: %w", err)
 		}
 		c, err := parseJournalled(data)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; if no call runs, remove it", filepath.Join(j.dir, f.Name()), err)
+			return nil, fmt.Errorf("%s: %w; if no call is running, delete the file", filepath.Join(j.dir, f.Name()), err)
 		}
 		all = append(all, c)
 	}

@@ -66,7 +66,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 		}
 	}
 	if err := s.finish(); err != nil {
-		err = fmt.Errorf("making %q what was written to %q: %w", r.Dir, s.path, err)
+		err = fmt.Errorf("moving %q to %q: %w", r.Dir, s.path, err)
 		if !s.inside { // nothing of it is in its place
 			err = errors.Join(err, m.around.Restorer.Remove(s.path))
 		}

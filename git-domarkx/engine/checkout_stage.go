@@ -183,7 +183,7 @@ func removeStage(path string, remove func(dir string) error) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("removing what a killed checkout left in %q: %w", filepath.Dir(path), err)
+		return fmt.Errorf("removing the files that an interrupted checkout left in %q: %w", filepath.Dir(path), err)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			}
 			all = append(all, inside...)
 		case !info.Mode().IsRegular(): // opening a FIFO would wait for a writer
-			bad(fmt.Errorf("%s: %w: it is no regular file; give what it holds as standard input, -", path, domarkx.ErrInvalid))
+			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
 		default:
 			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: true}
 			if len(paths) > 1 {

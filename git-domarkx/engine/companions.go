@@ -124,7 +124,7 @@ func openCompanion(files *format.Companions, path string) (companion, error) {
 		head, err = io.ReadAll(io.LimitReader(f, format.HeadSize))
 	}
 	if err == nil && !files.Is(head) {
-		err = fmt.Errorf("%w: it is not what such a message may name", domarkx.ErrInvalid)
+		err = fmt.Errorf("%w: a message of this kind may not name it", domarkx.ErrInvalid)
 	}
 	if err != nil {
 		f.Close()

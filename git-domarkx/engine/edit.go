@@ -55,7 +55,7 @@ func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text
 		if kept != nil {
 			return edited, errors.Join(err, fmt.Errorf("keeping the text as a draft: %w", kept))
 		}
-		return edited, fmt.Errorf("%w; the text is kept as a draft, mend it with git domarkx edit %s", err, name)
+		return edited, fmt.Errorf("%w; the text is kept as a draft; correct it with git domarkx edit %s", err, name)
 	}
 	if ok {
 		err = m.around.Drafts.Delete(ctx, name)

@@ -132,7 +132,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	}
 	f, err := e.aside("")
 	if err != nil {
-		return fmt.Errorf("looking which team session %q is of: %w", e.name, err)
+		return fmt.Errorf("finding the team of session %q: %w", e.name, err)
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()

@@ -58,5 +58,5 @@ func (g *gate) covers(added *Runs) error {
 	if added.digest() == g.added {
 		return nil
 	}
-	return fmt.Errorf("%s, or the workspace: %w; nothing was run, try it again", project.File, domarkx.ErrConflict)
+	return fmt.Errorf("%s or its workspace changed meanwhile: %w; nothing was run; try again", project.File, domarkx.ErrConflict)
 }

@@ -39,7 +39,7 @@ func openHomes(stateDir string) (*homeRecords, error) {
 		return r, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which folders were imported before: %w", err)
+		return nil, fmt.Errorf("reading the record of imported directories: %w", err)
 	}
 	if json.Unmarshal(data, &r.byPath) != nil || r.byPath == nil {
 		r.byPath = map[string]homeRecord{} // damaged: as good as lost
@@ -55,7 +55,7 @@ func (r *homeRecords) save() error {
 		return err
 	}
 	if err := replaceFile(r.path, data); err != nil {
-		return fmt.Errorf("remembering which folders were imported: %w", err)
+		return fmt.Errorf("writing the record of imported directories: %w", err)
 	}
 	return nil
 }

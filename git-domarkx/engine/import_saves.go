@@ -101,7 +101,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 	}
 	if !same {
 		imp.result.Warnings = append(imp.result.Warnings,
-			fmt.Errorf("%s: was saved before what session %q was last imported from; nothing was changed", in.path, c.name))
+			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, c.name))
 	}
 	imp.learned = append(imp.learned, func() { imp.sources.set(s.pathKey, now, s.path) })
 	return true, nil

@@ -168,7 +168,7 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 		tip, err := tx.Tip(ctx, name)
 		if err == nil {
 			if _, err := tx.WorkspaceFromTrash(ctx, name); err != nil {
-				return fmt.Errorf("session %q: %w, and of a workspace in the trash: %w", name, domarkx.ErrExists, err)
+				return fmt.Errorf("session %q: %w, and restoring its workspace from the trash: %w", name, domarkx.ErrExists, err)
 			}
 			info = tip
 			return nil

@@ -29,7 +29,7 @@ func (m *SessionManager) readRemovals(file string) (removals, error) {
 		return all, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was removed at remotes: %w", err)
+		return nil, fmt.Errorf("reading the record of sessions removed at remotes: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
 		return removals{}, nil // damaged: then what could have gone stays
@@ -84,7 +84,7 @@ func (m *SessionManager) rememberIn(file, remote string, before, after map[strin
 		return err
 	}
 	if err := replaceFile(filepath.Join(m.around.StateDir, file), data); err != nil {
-		return fmt.Errorf("remembering what was removed at remotes: %w", err)
+		return fmt.Errorf("writing the record of sessions removed at remotes: %w", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (m *SessionManager) readRenamings() (map[string]renaming, error) {
 		return all, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was renamed: %w", err)
+		return nil, fmt.Errorf("reading the record of renames: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
 		return map[string]renaming{}, nil // damaged: then an old name can come back
@@ -56,7 +56,7 @@ func (m *SessionManager) rememberRenamed(from string, r renaming) error {
 		return err
 	}
 	if err := replaceFile(m.renamedFile(), data); err != nil {
-		return fmt.Errorf("remembering what was renamed: %w", err)
+		return fmt.Errorf("writing the record of renames: %w", err)
 	}
 	return nil
 }

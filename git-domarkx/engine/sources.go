@@ -81,7 +81,7 @@ func openSources(stateDir string) (*sources, error) {
 		return s, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was imported before: %w", err)
+		return nil, fmt.Errorf("reading the record of imports: %w", err)
 	}
 	if json.Unmarshal(data, &s.byPath) != nil {
 		s.byPath = map[string]source{} // damaged: as good as lost
@@ -117,7 +117,7 @@ func (s *sources) save() error {
 		return err
 	}
 	if err := replaceFile(s.path, data); err != nil {
-		return fmt.Errorf("remembering what was imported: %w", err)
+		return fmt.Errorf("writing the record of imports: %w", err)
 	}
 	s.dirty = false
 	return nil

@@ -68,7 +68,7 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 		since = fmt.Sprintf("in it since version %.12s", i.Head)
 	}
 	if lose == nil {
-		return fmt.Errorf("%w; what changed %s cannot be committed, so nothing was removed; with --force that is lost, and the versions that there are stay", why, since)
+		return fmt.Errorf("%w; the changes %s cannot be committed, so nothing was removed; --force discards them and keeps the existing versions", why, since)
 	}
 	if err := m.around.Workspaces.Discard(ctx, workspace); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 		}
 	}
 	if len(names) > 0 {
-		lose(fmt.Errorf("workspace %q: what changed %s is lost (%s): %w", workspace, since, strings.Join(names, ", "), why))
+		lose(fmt.Errorf("workspace %q: the changes %s are lost (%s): %w", workspace, since, strings.Join(names, ", "), why))
 	}
 	return nil
 }

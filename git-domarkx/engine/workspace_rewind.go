@@ -73,7 +73,7 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 		err = b.live.Load(ctx, done.Workspace)
 	}
 	if err != nil {
-		return done, fmt.Errorf("the session and its workspace %q are taken back, but the live workspace is not: %w; the next call tries it again", workspace, err)
+		return done, fmt.Errorf("the session and its workspace %q were rewound, but the live workspace was not: %w; the next call tries again", workspace, err)
 	}
 	return done, nil
 }

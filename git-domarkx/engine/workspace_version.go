@@ -50,10 +50,10 @@ func (m *SessionManager) elsewhere(ctx context.Context, name string, err error) 
 		return err
 	}
 	if other, e := m.workspaceOf(ctx, name); e == nil && other != name {
-		return fmt.Errorf("%w; the session %q works in the workspace %q", err, name, other)
+		return fmt.Errorf("%w; the session %q uses the workspace %q", err, name, other)
 	}
 	if _, e := m.store.Tip(ctx, name); e == nil {
-		return fmt.Errorf("%w; that of the session is made by its first call: git domarkx run %s", err, name)
+		return fmt.Errorf("%w; a session's first call creates its workspace: git domarkx run %s", err, name)
 	}
 	return err
 }
