@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 const (
@@ -22,12 +22,12 @@ type callers struct {
 }
 
 type knownCaller struct {
-	overlay.Caller
+	sessions.Caller
 	until time.Time
 }
 
 // of returns the process of a thread and its group.
-func (c *callers) of(thread uint32) overlay.Caller {
+func (c *callers) of(thread uint32) sessions.Caller {
 	now := time.Now()
 	c.mu.Lock()
 	k, ok := c.known[thread]

@@ -11,7 +11,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // An errorsNode is errors/ or a folder in it.
@@ -30,8 +30,8 @@ var (
 
 func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	p := joined(n.path, spelled(name))
-	if session, ok := overlay.SessionOf(p); ok {
-		if data, at, err := n.tree.Trouble(session); err == nil {
+	if session, ok := sessions.SessionOf(p); ok {
+		if data, at, err := n.tree.SaveErrors(session); err == nil {
 			child := &bytesNode{node: node{view: n.view}, data: data, at: at}
 			child.attr(&out.Attr, fileMode, int64(len(data)), at)
 			// Another text is another inode: what is open stays as it is.
@@ -39,7 +39,7 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 		}
 	}
 	if slices.Contains(n.tree.Drafts(), p) {
-		data := []byte(overlay.DraftProblem + "\n")
+		data := []byte(sessions.DraftProblem + "\n")
 		child := &bytesNode{node: node{view: n.view}, data: data, at: n.started}
 		child.attr(&out.Attr, fileMode, int64(len(data)), child.at)
 		return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: 1}), 0
@@ -68,8 +68,8 @@ func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 // troubled returns the paths of all that is shown, in order.
 func (n *errorsNode) troubled() []string {
 	paths := n.tree.Drafts()
-	for _, name := range n.tree.Troubled() {
-		paths = append(paths, name+overlay.Extension)
+	for _, name := range n.tree.SessionsWithErrors() {
+		paths = append(paths, name+sessions.Extension)
 	}
 	slices.Sort(paths)
 	return paths
@@ -90,7 +90,7 @@ func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	if n.ReadOnly {
 		return syscall.EROFS
 	}
-	session, ok := overlay.SessionOf(joined(n.path, spelled(name)))
+	session, ok := sessions.SessionOf(joined(n.path, spelled(name)))
 	if !ok {
 		return syscall.EPERM
 	}

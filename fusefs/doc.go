@@ -9,8 +9,8 @@
 //
 // It knows nothing of how sessions are stored: that is behind [Sessions],
 // [Snapshots], [Messages], [Names] and [Saver]. What programs do in sessions/ is
-// the work of package overlay, what was saved and is no snapshot yet is kept by
-// package drafts, versions of workspaces are shown by package versions; this package turns both into a file system.
+// the work of package sessions, what was saved and is no snapshot yet is kept by
+// package drafts, versions of workspaces are served by package workspaces; this package turns both into a file system.
 //
 // SEMANTICS.md says what can be relied on, and where the mount is not POSIX.
 package fusefs

@@ -18,7 +18,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // A Server is a mount that this process serves.
@@ -27,7 +27,7 @@ type Server struct {
 	dir     string
 	fuse    *fuse.Server
 	view    *view
-	tree    *overlay.Tree
+	tree    *sessions.Tree
 	journal *drafts.Journal // nil when read-only
 
 	inner sync.WaitGroup // what serves workspaces/
@@ -111,10 +111,10 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	if o.Attachments != nil {
 		v.files = newRecent(64, o.Attachments.Files)
 	}
-	c := overlay.Config{Sessions: o.Sessions, Snapshots: store{v}, Attachments: o.Attachments, Logger: o.Logger, Pace: o.Pace, UID: v.uid, GID: v.gid}
+	c := sessions.Config{Sessions: o.Sessions, Snapshots: store{v}, Attachments: o.Attachments, Logger: o.Logger, Timing: o.Timing, UID: v.uid, GID: v.gid}
 	if o.ReadOnly {
 		v.statfs = filepath.Dir(o.Dir)
-		s.tree = overlay.New(c)
+		s.tree = sessions.New(c)
 		v.tree = s.tree
 		return v, nil
 	}
@@ -124,7 +124,7 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	}
 	s.journal = journal
 	c.Names, c.Saver, c.Journal, c.Scratch, c.Attacher = o.Names, o.Saver, journal, o.Drafts, o.Attacher
-	s.tree = overlay.New(c)
+	s.tree = sessions.New(c)
 	v.tree = s.tree
 	found, err := journal.Adopt()
 	if err != nil {
@@ -144,7 +144,7 @@ func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
 	return v.Snapshots.Render(ctx, r.id, r.form)
 }
 
-// A store is the snapshots as package overlay wants them.
+// A store is the snapshots as package sessions wants them.
 type store struct{ *view }
 
 func (s store) History(ctx context.Context, name string) ([]domarkx.Info, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/overlay"
-	"github.com/domarkx/domarkx/fusefs/versions"
+	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // How long the kernel may keep what cannot change (attributes of a file, what is
@@ -31,12 +31,12 @@ const (
 // A view is what all nodes of one mount share.
 type view struct {
 	Options
-	tree      *overlay.Tree
+	tree      *sessions.Tree
 	documents *renders
 	histories *recent[history]
 	roles     *recent[[]domarkx.Role]
 	files     *recent[[]domarkx.AttachedFile]
-	versions  atomic.Pointer[versions.FS] // behind workspaces/
+	versions  atomic.Pointer[workspaces.FS] // behind workspaces/
 	uid, gid  uint32
 	started   time.Time
 	statfs    string // the folder whose file system statfs tells about
@@ -76,7 +76,7 @@ func number(parts ...string) uint64 {
 	for _, part := range parts {
 		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
-	return h.Sum64() | 1<<63 // those of package overlay begin with 0
+	return h.Sum64() | 1<<63 // those of package sessions begin with 0
 }
 
 func (v *view) attr(out *fuse.Attr, mode uint32, size int64, at time.Time) {
@@ -95,19 +95,19 @@ func setSize(out *fuse.Attr, size int64) {
 	setBlockSize(out)
 }
 
-func callerFrom(ctx context.Context) overlay.Caller {
+func callerFrom(ctx context.Context) sessions.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return callerOf(c.Pid)
 	}
-	return overlay.Caller{}
+	return sessions.Caller{}
 }
 
 // readerFrom is callerFrom for what happens very often.
-func (v *view) readerFrom(ctx context.Context) overlay.Caller {
+func (v *view) readerFrom(ctx context.Context) sessions.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return v.readers.of(c.Pid)
 	}
-	return overlay.Caller{}
+	return sessions.Caller{}
 }
 
 // steady returns a context that a signal to the caller does not end: programs are

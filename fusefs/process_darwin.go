@@ -3,14 +3,14 @@ package fusefs
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // callerOf returns a process and its group.
-func callerOf(process uint32) overlay.Caller {
+func callerOf(process uint32) sessions.Caller {
 	group, err := unix.Getpgid(int(process))
 	if process == 0 || err != nil {
-		return overlay.Caller{Process: uint64(process)}
+		return sessions.Caller{Process: uint64(process)}
 	}
-	return overlay.Caller{Process: uint64(process), Group: uint64(group)}
+	return sessions.Caller{Process: uint64(process), Group: uint64(group)}
 }

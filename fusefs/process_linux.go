@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // callerOf returns the process of a thread and its group. A process that is not
@@ -15,16 +15,16 @@ import (
 // The kernel asks for a flush in the middle of execve(2), when it closes the files
 // that were open in the parent, and waits for the answer with a lock held that reading
 // /proc/PID/stat takes too (as Linux 6.18 does): whoever answers must not read it.
-func callerOf(thread uint32) overlay.Caller {
+func callerOf(thread uint32) sessions.Caller {
 	if thread == 0 {
-		return overlay.Caller{}
+		return sessions.Caller{}
 	}
 	process := uint64(thread)
 	fd, err := unix.PidfdOpen(int(process), 0)
 	if err != nil { // only the first thread of a process has one
 		status, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/status")
 		if !ok {
-			return overlay.Caller{}
+			return sessions.Caller{}
 		}
 		process = statusNumber(status, "Tgid:")
 		fd, err = unix.PidfdOpen(int(process), 0)
@@ -39,9 +39,9 @@ func callerOf(thread uint32) overlay.Caller {
 	}
 	group, err := unix.Getpgid(int(process))
 	if err != nil {
-		return overlay.Caller{}
+		return sessions.Caller{}
 	}
-	return overlay.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
+	return sessions.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
 }
 
 // readProc reads the beginning of a file of proc(5), in as few system calls as it

@@ -29,9 +29,9 @@ func Recover(_ context.Context, dir string) error {
 // clearDead clears away what a mount left on a folder when its connection was cut.
 func clearDead(dir string) error { return Recover(context.Background(), dir) }
 
-// letGo unmounts a living mount from a folder. Who uses it gets errors: macOS does not wait
-// until he leaves.
-func letGo(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE) }
+// unmountLazily unmounts a living mount from a directory. Programs that use it get errors:
+// macOS has no lazy unmount.
+func unmountLazily(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE) }
 
 // mountsDirectly reports that there is one way of mounting only.
 func mountsDirectly() bool { return false }

@@ -69,9 +69,9 @@ func clearDead(dir string) error {
 	return fusermount(context.Background(), "-u", "-z", "--", dir)
 }
 
-// letGo unmounts a living mount of this package from a folder: who uses it still can, until
-// he leaves, and then it ends.
-func letGo(dir string) error { return clearDead(dir) }
+// unmountLazily detaches a living mount of this package from a directory. Programs that
+// use it can continue; the mount ends when the last of them leaves.
+func unmountLazily(dir string) error { return clearDead(dir) }
 
 // mountsDirectly reports whether mounts inside our own are made with mount(2): it
 // asks our own server, which must not be killed meanwhile, so that another program

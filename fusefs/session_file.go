@@ -11,14 +11,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // A fileNode is a file or symbolic link in sessions/. Its content changes only
 // through the kernel, which may therefore keep all of it.
 type fileNode struct {
 	node
-	file *overlay.File
+	file *sessions.File
 }
 
 var (
@@ -50,20 +50,20 @@ func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAt
 		if size > math.MaxInt64 {
 			return syscall.EFBIG
 		}
-		h, _ := fh.(*overlay.Handle)
+		h, _ := fh.(*sessions.Handle)
 		if err := n.tree.Truncate(ctx, n.file, h, int64(size), callerFrom(ctx)); err != nil {
 			return n.fail("truncating a file", "", err)
 		}
 	}
-	if c := changeOf(in); c != (overlay.Change{}) {
+	if c := changeOf(in); c != (sessions.Change{}) {
 		n.tree.SetAttr(n.file, c)
 	}
 	return n.Getattr(ctx, fh, out)
 }
 
 // changeOf returns what else a request to set attributes asks for.
-func changeOf(in *fuse.SetAttrIn) overlay.Change {
-	var c overlay.Change
+func changeOf(in *fuse.SetAttrIn) sessions.Change {
+	var c sessions.Change
 	if mode, ok := in.GetMode(); ok {
 		mode &= 0o7777
 		c.Mode = &mode
@@ -86,9 +86,9 @@ func timeOf(at time.Time, ok bool) *time.Time {
 	return &at
 }
 
-func modeOf(flags uint32) overlay.Mode {
+func modeOf(flags uint32) sessions.Mode {
 	access := flags & syscall.O_ACCMODE
-	return overlay.Mode{
+	return sessions.Mode{
 		Read:     access != syscall.O_WRONLY,
 		Write:    access != syscall.O_RDONLY,
 		Truncate: flags&syscall.O_TRUNC != 0 && access != syscall.O_RDONLY,
@@ -125,7 +125,7 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	ctx = steady(ctx)
 	// Who writes does not matter, unless it empties the file.
-	if err := n.tree.Write(ctx, n.file, nil, data, off, overlay.Caller{}); err != nil {
+	if err := n.tree.Write(ctx, n.file, nil, data, off, sessions.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
 	}
 	return uint32(len(data)), 0
@@ -150,7 +150,7 @@ func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint
 			err = n.tree.Truncate(ctx, n.file, nil, end, callerFrom(ctx))
 		}
 	case allocatePunchHole | allocateKeepSize:
-		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), overlay.Caller{})
+		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), sessions.Caller{})
 	default:
 		return syscall.ENOTSUP
 	}
@@ -158,7 +158,7 @@ func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint
 }
 
 func (n *fileNode) Flush(ctx context.Context, fh fs.FileHandle) syscall.Errno {
-	h, ok := fh.(*overlay.Handle)
+	h, ok := fh.(*sessions.Handle)
 	if !ok || !h.Writes() {
 		return 0
 	}
@@ -166,7 +166,7 @@ func (n *fileNode) Flush(ctx context.Context, fh fs.FileHandle) syscall.Errno {
 }
 
 func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscall.Errno {
-	h, ok := fh.(*overlay.Handle)
+	h, ok := fh.(*sessions.Handle)
 	if !ok || !h.Writes() {
 		return 0
 	}
@@ -174,11 +174,11 @@ func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscal
 }
 
 func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
-	h, ok := fh.(*overlay.Handle)
+	h, ok := fh.(*sessions.Handle)
 	if !ok {
 		return 0
 	}
-	return n.fail("keeping what was saved", "", n.tree.Release(h, overlay.Caller{}))
+	return n.fail("keeping what was saved", "", n.tree.Release(h, sessions.Caller{}))
 }
 
 func (n *fileNode) Readlink(context.Context) ([]byte, syscall.Errno) {

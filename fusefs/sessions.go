@@ -9,13 +9,13 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // A folderNode is sessions/ or a folder in it.
 type folderNode struct {
 	node
-	folder *overlay.Folder
+	folder *sessions.Folder
 }
 
 var (
@@ -49,7 +49,7 @@ func (n *folderNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 // child returns the inode of a folder and its attributes.
-func (n *folderNode) child(ctx context.Context, sub *overlay.Folder, out *fuse.EntryOut) *fs.Inode {
+func (n *folderNode) child(ctx context.Context, sub *sessions.Folder, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.FolderAttr(sub)
 	fillFolder(&out.Attr, a)
 	out.SetAttrTimeout(moment)
@@ -57,7 +57,7 @@ func (n *folderNode) child(ctx context.Context, sub *overlay.Folder, out *fuse.E
 }
 
 // file returns the inode of a file and its attributes.
-func (n *folderNode) file(ctx context.Context, f *overlay.File, out *fuse.EntryOut) *fs.Inode {
+func (n *folderNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.Attr(f)
 	fillFile(&out.Attr, a)
 	out.SetAttrTimeout(moment)
@@ -68,12 +68,12 @@ func (n *folderNode) file(ctx context.Context, f *overlay.File, out *fuse.EntryO
 	return n.NewInode(ctx, &fileNode{node: node{view: n.view}, file: f}, fs.StableAttr{Mode: mode, Ino: a.Ino, Gen: a.Gen})
 }
 
-func fillFolder(out *fuse.Attr, a overlay.Attr) {
+func fillFolder(out *fuse.Attr, a sessions.Attr) {
 	fill(out, a)
 	out.Mode = syscall.S_IFDIR | a.Mode
 }
 
-func fillFile(out *fuse.Attr, a overlay.Attr) {
+func fillFile(out *fuse.Attr, a sessions.Attr) {
 	fill(out, a)
 	out.Mode = syscall.S_IFREG | a.Mode
 	if a.Symlink {
@@ -81,7 +81,7 @@ func fillFile(out *fuse.Attr, a overlay.Attr) {
 	}
 }
 
-func fill(out *fuse.Attr, a overlay.Attr) {
+func fill(out *fuse.Attr, a sessions.Attr) {
 	out.Ino, out.Nlink = a.Ino, a.Links
 	out.Uid, out.Gid = a.UID, a.GID
 	setSize(out, a.Size)
@@ -199,13 +199,13 @@ func (n *folderNode) Rename(ctx context.Context, name string, parent fs.InodeEmb
 	if !ok {
 		return syscall.EXDEV
 	}
-	how := overlay.Replace
+	how := sessions.Replace
 	switch flags {
 	case 0:
 	case renameNoReplace:
-		how = overlay.NoReplace
+		how = sessions.NoReplace
 	case renameExchange:
-		how = overlay.Exchange
+		how = sessions.Exchange
 	default:
 		return syscall.EINVAL
 	}

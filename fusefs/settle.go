@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // TakeOver makes snapshots of what servers that died had acknowledged, and does their
@@ -21,14 +21,14 @@ func TakeOver(ctx context.Context, o Options) error {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	found, err := journal.Adopt()
-	tree := overlay.New(overlay.Config{
+	tree := sessions.New(sessions.Config{
 		Sessions: o.Sessions, Snapshots: asMarkdown{o.Snapshots}, Names: o.Names, Saver: o.Saver,
-		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Pace: o.Pace,
+		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Timing: o.Timing,
 	})
 	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
 }
 
-// asMarkdown is snapshots as package overlay wants them.
+// asMarkdown is snapshots as package sessions wants them.
 type asMarkdown struct{ Snapshots }
 
 // Markdown returns a snapshot as its author saved it.

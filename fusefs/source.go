@@ -5,15 +5,15 @@ import (
 	"log/slog"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/overlay"
-	"github.com/domarkx/domarkx/fusefs/versions"
+	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // Attachments reads the files that sessions keep beside their documents.
-type Attachments = overlay.Attachments
+type Attachments = sessions.Attachments
 
 // An Attacher lets sessions keep the images that they show.
-type Attacher = overlay.Attacher
+type Attacher = sessions.Attacher
 
 // A Form is how a document is written.
 type Form int
@@ -32,25 +32,25 @@ func (f Form) extension() string {
 }
 
 // Sessions tells what sessions there are.
-type Sessions = overlay.Sessions
+type Sessions = sessions.Sessions
 
 // Names says what names new sessions can have.
-type Names = overlay.Names
+type Names = sessions.Names
 
 // Saver changes sessions.
-type Saver = overlay.Saver
+type Saver = sessions.Saver
 
 // A SaveResult says what became of a save.
-type SaveResult = overlay.Result
+type SaveResult = sessions.SaveResult
 
 // Workspaces tells what workspaces there are.
-type Workspaces = versions.Workspaces
+type Workspaces = workspaces.Workspaces
 
 // Versions reads versions of workspaces.
-type Versions = versions.Versions
+type Versions = workspaces.Versions
 
-// A Pace says how long the mount waits for what belongs to one save.
-type Pace = overlay.Pace
+// Timing sets the delays between a change in the mount and its effect.
+type Timing = sessions.Timing
 
 // Snapshots reads what sessions held.
 type Snapshots interface {
@@ -97,7 +97,7 @@ type Options struct {
 	ReadOnly bool         // refuse all changes
 	Label    string       // what mount(8) shows as the source, such as the repository's folder
 	Logger   *slog.Logger // nil logs nothing
-	Pace     Pace         // zero for the default
+	Timing   Timing       // zero for the default
 }
 
 // FileSystem is the type under which mounts of this package stand in the mount

@@ -16,7 +16,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/versions"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 const workspacesName = "workspaces"
@@ -137,7 +137,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 		return
 	case <-time.After(patience):
 	}
-	if err := letGo(s.workspacesDir()); err != nil {
+	if err := unmountLazily(s.workspacesDir()); err != nil {
 		s.view.log.Error("unmounting the workspaces", "dir", s.workspacesDir(), "err", err)
 	}
 	<-ended
@@ -150,7 +150,7 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		return nil, err
 	}
 	v := s.view
-	tree := versions.New(versions.Config{
+	tree := workspaces.New(workspaces.Config{
 		Workspaces: v.Workspaces, Versions: v.Versions, Contents: v.Contents,
 		Started: v.started, Errno: Errno, Spelled: spelled, Logger: v.log,
 	})

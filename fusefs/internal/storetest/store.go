@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/overlay"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
 // A Store keeps sessions in a folder. Its zero values of Fail fail nothing.
@@ -79,7 +79,7 @@ func (s *Store) snapshot(id string) (Snapshot, error) {
 	return snap, json.Unmarshal(data, &snap)
 }
 
-// Info implements the interface of package overlay.
+// Info implements the interface of package sessions.
 func (s *Store) Info(_ context.Context, name string) (domarkx.Info, error) {
 	id, err := os.ReadFile(s.tipFile(name))
 	if errors.Is(err, fs.ErrNotExist) || len(name) > 200 {
@@ -93,7 +93,7 @@ func (s *Store) Info(_ context.Context, name string) (domarkx.Info, error) {
 	return snap.Info, err
 }
 
-// List implements the interface of package overlay.
+// List implements the interface of package sessions.
 func (s *Store) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "sessions"))
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]domarkx.Info, error)
 	return all, nil
 }
 
-// History implements the interface of package overlay.
+// History implements the interface of package sessions.
 func (s *Store) History(ctx context.Context, name string) ([]domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil {
@@ -147,12 +147,12 @@ func (s *Store) History(ctx context.Context, name string) ([]domarkx.Info, error
 	return all, walk(tip.ID)
 }
 
-// Markdown implements the interface of package overlay.
+// Markdown implements the interface of package sessions.
 func (s *Store) Markdown(_ context.Context, id string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.dir, "objects", id))
 }
 
-// CheckName implements the interface of package overlay.
+// CheckName implements the interface of package sessions.
 func (s *Store) CheckName(ctx context.Context, name string) error {
 	if len(name) > 200 || strings.ContainsAny(name, " @#~^:?*[\\%") || strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "-") {
 		return fmt.Errorf("session name %q: %w", name, domarkx.ErrInvalid)
@@ -201,41 +201,41 @@ func writeFile(path string, data []byte) error {
 
 func (s *Store) set(name, id string) error { return writeFile(s.tipFile(name), []byte(id)) }
 
-// Save implements the interface of package overlay.
-func (s *Store) Save(ctx context.Context, name, base string, data []byte) (overlay.Result, error) {
+// Save implements the interface of package sessions.
+func (s *Store) Save(ctx context.Context, name, base string, data []byte) (sessions.SaveResult, error) {
 	unlock, err := s.lock()
 	if err != nil {
-		return overlay.Result{}, err
+		return sessions.SaveResult{}, err
 	}
 	defer unlock()
 	if _, err := os.Stat(filepath.Join(s.dir, Full)); err == nil {
-		return overlay.Result{}, fmt.Errorf("writing an object: %w", unix.ENOSPC)
+		return sessions.SaveResult{}, fmt.Errorf("writing an object: %w", unix.ENOSPC)
 	}
 	if i := bytes.Index(data, []byte(Broken)); i >= 0 {
 		line, column := domarkx.Position(data, i)
-		return overlay.Result{}, &domarkx.SyntaxError{Path: name + ".md", Line: line, Column: column, Msg: "it is broken, expected something else"}
+		return sessions.SaveResult{}, &domarkx.SyntaxError{Path: name + ".md", Line: line, Column: column, Msg: "it is broken, expected something else"}
 	}
 	var was []byte
 	var parents []string
 	if base != "" {
 		if was, err = s.Markdown(ctx, base); err != nil {
-			return overlay.Result{}, err
+			return sessions.SaveResult{}, err
 		}
 		parents = []string{base}
 	}
 	tip, err := s.Info(ctx, name)
 	gone := errors.Is(err, domarkx.ErrNotFound)
 	if err != nil && !gone {
-		return overlay.Result{}, err
+		return sessions.SaveResult{}, err
 	}
 	if base != "" && bytes.Equal(was, data) && !gone {
-		return overlay.Result{Info: tip, Saved: base, Merged: tip.ID != base}, nil
+		return sessions.SaveResult{Info: tip, Saved: base, Merged: tip.ID != base}, nil
 	}
 	own, err := s.commit(name, data, parents...)
 	if err != nil {
-		return overlay.Result{}, err
+		return sessions.SaveResult{}, err
 	}
-	r := overlay.Result{Info: own, Saved: own.ID}
+	r := sessions.SaveResult{Info: own, Saved: own.ID}
 	if !gone && tip.ID != base {
 		theirs, err := s.Markdown(ctx, tip.ID)
 		if err != nil {
@@ -268,7 +268,7 @@ func (s *Store) Write(ctx context.Context, name, data string) (domarkx.Info, err
 	return r.Info, err
 }
 
-// Settle implements the interface of package overlay.
+// Settle implements the interface of package sessions.
 func (s *Store) Settle(context.Context) error {
 	unlock, err := s.lock()
 	if err == nil {
@@ -277,7 +277,7 @@ func (s *Store) Settle(context.Context) error {
 	return err
 }
 
-// Remove implements the interface of package overlay.
+// Remove implements the interface of package sessions.
 func (s *Store) Remove(_ context.Context, name string) error {
 	unlock, err := s.lock()
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *Store) Remove(_ context.Context, name string) error {
 	return err
 }
 
-// Rename implements the interface of package overlay.
+// Rename implements the interface of package sessions.
 func (s *Store) Rename(_ context.Context, from, to string) error {
 	unlock, err := s.lock()
 	if err != nil {

@@ -1,0 +1,139 @@
+package sessions
+
+import (
+	"slices"
+	"time"
+)
+
+// acknowledge makes the content of a session's file durable. ended reports that the save
+// is probably complete. h is the handle that was released, or nil.
+func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
+	t.mu.Lock()
+	for {
+		if f.name == "" {
+			t.mu.Unlock()
+			return t.keepFile(f)
+		}
+		s := t.state(f.name)
+		t.mu.Unlock()
+		s.journal.Lock()
+		t.mu.Lock()
+		if f.name == s.name {
+			err := t.keep(s, f, h, c, ended)
+			t.mu.Unlock()
+			s.journal.Unlock()
+			return err
+		}
+		s.journal.Unlock() // the file was renamed meanwhile
+	}
+}
+
+// keep writes the draft of a file's content. t.mu and s.journal must be held; t.mu is
+// released while the draft is written.
+//
+// The kernel sends a release some time after the close, perhaps in the middle of the next
+// save. Bytes written since then belong to that save, and end with it.
+func (t *Tree) keep(s *sessionState, f *File, h *Handle, c Caller, ended bool) error {
+	others := h != nil && f.write > 0
+	if f.dirty && !others {
+		if err := t.journal(s, f, c, ended); err != nil {
+			return err
+		}
+	}
+	if !ended {
+		return nil
+	}
+	now := time.Now()
+	var done []string
+	for _, q := range s.queue {
+		if q.file != f || q.started || others && q.version != h.version {
+			continue
+		}
+		q.touch(now, len(q.data) == 0, t.Timing)
+		q.ended = true
+		if q.earlier != nil {
+			done = append(done, q.earlier.key)
+			q.earlier = nil
+		}
+	}
+	t.schedule(s)
+	t.idle.Broadcast() // wakes goroutines that wait for the end of this save
+	return t.drop(done)
+}
+
+// drop deletes drafts. t.mu must be held; it is released meanwhile.
+func (t *Tree) drop(keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	return t.Journal.Delete(keys...)
+}
+
+// journal writes a draft of the file's content, and queues it as a save. t.mu and
+// s.journal must be held; t.mu is released meanwhile.
+func (t *Tree) journal(s *sessionState, f *File, c Caller, ended bool) error {
+	data, err := f.data.bytes()
+	if err != nil {
+		return err
+	}
+	q := &save{file: f, version: f.version, data: data}
+	// A version that was made from a queued save replaces it, unless that has started. Any
+	// other version is a save of its own and will be merged.
+	var replaced *save
+	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.from(s.queue[n].version) {
+		replaced = s.queue[n]
+		q.debounce = replaced.debounce
+		if replaced.ended && !ended {
+			// This may be only the first half: a child of the program closed the file
+			// that it had inherited.
+			q.earlier = replaced
+		} else {
+			q.key, q.earlier = replaced.key, replaced.earlier
+		}
+	}
+	d := s.draft(q)
+	f.dirty = false
+	s.frozen++
+	t.mu.Unlock()
+	key, err := t.Journal.Put(d)
+	t.mu.Lock()
+	s.frozen--
+	t.idle.Broadcast()
+	if err != nil {
+		f.dirty = true
+		t.schedule(s)
+		return err
+	}
+	q.key = key
+	if i := slices.Index(s.queue, replaced); replaced != nil && i >= 0 {
+		s.queue[i] = q
+	} else {
+		s.queue = append(s.queue, q)
+	}
+	stale := s.stale
+	s.stale = nil
+	t.seen.put(c, s.name, q.version)
+	t.schedule(s)
+	return t.drop(stale)
+}
+
+// after returns the key and the bytes of the draft that a save was made from, except for
+// the draft that it replaces. The key is "" if the save was made from a snapshot.
+func (s *sessionState) after(of *save) (key string, data []byte) {
+	own := of.keys()
+	for e := of.version; e != nil && e.id == ""; e = e.prev {
+		for _, q := range s.queue {
+			if q.version == e && !slices.Contains(own, q.key) {
+				return q.key, q.data
+			}
+		}
+		for _, tr := range s.saveErrors {
+			if tr.version == e && !slices.Contains(own, tr.key) {
+				return tr.key, tr.Data
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,183 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
+)
+
+// Adopt completes the work that an earlier mount acknowledged: saves become snapshots,
+// removals are done, and errors/ shows broken saves again. found holds the drafts of the
+// journal in the order of their creation. Adopt returns when everything that can be done
+// now is done.
+func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
+	if len(found) == 0 {
+		return nil
+	}
+	var errs []error
+	// Else a save is made twice, and merged with itself: once by what the dead mount
+	// began, after we have looked.
+	if err := t.Saver.Settle(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("waiting for what an earlier mount began: %w", err))
+	}
+	a := adoption{Tree: t, versions: map[string]*baseVersion{}, saved: map[step]string{}}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, d := range found {
+		if d.State == drafts.Beside {
+			t.adoptFile(d)
+			t.attachSoon()
+			continue
+		}
+		if err := a.adopt(ctx, d); err != nil {
+			errs = append(errs, fmt.Errorf("taking up what was saved to %q: %w", d.Name, err))
+		}
+	}
+	errs = append(errs, a.dropDone())
+	for _, d := range found {
+		if d.State != drafts.Beside {
+			t.finish(t.state(d.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// An adoption is the state of one call of [Tree.Adopt].
+type adoption struct {
+	*Tree
+	versions map[string]*baseVersion // by the key of the draft
+	saved    map[step]string         // the snapshots that were made before the mount died
+	done     []string                // the keys of their drafts
+}
+
+// A step identifies a save that became a snapshot, by the session and the snapshot that it
+// was made from.
+type step struct{ name, base string }
+
+// dropDone deletes the drafts that had become snapshots already, after it has updated the
+// drafts that refer to them. t.mu must be held; it is released meanwhile.
+func (a *adoption) dropDone() error {
+	if len(a.done) == 0 {
+		return nil
+	}
+	var later []drafts.Draft
+	for made := range a.saved {
+		s := a.state(made.name)
+		later = append(later, a.rebased(s)...)
+		later = append(later, a.removalDraft(s)...)
+	}
+	a.mu.Unlock()
+	defer a.mu.Lock()
+	if err := a.record(later...); err != nil {
+		return err
+	}
+	return a.Journal.Delete(a.done...)
+}
+
+// adopt restores one draft. t.mu must be held; it is released meanwhile.
+func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
+	s := a.state(d.Name)
+	base, err := a.base(ctx, d)
+	if err != nil {
+		return err // the draft waits for the next mount
+	}
+	version := &baseVersion{prev: base}
+	a.versions[d.Key] = version
+	switch d.State {
+	case drafts.Merged:
+		s.saveErrors = append(s.saveErrors, &saveError{State: d.State, Problem: d.Problem, Data: d.Data, key: d.Key, version: version, at: time.Now()})
+		return nil
+	case drafts.Removed:
+		g := &pendingRemoval{tip: d.Base, version: base, removing: true, due: time.Now(), key: d.Key}
+		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
+			g.tip = next // what was saved before the removal
+		}
+		if s.file != nil {
+			a.hide(s, g)
+		}
+		s.removal = g
+		return nil
+	}
+	if d.State == drafts.Saved {
+		id, err := a.since(ctx, d.Name, version.base(), func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
+		if err != nil {
+			return err
+		}
+		if id != "" {
+			a.saved[step{d.Name, version.base()}] = id
+			a.done = append(a.done, d.Key)
+			version.id = id
+			return nil
+		}
+	}
+	if s.removal != nil {
+		a.takeBack(s)
+	}
+	p := pathOf(d.Name)
+	f := a.newFile(p, 0o644)
+	f.data, f.version, f.name, f.links = contentOf(d.Data), version, d.Name, 1
+	s.file = nil
+	a.show(s, f)
+	q := &save{file: f, version: version, data: d.Data, key: d.Key, ended: true}
+	q.force(time.Now())
+	s.queue = append(s.queue, q)
+	return nil
+}
+
+// base returns the version that a draft was made from. If that was a draft that no longer
+// exists, it is the snapshot that the draft became. t.mu must be held; it is released
+// meanwhile.
+func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, error) {
+	for _, key := range []string{d.Over, d.After} {
+		if e := a.versions[key]; e != nil {
+			return e, nil
+		}
+	}
+	id := d.Base
+	if d.AfterIs != "" {
+		became, err := a.since(ctx, d.Name, d.Base, func(data []byte) bool { return drafts.Sum(data) == d.AfterIs }, -1)
+		if err != nil {
+			return nil, err
+		}
+		if became != "" {
+			id = became
+		}
+	}
+	if id == "" {
+		return nil, nil
+	}
+	return &baseVersion{id: id}, nil
+}
+
+// since returns the newest snapshot of a session after base that matches: its size is
+// size, unless that is negative, and are accepts its bytes. It returns "" if no snapshot
+// matches. t.mu must be held; it is released meanwhile.
+func (t *Tree) since(ctx context.Context, name, base string, are func(data []byte) bool, size int64) (string, error) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	history, err := t.Snapshots.History(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for i := len(history) - 1; i >= 0 && history[i].ID != base; i-- {
+		if size >= 0 && history[i].Bytes != size {
+			continue
+		}
+		data, err := t.Snapshots.Markdown(ctx, history[i].ID)
+		if err != nil {
+			return "", err
+		}
+		if are(data) {
+			return history[i].ID, nil
+		}
+	}
+	return "", nil
+}

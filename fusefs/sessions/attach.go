@@ -1,0 +1,193 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An Attacher stores the images that sessions show as their attachments.
+type Attacher interface {
+	// IsImage reports whether data is an image of a type that is attached automatically.
+	IsImage(data []byte) bool
+	// Shown returns the paths of the images in a snapshot, relative to the session's
+	// directory.
+	Shown(ctx context.Context, snapshot string) ([]string, error)
+	// Attach creates a snapshot of a session with a file attached at path. It returns the
+	// session's newest snapshots before and after.
+	Attach(ctx context.Context, session, path string, data []byte) (before, after domarkx.Info, err error)
+}
+
+// attachSoon schedules an attach for when the current saves have settled. t.mu must be
+// held.
+func (t *Tree) attachSoon() {
+	if t.Attacher == nil || t.closed {
+		return
+	}
+	if t.attachTimer != nil {
+		t.attachTimer.Stop()
+	}
+	t.attachTimer = time.AfterFunc(t.Timing.Settle, func() {
+		t.mu.Lock()
+		if t.closed {
+			t.mu.Unlock()
+			return
+		}
+		t.working.Add(1)
+		t.mu.Unlock()
+		defer t.working.Done()
+		t.attach(t.ctx)
+	})
+}
+
+// A pasted file has a draft and may be an image that a session shows.
+type pasted struct {
+	path    string
+	file    *File
+	version *baseVersion
+	data    []byte
+	sum     string
+}
+
+// attach attaches images to the sessions that show them.
+func (t *Tree) attach(ctx context.Context) {
+	if t.Attacher == nil {
+		return
+	}
+	t.attaching.Lock()
+	defer t.attaching.Unlock()
+	files := t.pasted()
+	if len(files) == 0 {
+		return
+	}
+	infos, err := t.Sessions.List(ctx, "")
+	if err != nil {
+		t.Logger.Error("looking which sessions show a file", "err", err)
+	}
+	for _, info := range infos {
+		files := slices.DeleteFunc(slices.Clone(files), func(p pasted) bool { return !isBelow(p.path, parent(info.Name)) })
+		if len(files) == 0 {
+			continue
+		}
+		if err := t.attachTo(ctx, info, files); err != nil {
+			t.Logger.Error("attaching to a session", "session", info.Name, "err", err)
+		}
+	}
+}
+
+// isBelow reports whether a path is below a directory.
+func isBelow(p, folder string) bool { return folder == "" || strings.HasPrefix(p, folder+"/") }
+
+// pasted returns the images with drafts that no program is writing.
+func (t *Tree) pasted() []pasted {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var found []pasted
+	for p, f := range t.files {
+		if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
+			continue
+		}
+		data, err := f.data.bytes()
+		if err != nil || !t.Attacher.IsImage(data) {
+			continue
+		}
+		sum := sha256.Sum256(data)
+		found = append(found, pasted{p, f, f.version, data, hex.EncodeToString(sum[:])})
+	}
+	return found
+}
+
+// maxImage is the size of the largest image that is attached automatically, in bytes.
+const maxImage = 16 << 20
+
+// attachTo attaches to a session those of the files that it shows.
+func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) error {
+	shown, err := t.shownBy(ctx, info.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range files {
+		rel := strings.TrimPrefix(p.path, parent(info.Name)+"/")
+		if !slices.Contains(shown, rel) {
+			continue
+		}
+		kept, err := t.attachedTo(ctx, info.ID, 0)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(kept, func(f domarkx.AttachedFile) bool { return f.Path == rel && f.SHA256 == p.sum }) {
+			if err := t.attachOne(ctx, &info, rel, p); err != nil {
+				return err
+			}
+		}
+		if err := t.attached(p, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownBy returns the images of a snapshot. Results are cached.
+func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
+	if shown, ok := t.showing[snapshot]; ok {
+		return shown, nil
+	}
+	shown, err := t.Attacher.Shown(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if t.showing == nil || len(t.showing) > maxAttachedLists {
+		t.showing = map[string][]string{}
+	}
+	t.showing[snapshot] = shown
+	return shown, nil
+}
+
+// attachOne creates a snapshot of a session with a file attached. The text does not
+// change, so programs that have the session's file open keep it.
+func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p pasted) error {
+	t.mu.Lock()
+	s := t.state(info.Name)
+	t.freeze(s)
+	t.mu.Unlock()
+	before, after, err := t.Attacher.Attach(ctx, info.Name, rel, p.data)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.thaw(s)
+	if err != nil {
+		return err
+	}
+	if f := s.file; f != nil && f.id == before.ID && before.Bytes == after.Bytes {
+		f.id = after.ID
+		if f.version != nil && f.version.id == before.ID {
+			f.version.id = after.ID
+		}
+	}
+	t.epoch++
+	*info = after
+	return nil
+}
+
+// attached turns a draft into a view of the file that a session now has attached.
+func (t *Tree) attached(p pasted, info domarkx.Info) error {
+	t.keeping.Lock()
+	defer t.keeping.Unlock()
+	t.mu.Lock()
+	f := p.file
+	if f.dirty || f.version != p.version || t.files[p.path] != f || f.draft == "" {
+		t.mu.Unlock()
+		return nil
+	}
+	key := f.draft
+	f.draft, f.draftPath, f.path = "", "", p.path
+	f.kept = &attached{session: info, file: domarkx.AttachedFile{Path: strings.TrimPrefix(p.path, parent(info.Name)+"/"), SHA256: p.sum, Size: f.length()}}
+	f.size = f.length()
+	f.shed()
+	t.mu.Unlock()
+	return t.Journal.Delete(key)
+}

@@ -1,0 +1,275 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Attachments reads the attached files of sessions.
+type Attachments interface {
+	// Files returns the attached files of a snapshot sorted by path. Paths are relative to the
+	// session's directory.
+	Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error)
+	// Attachment opens an attached file of a snapshot by its SHA-256 in hexadecimal.
+	Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error)
+}
+
+// An attached is a file that a session has attached.
+type attached struct {
+	session domarkx.Info // its newest snapshot
+	file    domarkx.AttachedFile
+
+	content domarkx.Content // while it is read
+}
+
+// maxAttachedLists is the minimum number of cached lists of attached files.
+const maxAttachedLists = 16 << 10
+
+// eachAttached calls fn for the attached files of all stored sessions at or below a path.
+// If two sessions have attached the same path, the newer session comes first.
+func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string, a attached)) error {
+	if t.Attachments == nil || hidden(below) {
+		return nil
+	}
+	infos, err := t.Sessions.List(ctx, "")
+	if infos == nil {
+		return err
+	}
+	var all []domarkx.Info
+	for _, info := range infos {
+		folder := parent(info.Name)
+		if folder == "" || below == "" || strings.HasPrefix(below+"/", folder+"/") || strings.HasPrefix(folder, below+"/") {
+			files, err := t.attachedTo(ctx, info.ID, len(infos))
+			if err != nil {
+				t.Logger.Error("reading what is attached", "session", info.Name, "err", err)
+			}
+			if len(files) > 0 {
+				all = append(all, info)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b domarkx.Info) int {
+		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Name, b.Name))
+	})
+	for _, info := range all {
+		files, err := t.attachedTo(ctx, info.ID, len(infos))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			p := join(parent(info.Name), f.Path)
+			if _, isSession := SessionOf(p); !isSession && (below == "" || p == below || strings.HasPrefix(p, below+"/")) {
+				fn(p, attached{session: info, file: f})
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// attachedTo returns the attached files of a snapshot. sessions is the number of sessions,
+// a lower bound for the cache.
+func (t *Tree) attachedTo(ctx context.Context, snapshot string, sessions int) ([]domarkx.AttachedFile, error) {
+	t.listing.Lock()
+	files, ok := t.attachedBy[snapshot]
+	t.listing.Unlock()
+	if ok {
+		return files, nil
+	}
+	files, err := t.Attachments.Files(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	t.listing.Lock()
+	defer t.listing.Unlock()
+	if t.attachedBy == nil || len(t.attachedBy) > maxAttachedLists+2*sessions {
+		t.attachedBy = map[string][]domarkx.AttachedFile{}
+	}
+	t.attachedBy[snapshot] = files
+	return files, nil
+}
+
+// attachedAt returns the attached file at a path, or nil, and whether there are attached
+// files below the path.
+func (t *Tree) attachedAt(ctx context.Context, p string) (found *attached, folder bool, err error) {
+	err = t.eachAttached(ctx, p, func(at string, a attached) {
+		switch {
+		case at != p:
+			folder = true
+		case found == nil:
+			found = &a
+		}
+	})
+	return found, folder, err
+}
+
+// lookupAttached returns the attached file or the directory of attached files at a path,
+// or nothing. f is the file that the mount has at the path, or nil.
+func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *Folder, error) {
+	if _, isSession := SessionOf(p); isSession {
+		return f, nil, nil
+	}
+	a, isFolder, err := t.attachedAt(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := t.files[p]; now != nil && (now.kept == nil || a != nil && now.kept.file.SHA256 == a.file.SHA256) {
+		return now, nil, nil
+	} else if now != nil { // somebody else attached another file
+		t.unbind(p)
+	}
+	if a != nil {
+		return t.attachedFile(p, *a), nil, nil
+	}
+	if !isFolder {
+		return nil, nil, nil
+	}
+	d := t.folders[p]
+	if d == nil {
+		d = t.newFolder(p)
+	}
+	return nil, d, nil
+}
+
+// attachedFile returns a file that shows an attached one. The same content always has the
+// same inode number and generation.
+func (t *Tree) attachedFile(p string, a attached) *File {
+	h := fnv.New64a()
+	h.Write([]byte(a.file.SHA256))
+	at := time.Unix(a.session.Date, 0)
+	f := &File{path: p, kept: &a, links: 1, size: a.file.Size, mode: 0o644, uid: t.UID, gid: t.GID, ino: t.number(p), gen: h.Sum64() | 1<<63,
+		accessed: at, modified: at, changed: at}
+	if t.Saver == nil {
+		f.mode = 0o444
+	}
+	return f
+}
+
+// bindAttached turns a view of an attached file into a file of the mount, because its
+// content is about to change.
+func (t *Tree) bindAttached(f *File) {
+	f.kept.close()
+	f.kept = nil
+	if t.files[f.path] == nil {
+		t.files[f.path] = f
+		t.inodes[f.ino] = f
+	}
+}
+
+// readAttached reads from an attached file. t.mu must be held; it is released while the
+// file is opened.
+func (t *Tree) readAttached(ctx context.Context, f *File, p []byte, off int64) (int, error) {
+	a := f.kept
+	if a.content == nil {
+		t.mu.Unlock()
+		content, err := t.Attachments.Attachment(ctx, a.session.ID, a.file.SHA256)
+		t.mu.Lock()
+		switch {
+		case err != nil:
+			return 0, err
+		case a.content != nil:
+			content.Close() // somebody else was faster
+		default:
+			a.content = content
+		}
+	}
+	n, err := a.content.ReadAt(p, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// loadAttached loads an attached file into memory. t.mu must be held; it is released
+// meanwhile.
+func (t *Tree) loadAttached(ctx context.Context, f *File) error {
+	if f.size > maxDocument {
+		return syscall.EFBIG
+	}
+	a, data := f.kept, make([]byte, f.size)
+	if _, err := t.readAttached(ctx, f, data, 0); err != nil {
+		return err
+	}
+	if f.kept == a && f.data == nil {
+		f.data = contentOf(data)
+	}
+	return nil
+}
+
+func (a *attached) close() {
+	if a != nil && a.content != nil {
+		a.content.Close()
+		a.content = nil
+	}
+}
+
+// listAttached adds the attached files of a directory to its entries.
+func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]Entry, error) {
+	prefix := ""
+	if d.path != "" {
+		prefix = d.path + "/"
+	}
+	t.mu.Lock()
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { // they are found again, if a session still keeps them
+		f := t.files[prefix+e.Name]
+		return !e.Folder && f != nil && f.kept != nil
+	})
+	t.mu.Unlock()
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[e.Name] = true
+	}
+	var found []Entry
+	err := t.eachAttached(ctx, d.path, func(p string, _ attached) {
+		rest, ok := strings.CutPrefix(p, prefix)
+		if !ok {
+			return
+		}
+		name, _, deeper := strings.Cut(rest, "/")
+		if there[name] {
+			return
+		}
+		there[name] = true
+		found = append(found, Entry{Name: name, Folder: deeper})
+	})
+	if err != nil || len(found) == 0 {
+		return entries, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range found {
+		e := &found[i]
+		sub, f := t.folders[prefix+e.Name], t.files[prefix+e.Name]
+		switch {
+		case !e.Folder && f != nil:
+			e.Ino = f.ino
+		case e.Folder && sub != nil:
+			e.Ino = sub.ino
+		case e.Folder:
+			e.Ino = t.number(prefix + e.Name + "/")
+		default:
+			e.Ino = t.number(prefix + e.Name)
+		}
+	}
+	entries = append(entries, found...)
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return entries, nil
+}
+
+// keepsBelow reports whether a session outside a directory has attached files in it.
+func (t *Tree) keepsBelow(ctx context.Context, folder string) (bool, error) {
+	keeps := false
+	err := t.eachAttached(ctx, folder, func(_ string, a attached) {
+		keeps = keeps || !strings.HasPrefix(a.session.Name, folder+"/")
+	})
+	return keeps, err
+}

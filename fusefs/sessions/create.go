@@ -1,0 +1,242 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Create creates and opens a file. If the file exists, Create opens it, or fails if
+// exclusive is set.
+func (t *Tree) Create(ctx context.Context, d *Folder, name string, perm uint32, exclusive bool, m Mode, c Caller) (*File, *Handle, error) {
+	f, made, err := t.make(ctx, d, name, perm, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !made && exclusive {
+		return nil, nil, domarkx.ErrExists
+	}
+	m.Truncate = m.Truncate && !made
+	h, err := t.Open(ctx, f, m, c)
+	return f, h, err
+}
+
+// Make creates an empty file (mknod).
+func (t *Tree) Make(ctx context.Context, d *Folder, name string, perm uint32, c Caller) (*File, error) {
+	f, made, err := t.make(ctx, d, name, perm, c)
+	if err == nil && !made {
+		err = domarkx.ErrExists
+	}
+	if err == nil {
+		err = t.acknowledge(f, nil, c, true)
+	}
+	return f, err
+}
+
+func (t *Tree) make(ctx context.Context, d *Folder, name string, perm uint32, c Caller) (f *File, made bool, err error) {
+	if t.Saver == nil {
+		return nil, false, syscall.EROFS
+	}
+	f, sub, err := t.Lookup(ctx, d, name)
+	switch {
+	case sub != nil:
+		return nil, false, syscall.EISDIR
+	case f != nil:
+		return f, false, nil
+	case !errors.Is(err, domarkx.ErrNotFound):
+		return nil, false, err
+	}
+	p, err := t.path(d, name)
+	if err != nil {
+		return nil, false, err
+	}
+	session, ok := SessionOf(p)
+	if !ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if f := t.files[p]; f != nil {
+			return f, false, nil
+		}
+		f := t.newFile(p, perm)
+		f.dirty = true
+		t.bind(p, f)
+		return f, true, nil
+	}
+	if err := t.checkNew(ctx, session); err != nil {
+		return nil, false, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.state(session)
+	t.freeze(s)
+	defer t.thaw(s)
+	if s.file != nil && s.file.local() {
+		return s.file, false, nil // somebody else was faster
+	}
+	f = t.newFile(p, perm)
+	f.links, f.dirty = 1, true
+	f.name = session
+	f.version = &baseVersion{prev: t.replaces(s, c)}
+	if s.removal != nil {
+		t.takeBack(s)
+	}
+	t.show(s, f)
+	t.changedIn(p, false)
+	return f, true, nil
+}
+
+// replaces returns the version that new content under a name is made from: what the
+// process read there, else what the name last showed.
+func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
+	var was *baseVersion
+	switch {
+	case s.file != nil:
+		was = s.file.version
+	case s.removal != nil:
+		was = s.removal.version
+	default:
+		t.seen.forget(s.name) // of another session
+		return nil
+	}
+	if e := t.seen.get(c, s.name); e != nil {
+		return e
+	}
+	return was
+}
+
+// checkNew returns an error if a new session cannot have the name. The name of a session
+// that is hidden at the moment is possible.
+func (t *Tree) checkNew(ctx context.Context, session string) error {
+	for try := 0; ; try++ {
+		t.mu.Lock()
+		s := t.states[session]
+		known := s != nil && (s.removal != nil || len(s.queue) > 0)
+		var err error
+		for other, o := range t.states {
+			if o.file != nil && o.file.local() && clash(other, session) {
+				err = fmt.Errorf("session name %q: %w: it clashes with %q", session, domarkx.ErrExists, other)
+			}
+		}
+		t.mu.Unlock()
+		if err != nil || known {
+			return err
+		}
+		err = t.Names.CheckName(ctx, session)
+		if !errors.Is(err, domarkx.ErrExists) || try > 0 || !t.finishRemovals(session) {
+			return err
+		}
+	}
+}
+
+// finishRemovals completes the pending removals that clash with a new name, and reports
+// whether it found any.
+func (t *Tree) finishRemovals(session string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var in []*sessionState
+	for name, s := range t.states {
+		if s.removal != nil && s.removal.removing && clash(name, session) {
+			in = append(in, s)
+		}
+	}
+	for _, s := range in {
+		t.finish(s)
+	}
+	return len(in) > 0
+}
+
+// bind gives a scratch file a name.
+func (t *Tree) bind(p string, f *File) {
+	t.files[p] = f
+	f.links++
+	f.changed = time.Now()
+	t.inodes[f.ino] = f
+	t.changedIn(p, false)
+}
+
+// changedIn records that a name was added to the parent directory of p or left it. A
+// directory that becomes empty this way stays.
+func (t *Tree) changedIn(p string, left bool) {
+	if d := t.folders[parent(p)]; d != nil {
+		d.modified = time.Now()
+		d.made = d.made || left
+	}
+}
+
+// Mkdir creates a directory. It exists while the mount lives, and longer if a session is
+// in it.
+func (t *Tree) Mkdir(ctx context.Context, d *Folder, name string, perm uint32) (*Folder, error) {
+	if t.Saver == nil {
+		return nil, syscall.EROFS
+	}
+	if strings.HasSuffix(name, Extension) {
+		return nil, fmt.Errorf("folder %q: %w: only sessions end in %s", name, domarkx.ErrInvalid, Extension)
+	}
+	f, sub, err := t.Lookup(ctx, d, name)
+	if f != nil || sub != nil {
+		return nil, domarkx.ErrExists
+	}
+	if !errors.Is(err, domarkx.ErrNotFound) {
+		return nil, err
+	}
+	p, err := t.path(d, name)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if made := t.folders[p]; made != nil && made.made || t.files[p] != nil {
+		return nil, domarkx.ErrExists
+	}
+	t.forgetFolder(p)
+	sub = t.newFolder(p)
+	sub.made, sub.mode = true, perm&0o7777
+	t.changedIn(p, false)
+	return sub, nil
+}
+
+// Rmdir removes an empty directory.
+func (t *Tree) Rmdir(ctx context.Context, d *Folder, name string) error {
+	if t.Saver == nil {
+		return syscall.EROFS
+	}
+	f, sub, err := t.Lookup(ctx, d, name)
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		return syscall.ENOTDIR
+	}
+	if _, holds, err := t.attachedAt(ctx, sub.path); err != nil || holds {
+		return cmp.Or(err, error(syscall.ENOTEMPTY))
+	}
+	p := sub.path + "/"
+	infos, err := t.lockWithList(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer t.mu.Unlock()
+	if len(t.list(p, infos)) > 0 {
+		return syscall.ENOTEMPTY
+	}
+	t.forgetFolder(sub.path)
+	t.changedIn(sub.path, true)
+	return nil
+}
+
+// forgetFolder drops a directory that no longer exists.
+func (t *Tree) forgetFolder(p string) {
+	if d := t.folders[p]; d != nil {
+		d.removed, d.made = true, false
+		delete(t.folders, p)
+		if t.inodes[d.ino] == d {
+			delete(t.inodes, d.ino)
+		}
+	}
+}

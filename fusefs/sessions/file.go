@@ -1,0 +1,156 @@
+package sessions
+
+import (
+	"time"
+)
+
+// A File is a file or symbolic link below the directory of sessions. Its fields are
+// guarded by the tree's lock; see [Tree.Attr].
+type File struct {
+	ino, gen uint64
+	target   string // of a symbolic link
+	link     bool
+
+	name      string    // the session; "" for scratch and unlinked files
+	path      string    // of a view of an attached file
+	kept      *attached // the attached file that it shows, or nil
+	draft     string    // key of the draft of a file outside sessions, or ""
+	draftPath string    // path in that draft
+	links     int       // number of names
+	opens     int       // handles
+	write     int       // handles for writing
+
+	// The content is data if that is not nil, else the snapshot id of size bytes.
+	data    *content
+	id      string // snapshot with the content, or ""
+	size    int64
+	read    []byte       // the rendered snapshot while the file is open
+	version *baseVersion // of the content
+	dirty   bool         // the content has unacknowledged changes
+
+	mode     uint32 // permission bits
+	uid, gid uint32
+	accessed time.Time
+	modified time.Time
+	changed  time.Time
+}
+
+// A Folder is a directory below the directory of sessions.
+type Folder struct {
+	ino, gen uint64
+	path     string // "" for the root
+	made     bool   // exists even if empty
+	removed  bool   // was removed
+	witness  string // a session that was found in it last
+
+	mode     uint32
+	uid, gid uint32
+	modified time.Time
+}
+
+// Attr holds the attributes that stat(2) returns.
+type Attr struct {
+	Ino, Gen                    uint64
+	Size                        int64
+	Links                       uint32
+	Mode                        uint32 // permission bits
+	UID, GID                    uint32
+	Accessed, Modified, Changed time.Time
+	Symlink                     bool
+}
+
+// length returns the size of the content.
+func (f *File) length() int64 {
+	if f.link {
+		return int64(len(f.target))
+	}
+	if f.data != nil {
+		return f.data.size
+	}
+	return f.size
+}
+
+// local reports whether the content is not stored in a snapshot.
+func (f *File) local() bool { return f.id == "" }
+
+// settle records that a snapshot holds the content.
+func (f *File) settle(id string) {
+	f.id, f.size = id, f.length()
+	f.shed()
+}
+
+// shed drops the content from memory if the store has it and no program has the file open.
+func (f *File) shed() {
+	if f.opens > 0 {
+		return
+	}
+	f.read = nil
+	f.kept.close()
+	if (f.id != "" || f.kept != nil) && f.data != nil {
+		f.data.close()
+		f.data = nil
+	}
+}
+
+// Attr returns the attributes of a file.
+func (t *Tree) Attr(f *File) Attr {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return f.attr()
+}
+
+func (f *File) attr() Attr {
+	return Attr{Ino: f.ino, Gen: f.gen, Size: f.length(), Links: uint32(max(f.links, 0)), Mode: f.mode, UID: f.uid, GID: f.gid,
+		Accessed: f.accessed, Modified: f.modified, Changed: f.changed, Symlink: f.link}
+}
+
+// Target returns the target of a symbolic link.
+func (f *File) Target() string { return f.target }
+
+// FolderAttr returns the attributes of a directory.
+func (t *Tree) FolderAttr(d *Folder) Attr {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	links := uint32(2)
+	if d.removed {
+		links = 0
+	}
+	return Attr{Ino: d.ino, Gen: d.gen, Links: links, Mode: d.mode, UID: d.uid, GID: d.gid, Accessed: d.modified, Modified: d.modified, Changed: d.modified}
+}
+
+// A Change holds the attributes that chmod, chown and utimes set. Nil fields do not
+// change.
+type Change struct {
+	Mode, UID, GID     *uint32
+	Accessed, Modified *time.Time
+}
+
+// SetAttr changes the attributes of a file. Those of a session's file last until the mount
+// ends or the session changes elsewhere.
+func (t *Tree) SetAttr(f *File, c Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.register(f)
+	set(&f.mode, c.Mode)
+	set(&f.uid, c.UID)
+	set(&f.gid, c.GID)
+	set(&f.accessed, c.Accessed)
+	set(&f.modified, c.Modified)
+	f.changed = time.Now()
+}
+
+// SetFolderAttr changes the attributes of a directory until the mount ends.
+func (t *Tree) SetFolderAttr(d *Folder, c Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	set(&d.mode, c.Mode)
+	set(&d.uid, c.UID)
+	set(&d.gid, c.GID)
+	set(&d.modified, c.Modified)
+}
+
+func set[T any](to *T, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}

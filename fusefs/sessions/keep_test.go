@@ -1,0 +1,88 @@
+//go:build unix
+
+package sessions_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx/fusefs/sessions"
+)
+
+func TestIsScratch(t *testing.T) {
+	for _, p := range []string{".x", "a/.b/c", "x~", "a/x.md~", "x.swp", "x.tmp", "x.bak", "#x#", "##", "4913", "a/4913", ".x.md.swp", ".#x.md"} {
+		if !sessions.IsScratch(p) {
+			t.Errorf("%q is not scratch", p)
+		}
+	}
+	for _, p := range []string{"notes.txt", "x.png", "a/b.c", "#x", "x#", "#", "49130", "4913.txt", "tmp", "x.tmp.txt", "~x", "sedAbCdE", "x.md.vsctmp"} {
+		if sessions.IsScratch(p) {
+			t.Errorf("%q is scratch", p)
+		}
+	}
+}
+
+// Files that are no sessions survive a power cut under the names that they had last, but for scratch.
+func TestFilesBesideSessionsSurvive(t *testing.T) {
+	dir, run := t.TempDir(), 0
+	names := []string{"a.txt", "b.png", "c", "d~", ".e", "f.tmp", "s.md"}
+	rapid.Check(t, func(rt *rapid.T) {
+		run++
+		here := fmt.Sprintf("%s/%d", dir, run)
+		defer os.RemoveAll(here)
+		m := newMachine(t, here)
+		defer m.shutDown()
+		model := map[string]string{}
+		name := func() string { return rapid.SampledFrom(names).Draw(rt, "name") }
+		for i := range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			a, b := name(), name()
+			switch step := rapid.SampledFrom([]string{"save", "save", "rename", "unlink", "exchange", "crash"}).Draw(rt, "step"); {
+			case step == "save" && a != "s.md":
+				model[a] = fmt.Sprint("content ", i)
+				m.save(a, model[a])
+			case step == "rename" && a != b && a != "s.md" && model[a] != "":
+				if err := m.rename(a, b); err != nil {
+					rt.Fatal(err)
+				}
+				model[b] = model[a]
+				delete(model, a)
+			case step == "unlink" && model[a] != "" && a != "s.md":
+				m.unlink(a)
+				delete(model, a)
+			case step == "exchange" && a != b && a != "s.md" && b != "s.md" && model[a] != "" && model[b] != "":
+				if err := m.tree.Rename(context.Background(), m.tree.Root(), a, m.tree.Root(), b, sessions.Exchange, editor); err != nil {
+					rt.Fatal(err)
+				}
+				model[a], model[b] = model[b], model[a]
+			case step == "crash":
+				m.crash()
+				maps.DeleteFunc(model, func(name, _ string) bool { return sessions.IsScratch(name) })
+			}
+			for _, name := range names {
+				want := model[name]
+				if want == "" {
+					want = "-"
+				}
+				if got := m.read(name); got != want {
+					rt.Fatalf("%s is %q, want %q", name, got, want)
+				}
+			}
+			var want []string
+			for _, name := range slices.Sorted(maps.Keys(model)) {
+				if !sessions.IsScratch(name) && !strings.HasSuffix(name, ".md") {
+					want = append(want, name)
+				}
+			}
+			if got := m.tree.Drafts(); !slices.Equal(got, want) {
+				rt.Fatalf("drafts are %q, want %q", got, want)
+			}
+		}
+	})
+}

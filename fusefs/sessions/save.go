@@ -1,0 +1,222 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
+)
+
+// A save is an acknowledged content that will become a snapshot.
+type save struct {
+	debounce
+	key      string // of its draft
+	file     *File
+	version  *baseVersion
+	data     []byte
+	started  bool
+	ended    bool  // the program had finished it when it was acknowledged
+	earlier  *save // the save that it replaces, whose draft stays until this one has ended
+	failures int
+}
+
+// save creates a snapshot of the first queued save of a session. t.mu must be held; it is
+// released meanwhile.
+func (t *Tree) save(s *sessionState, q *save) {
+	q.started = true
+	name, base := s.name, q.version.base()
+	t.mu.Unlock()
+	r, err := t.Saver.Save(t.ctx, name, base, q.data)
+	t.mu.Lock()
+	switch {
+	case err == nil:
+		t.saved(s, q, r)
+	case hopeless(err):
+		t.Logger.Info("a save cannot become a snapshot", "session", name, "problem", err)
+		t.broken(s, q, err)
+	default:
+		t.Logger.Error("making a snapshot", "session", name, "err", err)
+		t.failed(s, q, err)
+	}
+}
+
+// hopeless reports whether a retry would fail, too.
+func hopeless(err error) bool {
+	var syntax *domarkx.SyntaxError
+	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+}
+
+// saved records that the first queued save of a session is stored. t.mu must be held; it
+// is released meanwhile.
+func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
+	mended := s.mended(q, r.Merged)
+	q.version.id = r.Saved
+	if !r.Merged && q.version.id == "" {
+		q.version.id = r.Info.ID
+	}
+	same := q.version.id == r.Info.ID
+	if f := q.file; f.version == q.version && !f.dirty {
+		if q.version.id != "" {
+			f.settle(q.version.id)
+		}
+		if s.file == f && !same {
+			s.file = nil // the name now shows the merged document
+			if f.opens == 0 {
+				f.name = ""
+			}
+		}
+	}
+	if q.version.id != "" {
+		q.version.prev = nil
+	}
+	if s.removal != nil {
+		s.removal.tip = r.Info.ID
+	}
+	s.queue = s.queue[1:]
+	t.epoch++
+	t.attachSoon()
+	var notice *saveError
+	if r.Merged {
+		notice = &saveError{State: drafts.Merged, Problem: mergedProblem, Data: q.data, key: q.key, version: q.version, at: time.Now()}
+		s.saveErrors = append(s.saveErrors, notice)
+	}
+	t.mu.Unlock()
+	s.journal.Lock()
+	t.mu.Lock()
+	name, later := s.name, append(t.rebased(s), t.removalDraft(s)...)
+	t.mu.Unlock()
+	done := append(mended, q.keys()...)
+	if notice != nil {
+		later = append(later, notice.draft(name, ""))
+		done = slices.DeleteFunc(done, func(key string) bool { return key == q.key })
+	}
+	err := t.record(later...)
+	if err == nil {
+		err = t.Journal.Delete(done...)
+		done = nil
+	}
+	if err != nil {
+		t.Logger.Error("keeping the journal", "session", name, "err", err)
+	}
+	s.journal.Unlock()
+	t.mu.Lock()
+	s.stale = append(s.stale, done...) // other drafts still refer to them
+}
+
+// keys returns the keys of a save's drafts.
+func (q *save) keys() []string {
+	if q.earlier == nil {
+		return []string{q.key}
+	}
+	return []string{q.earlier.key, q.key}
+}
+
+const mergedProblem = "The session had changed since this was read. Both changes are in it now, and sessions/ shows them."
+
+// rebased returns updated drafts for the saves that were made from a version that is now a
+// snapshot.
+func (t *Tree) rebased(s *sessionState) []drafts.Draft {
+	var later []drafts.Draft
+	for _, q := range s.queue {
+		if q.started {
+			continue
+		}
+		if q.earlier != nil {
+			later = append(later, s.draft(q.earlier))
+		}
+		later = append(later, s.draft(q))
+	}
+	return later
+}
+
+// draft returns the draft of a save.
+func (s *sessionState) draft(q *save) drafts.Draft {
+	d := drafts.Draft{Key: q.key, Name: s.name, Base: q.version.base(), State: drafts.Saved, Data: q.data}
+	if q.earlier != nil {
+		d.Over = q.earlier.key
+	}
+	after, data := s.after(q)
+	if after != "" {
+		d.After, d.AfterIs = after, drafts.Sum(data)
+	}
+	return d
+}
+
+// removalDraft returns the draft of a session's pending removal.
+func (t *Tree) removalDraft(s *sessionState) []drafts.Draft {
+	if s.removal == nil || !s.removal.removing || s.removal.key == "" {
+		return nil
+	}
+	return []drafts.Draft{{Key: s.removal.key, Name: s.name, Base: s.removal.tip, State: drafts.Removed}}
+}
+
+// record writes updated drafts. If it fails, the journal still has the old ones, which
+// mean the same.
+func (t *Tree) record(all ...drafts.Draft) error {
+	var errs []error
+	for _, d := range all {
+		_, err := t.Journal.Put(d)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// failed schedules a retry of the first queued save.
+func (t *Tree) failed(s *sessionState, q *save, err error) {
+	q.started = false
+	q.due = time.Now().Add(t.Timing.backoff(q.failures))
+	q.failures++
+	for i := range s.queue {
+		if at, ok := s.queue[i].at(); ok && at.Before(q.due) {
+			s.queue[i].due = q.due // later saves wait for the first
+		}
+	}
+	s.setFailure(q, fmt.Sprintf("It could not be stored: %v. It is kept, and tried again.", err))
+}
+
+func (p Timing) backoff(failures int) time.Duration {
+	d := p.Retry
+	for range min(failures, 10) {
+		d *= 2
+	}
+	return min(d, time.Minute)
+}
+
+// remove moves a session to the trash. t.mu must be held; it is released meanwhile.
+func (t *Tree) remove(s *sessionState) {
+	g, name := s.removal, s.name
+	t.mu.Unlock()
+	info, err := t.Sessions.Info(t.ctx, name)
+	if err == nil && info.ID == g.tip { // else it was changed elsewhere and stays
+		err = t.Saver.Remove(t.ctx, name)
+	}
+	if errors.Is(err, domarkx.ErrNotFound) {
+		err = nil
+	}
+	t.mu.Lock()
+	if err != nil {
+		t.Logger.Error("removing a session", "session", name, "err", err)
+		g.due = time.Now().Add(t.Timing.backoff(g.failures))
+		g.failures++
+		return
+	}
+	keys := s.stale
+	s.stale = nil
+	if g.key != "" {
+		keys = append(keys, g.key)
+	}
+	for _, tr := range s.saveErrors {
+		keys = append(keys, tr.key)
+	}
+	s.saveErrors, s.removal = nil, nil
+	t.seen.forget(name)
+	t.epoch++
+	t.mu.Unlock()
+	if err := t.Journal.Delete(keys...); err != nil {
+		t.Logger.Error("removing the draft of a removal", "session", name, "err", err)
+	}
+	t.mu.Lock()
+}

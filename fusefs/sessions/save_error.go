@@ -1,0 +1,169 @@
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
+)
+
+// failing is the state of a save that is retried. Its draft keeps the state of a save.
+const failing drafts.State = "failing"
+
+// A saveError is a save with a problem, or with a result that its author should see.
+type saveError struct {
+	State   drafts.State
+	Problem string
+	Data    []byte
+	key     string // of its draft
+	version *baseVersion
+	at      time.Time
+}
+
+func (tr *saveError) draft(name, base string) drafts.Draft {
+	return drafts.Draft{Key: tr.key, Name: name, Base: base, State: tr.State, Problem: tr.Problem, Data: tr.Data}
+}
+
+// mended drops the errors that a successful save resolves, and returns the keys of their
+// drafts: those of the versions that it was made from, and notices of earlier merges.
+func (s *sessionState) mended(q *save, merged bool) (keys []string) {
+	s.saveErrors = slices.DeleteFunc(s.saveErrors, func(tr *saveError) bool {
+		over := q.version.from(tr.version) || tr.State == drafts.Merged && !merged
+		if over && tr.key != q.key {
+			keys = append(keys, tr.key)
+		}
+		return over
+	})
+	return keys
+}
+
+// broken removes the first queued save of a session, because it cannot become a snapshot.
+// t.mu must be held; it is released meanwhile.
+func (t *Tree) broken(s *sessionState, q *save, err error) {
+	keys := s.mended(q, true)
+	if q.earlier != nil {
+		keys = append(keys, q.earlier.key)
+	}
+	tr := &saveError{State: drafts.Broken, Problem: err.Error(), Data: q.data, key: q.key, version: q.version, at: time.Now()}
+	s.saveErrors = append(s.saveErrors, tr)
+	s.queue = s.queue[1:]
+	d := tr.draft(s.name, q.version.base())
+	t.epoch++
+	t.mu.Unlock()
+	err = t.record(d)
+	if err == nil {
+		err = t.Journal.Delete(keys...)
+		keys = nil
+	}
+	if err != nil {
+		t.Logger.Error("keeping the journal", "session", d.Name, "err", err)
+	}
+	t.mu.Lock()
+	s.stale = append(s.stale, keys...)
+}
+
+// setFailure records why a save is retried.
+func (s *sessionState) setFailure(q *save, problem string) {
+	for _, tr := range s.saveErrors {
+		if tr.version == q.version {
+			tr.Problem = problem
+			return
+		}
+	}
+	s.saveErrors = append(s.saveErrors, &saveError{State: failing, Problem: problem, Data: q.data, key: q.key, version: q.version, at: time.Now()})
+}
+
+// SessionsWithErrors returns the sessions with entries in errors/, sorted by name.
+func (t *Tree) SessionsWithErrors() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var names []string
+	for name, s := range t.states {
+		if len(s.saveErrors) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	return names
+}
+
+// SaveErrors returns the content of a session's file in errors/: the problems and the
+// saved bytes. It returns [domarkx.ErrNotFound] if the session has none.
+func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.states[name]
+	if s == nil || len(s.saveErrors) == 0 {
+		return nil, time.Time{}, domarkx.ErrNotFound
+	}
+	var b bytes.Buffer
+	var at time.Time
+	for _, tr := range s.saveErrors {
+		if tr.at.After(at) {
+			at = tr.at
+		}
+		fmt.Fprintf(&b, "%s\n\n%s\n", heading(tr.State, name), strings.TrimRight(tr.Problem, "\n"))
+		fmt.Fprintf(&b, "\nThe %d bytes that were saved follow this line.\n%s\n", len(tr.Data), divider)
+		b.Write(tr.Data)
+		if n := len(tr.Data); n > 0 && tr.Data[n-1] != '\n' {
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes(), at, nil
+}
+
+// Dismiss drops the errors of a session, so that its file shows the newest snapshot again.
+// It returns syscall.EBUSY while a save is retried, or if nothing would be left.
+func (t *Tree) Dismiss(ctx context.Context, name string) error {
+	s, tip, err := t.freezeSession(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer t.mu.Unlock()
+	defer t.thaw(s)
+	if len(s.saveErrors) == 0 {
+		return domarkx.ErrNotFound
+	}
+	if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
+		return fmt.Errorf("session %q: %w: mend or remove its file in sessions/", name, syscall.EBUSY)
+	}
+	var keys []string
+	for _, tr := range s.saveErrors {
+		keys = append(keys, tr.key)
+	}
+	t.mu.Unlock()
+	err = t.Journal.Delete(keys...)
+	t.mu.Lock()
+	if err != nil {
+		return err
+	}
+	s.saveErrors = nil
+	if f := s.file; f != nil && f.local() {
+		if f.opens == 0 {
+			f.name = ""
+		}
+		s.file = nil
+		t.epoch++
+	}
+	return nil
+}
+
+// divider precedes the saved bytes.
+const divider = "----------------------------------------------------------------------"
+
+func heading(s drafts.State, name string) string {
+	switch s {
+	case drafts.Merged:
+		return "# " + name + ": this save was merged"
+	case failing:
+		return "# " + name + ": this save is not in the session yet"
+	}
+	return "# " + name + ": this save is not in the session\n\nsessions/" + name + ".md still holds it: mend it there."
+}

@@ -1,0 +1,109 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// closing is the maximum delay of the release of a closed file. The kernel sends it after
+// close() has returned.
+const closing = 100 * time.Millisecond
+
+// Settle creates snapshots of acknowledged saves now, completes removals and attaches
+// images. It returns the sessions that still have a save or a removal in the journal,
+// sorted by name. It skips empty files that a program still writes: a shell acknowledges
+// the empty file before it writes the first byte.
+func (t *Tree) Settle(ctx context.Context) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	stop := context.AfterFunc(ctx, t.wake)
+	defer stop()
+	grace := time.Now().Add(closing)
+	var pending []string
+	for _, name := range t.unsettled() {
+		if !t.settleSession(ctx, t.states[name], grace) {
+			pending = append(pending, name)
+		}
+	}
+	t.mu.Unlock()
+	t.attach(ctx)
+	t.mu.Lock()
+	return pending
+}
+
+// wake wakes all goroutines that wait for a session.
+func (t *Tree) wake() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle.Broadcast()
+}
+
+// unsettled returns the sessions with pending work, sorted by name.
+func (t *Tree) unsettled() []string {
+	var names []string
+	for name, s := range t.states {
+		if len(s.queue) > 0 || s.removal != nil && s.removal.removing {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// settleSession completes the work of a session as soon as possible, and reports whether
+// it succeeded. t.mu must be held; it is released while waiting.
+func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Time) bool {
+	tried := false
+	for {
+		t.waitIdle(s)
+		now := time.Now()
+		at, ok := s.ready(grace, t.Timing)
+		switch {
+		case !ok:
+			return true
+		case ctx.Err() != nil, t.closed, tried && s.failing():
+			return false
+		case at.After(now):
+			alarm := time.AfterFunc(at.Sub(now), t.wake)
+			t.idle.Wait()
+			alarm.Stop()
+			continue
+		}
+		tried = true
+		s.advance(now)
+		t.mu.Unlock()
+		t.work(s)
+		t.mu.Lock()
+	}
+}
+
+// ready returns the earliest time for the next work of a session, or false if it has none.
+func (s *sessionState) ready(grace time.Time, timing Timing) (at time.Time, ok bool) {
+	for _, q := range s.queue {
+		due, ended := q.at()
+		switch empty := len(q.data) == 0; {
+		case !ended && time.Now().Before(grace):
+			return grace, true
+		case !ended && empty: // its program has only opened it
+			return time.Time{}, false
+		case ended && empty: // perhaps the first half of a save
+			return due, true
+		}
+		return time.Time{}, true
+	}
+	if s.removal == nil || !s.removal.removing {
+		return time.Time{}, false
+	}
+	// The name may be made again at once.
+	return s.removal.due.Add(timing.Settle - timing.Removal), true
+}
+
+// advance makes the next work of a session due.
+func (s *sessionState) advance(now time.Time) {
+	if len(s.queue) > 0 {
+		s.queue[0].force(now)
+	} else if s.removal != nil {
+		s.removal.due = now
+	}
+}

@@ -1,9 +1,0 @@
-package versions
-
-import "github.com/hanwen/go-fuse/v2/fuse"
-
-// stateless says that the kernel can do without opening files.
-const stateless = false
-
-// setBlockSize does nothing: the protocol has no block size on macOS.
-func setBlockSize(*fuse.Attr) {}

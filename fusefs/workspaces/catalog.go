@@ -1,0 +1,174 @@
+package workspaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+const maxHistories = 32 // workspaces with a cached history
+
+// A catalog finds the versions of a workspace.
+type catalog struct {
+	Workspaces
+	Versions
+
+	mu        sync.Mutex
+	histories map[string]*history // by workspace
+}
+
+// A history lists a version and all versions before it, parents before children. It is
+// immutable.
+type history struct {
+	tip  string
+	all  []domarkx.Version
+	byID map[string]domarkx.Version
+}
+
+// tip returns the newest version of a workspace. The version has no ID if the workspace
+// does not exist.
+func (c *catalog) tip(ctx context.Context, name string) (domarkx.Version, error) {
+	if name == "" {
+		return domarkx.Version{}, nil
+	}
+	tip, err := c.WorkspaceTip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return domarkx.Version{}, nil
+	}
+	return tip, err
+}
+
+// components returns the next path component of every workspace name below p.
+func (c *catalog) components(ctx context.Context, p string) ([]string, error) {
+	all, err := c.Workspaces.Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p != "" {
+		p += "/"
+	}
+	var found []string
+	for _, v := range all {
+		if rest, ok := strings.CutPrefix(v.Workspace, p); ok {
+			component, _, _ := strings.Cut(rest, "/")
+			found = append(found, component)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// history returns the versions of a workspace up to tip.
+func (c *catalog) history(ctx context.Context, name, tip string) (*history, error) {
+	c.mu.Lock()
+	known := c.histories[name]
+	c.mu.Unlock()
+	if known != nil && known.tip == tip {
+		return known, nil
+	}
+	h, err := c.read(ctx, tip, known)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.histories) >= maxHistories {
+		clear(c.histories)
+	}
+	c.histories[name] = h
+	return h, nil
+}
+
+// read reads the versions up to tip. It reuses a known history if the versions since form
+// a chain.
+func (c *catalog) read(ctx context.Context, tip string, known *history) (*history, error) {
+	var before, fresh []domarkx.Version
+	chain := known != nil
+	for v, err := range c.Versions.Versions(ctx, tip) {
+		if err != nil {
+			return nil, err
+		}
+		if chain && v.ID == known.tip {
+			before = known.all
+			break
+		}
+		chain = chain && len(v.Parents) == 1
+		fresh = append(fresh, v)
+	}
+	slices.Reverse(fresh)
+	h := &history{tip: tip, all: append(slices.Clone(before), fresh...), byID: map[string]domarkx.Version{}}
+	for _, v := range h.all {
+		h.byID[v.ID] = v
+	}
+	return h, nil
+}
+
+// member returns a version of a workspace, or domarkx.ErrNotFound if the workspace does
+// not have it.
+func (c *catalog) member(ctx context.Context, name string, tip domarkx.Version, id string) (domarkx.Version, error) {
+	if id == tip.ID {
+		return tip, nil
+	}
+	h, err := c.history(ctx, name, tip.ID)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	v, ok := h.byID[id]
+	if !ok {
+		return v, fmt.Errorf("workspace %q, version %s: %w", name, id, domarkx.ErrNotFound)
+	}
+	return v, nil
+}
+
+// path returns the path that shows a version: in the preferred workspace if it has the
+// version, else in the workspace that it was created for, else in any other, else in the
+// directory of all versions.
+func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
+	v, err := c.Version(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	tried := map[string]bool{}
+	in := func(tip domarkx.Version, name string) (bool, error) {
+		tried[name] = true
+		_, err := c.member(ctx, name, tip, id)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	names := []string{preferred, v.Workspace}
+	if v.Call != nil {
+		names = append(names, v.Call.Session)
+	}
+	for _, name := range names {
+		tip, err := c.tip(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if tip.ID == "" || tried[name] {
+			continue
+		}
+		if ok, err := in(tip, name); ok || err != nil {
+			return name + "/" + Name(v), err
+		}
+	}
+	all, err := c.Workspaces.Workspaces(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, tip := range all {
+		if tried[tip.Workspace] || tip.Number < v.Number {
+			continue
+		}
+		if ok, err := in(tip, tip.Workspace); ok || err != nil {
+			return tip.Workspace + "/" + Name(v), err
+		}
+	}
+	return AllVersions + "/" + Name(v), nil
+}

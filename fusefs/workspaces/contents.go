@@ -1,0 +1,237 @@
+//go:build linux || darwin
+
+package workspaces
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx"
+)
+
+const (
+	maxOpen      = 64       // open contents
+	maxOpenBytes = 64 << 20 // their total size
+)
+
+type opener func(ctx context.Context, id string) (domarkx.Content, error)
+
+// An inMemory content can return all its bytes once it is read. The kernel is answered
+// from them; nobody may change them.
+type inMemory interface{ Bytes() ([]byte, error) }
+
+// contents keeps open the contents that are read in parts.
+type contents struct {
+	open  opener
+	spare sync.Pool // memory for blocks
+
+	mu    sync.Mutex
+	kept  map[string]*list.Element // of *opened, the last used first
+	order *list.List
+	bytes int64
+}
+
+// An opened content is closed when the cache drops it and the last reader is done.
+type opened struct {
+	id      string
+	size    int64 // size for the total
+	users   int   // readers, plus one while it is cached; guarded by contents.mu
+	opening sync.Once
+	domarkx.Content
+	err error
+}
+
+func newContents(open opener) *contents {
+	return &contents{open: open, kept: map[string]*list.Element{}, order: list.New()}
+}
+
+// read fills dst with the bytes of a content from off. It is an error if the content does
+// not have size bytes.
+func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) error {
+	r, err := c.reply(ctx, id, size, dst, off)
+	if err != nil {
+		return err
+	}
+	defer r.Done()
+	data, _ := r.Bytes(dst)
+	copy(dst, data)
+	return nil
+}
+
+// reply is read for an answer to the kernel. It fills dst only if the bytes are not in
+// memory elsewhere.
+func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte, off int64) (r fuse.ReadResult, err error) {
+	o := c.opened(ctx, id)
+	defer func() { err = errors.Join(err, c.done(o)) }()
+	if o.err != nil {
+		return nil, o.err
+	}
+	if o.Size() != size {
+		return nil, errSize(o.Size(), size)
+	}
+	switch content := o.Content.(type) {
+	case *readAhead:
+		return content.borrow(off, len(dst))
+	case inMemory:
+		data, err := content.Bytes()
+		if err == nil && int64(len(dst)) > int64(len(data))-off {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fuse.ReadResultData(data[off:][:len(dst)]), nil
+	}
+	n, err := o.ReadAt(dst, off)
+	return fuse.ReadResultData(dst), checkFull(n, len(dst), err)
+}
+
+// prepare reads a content, or its beginning, ahead of a request. It ignores errors: the
+// request reports them.
+func (c *contents) prepare(ctx context.Context, id string) {
+	o := c.opened(ctx, id)
+	if o.err == nil {
+		switch content := o.Content.(type) {
+		case *readAhead:
+			content.prepare()
+		case inMemory:
+			_, _ = content.Bytes()
+		}
+	}
+	_ = c.done(o)
+}
+
+// opened returns an open content, or one with err set. The caller must call done.
+func (c *contents) opened(ctx context.Context, id string) *opened {
+	o := c.use(id)
+	o.opening.Do(func() {
+		if o.Content, o.err = c.open(ctx, id); o.err == nil {
+			if _, ok := o.Content.(inMemory); !ok && o.Size() >= largeFrom {
+				o.Content = newReadAhead(o.Content, &c.spare)
+			}
+			c.count(o)
+		}
+	})
+	if o.err != nil {
+		c.drop(o)
+	}
+	return o
+}
+
+// readWhole fills dst with a whole content, whose size must be len(dst). It may write to
+// dst[len(dst):cap(dst)].
+func readWhole(ctx context.Context, open opener, id string, dst []byte) (err error) {
+	content, err := open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	if content.Size() != int64(len(dst)) {
+		return errSize(content.Size(), int64(len(dst)))
+	}
+	n, err := content.ReadAt(dst[:cap(dst)], 0) // unpacking is faster with spare room
+	return checkFull(n, len(dst), err)
+}
+
+func errSize(is, told int64) error {
+	return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, is, told)
+}
+
+// use returns the entry of an id. The caller must call done.
+func (c *contents) use(id string) *opened {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.kept[id]; e != nil {
+		c.order.MoveToFront(e)
+		o := e.Value.(*opened)
+		o.users++
+		return o
+	}
+	o := &opened{id: id, users: 2}
+	c.kept[id] = c.order.PushFront(o)
+	return o
+}
+
+// count adds the size of a content to the total, and drops the least recently used
+// contents. A very large content is read in blocks and counts as the memory for these.
+func (c *contents) count(o *opened) {
+	c.mu.Lock()
+	o.size = min(o.Size(), maxOpenBytes/4)
+	c.bytes += o.size
+	var gone []*opened
+	for c.order.Len() > maxOpen || c.bytes > maxOpenBytes && c.order.Len() > 1 {
+		last := c.order.Back().Value.(*opened)
+		if last == o {
+			break
+		}
+		gone = append(gone, last)
+		c.remove(last)
+	}
+	c.mu.Unlock()
+	for _, o := range gone {
+		c.done(o) // an error of Close does not affect what was read
+	}
+}
+
+// remove drops a content from the cache. c.mu must be held; the caller must call done.
+func (c *contents) remove(o *opened) {
+	c.order.Remove(c.kept[o.id])
+	delete(c.kept, o.id)
+	c.bytes -= o.size
+}
+
+// drop removes a content that could not be opened.
+func (c *contents) drop(o *opened) {
+	c.mu.Lock()
+	e := c.kept[o.id]
+	is := e != nil && e.Value.(*opened) == o
+	if is {
+		c.remove(o)
+		o.users--
+	}
+	c.mu.Unlock()
+}
+
+// done ends a use, and closes the content after the last one.
+func (c *contents) done(o *opened) error {
+	c.mu.Lock()
+	o.users--
+	last := o.users == 0
+	c.mu.Unlock()
+	if last && o.Content != nil {
+		return o.Close()
+	}
+	return nil
+}
+
+// close drops all contents, and closes those that nobody reads.
+func (c *contents) close() {
+	c.mu.Lock()
+	var gone []*opened
+	for e := c.order.Front(); e != nil; e = c.order.Front() {
+		gone = append(gone, e.Value.(*opened))
+		c.remove(e.Value.(*opened))
+	}
+	c.mu.Unlock()
+	for _, o := range gone {
+		c.done(o)
+	}
+}
+
+// checkFull turns the result of a read into an error unless it read all wanted bytes.
+// io.EOF after the last wanted byte is not an error.
+func checkFull(n int, want int, err error) error {
+	switch {
+	case n == want:
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package workspaces
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// AllVersions is the directory that has every version by its id, also those that no
+// workspace leads to. No workspace can have this name.
+const AllVersions = ".versions"
+
+const latest = "latest"
+
+// Name returns the name of a version's directory.
+func Name(v domarkx.Version) string { return fmt.Sprintf("%04d-%s", v.Number, v.ID) }
+
+// ParseName parses a name that [Name] returned.
+func ParseName(name string) (number int, id string, ok bool) {
+	digits, id, _ := strings.Cut(name, "-")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil || fmt.Sprintf("%04d", n) != digits || id == "" {
+		return 0, "", false
+	}
+	return int(n), id, true
+}
+
+func joined(p, name string) string {
+	if p == "" {
+		return name
+	}
+	return p + "/" + name
+}

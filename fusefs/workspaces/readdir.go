@@ -1,0 +1,111 @@
+//go:build linux || darwin
+
+package workspaces
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// ReadDir lists a directory.
+func (f *FS) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return f.readDir(in, out, false)
+}
+
+// ReadDirPlus lists a directory, with the attributes of every entry that never changes.
+// The kernel then creates an inode for each: a listing of names alone takes longer, but
+// programs that look at the files or read them send no message for each.
+func (f *FS) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return f.readDir(in, out, true)
+}
+
+func (f *FS) readDir(in *fuse.ReadIn, out *fuse.DirEntryList, plus bool) fuse.Status {
+	n := f.node(in.NodeId)
+	if n == nil {
+		return fuse.ENOENT
+	}
+	if n.meta.mode != dirMode {
+		return fuse.ENOTDIR
+	}
+	ctx := context.Background()
+	if n.kind == kindDirectory || n.kind == kindByID {
+		l, err := f.listDirectory(ctx, n, in.Offset)
+		if err != nil {
+			return f.fail("listing workspaces", n, "", err)
+		}
+		addNames(n, l, in.Offset, out, plus)
+		return fuse.OK
+	}
+	l, err := f.list(ctx, n)
+	if err != nil {
+		return f.fail("reading a directory of a version", n, "", err)
+	}
+	if in.Offset == 0 {
+		f.prefetcher.noteListed(n)
+	}
+	f.addEntries(n, l, in.Offset, out, plus)
+	return fuse.OK
+}
+
+// add adds an entry without attributes.
+func add(out *fuse.DirEntryList, e fuse.DirEntry, plus bool) bool {
+	if plus {
+		return out.AddDirLookupEntry(e) != nil
+	}
+	return out.AddDirEntry(e)
+}
+
+// dots returns entry 0 or 1 of every directory.
+func dots(n *node, i uint64) fuse.DirEntry {
+	if i == 0 || n.parent == nil {
+		return fuse.DirEntry{Name: []string{".", ".."}[i], Mode: syscall.S_IFDIR, Ino: n.ino}
+	}
+	return fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: n.parent.ino}
+}
+
+// addNames adds the entries from an offset, which combines the number of the listing and
+// the index of the next entry.
+func addNames(n *node, l dirListing, off uint64, out *fuse.DirEntryList, plus bool) {
+	for i := off & (1<<32 - 1); i < uint64(len(l.names))+2; i++ {
+		var e fuse.DirEntry
+		if i < 2 {
+			e = dots(n, i)
+		} else {
+			e = l.names[i-2]
+		}
+		e.Off = l.gen<<32 | (i + 1)
+		if !add(out, e, plus) {
+			return
+		}
+	}
+}
+
+// addEntries adds the entries from an offset, the index of the next entry.
+func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList, plus bool) {
+	for ; off < 2; off++ {
+		if !add(out, dots(n, off), plus) {
+			return
+		}
+	}
+	if !plus {
+		for i := off - 2; i < uint64(len(l.entries)); i++ {
+			e := &l.entries[i]
+			if !out.AddDirEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino}) {
+				return
+			}
+		}
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := off - 2; i < uint64(len(l.entries)); i++ {
+		e := &l.entries[i]
+		told := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
+		if told == nil {
+			return
+		}
+		f.fillEntry(f.child(n, l, int(i)), told)
+	}
+}

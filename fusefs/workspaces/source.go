@@ -1,0 +1,40 @@
+package workspaces
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Workspaces lists the workspaces.
+type Workspaces interface {
+	// Workspaces returns the newest version of every workspace, sorted by name and
+	// without resources.
+	Workspaces(ctx context.Context) ([]domarkx.Version, error)
+	// WorkspaceTip returns the newest version of a workspace, or domarkx.ErrNotFound.
+	WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error)
+}
+
+// Versions reads versions of workspaces.
+type Versions interface {
+	// Version returns a version by its full id, with its resources.
+	Version(ctx context.Context, id string) (domarkx.Version, error)
+	// Versions returns a version and all versions before it, newest first, without
+	// resources.
+	Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error]
+}
+
+// Config configures an [FS].
+type Config struct {
+	Workspaces Workspaces
+	Versions   Versions
+	Contents   domarkx.VersionReader
+	Started    time.Time                 // time of directories without versions
+	Errno      func(error) syscall.Errno // the error number of an error
+	Spelled    func(string) string       // the store's spelling of a name from the kernel
+	Logger     *slog.Logger
+}
