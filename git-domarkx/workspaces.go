@@ -24,7 +24,7 @@ func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pendi
 
 // workspaces returns the manager of the workspaces that are live in a repository.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
-	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Home{
+	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Config{
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
 		WorkTree:  git.WorkTree,
 		WorkTrees: func() ([]string, error) { return git.WorkTrees(inv.ctx) },
@@ -81,5 +81,5 @@ func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 	if git, err := inv.git(); err == nil {
 		except = append(except, git.WorkTree)
 	}
-	return plugins.New(all.Types(except...), nil, plugins.Home{}).Types(inv.ctx)
+	return plugins.New(all.Types(except...), nil, plugins.Config{}).Types(inv.ctx)
 }

@@ -42,7 +42,7 @@ func newCommitter(b *testing.B, s *site) *committer {
 	if c.store, err = gitstore.Open(b.Context(), git); err != nil {
 		b.Fatal(err)
 	}
-	home := plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Limits: func() (plugins.Limits, error) {
+	home := plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Limits: func() (plugins.Limits, error) {
 		return plugins.Limits{Forbidden: []string{git.CommonDir}}, nil
 	}}
 	config := domarkx.ObjectValue().With("type", domarkx.StringValue("filesystem")).With("path", domarkx.StringValue("files"))

@@ -9,12 +9,12 @@ import (
 // CheckVersion lets the plugin of a resource look at a version that may have come from
 // anybody, as far as it does that. See [domarkx.VersionChecker].
 func (m *WorkspaceManager) CheckVersion(ctx context.Context, r domarkx.ResourceVersion) error {
-	for _, k := range m.kinds {
+	for _, k := range m.types {
 		c, ok := k.plugin.(domarkx.VersionChecker)
 		if !ok || k.plugin.Type() != r.Type {
 			continue
 		}
-		_, err := guard(ctx, m.home.Grace, nil, nothing(func(ctx context.Context) error { return c.CheckVersion(ctx, m.versions, r.Version) }))
+		_, err := guard(ctx, m.config.Grace, nil, nothing(func(ctx context.Context) error { return c.CheckVersion(ctx, m.versions, r.Version) }))
 		return err
 	}
 	return nil

@@ -24,7 +24,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 				Msg: fmt.Sprintf("%q is the id of resource %d too, expected another", spec.ID, first)}
 		}
 		ids[spec.ID] = i
-		k, err := m.kind(ctx, spec.Type)
+		k, err := m.resourceType(ctx, spec.Type)
 		if err != nil {
 			return &domarkx.SyntaxError{Pointer: at + "/type", Msg: err.Error(), Err: err}
 		}
@@ -33,7 +33,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 			return err
 		}
 	}
-	if a, b, found := clash(m.home.WorkTree, specs); found {
+	if a, b, found := clash(m.config.WorkTree, specs); found {
 		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
 		return &domarkx.SyntaxError{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
 			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are one folder, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}
@@ -107,7 +107,7 @@ func (m *WorkspaceManager) expandString(s string) (string, error) {
 		if !ok || name == "" {
 			return "", fmt.Errorf("config: \"${\" without a name and \"}\" in %q: %w (write \"$${\" for \"${\" itself)", s, domarkx.ErrInvalid)
 		}
-		value, set := m.home.Env(name)
+		value, set := m.config.Env(name)
 		if !set {
 			return "", fmt.Errorf("config: ${%s}: the environment variable %s is not set: %w; set it and try again", name, name, domarkx.ErrNotFound)
 		}
@@ -134,7 +134,7 @@ func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 // type, as Check does; the pointer is from the top of the config. What else the type
 // wants beside them is not looked at.
 func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config domarkx.Value) error {
-	k, err := m.kind(ctx, typ)
+	k, err := m.resourceType(ctx, typ)
 	if err != nil {
 		return &domarkx.SyntaxError{Msg: err.Error(), Err: err}
 	}
@@ -159,7 +159,7 @@ func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config
 }
 
 // checkConfig returns the first that is wrong with a config, or nil.
-func checkConfig(k *kind, s *schema.Schema, config domarkx.Value) *domarkx.SyntaxError {
+func checkConfig(k *resourceType, s *schema.Schema, config domarkx.Value) *domarkx.SyntaxError {
 	found := check(s, config)
 	if len(found) == 0 {
 		return nil

@@ -5,11 +5,11 @@
 //
 // # On disk
 //
-// Each live workspace, an instance, has a folder in [Home].Dir:
+// Each live workspace, an instance, has a folder in [Config].Dir:
 //
 //	<name>/lock         held (flock) by the process that works with it
 //	<name>/state.json   what is in it; replaced as a whole
-//	<name>/<n>/         a resource's own folder ([domarkx.Site].Dir)
+//	<name>/<n>/         a resource's own folder ([domarkx.Env].Dir)
 //	.tmp-<random>/      an instance that its process tears down ([Options].Temporary)
 //	.gone-<random>/     what is being removed
 //

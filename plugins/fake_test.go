@@ -46,13 +46,13 @@ func (*fake) Describe(context.Context) (domarkx.Description, error) {
 	}, nil
 }
 
-func (p *fake) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	p.allow, p.known = site.Allow, site.Known
-	r := &fakeResource{p: p, site: site, file: filepath.Join(site.Dir, "text")}
-	if path, ok := site.Config.Get("path"); ok && !site.Private {
-		r.file = filepath.Join(site.WorkTree, path.Text())
+func (p *fake) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	p.allow, p.known = env.Allow, env.Known
+	r := &fakeResource{p: p, env: env, file: filepath.Join(env.Dir, "text")}
+	if path, ok := env.Config.Get("path"); ok && !env.Private {
+		r.file = filepath.Join(env.WorkTree, path.Text())
 	}
-	if token, _ := site.Config.Get("token"); token.Text() == "broken" {
+	if token, _ := env.Config.Get("token"); token.Text() == "broken" {
 		return nil, errors.New("broken token")
 	}
 	return r, nil
@@ -60,7 +60,7 @@ func (p *fake) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, err
 
 type fakeResource struct {
 	p    *fake
-	site domarkx.Site
+	env  domarkx.Env
 	file string
 }
 
@@ -73,7 +73,7 @@ func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.
 		data, _ := os.ReadFile(r.file)
 		return domarkx.Result{Value: domarkx.StringValue(string(data))}, nil
 	case "token":
-		v, _ := r.site.Config.Get("token")
+		v, _ := r.env.Config.Get("token")
 		return domarkx.Result{Value: v}, nil
 	case "wait":
 		<-ctx.Done()
@@ -91,12 +91,12 @@ func (r *fakeResource) Run(ctx context.Context, _, code string) (domarkx.Result,
 
 func (r *fakeResource) Changed(context.Context) (bool, error) {
 	now, _ := os.ReadFile(r.file)
-	then, err := os.ReadFile(filepath.Join(r.site.Dir, "committed"))
+	then, err := os.ReadFile(filepath.Join(r.env.Dir, "committed"))
 	return err != nil || string(now) != string(then), nil
 }
 
 func (r *fakeResource) committed(data []byte) error {
-	return os.WriteFile(filepath.Join(r.site.Dir, "committed"), data, 0o600)
+	return os.WriteFile(filepath.Join(r.env.Dir, "committed"), data, 0o600)
 }
 
 func (r *fakeResource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
@@ -151,23 +151,23 @@ func (r *fakeResource) CheckLoad(_ context.Context, _ domarkx.VersionReader, _, 
 func (r *fakeResource) Close(context.Context) error { return nil }
 
 func (r *fakeResource) TearDown(context.Context) error {
-	return os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(r.site.Dir))), "torn-"+r.site.Resource), nil, 0o600)
+	return os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(r.env.Dir))), "torn-"+r.env.Resource), nil, 0o600)
 }
 
 // world is a machine with a manager.
 type world struct {
-	t     *testing.T
-	dir   string
-	home  plugins.Home
-	p     *fake
-	store *plugintest.Memory
-	m     *plugins.WorkspaceManager
-	warns []string
+	t      *testing.T
+	dir    string
+	config plugins.Config
+	p      *fake
+	store  *plugintest.Memory
+	m      *plugins.WorkspaceManager
+	warns  []string
 }
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: t.TempDir(), p: &fake{hang: make(chan struct{})}, store: plugintest.NewMemory()}
-	w.home = plugins.Home{
+	w.config = plugins.Config{
 		Dir: filepath.Join(w.dir, "workspaces"), WorkTree: t.TempDir(), Warn: func(m string) { w.warns = append(w.warns, m) },
 		Env: func(name string) (string, bool) { return "secret of " + name, name == "TOKEN" },
 	}
@@ -177,7 +177,7 @@ func newWorld(t *testing.T) *world {
 
 // renew is what another process has: a manager that knows only the disk.
 func (w *world) renew(store plugins.Versions) {
-	w.m = plugins.New([]domarkx.Plugin{w.p}, store, w.home)
+	w.m = plugins.New([]domarkx.Plugin{w.p}, store, w.config)
 }
 
 func spec(t *testing.T, id, config string) domarkx.ResourceSpec {

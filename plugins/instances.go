@@ -64,7 +64,7 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.Claim == "", Path: path}
+			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.LockedPath == "", Path: path}
 			for _, c := range s.Committed {
 				if c.ID == e.ID && c.Type == e.Type {
 					r.Version = c.Version
@@ -81,14 +81,14 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 // pathOf returns the folder that a resource is, as the next Open of it finds it: in a
 // repository that was copied, that is not the one that it was in the original.
 func (m *WorkspaceManager) pathOf(e *entry) (string, error) {
-	if e.Path == "" || e.Path != e.Claim || e.Private {
+	if e.Path == "" || e.Path != e.LockedPath || e.Private {
 		return e.Path, nil
 	}
 	top, err := m.workTreeOf(e)
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(claimIn(top, e.Config), e.Path), nil
+	return cmp.Or(pathIn(top, e.Config), e.Path), nil
 }
 
 // Instance returns the instance of a workspace; domarkx.ErrNotFound.
@@ -121,7 +121,7 @@ func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error)
 
 // states returns the states of all instances by their folders.
 func (m *WorkspaceManager) states() (map[string]state, error) {
-	folders, err := os.ReadDir(m.home.Dir)
+	folders, err := os.ReadDir(m.config.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -130,10 +130,10 @@ func (m *WorkspaceManager) states() (map[string]state, error) {
 	}
 	states := map[string]state{}
 	for _, f := range folders {
-		if strings.HasPrefix(f.Name(), gonePrefix) || f.Name() == claimsFolder {
+		if strings.HasPrefix(f.Name(), gonePrefix) || f.Name() == pathLockDir {
 			continue
 		}
-		dir := filepath.Join(m.home.Dir, f.Name())
+		dir := filepath.Join(m.config.Dir, f.Name())
 		s, err := readState(dir)
 		if errors.Is(err, domarkx.ErrNotFound) {
 			continue
@@ -209,7 +209,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := first(); err != nil {
 		return err
 	}
-	target := filepath.Join(m.home.Dir, folderName(to))
+	target := filepath.Join(m.config.Dir, folderName(to))
 	if target == l.dir {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := os.Rename(l.dir, target); err != nil {
 		return fmt.Errorf("renaming workspace %q: %w", from, err)
 	}
-	if err := atomicfile.SyncDir(m.home.Dir); err != nil {
+	if err := atomicfile.SyncDir(m.config.Dir); err != nil {
 		return err
 	}
 	from = l.dir
@@ -287,11 +287,11 @@ func (l *Live) tearDown(ctx context.Context) error {
 
 // remove removes the folder of an instance, whose lock the caller has.
 func (m *WorkspaceManager) remove(dir string) error {
-	gone := filepath.Join(m.home.Dir, gonePrefix+random())
+	gone := filepath.Join(m.config.Dir, gonePrefix+random())
 	if err := os.Rename(dir, gone); err != nil {
 		return err
 	}
-	if err := atomicfile.SyncDir(m.home.Dir); err != nil {
+	if err := atomicfile.SyncDir(m.config.Dir); err != nil {
 		return err
 	}
 	return removeAll(gone)
@@ -313,12 +313,12 @@ func (m *WorkspaceManager) removeUnmade(dir string) {
 
 // sweep removes what killed processes were removing or had for themselves.
 func (m *WorkspaceManager) sweep(ctx context.Context) {
-	folders, err := os.ReadDir(m.home.Dir)
+	folders, err := os.ReadDir(m.config.Dir)
 	if err != nil {
 		return
 	}
 	for _, f := range folders {
-		dir := filepath.Join(m.home.Dir, f.Name())
+		dir := filepath.Join(m.config.Dir, f.Name())
 		switch {
 		case strings.HasPrefix(f.Name(), gonePrefix):
 			removeAll(dir)
@@ -341,7 +341,7 @@ func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
 		}
 		return
 	}
-	l := &Live{m: m, timeout: m.home.Timeout, lock: lock, dir: dir, state: s}
+	l := &Live{m: m, timeout: m.config.Timeout, lock: lock, dir: dir, state: s}
 	if err := l.tearDown(ctx); err != nil {
 		m.warn(fmt.Sprintf("workspace %q: removing what a killed process left: %v", s.Name, err))
 	}

@@ -38,7 +38,7 @@ type Options struct {
 	// somebody may have worked on there. It ends the changes as the caller of Commit does,
 	// without Committed. nil keeps nothing.
 	Keep func(ctx context.Context, c *Changes) error
-	// Timeout of calls; 0 is that of Home.
+	// Timeout of calls; 0 is that of Config.
 	Timeout time.Duration
 }
 
@@ -64,10 +64,10 @@ type Live struct {
 
 // A resource is one resource of an instance, open or not.
 type resource struct {
-	kind *kind
-	live domarkx.Resource // nil while it is not open
-	err  error            // why it is not open
-	busy chan struct{}    // closed when the plugin's last code is done; nil before
+	resourceType *resourceType
+	live         domarkx.Resource // nil while it is not open
+	err          error            // why it is not open
+	busy         chan struct{}    // closed when the plugin's last code is done; nil before
 }
 
 // Open takes the lock of an instance, waiting while another process has it, and
@@ -89,9 +89,9 @@ func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*L
 
 // acquire locks an instance and reads its state, which is empty for a new one.
 func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) (*Live, error) {
-	dir := filepath.Join(m.home.Dir, folderName(name))
+	dir := filepath.Join(m.config.Dir, folderName(name))
 	if o.Temporary {
-		dir = filepath.Join(m.home.Dir, temporaryPrefix+random())
+		dir = filepath.Join(m.config.Dir, temporaryPrefix+random())
 	}
 	if o.Existing {
 		if _, err := readState(dir); err != nil {
@@ -113,7 +113,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 	st.Name, st.Renaming = name, ""
 	timeout := o.Timeout
 	if timeout <= 0 {
-		timeout = m.home.Timeout
+		timeout = m.config.Timeout
 	}
 	return &Live{m: m, timeout: timeout, temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }

@@ -57,7 +57,7 @@ func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call)
 	if err != nil {
 		return call, err
 	}
-	d, ok := l.resources[i].live.(domarkx.Defaulter)
+	d, ok := l.resources[i].live.(domarkx.ArgumentDefaulter)
 	if !ok {
 		return call, nil
 	}
@@ -98,7 +98,7 @@ func (l *Live) CanRun(language string) bool {
 
 func (l *Live) runner(language string) int {
 	return slices.IndexFunc(l.resources, func(r *resource) bool {
-		if r.live == nil || !slices.Contains(r.kind.description.Languages, language) {
+		if r.live == nil || !slices.Contains(r.resourceType.description.Languages, language) {
 			return false
 		}
 		_, ok := r.live.(domarkx.Runner)
@@ -110,7 +110,7 @@ func (l *Live) noRunner(language string) string {
 	var languages []string
 	for _, r := range l.resources {
 		if _, ok := r.live.(domarkx.Runner); ok {
-			languages = append(languages, r.kind.description.Languages...)
+			languages = append(languages, r.resourceType.description.Languages...)
 		}
 	}
 	if len(languages) == 0 {
@@ -137,10 +137,10 @@ func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
 	if r.live == nil {
 		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not there: %v", id, r.err)}
 	}
-	compiled, ok := r.kind.tools[call.Tool]
+	compiled, ok := r.resourceType.tools[call.Tool]
 	if !ok {
-		names := make([]string, len(r.kind.description.Tools))
-		for i, t := range r.kind.description.Tools {
+		names := make([]string, len(r.resourceType.description.Tools))
+		for i, t := range r.resourceType.description.Tools {
 			names[i] = t.Name
 		}
 		return i, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("resource %q has no tool %q, only %s", id, call.Tool, strings.Join(names, ", "))}
@@ -231,6 +231,6 @@ func (l *Live) use(ctx context.Context, i int, f func(context.Context, domarkx.R
 		}
 	}
 	r.busy = make(chan struct{})
-	_, err := guard(ctx, l.m.home.Grace, r.busy, nothing(func(ctx context.Context) error { return f(ctx, r.live) }))
+	_, err := guard(ctx, l.m.config.Grace, r.busy, nothing(func(ctx context.Context) error { return f(ctx, r.live) }))
 	return err
 }

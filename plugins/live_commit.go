@@ -150,7 +150,7 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 // restarted reports whether the machine was started anew since the live state was known to
 // be the head's.
 func (l *Live) restarted() bool {
-	return l.state.Head != "" && l.state.Boot != "" && l.m.home.Boot != "" && l.state.Boot != l.m.home.Boot
+	return l.state.Head != "" && l.state.Boot != "" && l.m.config.Boot != "" && l.state.Boot != l.m.config.Boot
 }
 
 // unchanged records that the resources are what the head has.
@@ -158,7 +158,7 @@ func (l *Live) unchanged() error {
 	if l.state.Given == nil && !l.restarted() {
 		return nil
 	}
-	l.state.Given, l.state.Boot = nil, l.m.home.Boot
+	l.state.Given, l.state.Boot = nil, l.m.config.Boot
 	l.clean()
 	return l.save()
 }
@@ -271,7 +271,7 @@ func (l *Live) Committed(_ context.Context, v domarkx.Version) error {
 
 func (l *Live) committed(v domarkx.Version) error {
 	given := l.state.Given
-	l.state.Head, l.state.Committed, l.state.Given, l.state.Boot = v.ID, v.Resources, nil, l.m.home.Boot
+	l.state.Head, l.state.Committed, l.state.Given, l.state.Boot = v.ID, v.Resources, nil, l.m.config.Boot
 	if given == nil || slices.Equal(given, versionsOf(v.Resources)) {
 		l.clean()
 	}

@@ -19,14 +19,14 @@ type killed struct {
 	at string
 }
 
-func (k *killed) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	if strings.HasSuffix(site.Dir, "-copy") && k.at != "" {
-		if err := os.CopyFS(k.at, os.DirFS(filepath.Dir(site.Dir))); err != nil {
+func (k *killed) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	if strings.HasSuffix(env.Dir, "-copy") && k.at != "" {
+		if err := os.CopyFS(k.at, os.DirFS(filepath.Dir(env.Dir))); err != nil {
 			return nil, err
 		}
 		k.at = ""
 	}
-	return k.fake.Open(ctx, site)
+	return k.fake.Open(ctx, env)
 }
 
 func TestKilledCopy(t *testing.T) {
@@ -34,11 +34,11 @@ func TestKilledCopy(t *testing.T) {
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}
 	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "there")
 	at := filepath.Join(w.dir, "killed")
-	w.m = plugins.New([]domarkx.Plugin{&killed{at: at}}, w.store, w.home)
+	w.m = plugins.New([]domarkx.Plugin{&killed{at: at}}, w.store, w.config)
 	if err := w.open("t", plugins.Options{Specs: specs}).Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(w.home.Dir, "t")
+	dir := filepath.Join(w.config.Dir, "t")
 	if err := errors.Join(os.RemoveAll(dir), os.Rename(at, dir)); err != nil {
 		t.Fatal(err)
 	}

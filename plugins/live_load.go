@@ -173,7 +173,7 @@ func (l *Live) load(ctx context.Context) error {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
 	l.state.Loading, l.state.Asked, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil, nil
-	l.state.Head, l.state.Committed, l.state.Boot = v.ID, v.Resources, l.m.home.Boot
+	l.state.Head, l.state.Committed, l.state.Boot = v.ID, v.Resources, l.m.config.Boot
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]
 		e.Dirty, e.New, e.Filled = false, false, false
@@ -292,11 +292,11 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		}
 		e = &l.state.Resources[i]
 	}
-	inPlace := !e.Private && l.claimOf(e.Config) != ""
+	inPlace := !e.Private && l.pathOf(e.Config) != ""
 	if !inPlace || e.Made && !fresh && !e.New {
 		return false, l.open(ctx, i)
 	}
-	if !e.Filled && isVacant(l.claimOf(e.Config)) {
+	if !e.Filled && isVacant(l.pathOf(e.Config)) {
 		e.New, e.Filled = false, true
 		if err := l.save(); err != nil {
 			return false, err
@@ -305,11 +305,11 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 	if e.Filled {
 		return false, l.open(ctx, i)
 	}
-	if exists(l.claimOf(e.Config)) {
+	if exists(l.pathOf(e.Config)) {
 		if err := l.open(ctx, i); err != nil {
 			return false, err
 		}
-		if e.Private { // another instance claims it
+		if e.Private { // another instance holds it
 			return false, nil
 		}
 		same, err := l.holds(ctx, i, r.Version)
@@ -325,7 +325,7 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 	if err := l.tearDownAt(ctx, i); err != nil {
 		return false, err
 	}
-	e.Private, e.New, e.Made, e.Claim, e.Path = true, false, false, "", ""
+	e.Private, e.New, e.Made, e.LockedPath, e.Path = true, false, false, "", ""
 	if err := l.save(); err != nil {
 		return false, err
 	}
@@ -335,7 +335,7 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 // undecided reports whether what is at the path of a resource may be anybody's: the load
 // that brings it did not get as far as to compare.
 func (l *Live) undecided(e *entry) bool {
-	return e.New && !e.Private && l.claimOf(e.Config) != ""
+	return e.New && !e.Private && l.pathOf(e.Config) != ""
 }
 
 // isVacant reports whether there is nothing at a path, or an empty folder.

@@ -177,7 +177,7 @@ func TestUnfinishedIsKept(t *testing.T) {
 		}
 	}
 	again(0)
-	if err := os.WriteFile(filepath.Join(w.home.Dir, "s", "1", "text"), []byte("mine"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.config.Dir, "s", "1", "text"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again(1)
@@ -223,8 +223,8 @@ func TestUnfinishedAtPath(t *testing.T) {
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	l.Close(t.Context())
-	path := filepath.Join(w.home.WorkTree, "data")
-	if err := errors.Join(os.RemoveAll(w.home.Dir), os.Remove(path)); err != nil {
+	path := filepath.Join(w.config.WorkTree, "data")
+	if err := errors.Join(os.RemoveAll(w.config.Dir), os.Remove(path)); err != nil {
 		t.Fatal(err)
 	}
 	bad := domarkx.Version{ID: one.ID, Resources: slices.Clone(one.Resources)}
@@ -248,7 +248,7 @@ func TestUnfinishedBeforePath(t *testing.T) {
 	one := w.commit(l, "1")
 	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
 		domarkx.ResourceVersion{ResourceSpec: spec(t, "b", `{"path": "data"}`), Version: one.Resources[0].Version})}
-	path := filepath.Join(w.home.WorkTree, "data")
+	path := filepath.Join(w.config.WorkTree, "data")
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestUnfinishedOpensNoOthers(t *testing.T) {
 	if specs := l.Specs(); len(specs) != 1 || l.Unfinished() != nil {
 		t.Errorf("it has %v, %v", specs, l.Unfinished())
 	}
-	if _, err := os.Lstat(filepath.Join(w.home.WorkTree, "theirs")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(w.config.WorkTree, "theirs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a resource works in the work tree that nobody asked for: %v", err)
 	}
 }

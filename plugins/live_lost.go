@@ -7,10 +7,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// lost returns why the state of a resource is gone (see [domarkx.Loser]), nil while it is
+// lost returns why the state of a resource is gone (see [domarkx.LostStateReporter]), nil while it is
 // there.
 func (l *Live) lost(i int) (why error, final bool) {
-	if loser, ok := l.resources[i].live.(domarkx.Loser); ok {
+	if loser, ok := l.resources[i].live.(domarkx.LostStateReporter); ok {
 		return loser.Lost()
 	}
 	return nil, false

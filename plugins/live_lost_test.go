@@ -21,9 +21,9 @@ type lostResource struct {
 	p *losing
 }
 
-func (p *losing) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	r, err := p.fake.Open(ctx, site)
-	if site.Resource != "a" {
+func (p *losing) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	r, err := p.fake.Open(ctx, env)
+	if env.Resource != "a" {
 		return r, err
 	}
 	return &lostResource{r, p}, err
@@ -54,9 +54,9 @@ func TestLost(t *testing.T) {
 	w := newWorld(t)
 	p := &losing{}
 	var told []string
-	w.home.Warn = func(m string) { told = append(told, m) }
+	w.config.Warn = func(m string) { told = append(told, m) }
 	again := func() *plugins.Live {
-		w.m = plugins.New([]domarkx.Plugin{p}, w.store, w.home)
+		w.m = plugins.New([]domarkx.Plugin{p}, w.store, w.config)
 		return w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	}
 	l := again()

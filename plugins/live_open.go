@@ -35,25 +35,25 @@ func (l *Live) open(ctx context.Context, i int) error {
 	if r.live != nil {
 		return nil
 	}
-	k, err := l.m.kind(ctx, e.Type)
+	k, err := l.m.resourceType(ctx, e.Type)
 	if err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
-	if err := l.claim(e); err != nil {
+	if err := l.lockPath(e); err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
 	live, err := l.openPlugin(ctx, k, e)
 	if err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
-	r.kind, r.live, r.err, r.busy = k, live, nil, nil
+	r.resourceType, r.live, r.err, r.busy = k, live, nil, nil
 	if e.Copy {
 		if err := l.copyPath(ctx, i); err != nil {
 			return &ResourceError{"copying what is at the path of", e.ID, err}
 		}
 	}
 	path := ""
-	if p, ok := live.(domarkx.Pather); ok {
+	if p, ok := live.(domarkx.HostPath); ok {
 		path = p.Path()
 	}
 	if e.Made && e.Path == path {
@@ -64,7 +64,7 @@ func (l *Live) open(ctx context.Context, i int) error {
 }
 
 // openPlugin lets a plugin open a resource.
-func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resource, error) {
+func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domarkx.Resource, error) {
 	config := pluginConfig(e.Config)
 	if found := check(k.config, config); len(found) > 0 {
 		return nil, fmt.Errorf("config: %w", found[0])
@@ -80,8 +80,8 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	home := l.m.home
-	limits, err := home.Limits()
+	c := l.m.config
+	limits, err := c.Limits()
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +91,12 @@ func (l *Live) openPlugin(ctx context.Context, k *kind, e *entry) (domarkx.Resou
 	if err != nil {
 		return nil, err
 	}
-	site := domarkx.Site{
+	env := domarkx.Env{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private, Known: l.isKnown(e),
 		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow, Warn: l.m.warn,
 	}
-	return guard(ctx, home.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
-		live, err := k.plugin.Open(ctx, site)
+	return guard(ctx, c.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
+		live, err := k.plugin.Open(ctx, env)
 		if err == nil && live == nil {
 			err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin opened nothing"}
 		}
@@ -149,10 +149,10 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	e, r := l.state.Resources[i], l.resources[i]
 	dir := filepath.Join(l.dir, e.Folder)
 	if r.live == nil && !isEmpty(dir) {
-		k, err := l.m.kind(ctx, e.Type)
+		k, err := l.m.resourceType(ctx, e.Type)
 		if err == nil {
 			r.live, err = l.openPlugin(ctx, k, &e)
-			r.kind = k
+			r.resourceType = k
 		}
 		if err != nil && e.Made {
 			l.m.warn(fmt.Sprintf("workspace %q: resource %q is removed without its plugin: %v", l.state.Name, e.ID, err))

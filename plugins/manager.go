@@ -41,8 +41,8 @@ type Ending interface {
 	Abort()
 }
 
-// Home is where instances live and what they may do.
-type Home struct {
+// Config is where instances live and what they may do.
+type Config struct {
 	Dir      string // of all instances; made when needed
 	WorkTree string // top of the user's work tree, "" in a bare repository
 	// WorkTrees returns all work trees of the repository: a resource works where it was
@@ -67,30 +67,30 @@ type Limits struct {
 // methods may be called from several goroutines, and from several processes on
 // the same folder at once.
 type WorkspaceManager struct {
-	home     Home
+	config   Config
 	versions Versions
-	kinds    []*kind
+	types    []*resourceType
 	warned   sync.Map
 }
 
-// New returns the manager of the instances in home, whose resources are of those
+// New returns the manager of the instances in config.Dir, whose resources are of those
 // types.
-func New(types []domarkx.Plugin, versions Versions, home Home) *WorkspaceManager {
-	if home.Timeout <= 0 {
-		home.Timeout = DefaultTimeout
+func New(types []domarkx.Plugin, versions Versions, config Config) *WorkspaceManager {
+	if config.Timeout <= 0 {
+		config.Timeout = DefaultTimeout
 	}
-	if home.Grace <= 0 {
-		home.Grace = 10 * time.Second
+	if config.Grace <= 0 {
+		config.Grace = 10 * time.Second
 	}
-	if home.Limits == nil {
-		home.Limits = func() (Limits, error) { return Limits{}, nil }
+	if config.Limits == nil {
+		config.Limits = func() (Limits, error) { return Limits{}, nil }
 	}
-	if home.Env == nil {
-		home.Env = func(string) (string, bool) { return "", false }
+	if config.Env == nil {
+		config.Env = func(string) (string, bool) { return "", false }
 	}
-	m := &WorkspaceManager{home: home, versions: versions}
+	m := &WorkspaceManager{config: config, versions: versions}
 	for _, p := range types {
-		m.kinds = append(m.kinds, &kind{plugin: p, grace: home.Grace})
+		m.types = append(m.types, &resourceType{plugin: p, grace: config.Grace})
 	}
 	return m
 }
@@ -104,8 +104,8 @@ type Type struct {
 
 // Types returns the types of resources, sorted by name.
 func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
-	types := make([]Type, 0, len(m.kinds))
-	for _, k := range m.kinds {
+	types := make([]Type, 0, len(m.types))
+	for _, k := range m.types {
 		t := Type{Name: k.plugin.Type()}
 		if t.Err = k.describe(ctx); t.Err == nil {
 			t.Description = k.description
@@ -119,15 +119,15 @@ func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
 	return types, nil
 }
 
-// kind returns a type by its name.
-func (m *WorkspaceManager) kind(ctx context.Context, name string) (*kind, error) {
-	for _, k := range m.kinds {
+// resourceType returns a type by its name.
+func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*resourceType, error) {
+	for _, k := range m.types {
 		if k.plugin.Type() == name {
 			return k, k.describe(ctx)
 		}
 	}
-	known := make([]string, len(m.kinds))
-	for i, k := range m.kinds {
+	known := make([]string, len(m.types))
+	for i, k := range m.types {
 		known[i] = k.plugin.Type()
 	}
 	slices.Sort(known)
@@ -149,7 +149,7 @@ func (e *unknownType) Unwrap() error { return domarkx.ErrNotFound }
 
 // warn tells the user something once.
 func (m *WorkspaceManager) warn(message string) {
-	if _, told := m.warned.LoadOrStore(message, true); !told && m.home.Warn != nil {
-		m.home.Warn(message)
+	if _, told := m.warned.LoadOrStore(message, true); !told && m.config.Warn != nil {
+		m.config.Warn(message)
 	}
 }

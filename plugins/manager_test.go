@@ -16,10 +16,10 @@ import (
 
 func TestCheck(t *testing.T) {
 	w := newWorld(t)
-	if err := os.Mkdir(filepath.Join(w.home.WorkTree, "real"), 0o777); err != nil {
+	if err := os.Mkdir(filepath.Join(w.config.WorkTree, "real"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("real", filepath.Join(w.home.WorkTree, "link")); err != nil {
+	if err := os.Symlink("real", filepath.Join(w.config.WorkTree, "link")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 
 func TestCallErrors(t *testing.T) {
 	w := newWorld(t)
-	w.home.Grace = 50 * time.Millisecond
+	w.config.Grace = 50 * time.Millisecond
 	w.renew(w.store)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Timeout: 100 * time.Millisecond})
 	call := func(id, tool, arguments, code, says string) {
@@ -102,7 +102,7 @@ func TestSecrets(t *testing.T) {
 		t.Error(r.Value.Text(), err)
 	}
 	w.commit(l, "1")
-	filepath.WalkDir(w.home.Dir, func(path string, d os.DirEntry, _ error) error {
+	filepath.WalkDir(w.config.Dir, func(path string, d os.DirEntry, _ error) error {
 		if data, _ := os.ReadFile(path); strings.Contains(string(data), "secret of") {
 			t.Errorf("%q holds the secret", path)
 		}
@@ -219,7 +219,7 @@ func TestDiffers(t *testing.T) {
 	w.set(l, "a", "x")
 	w.commit(l, "1")
 	differs(false)
-	known, err := filepath.Glob(filepath.Join(w.home.Dir, "*", "*", "committed"))
+	known, err := filepath.Glob(filepath.Join(w.config.Dir, "*", "*", "committed"))
 	if err != nil || len(known) != 1 {
 		t.Fatal(known, err)
 	}
@@ -265,7 +265,7 @@ func TestPaths(t *testing.T) {
 	l := w.open("s", plugins.Options{Specs: specs})
 	w.set(l, "a", "mine")
 	tip := w.commit(l, "1")
-	data, err := os.ReadFile(filepath.Join(w.home.WorkTree, "data"))
+	data, err := os.ReadFile(filepath.Join(w.config.WorkTree, "data"))
 	if string(data) != "mine" || err != nil {
 		t.Error(string(data), err)
 	}
@@ -290,38 +290,38 @@ func TestPaths(t *testing.T) {
 	l.Close(t.Context())
 	second.Close(t.Context())
 	fork.Close(t.Context())
-	if err := os.RemoveAll(w.home.Dir); err != nil { // as on another machine with the same work tree
+	if err := os.RemoveAll(w.config.Dir); err != nil { // as on another machine with the same work tree
 		t.Fatal(err)
 	}
 	l = w.open("s", plugins.Options{Tip: &tip})
 	w.set(l, "a", "in place")
-	if data, _ := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "in place" {
+	if data, _ := os.ReadFile(filepath.Join(w.config.WorkTree, "data")); string(data) != "in place" {
 		t.Errorf("what equals the tip is not worked on in place: %q", data)
 	}
 	l.Close(t.Context())
-	if err := os.RemoveAll(w.home.Dir); err != nil {
+	if err := os.RemoveAll(w.config.Dir); err != nil {
 		t.Fatal(err)
 	}
 	l = w.open("s", plugins.Options{Tip: &tip})
 	if got := w.get(l, "a"); got != "mine" {
 		t.Errorf("the private copy holds %q", got)
 	}
-	if data, _ := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "in place" {
+	if data, _ := os.ReadFile(filepath.Join(w.config.WorkTree, "data")); string(data) != "in place" {
 		t.Errorf("what differs from the tip was overwritten: %q", data)
 	}
 	l.Close(t.Context())
-	if err := errors.Join(os.RemoveAll(w.home.Dir), os.Remove(filepath.Join(w.home.WorkTree, "data"))); err != nil {
+	if err := errors.Join(os.RemoveAll(w.config.Dir), os.Remove(filepath.Join(w.config.WorkTree, "data"))); err != nil {
 		t.Fatal(err)
 	}
 	w.open("s", plugins.Options{Tip: &tip})
-	if data, err := os.ReadFile(filepath.Join(w.home.WorkTree, "data")); string(data) != "mine" {
+	if data, err := os.ReadFile(filepath.Join(w.config.WorkTree, "data")); string(data) != "mine" {
 		t.Errorf("where there was nothing is now %q, %v", data, err)
 	}
 }
 
 func TestAllowed(t *testing.T) {
 	w := newWorld(t)
-	w.home.Limits = func() (plugins.Limits, error) {
+	w.config.Limits = func() (plugins.Limits, error) {
 		return plugins.Limits{Allow: domarkx.Allow{DSNs: []string{"db://u:${TOKEN}@h", "${NONE}"}, URLs: []string{"https://${TOKEN}@h/"}}}, nil
 	}
 	w.renew(w.store)
@@ -376,13 +376,13 @@ func TestReconfigureBroken(t *testing.T) {
 // TestWorkTrees has processes in two work trees of one repository.
 func TestWorkTrees(t *testing.T) {
 	w := newWorld(t)
-	first, second := w.home.WorkTree, t.TempDir()
-	w.home.WorkTrees = func() ([]string, error) { return []string{first, second}, nil }
+	first, second := w.config.WorkTree, t.TempDir()
+	w.config.WorkTrees = func() ([]string, error) { return []string{first, second}, nil }
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
 	w.set(l, "a", "mine")
 	w.commit(l, "1")
 	l.Close(t.Context())
-	w.home.WorkTree = second
+	w.config.WorkTree = second
 	w.renew(w.store)
 	l = w.open("s", plugins.Options{})
 	if changed, err := l.Changed(t.Context()); changed || err != nil || w.get(l, "a") != "mine" {
@@ -433,7 +433,7 @@ func TestInstances(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if left, _ := os.ReadDir(w.home.Dir); len(left) > 1 {
+	if left, _ := os.ReadDir(w.config.Dir); len(left) > 1 {
 		t.Error(left)
 	}
 }

@@ -28,7 +28,7 @@ type state struct {
 	Next      int // number of the next resource's folder
 
 	Head      string                    // version that it derives from
-	Boot      string                    // Home.Boot when the live state was last known to be the head's; "" where unknown
+	Boot      string                    // Config.Boot when the live state was last known to be the head's; "" where unknown
 	Committed []domarkx.ResourceVersion // of the head
 	Resources []entry                   // that are live
 	Loading   *domarkx.Version          // being loaded: its ID and resources
@@ -44,16 +44,16 @@ type state struct {
 // An entry is a resource of an instance.
 type entry struct {
 	domarkx.ResourceSpec
-	Folder  string // name of its own folder
-	Made    bool   // whether the plugin has opened it
-	Gone    bool   // whether it is being removed
-	Private bool
-	New     bool   // whether the load that did not end yet brings it, and has yet to find out what is at its path
-	Filled  bool   // whether the load that did not end yet found nothing at its path
-	Dirty   bool   // whether it may differ from the head, whatever the plugin says
-	Copy    bool   // whether it is still to become a copy of what is at its path
-	Claim   string // path that it works on in place, which no other instance may
-	Path    string // folder of this machine that it is; in the file from the instance's folder, where it lies in that
+	Folder     string // name of its own folder
+	Made       bool   // whether the plugin has opened it
+	Gone       bool   // whether it is being removed
+	Private    bool
+	New        bool   // whether the load that did not end yet brings it, and has yet to find out what is at its path
+	Filled     bool   // whether the load that did not end yet found nothing at its path
+	Dirty      bool   // whether it may differ from the head, whatever the plugin says
+	Copy       bool   // whether it is still to become a copy of what is at its path
+	LockedPath string // path that it works on in place, which no other instance may
+	Path       string // folder of this machine that it is; in the file from the instance's folder, where it lies in that
 }
 
 // readState reads the state of the instance in a folder; domarkx.ErrNotFound when
@@ -94,7 +94,7 @@ func parseState(v domarkx.Value) state {
 		s.Resources = append(s.Resources, entry{
 			ResourceSpec: parseSpec(item), Folder: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
 			Private: truth(item, "private"), New: truth(item, "new"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
-			Claim: text(item, "claim"), Path: text(item, "path"),
+			LockedPath: text(item, "claim"), Path: text(item, "path"),
 		})
 	}
 	if loading, ok := v.Get("loading"); ok {
@@ -133,7 +133,7 @@ func (s state) value() domarkx.Value {
 		r := specValue(e.ResourceSpec)
 		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private)
 		r.truth("new", e.New).truth("filled", e.Filled).truth("dirty", e.Dirty).truth("copy", e.Copy)
-		r.text("claim", e.Claim).text("path", e.Path)
+		r.text("claim", e.LockedPath).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)
 	}
 	o.add("resources", domarkx.ArrayValue(resources...))

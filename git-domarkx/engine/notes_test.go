@@ -47,11 +47,11 @@ func (*notes) Describe(context.Context) (domarkx.Description, error) {
 		}}, nil
 }
 
-func (n *notes) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+func (n *notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	n.mu.Lock()
-	n.titles = append(n.titles, text(site.Config, "title"))
+	n.titles = append(n.titles, text(env.Config, "title"))
 	n.mu.Unlock()
-	dir := filepath.Join(site.Dir, "notes")
+	dir := filepath.Join(env.Dir, "notes")
 	return &notebook{n, dir}, os.MkdirAll(dir, 0o700)
 }
 

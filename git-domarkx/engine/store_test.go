@@ -119,7 +119,7 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 	}
 	t.Cleanup(func() { s.Close() })
 	c.drafts, c.settings, c.notes, c.store = drafts{}, kept, &notes{}, s
-	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Home{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
+	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
 	c.SessionManager = engine.New(store{s, nil}, c.codecs(), engine.Surroundings{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {

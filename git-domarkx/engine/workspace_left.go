@@ -9,9 +9,9 @@ import (
 
 // leftFindings tells what is left of resources that are gone, such as containers.
 func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
-	orphans, err := m.around.Workspaces.Orphans(ctx)
+	leftovers, err := m.around.Workspaces.Leftovers(ctx)
 	var found []Finding
-	for _, o := range orphans {
+	for _, o := range leftovers {
 		found = append(found, leftOf("warning", "", o, "git domarkx gc removes it"))
 	}
 	if err != nil {
@@ -23,10 +23,10 @@ func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
 // RemoveLeft removes what is left of resources that are gone, such as containers, and
 // tells what that was.
 func (m *SessionManager) RemoveLeft(ctx context.Context) []Finding {
-	orphans, err := m.around.Workspaces.Orphans(ctx)
+	leftovers, err := m.around.Workspaces.Leftovers(ctx)
 	var found []Finding
-	for _, o := range orphans {
-		if err := m.around.Workspaces.RemoveOrphan(ctx, o); err != nil {
+	for _, o := range leftovers {
+		if err := m.around.Workspaces.RemoveLeftover(ctx, o); err != nil {
 			found = append(found, leftOf("warning", ", and cannot be removed: "+err.Error(), o, ""))
 			continue
 		}
@@ -38,7 +38,7 @@ func (m *SessionManager) RemoveLeft(ctx context.Context) []Finding {
 	return found
 }
 
-func leftOf(severity, fate string, o plugins.Orphan, fix string) Finding {
+func leftOf(severity, fate string, o plugins.Leftover, fix string) Finding {
 	what := o.What + " was left of a resource of type " + o.Type + " that is gone"
 	if o.Resource != "" {
 		what = o.What + " was left of resource " + o.Resource + " that is gone"

@@ -22,7 +22,7 @@ const Properties = `"path": {"type": "string", "minLength": 1, "description": "f
 // A Folder is a folder of this machine that has versions: a [domarkx.Resource].
 type Resource struct {
 	path   string
-	site   string // folder of the resource alone
+	env    string // Env.Dir
 	own    bool   // whether the folder is private
 	tree   *dirversion.Directory
 	files  *Files
@@ -36,38 +36,38 @@ const (
 	NoteName = "aside"
 )
 
-// Open opens the folder of a site: the one that its config's path names, unless the
-// site is private or there is none; then one of its own. Both are made when they
-// are missing.
-func Open(site domarkx.Site) (*Resource, error) {
-	f := &Resource{site: site.Dir}
-	path, named := site.Config.Get("path")
-	f.own = site.Private || !named
+// Open opens the directory of a resource: the "path" of its config, or a directory in
+// env.Dir when env is private or names no path. Open creates the directory if it is
+// missing.
+func Open(env domarkx.Env) (*Resource, error) {
+	f := &Resource{env: env.Dir}
+	path, named := env.Config.Get("path")
+	f.own = env.Private || !named
 	var forbidden []string
 	var err error
 	if f.own {
-		f.path = filepath.Join(site.Dir, privateName)
+		f.path = filepath.Join(env.Dir, privateName)
 		err = makePrivate(f.path)
 	} else {
 		// Also the .git of a linked work tree, which is a file.
-		forbidden = append([]string{filepath.Join(site.WorkTree, ".git")}, site.Forbidden...)
-		f.path, err = inWorkTree(site, path.Text(), forbidden)
+		forbidden = append([]string{filepath.Join(env.WorkTree, ".git")}, env.Forbidden...)
+		f.path, err = inWorkTree(env, path.Text(), forbidden)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var exclude []string
-	if list, ok := site.Config.Get("exclude"); ok {
+	if list, ok := env.Config.Get("exclude"); ok {
 		for _, item := range list.Items() {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(site.Dir, cacheName), Exclude: exclude, Known: site.Known, Forbidden: forbidden, Warn: site.Warn})
+	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
 	f.hidden = forbidden
-	if f.files, err = OpenFiles(f.path, forbidden, filepath.Join(site.Dir, NoteName)); err != nil {
+	if f.files, err = OpenFiles(f.path, forbidden, filepath.Join(env.Dir, NoteName)); err != nil {
 		f.tree.Close()
 		return nil, err
 	}
@@ -96,14 +96,14 @@ func makePrivate(path string) error {
 }
 
 // inWorkTree is the folder that a config's path names.
-func inWorkTree(site domarkx.Site, path string, forbidden []string) (string, error) {
+func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
 	}
-	if site.WorkTree == "" {
+	if env.WorkTree == "" {
 		return refuse("needs a work tree, and the repository is bare; leave it out for a private folder")
 	}
-	top, err := filepath.EvalSymlinks(site.WorkTree)
+	top, err := filepath.EvalSymlinks(env.WorkTree)
 	if err != nil {
 		return "", err
 	}
@@ -233,7 +233,7 @@ func (f *Resource) TearDown(ctx context.Context) error {
 		err = errors.Join(err, dirversion.Empty(f.path))
 		err = errors.Join(err, os.RemoveAll(f.path))
 	}
-	if rerr := os.Remove(filepath.Join(f.site, cacheName)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+	if rerr := os.Remove(filepath.Join(f.env, cacheName)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 		err = errors.Join(err, rerr)
 	}
 	return err

@@ -28,19 +28,19 @@ func TestWhereAFolderMayBe(t *testing.T) {
 		".": true, "..": false, "../x": false, elsewhere: false, ".git": false, ".git/hooks": false, ".git/new": false, "git": false, "git/new": false,
 		"out": false, "out/new": false, "mnt": true, "mnt/sessions": false, "mnt/sessions/x": false, "data/../.git": false,
 	} {
-		site := domarkx.Site{
+		env := domarkx.Env{
 			Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt/sessions")},
 			Config: domarkx.ObjectValue().With("path", domarkx.StringValue(path)),
 		}
-		f, err := directory.Open(site)
+		f, err := directory.Open(env)
 		if (err == nil) != ok {
 			t.Errorf("path %q: %v", path, err)
 		}
 		if err == nil {
 			f.Close(t.Context())
 		}
-		site.WorkTree = ""
-		if _, err := directory.Open(site); err == nil {
+		env.WorkTree = ""
+		if _, err := directory.Open(env); err == nil {
 			t.Errorf("path %q in a bare repository: no error", path)
 		}
 	}
@@ -56,8 +56,8 @@ func TestWhereAFolderMayBe(t *testing.T) {
 
 // TestLinkInPlaceOfTheFolder leads to files that are not the resource's.
 func TestLinkInPlaceOfTheFolder(t *testing.T) {
-	site := domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
-	f, err := directory.Open(site)
+	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
+	f, err := directory.Open(env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestLinkInPlaceOfTheFolder(t *testing.T) {
 	if err := errors.Join(os.WriteFile(mine, nil, 0o600), os.Remove(f.Path()), os.Symlink(outside, f.Path())); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := directory.Open(site); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := directory.Open(env); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("opened: %v", err)
 	}
 	if err := f.TearDown(t.Context()); err != nil {

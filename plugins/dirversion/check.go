@@ -136,7 +136,7 @@ func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
 			if 'A' <= b && b <= 'Z' {
 				c.key[i] = b + 'a' - 'A'
 			} else if b >= utf8.RuneSelf {
-				c.key = append(c.key[:0], (sameness{true, true}).key(f.Name)...)
+				c.key = append(c.key[:0], (fsFolding{true, true}).key(f.Name)...)
 				break
 			}
 		}
@@ -184,11 +184,11 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 			return c.f.excluded(join(path, f.Name), f.Type == domarkx.Directory)
 		})
 	}
-	if _, _, found := twin(files, sameness{true, true}); !found {
+	if _, _, found := twin(files, fsFolding{true, true}); !found {
 		return nil
 	}
 	if c.f.same == nil {
-		same, err := c.f.sameness()
+		same, err := c.f.fsFolding()
 		if err != nil {
 			return nil // loading tells it
 		}
@@ -201,11 +201,11 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	return fmt.Errorf("%s and %s are the same name to the file system here: %w", quoted(join(path, one)), quoted(join(path, other)), domarkx.ErrUnsupported)
 }
 
-// sameness is what a file system does not tell apart.
-type sameness struct{ cases, forms bool }
+// fsFolding is what a file system does not tell apart.
+type fsFolding struct{ cases, forms bool }
 
 // key is the same for names that are the same.
-func (s sameness) key(name string) string {
+func (s fsFolding) key(name string) string {
 	if s.forms {
 		name = norm.NFD.String(name)
 	}
@@ -215,7 +215,7 @@ func (s sameness) key(name string) string {
 	return name
 }
 
-func twin(files []domarkx.File, s sameness) (one, other string, found bool) {
+func twin(files []domarkx.File, s fsFolding) (one, other string, found bool) {
 	if !s.cases && !s.forms {
 		return "", "", false
 	}
@@ -233,23 +233,23 @@ func twin(files []domarkx.File, s sameness) (one, other string, found bool) {
 	return "", "", false
 }
 
-// sameness finds out what the file system tells apart, by a file that is gone again
+// fsFolding finds out what the file system tells apart, by a file that is gone again
 // afterwards.
-func (f *Directory) sameness() (sameness, error) {
+func (f *Directory) fsFolding() (fsFolding, error) {
 	const composed, decomposed = "\u00e9", "e\u0301"
 	scratch := scratchName()
 	name := scratch + composed
 	file, err := f.top.create(name)
 	if err != nil {
-		return sameness{}, err
+		return fsFolding{}, err
 	}
 	defer f.top.unlink(name)
 	if err := file.Close(); err != nil {
-		return sameness{}, err
+		return fsFolding{}, err
 	}
 	there := func(name string) bool {
 		_, err := f.top.stat(name)
 		return err == nil
 	}
-	return sameness{there(strings.ToUpper(scratch) + composed), there(scratch + decomposed)}, nil
+	return fsFolding{there(strings.ToUpper(scratch) + composed), there(scratch + decomposed)}, nil
 }

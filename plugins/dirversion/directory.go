@@ -34,8 +34,8 @@ type Directory struct {
 	inside    map[string]bool // paths in the folder of what is forbidden
 	warn      func(string)
 	top       *dir
-	checked   string    // version that CheckLoad let through last
-	same      *sameness // nil until it has to be known
+	checked   string     // version that CheckLoad let through last
+	same      *fsFolding // nil until it has to be known
 }
 
 // An identity is what a file is on this machine.

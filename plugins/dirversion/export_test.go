@@ -12,4 +12,4 @@ func DecodeAgain(b []byte) (again, ok bool) {
 
 // SetSame lets the file system of a folder be one that does not tell cases, or forms of
 // Unicode, apart.
-func (f *Directory) SetSame(cases, forms bool) { f.same = &sameness{cases, forms} }
+func (f *Directory) SetSame(cases, forms bool) { f.same = &fsFolding{cases, forms} }

@@ -35,7 +35,7 @@ func largeImage(b *testing.B) string {
 // BenchmarkContainer says how long what is done to a container of 128 MB takes, in
 // milliseconds.
 func BenchmarkContainer(b *testing.B) {
-	site := domarkx.Site{Workspace: "w", Resource: "r", Config: value(b, `{"image": "`+largeImage(b)+`"}`), Dir: b.TempDir(), Warn: func(string) {}}
+	env := domarkx.Env{Workspace: "w", Resource: "r", Config: value(b, `{"image": "`+largeImage(b)+`"}`), Dir: b.TempDir(), Warn: func(string) {}}
 	ctx := context.Background()
 	var live domarkx.Resource
 	took := func(what string, f func() error) {
@@ -46,7 +46,7 @@ func BenchmarkContainer(b *testing.B) {
 		}
 		b.ReportMetric(float64(time.Since(began).Microseconds())/1000, what)
 	}
-	open := func() (err error) { live, err = dockersandbox.New().Open(ctx, site); return err }
+	open := func() (err error) { live, err = dockersandbox.New().Open(ctx, env); return err }
 	run := func(command string) func() error {
 		return func() error {
 			_, err := live.Execute(ctx, domarkx.Call{Tool: "run_command",

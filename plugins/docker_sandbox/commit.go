@@ -53,12 +53,12 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	if err := d.write(lastFile(r.site.Dir, r.state.Container)); err != nil {
+	if err := d.write(lastFile(r.env.Dir, r.state.Container)); err != nil {
 		return err
 	}
 	if r.state.Dirty != frozen.Busy {
 		r.state.Dirty = frozen.Busy
-		return r.state.write(r.site.Dir)
+		return r.state.write(r.env.Dir)
 	}
 	return nil
 }
@@ -66,11 +66,11 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 // clean is the difference of a container in which nothing ran since it was
 // committed or loaded; nil when it is not known.
 func (r *resource) clean() (*difference, error) {
-	d, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+	d, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if d != nil || err != nil {
 		return d, err
 	}
-	if b, err := readBaseline(baseFile(r.site.Dir, r.state.Container)); b != nil || err != nil {
+	if b, err := readBaseline(baseFile(r.env.Dir, r.state.Container)); b != nil || err != nil {
 		return nil, err
 	}
 	return &difference{}, nil // it never ran
@@ -82,9 +82,9 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 		return nil, err
 	}
 	for _, path := range d.sockets {
-		r.site.Warn(fmt.Sprintf("resource %q: socket %q is not kept in versions", r.site.Resource, "/"+path))
+		r.env.Warn(fmt.Sprintf("resource %q: socket %q is not kept in versions", r.env.Resource, "/"+path))
 	}
-	last, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+	last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if err != nil {
 		return nil, err
 	}

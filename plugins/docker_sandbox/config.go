@@ -30,9 +30,9 @@ type hostMount struct {
 }
 
 // parseConfig reads a config that fits the schema.
-func parseConfig(site domarkx.Site) (config, error) {
+func parseConfig(env domarkx.Env) (config, error) {
 	c := config{network: "none"}
-	for _, m := range site.Config.Members() {
+	for _, m := range env.Config.Members() {
 		var err error
 		switch v := m.Value; m.Name {
 		case "image":
@@ -54,14 +54,14 @@ func parseConfig(site domarkx.Site) (config, error) {
 			}
 		case "mounts":
 			for i, item := range v.Items() {
-				mount, err := parseMount(site, item)
+				mount, err := parseMount(env, item)
 				if err != nil {
 					return config{}, fmt.Errorf("config /mounts/%d: %w", i, err)
 				}
 				c.mounts = append(c.mounts, mount)
 			}
 		case "network":
-			c.network, err = v.Text(), checkNetwork(v.Text(), site.Allow)
+			c.network, err = v.Text(), checkNetwork(v.Text(), env.Allow)
 		case "memory":
 			c.memory, err = parseBytes(v.Text())
 		case "cpus":
@@ -109,30 +109,30 @@ func parseBytes(s string) (int64, error) {
 }
 
 // parseMount checks a folder of the host, by where it leads.
-func parseMount(site domarkx.Site, v domarkx.Value) (hostMount, error) {
+func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	writable, _ := v.Get("writable")
 	m := hostMount{Target: path.Clean(text("target")), Writable: writable.IsTrue()}
 	source := text("source")
 	if !filepath.IsAbs(source) {
-		if site.WorkTree == "" {
+		if env.WorkTree == "" {
 			return m, fmt.Errorf("source %q is relative, and the repository has no work tree: %w", source, domarkx.ErrInvalid)
 		}
-		source = filepath.Join(site.WorkTree, source)
+		source = filepath.Join(env.WorkTree, source)
 	}
 	resolved, err := filepath.EvalSymlinks(source)
 	if err != nil {
 		return m, fmt.Errorf("source: %w", err)
 	}
 	m.Source = resolved
-	if !slices.ContainsFunc(site.Allow.Mounts, func(allowed string) bool {
+	if !slices.ContainsFunc(env.Allow.Mounts, func(allowed string) bool {
 		allowed, err := filepath.EvalSymlinks(allowed)
 		return err == nil && within(allowed, resolved)
 	}) {
 		return m, fmt.Errorf("source %q is not allowed: %w; to let containers see it, git config --add domarkx.allowMount %q",
 			source, domarkx.ErrInvalid, resolved)
 	}
-	for _, forbidden := range append(slices.Clone(site.Forbidden), site.Dir) {
+	for _, forbidden := range append(slices.Clone(env.Forbidden), env.Dir) {
 		if real, err := filepath.EvalSymlinks(forbidden); err == nil {
 			forbidden = real
 		}
@@ -145,9 +145,9 @@ func parseMount(site domarkx.Site, v domarkx.Value) (hostMount, error) {
 			return m, fmt.Errorf("target %q is the container's own: %w", m.Target, domarkx.ErrInvalid)
 		}
 	}
-	if m.Writable && site.Private {
+	if m.Writable && env.Private {
 		m.Writable = false
-		site.Warn(fmt.Sprintf("resource %q: %q is read-only here, since this copy of the workspace is private", site.Resource, m.Target))
+		env.Warn(fmt.Sprintf("resource %q: %q is read-only here, since this copy of the workspace is private", env.Resource, m.Target))
 	}
 	return m, nil
 }

@@ -45,9 +45,9 @@ func TestConfig(t *testing.T) {
 		{"mount what is forbidden", mount(allowed, ""), domarkx.Allow{Mounts: []string{allowed}}, "which containers may not"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			site := domarkx.Site{Config: value(t, c.config), Dir: t.TempDir(), Allow: c.allow, Warn: func(string) {},
+			env := domarkx.Env{Config: value(t, c.config), Dir: t.TempDir(), Allow: c.allow, Warn: func(string) {},
 				Forbidden: []string{filepath.Join(allowed, "below", "git")}}
-			_, err := dockersandbox.New().Open(context.Background(), site)
+			_, err := dockersandbox.New().Open(context.Background(), env)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -90,18 +90,18 @@ func TestSchema(t *testing.T) {
 func TestNoEngine(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("DOCKER_HOST", "unix://"+dir+"/none")
-	_, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir})
+	_, err := dockersandbox.New().Open(context.Background(), domarkx.Env{Config: value(t, plainConfig), Dir: dir})
 	if err == nil || !strings.Contains(err.Error(), "no Docker engine answers at unix://"+dir) || !strings.Contains(err.Error(), "set DOCKER_HOST") {
 		t.Errorf("no engine: %v", err)
 	}
 	t.Setenv("DOCKER_HOST", "nonsense")
-	if _, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, plainConfig), Dir: dir}); err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") {
+	if _, err := dockersandbox.New().Open(context.Background(), domarkx.Env{Config: value(t, plainConfig), Dir: dir}); err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") {
 		t.Errorf("nonsense: %v", err)
 	}
 }
 
 func TestNoImage(t *testing.T) {
-	_, err := dockersandbox.New().Open(context.Background(), domarkx.Site{Config: value(t, `{"image": "no/such:image"}`), Dir: t.TempDir()})
+	_, err := dockersandbox.New().Open(context.Background(), domarkx.Env{Config: value(t, `{"image": "no/such:image"}`), Dir: t.TempDir()})
 	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "run: docker pull no/such:image") {
 		t.Errorf("no image: %v", err)
 	}
@@ -118,8 +118,8 @@ func TestMounts(t *testing.T) {
 	before := s.commit(m)
 	s.close()
 
-	s.site.Allow.Mounts = []string{host, shared}
-	s.site.Config = value(t, `{"image": "`+dockertest.Image+`", "memory": "256m", "cpus": 0.5, "mounts": [
+	s.env.Allow.Mounts = []string{host, shared}
+	s.env.Config = value(t, `{"image": "`+dockertest.Image+`", "memory": "256m", "cpus": 0.5, "mounts": [
 		{"source": "`+host+`", "target": "/mnt/host"}, {"source": "`+shared+`", "target": "/mnt/shared", "writable": true}]}`)
 	s.reopen()
 	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
@@ -138,7 +138,7 @@ func TestMounts(t *testing.T) {
 	}
 	s.close()
 
-	s.site.Private = true
+	s.env.Private = true
 	s.reopen()
 	if out := s.call("echo z > /mnt/shared/z"); !strings.Contains(out, "Read-only file system") {
 		t.Errorf("a private copy writes to the host: %s", out)

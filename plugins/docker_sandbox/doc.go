@@ -8,7 +8,7 @@
 // between it is stopped and keeps its files. Its process 1 is this very program
 // (see package agent), copied into a volume of the container's own: nothing is
 // asked of the image, and nothing in the container outlives the connection to
-// it, kill -9 or not. Containers carry labels by which [Orphans] finds those
+// it, kill -9 or not. Containers carry labels by which [Leftovers] finds those
 // whose resource is gone.
 //
 // The image is never pulled. Networks and folders of the host are there for

@@ -54,10 +54,10 @@ func TestKilled(t *testing.T) {
 	s := open(t, plainConfig)
 	s.run("echo one > /one")
 	s.close()
-	id := containers(t, s.site.Dir)[0].ID
+	id := containers(t, s.env.Dir)[0].ID
 
 	hold := exec.Command(os.Args[0])
-	hold.Env = append(os.Environ(), "DOCKER_SANDBOX_HOLD="+s.site.Dir)
+	hold.Env = append(os.Environ(), "DOCKER_SANDBOX_HOLD="+s.env.Dir)
 	hold.Stderr = os.Stderr
 	if err := hold.Start(); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestKilled(t *testing.T) {
 	}
 	_ = hold.Wait() // it was killed
 	began := time.Now()
-	eventually(t, "the container ends", func() bool { return containers(t, s.site.Dir)[0].State != container.StateRunning })
+	eventually(t, "the container ends", func() bool { return containers(t, s.env.Dir)[0].State != container.StateRunning })
 	t.Logf("the container ended %v after the kill", time.Since(began))
 
 	s.reopen()
@@ -85,7 +85,7 @@ func TestKilled(t *testing.T) {
 	if out := s.run("cat /one /begun; ps | grep -c '[s]leep 1000' || true"); out != "one\nbegun\n0\n" {
 		t.Errorf("there is: %q", out)
 	}
-	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].ID != id {
+	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].ID != id {
 		t.Errorf("containers: %v", list)
 	}
 }
@@ -102,7 +102,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("after a commit there run %s", out)
 	}
 	s.close()
-	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].State == container.StateRunning {
+	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].State == container.StateRunning {
 		t.Errorf("containers: %+v", list)
 	}
 	s.reopen()
@@ -130,10 +130,10 @@ func TestTearDown(t *testing.T) {
 	if err := s.live.TearDown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if list := containers(t, s.site.Dir); len(list) != 0 {
+	if list := containers(t, s.env.Dir); len(list) != 0 {
 		t.Errorf("containers: %+v", list)
 	}
-	if left, err := os.ReadDir(s.site.Dir); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(s.env.Dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 	if after := volumes(); after != before {
@@ -151,7 +151,7 @@ func TestKilledLoad(t *testing.T) {
 	s := open(t, plainConfig)
 	s.run("echo kept > /kept")
 	s.close()
-	own := containers(t, s.site.Dir)[0]
+	own := containers(t, s.env.Dir)[0]
 	left, err := docker(t).ContainerCreate(context.Background(), client.ContainerCreateOptions{Config: &container.Config{
 		Image: dockertest.Image, Cmd: []string{"sleep", "600"}, Labels: own.Labels,
 	}, HostConfig: &container.HostConfig{NetworkMode: "none"}})
@@ -159,16 +159,16 @@ func TestKilledLoad(t *testing.T) {
 		_, err = docker(t).ContainerStart(context.Background(), left.ID, client.ContainerStartOptions{})
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.site.Dir, "base-"+left.ID[:12]), []byte("half"), 0o600)
+		err = os.WriteFile(filepath.Join(s.env.Dir, "base-"+left.ID[:12]), []byte("half"), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
-	if list := containers(t, s.site.Dir); len(list) != 1 || list[0].ID != own.ID {
+	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].ID != own.ID {
 		t.Errorf("containers: %+v", list)
 	}
-	if files, err := filepath.Glob(filepath.Join(s.site.Dir, "base-*")); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(filepath.Join(s.env.Dir, "base-*")); err != nil || len(files) != 1 {
 		t.Errorf("files: %v %v", files, err)
 	}
 	if out := s.run("cat /kept"); out != "kept\n" {
@@ -182,7 +182,7 @@ func TestLost(t *testing.T) {
 	s.run("echo x > /x")
 	v := s.commit(m)
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
@@ -192,13 +192,13 @@ func TestLost(t *testing.T) {
 	}
 	lost := func(final bool) {
 		t.Helper()
-		if why, got := s.live.(domarkx.Loser).Lost(); why == nil || got != final {
+		if why, got := s.live.(domarkx.LostStateReporter).Lost(); why == nil || got != final {
 			t.Errorf("lost: %v, for good %v, expected %v", why, got, final)
 		}
 	}
 	lost(true) // all is in a version
 	s.load(m, v)
-	if why, _ := s.live.(domarkx.Loser).Lost(); why != nil {
+	if why, _ := s.live.(domarkx.LostStateReporter).Lost(); why != nil {
 		t.Errorf("lost after a load: %v", why)
 	}
 	if out := s.run("cat /x"); out != "x\n" {
@@ -206,13 +206,13 @@ func TestLost(t *testing.T) {
 	}
 	// What is in no version is gone with the container, but may be on another engine.
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
 	lost(true)
 	s.close()
-	path := filepath.Join(s.site.Dir, "state.json")
+	path := filepath.Join(s.env.Dir, "state.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestLost(t *testing.T) {
 func TestLostBeforeItsFirstVersion(t *testing.T) {
 	s := open(t, plainConfig)
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.site.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
+	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
@@ -248,7 +248,7 @@ func TestStateDamaged(t *testing.T) {
 	v := s.commit(m)
 	s.run("echo y > /y")
 	s.close()
-	files, err := filepath.Glob(filepath.Join(s.site.Dir, "base-*"))
+	files, err := filepath.Glob(filepath.Join(s.env.Dir, "base-*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v %v", files, err)
 	}
@@ -275,55 +275,55 @@ func TestAgentRemoved(t *testing.T) {
 	}
 }
 
-func TestOrphans(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	root := t.TempDir()
-	s := &sandbox{t: t, site: domarkx.Site{Workspace: "w", Resource: "r", Config: value(t, plainConfig), Dir: filepath.Join(root, "w", "1"), Warn: func(string) {}}}
-	if err := os.MkdirAll(s.site.Dir, 0o700); err != nil {
+	s := &sandbox{t: t, env: domarkx.Env{Workspace: "w", Resource: "r", Config: value(t, plainConfig), Dir: filepath.Join(root, "w", "1"), Warn: func(string) {}}}
+	if err := os.MkdirAll(s.env.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
 	s.close()
-	orphans := func() int {
+	leftovers := func() int {
 		t.Helper()
-		list, err := dockersandbox.New().Orphans(context.Background(), root)
+		list, err := dockersandbox.New().Leftovers(context.Background(), root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range list {
-			if o.What != "container "+o.ID[:12] || o.Workspace != "w" || o.Resource != "r" || o.Dir != s.site.Dir {
-				t.Errorf("orphan %+v", o)
+			if o.What != "container "+o.ID[:12] || o.Workspace != "w" || o.Resource != "r" || o.Dir != s.env.Dir {
+				t.Errorf("leftover %+v", o)
 			}
 		}
 		return len(list)
 	}
-	if n := orphans(); n != 0 {
-		t.Errorf("%d orphans while the resource is there", n)
+	if n := leftovers(); n != 0 {
+		t.Errorf("%d leftovers while the resource is there", n)
 	}
 	if err := os.Rename(filepath.Join(root, "w"), filepath.Join(root, "renamed")); err != nil {
 		t.Fatal(err)
 	}
-	if n := orphans(); n != 0 {
-		t.Errorf("%d orphans once the workspace has another name", n)
+	if n := leftovers(); n != 0 {
+		t.Errorf("%d leftovers once the workspace has another name", n)
 	}
 	if err := os.RemoveAll(filepath.Join(root, "renamed")); err != nil {
 		t.Fatal(err)
 	}
-	if n := orphans(); n != 1 {
-		t.Fatalf("%d orphans once the resource is gone", n)
+	if n := leftovers(); n != 1 {
+		t.Fatalf("%d leftovers once the resource is gone", n)
 	}
-	list, err := dockersandbox.New().Orphans(context.Background(), root)
+	list, err := dockersandbox.New().Leftovers(context.Background(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dockersandbox.New().RemoveOrphan(context.Background(), list[0]); err != nil {
+	if err := dockersandbox.New().RemoveLeftover(context.Background(), list[0]); err != nil {
 		t.Fatal(err)
 	}
-	if n := orphans(); n != 0 {
-		t.Errorf("%d orphans after removing it", n)
+	if n := leftovers(); n != 0 {
+		t.Errorf("%d leftovers after removing it", n)
 	}
 }
 
-func TestOrphansWithoutAnEngine(t *testing.T) {
+func TestLeftoversWithoutAnEngine(t *testing.T) {
 	slow, err := net.Listen("unix", filepath.Join(t.TempDir(), "slow")) // takes connections and says nothing
 	if err != nil {
 		t.Fatal(err)
@@ -331,7 +331,7 @@ func TestOrphansWithoutAnEngine(t *testing.T) {
 	defer slow.Close()
 	for _, host := range []string{"unix:///nowhere/docker.sock", "unix://" + slow.Addr().String(), "tcp://127.0.0.1:1", "nonsense"} {
 		t.Setenv("DOCKER_HOST", host)
-		if list, err := dockersandbox.New().Orphans(t.Context(), t.TempDir()); len(list) > 0 || err != nil {
+		if list, err := dockersandbox.New().Leftovers(t.Context(), t.TempDir()); len(list) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", host, list, err)
 		}
 	}
@@ -346,7 +346,7 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.close()
-	s.site.Config = value(t, `{"image": "domarkx-test:other"}`)
+	s.env.Config = value(t, `{"image": "domarkx-test:other"}`)
 	s.reopen()
 	if len(s.warnings) != 1 {
 		t.Errorf("warnings: %q", s.warnings)

@@ -49,7 +49,7 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 		err = fmt.Errorf("%s is missing: %w", imagePath, domarkx.ErrCorrupt)
 	}
 	if err != nil {
-		return fmt.Errorf("read version %s of resource %q: %w", version, r.site.Resource, err)
+		return fmt.Errorf("read version %s of resource %q: %w", version, r.env.Resource, err)
 	}
 	i, err := r.engine.imageOfLayers(ctx, record.Image, record.Layers)
 	if err != nil {
@@ -153,10 +153,10 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 	}
 	s, base, last, err := r.fill(ctx, i, id, fill)
 	if err == nil {
-		err = base.write(baseFile(r.site.Dir, id))
+		err = base.write(baseFile(r.env.Dir, id))
 	}
 	if err == nil {
-		err = last.write(lastFile(r.site.Dir, id))
+		err = last.write(lastFile(r.env.Dir, id))
 	}
 	old := r.state.Container
 	if err == nil {
@@ -166,14 +166,14 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 		if s != nil {
 			err = errors.Join(err, s.end(ctx))
 		}
-		return errors.Join(err, r.engine.remove(ctx, id), forgetOthers(r.site.Dir, old))
+		return errors.Join(err, r.engine.remove(ctx, id), forgetOthers(r.env.Dir, old))
 	}
 	err = r.stop(ctx)
 	r.session, r.serving, r.base = s, false, base
 	if old != "" {
 		err = errors.Join(err, r.engine.remove(ctx, old))
 	}
-	return errors.Join(err, forgetOthers(r.site.Dir, id))
+	return errors.Join(err, forgetOthers(r.env.Dir, id))
 }
 
 // fill starts a new container, puts files into it and looks at what is there then.

@@ -38,8 +38,8 @@ func hold(dir string) {
 	config, err := domarkx.ParseValue([]byte(plainConfig))
 	if err == nil {
 		var live domarkx.Resource
-		site := domarkx.Site{Workspace: "w", Resource: "docker_sandbox", Config: config, Dir: dir, Warn: func(string) {}}
-		if live, err = dockersandbox.New().Open(context.Background(), site); err == nil {
+		env := domarkx.Env{Workspace: "w", Resource: "docker_sandbox", Config: config, Dir: dir, Warn: func(string) {}}
+		if live, err = dockersandbox.New().Open(context.Background(), env); err == nil {
 			_, err = live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: domarkx.ObjectValue(
 				domarkx.Member{Name: "command", Value: domarkx.StringValue("echo begun > /begun; setsid sleep 1000 & sleep 1000")})})
 		}

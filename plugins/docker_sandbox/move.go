@@ -11,7 +11,7 @@ import (
 // the config that an engine does not make to a container that is there.
 func (r *resource) move(ctx context.Context) error {
 	d := &difference{}
-	if b, err := readBaseline(baseFile(r.site.Dir, r.state.Container)); err != nil {
+	if b, err := readBaseline(baseFile(r.env.Dir, r.state.Container)); err != nil {
 		return err
 	} else if b != nil || r.state.Dirty {
 		if err := r.start(ctx); err != nil {
@@ -20,7 +20,7 @@ func (r *resource) move(ctx context.Context) error {
 		if d, err = r.difference(ctx); err != nil {
 			return err
 		}
-		last, err := readDifference(lastFile(r.site.Dir, r.state.Container))
+		last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 		if err != nil {
 			return err
 		}

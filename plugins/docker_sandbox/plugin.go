@@ -43,8 +43,8 @@ func (*Plugin) Type() string { return "docker_sandbox" }
 func (*Plugin) Describe(context.Context) (domarkx.Description, error) { return description() }
 
 // Open makes the container of a resource, or takes it up.
-func (p *Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	c, err := parseConfig(site)
+func (p *Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	c, err := parseConfig(env)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (p *Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource,
 	if err != nil {
 		return nil, err
 	}
-	r := &resource{site: site, config: c, engine: e}
+	r := &resource{env: env, config: c, engine: e}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.stop(ctx), e.Client.Close())
 	}
@@ -78,13 +78,13 @@ func (p *Plugin) connect(ctx context.Context) (*engine, error) {
 // open finds the container of the resource, or makes it.
 func (r *resource) open(ctx context.Context) error {
 	var err error
-	if r.state, err = readState(r.site.Dir); err != nil {
+	if r.state, err = readState(r.env.Dir); err != nil {
 		return err
 	}
 	if err := r.engine.sweep(ctx, r.state.Instance, r.state.Container); err != nil {
 		return err
 	}
-	if err := forgetOthers(r.site.Dir, r.state.Container); err != nil {
+	if err := forgetOthers(r.env.Dir, r.state.Container); err != nil {
 		return err
 	}
 	var found client.ContainerInspectResult
@@ -119,7 +119,7 @@ func (r *resource) open(ctx context.Context) error {
 		return err
 	}
 	if r.state.Dirty {
-		path := baseFile(r.site.Dir, r.state.Container)
+		path := baseFile(r.env.Dir, r.state.Container)
 		if r.base, err = readBaseline(path); err == nil && r.base == nil {
 			r.gone = fmt.Errorf("%q is gone or not whole, and what is in container %.12s cannot be told from its image without it: %w", path, r.state.Container, domarkx.ErrCorrupt)
 			r.lost = fmt.Errorf("%w; go back to a version with git domarkx rewind", r.gone)
@@ -134,7 +134,7 @@ func (r *resource) open(ctx context.Context) error {
 
 // hasLast reports whether the container was committed, or loaded.
 func (r *resource) hasLast() bool {
-	_, err := os.Lstat(lastFile(r.site.Dir, r.state.Container))
+	_, err := os.Lstat(lastFile(r.env.Dir, r.state.Container))
 	return err == nil
 }
 
@@ -142,7 +142,7 @@ func (r *resource) hasLast() bool {
 // had it, it was removed, and nothing brings it back.
 func (r *resource) miss(ctx context.Context) error {
 	r.gone = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.DaemonHost(), domarkx.ErrNotFound)
-	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.site.Resource, r.gone)
+	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.env.Resource, r.gone)
 	info, err := r.engine.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return r.engine.explain(err)
@@ -160,12 +160,12 @@ func (r *resource) reconfigure(ctx context.Context) error {
 			return err
 		}
 		if i.ID != r.image.ID {
-			r.site.Warn(fmt.Sprintf("resource %q begins anew with image %q; what it held with %q is in its earlier versions",
-				r.site.Resource, c.image, r.state.Image))
+			r.env.Warn(fmt.Sprintf("resource %q begins anew with image %q; what it held with %q is in its earlier versions",
+				r.env.Resource, c.image, r.state.Image))
 			return r.replace(ctx, i, true, func(context.Context, *filling) error { return nil })
 		}
 		r.state.Image = c.image
-		return r.state.write(r.site.Dir)
+		return r.state.write(r.env.Dir)
 	}
 	if c.network == r.state.Network && c.memory == r.state.Memory && c.cpus == r.state.CPUs && slices.Equal(c.mounts, r.state.Mounts) {
 		return nil

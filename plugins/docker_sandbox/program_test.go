@@ -23,12 +23,12 @@ func TestAgents(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		site := sandbox.site
+		env := sandbox.env
 		if i < 2 {
-			site.Dir = t.TempDir()
+			env.Dir = t.TempDir()
 		}
 		plugin := &dockersandbox.Plugin{Agent: path}
-		live, err := plugin.Open(context.Background(), site)
+		live, err := plugin.Open(context.Background(), env)
 		if err != nil {
 			t.Fatalf("%s: %v", cgo, err)
 		}

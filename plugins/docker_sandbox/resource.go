@@ -19,7 +19,7 @@ import (
 
 // A resource is one container.
 type resource struct {
-	site    domarkx.Site
+	env     domarkx.Env
 	config  config
 	engine  *engine
 	image   image // of the container
@@ -50,8 +50,8 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 		return "", "", err
 	}
 	id, err = r.engine.create(ctx, i, r.config, map[string]string{
-		labelInstance: r.state.Instance, labelDir: r.site.Dir, labelHost: host,
-		labelWorkspace: r.site.Workspace, labelResource: r.site.Resource,
+		labelInstance: r.state.Instance, labelDir: r.env.Dir, labelHost: host,
+		labelWorkspace: r.env.Workspace, labelResource: r.env.Resource,
 	})
 	return id, stamp, err
 }
@@ -67,7 +67,7 @@ func (r *resource) adopt(ctx context.Context, i image, id, stamp string, dirty b
 		r.state.Engine = info.Info.ID
 	}
 	r.gone, r.lost, r.final = nil, nil, false
-	return r.state.write(r.site.Dir)
+	return r.state.write(r.env.Dir)
 }
 
 // start starts the container when it does not run, and learns what its files are
@@ -113,7 +113,7 @@ func (r *resource) start(ctx context.Context) error {
 // learnBase reads what the container's files were, or lists them when nothing has
 // run in it yet.
 func (r *resource) learnBase(ctx context.Context) (err error) {
-	path := baseFile(r.site.Dir, r.state.Container)
+	path := baseFile(r.env.Dir, r.state.Container)
 	if r.base, err = readBaseline(path); err != nil || r.base != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (r *resource) renewAgent(ctx context.Context, stamp string) error {
 		return err
 	}
 	r.state.Agent = stamp
-	return r.state.write(r.site.Dir)
+	return r.state.write(r.env.Dir)
 }
 
 // maxListing bounds the memory that a container can make this program use: some
@@ -233,14 +233,14 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 	}
 	if !r.state.Dirty {
 		r.state.Dirty = true
-		if err := r.state.write(r.site.Dir); err != nil {
+		if err := r.state.write(r.env.Dir); err != nil {
 			return domarkx.Result{}, err
 		}
 	}
 	if err := r.serve(ctx); err != nil {
 		return domarkx.Result{}, err
 	}
-	spool := toolresult.NewSpool(r.site.Dir)
+	spool := toolresult.NewSpool(r.env.Dir)
 	for _, program := range programs {
 		exit, err := r.command(ctx, []string{program, "-c", code}, spool)
 		switch {
@@ -275,7 +275,7 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 		}
 	})
 	defer stop()
-	exit, err := s.Run(ctx, agent.Command{Args: args, Env: r.env(), Dir: r.image.Dir, User: r.image.User}, spool)
+	exit, err := s.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Dir, User: r.image.User}, spool)
 	var refused *agent.RequestError
 	switch {
 	case err == nil || errors.Is(err, agent.ErrNoProgram) || errors.As(err, &refused) || errors.Is(err, ctx.Err()) && ctx.Err() != nil:
@@ -299,7 +299,7 @@ func (r *resource) outOfMemory(ctx context.Context) bool {
 	return err == nil && found.Container.State != nil && found.Container.State.OOMKilled && !found.Container.State.Running
 }
 
-func (r *resource) env() []string { return slices.Concat(r.image.Env, r.config.env) }
+func (r *resource) environment() []string { return slices.Concat(r.image.Env, r.config.env) }
 
 // serve begins the configured command, once for each time that the container runs.
 func (r *resource) serve(ctx context.Context) error {
@@ -308,11 +308,11 @@ func (r *resource) serve(ctx context.Context) error {
 	}
 	args := slices.Concat(r.image.Entry, r.config.command)
 	err := r.session.guard(ctx, func() error {
-		_, err := r.session.Run(ctx, agent.Command{Args: args, Env: r.env(), Dir: r.image.Dir, User: r.image.User, Detached: true}, nil)
+		_, err := r.session.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Dir, User: r.image.User, Detached: true}, nil)
 		return err
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("begin the command of resource %q: %w", r.site.Resource, err), r.stop(ctx))
+		return errors.Join(fmt.Errorf("begin the command of resource %q: %w", r.env.Resource, err), r.stop(ctx))
 	}
 	r.serving = true
 	return nil
@@ -338,10 +338,10 @@ func (r *resource) TearDown(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := forgetOthers(r.site.Dir, ""); err != nil {
+	if err := forgetOthers(r.env.Dir, ""); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(r.site.Dir, "state.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(r.env.Dir, "state.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return r.engine.Client.Close()

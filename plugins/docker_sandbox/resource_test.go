@@ -17,7 +17,7 @@ import (
 // A sandbox is a resource under test.
 type sandbox struct {
 	t        *testing.T
-	site     domarkx.Site
+	env      domarkx.Env
 	live     domarkx.Resource
 	warnings []string
 }
@@ -35,7 +35,7 @@ func value(t testing.TB, json string) domarkx.Value {
 func open(t *testing.T, config string) *sandbox {
 	t.Helper()
 	s := &sandbox{t: t}
-	s.site = domarkx.Site{Workspace: "w", Resource: "docker_sandbox", Config: value(t, config), Dir: t.TempDir(),
+	s.env = domarkx.Env{Workspace: "w", Resource: "docker_sandbox", Config: value(t, config), Dir: t.TempDir(),
 		Warn: func(message string) { s.warnings = append(s.warnings, message) }}
 	s.reopen()
 	t.Cleanup(func() {
@@ -53,7 +53,7 @@ const plainConfig = `{"image": "` + dockertest.Image + `"}`
 
 func (s *sandbox) reopen() {
 	s.t.Helper()
-	live, err := dockersandbox.New().Open(context.Background(), s.site)
+	live, err := dockersandbox.New().Open(context.Background(), s.env)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (r *resource) settle(ctx context.Context, now []agent.Entry) (map[string]bo
 		for i, path := range unknown {
 			r.base.sums[path] = sums[i]
 		}
-		if err := r.base.write(baseFile(r.site.Dir, r.state.Container)); err != nil {
+		if err := r.base.write(baseFile(r.env.Dir, r.state.Container)); err != nil {
 			return nil, err
 		}
 	}

@@ -122,7 +122,7 @@ func (s *sandbox) export() string {
 	}
 	defer c.Close()
 	ctx := context.Background()
-	found, err := c.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+s.site.Dir)})
+	found, err := c.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+s.env.Dir)})
 	if err != nil || len(found.Items) != 1 {
 		s.t.Fatalf("%d containers, %v", len(found.Items), err)
 	}
@@ -200,12 +200,12 @@ func TestVersion(t *testing.T) {
 	}()
 	t.Run("elsewhere", func(t *testing.T) {
 		t.Setenv("DOCKER_HOST", engine.Host)
-		if _, err := dockersandbox.New().Open(context.Background(), s.site); err != nil {
+		if _, err := dockersandbox.New().Open(context.Background(), s.env); err != nil {
 			t.Errorf("a container of another engine: %v", err)
 		}
-		site := s.site
-		site.Dir = t.TempDir()
-		if _, err := dockersandbox.New().Open(context.Background(), site); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "docker pull "+dockertest.Image) {
+		env := s.env
+		env.Dir = t.TempDir()
+		if _, err := dockersandbox.New().Open(context.Background(), env); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "docker pull "+dockertest.Image) {
 			t.Errorf("an image that is not there: %v", err)
 		}
 		if _, err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {

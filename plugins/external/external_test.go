@@ -102,21 +102,21 @@ def serve(special={}):
             act(request)
 `
 
-func open(t *testing.T, p external.Plugin) (domarkx.Resource, domarkx.Site, error) {
+func open(t *testing.T, p external.Plugin) (domarkx.Resource, domarkx.Env, error) {
 	t.Helper()
-	site := domarkx.Site{Workspace: "w", Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }}
-	r, err := p.Open(t.Context(), site)
+	env := domarkx.Env{Workspace: "w", Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }}
+	r, err := p.Open(t.Context(), env)
 	if err == nil {
 		t.Cleanup(func() {
 			if err := r.Close(context.Background()); err != nil {
 				t.Error(err)
 			}
-			if left := alive(t, site.Dir); len(left) > 0 {
+			if left := alive(t, env.Dir); len(left) > 0 {
 				t.Errorf("alive: %v", left)
 			}
 		})
 	}
-	return r, site, err
+	return r, env, err
 }
 
 func commit(t *testing.T, r domarkx.Resource, store *plugintest.Memory) (string, error) {
@@ -201,7 +201,7 @@ func TestLies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, site, err := open(t, plugin(t, c.body))
+			r, env, err := open(t, plugin(t, c.body))
 			if err == nil {
 				var result domarkx.Result
 				result, err = r.Execute(t.Context(), call(t, "do", `{"n": 1}`))
@@ -213,7 +213,7 @@ func TestLies(t *testing.T) {
 				_, err = commit(t, r, plugintest.NewMemory())
 			}
 			expect(t, err, domarkx.CodeBroken, c.message)
-			if left := alive(t, site.Dir); len(left) > 0 {
+			if left := alive(t, env.Dir); len(left) > 0 {
 				t.Errorf("alive: %v", left)
 			}
 			if data, err := os.ReadFile(secret); string(data) != "s3cret" || err != nil {
@@ -247,7 +247,7 @@ func TestErrors(t *testing.T) {
 
 // TestRestart goes on with a resource whose program died.
 func TestRestart(t *testing.T) {
-	r, site, err := open(t, plugin(t, `
+	r, env, err := open(t, plugin(t, `
 def do(r):
     if r["params"]["arguments"].get("die"):
         os._exit(1)
@@ -266,19 +266,19 @@ serve({"execute_tool": do, "create_resource": create})`))
 	if err != nil || result.Value.JSON() != `{"n":1.5}` {
 		t.Errorf("%s, %v", result.Value.JSON(), err)
 	}
-	if _, err := os.Stat(filepath.Join(site.Dir, "data", "made")); err != nil {
+	if _, err := os.Stat(filepath.Join(env.Dir, "data", "made")); err != nil {
 		t.Error(err)
 	}
 	if err := r.TearDown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(site.Dir); len(left) > 0 || err != nil {
+	if left, err := os.ReadDir(env.Dir); len(left) > 0 || err != nil {
 		t.Error(left, err)
 	}
 }
 
 func TestTimeAndCancel(t *testing.T) {
-	r, site, err := open(t, plugin(t, "serve({'execute_tool': lambda r: (subprocess.Popen(['setsid', 'sleep', '1000']), open('ready', 'w').close(), time.sleep(1000))})"))
+	r, env, err := open(t, plugin(t, "serve({'execute_tool': lambda r: (subprocess.Popen(['setsid', 'sleep', '1000']), open('ready', 'w').close(), time.sleep(1000))})"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestTimeAndCancel(t *testing.T) {
 	if _, err := r.Execute(ctx, call(t, "do", `{}`)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if left := alive(t, site.Dir); len(left) > 0 {
+	if left := alive(t, env.Dir); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}
 	if _, err := commit(t, r, plugintest.NewMemory()); err != nil {
@@ -342,7 +342,7 @@ serve({"execute_tool": do})`))
 
 // TestHostileVersion loads what no plugin gave.
 func TestHostileVersion(t *testing.T) {
-	r, site, err := open(t, plugin(t, "serve()"))
+	r, env, err := open(t, plugin(t, "serve()"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestHostileVersion(t *testing.T) {
 		if err := r.Load(t.Context(), store, version); !errors.Is(err, domarkx.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Lstat(filepath.Join(site.Dir, "staging")); !os.IsNotExist(err) {
+		if _, err := os.Lstat(filepath.Join(env.Dir, "staging")); !os.IsNotExist(err) {
 			t.Errorf("%s: written", name)
 		}
 	}

@@ -75,8 +75,8 @@ func (p Plugin) initialize(ctx context.Context, c *conversation) (domarkx.Descri
 }
 
 // Open makes the resource, or takes up the one that is there.
-func (p Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	r := &resource{plugin: p, site: site}
+func (p Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	r := &resource{plugin: p, env: env}
 	if err := r.read(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // A resource is one of a program.
 type resource struct {
 	plugin Plugin
-	site   domarkx.Site
+	env    domarkx.Env
 	state  state
 	c      *conversation // nil before the program was started
 }
@@ -27,8 +27,8 @@ func (r *resource) talk(ctx context.Context) (*conversation, error) {
 		return r.c, nil
 	}
 	tell := func(line string) {
-		if r.site.Warn != nil {
-			r.site.Warn(fmt.Sprintf("plugin %q: %s", r.plugin.kind, line))
+		if r.env.Warn != nil {
+			r.env.Warn(fmt.Sprintf("plugin %q: %s", r.plugin.kind, line))
 		}
 	}
 	c, err := start(r.plugin.kind, r.plugin.path, r.in(dataName), r.in(logName), tell)
@@ -50,10 +50,10 @@ func (r *resource) create(ctx context.Context) error {
 	if _, err := r.plugin.initialize(ctx, r.c); err != nil {
 		return err
 	}
-	params := r.params().text("workspace", r.site.Workspace).with("config", r.site.Config).text("dir", r.in(dataName)).
-		with("exists", domarkx.BoolValue(r.state.Made)).with("private", domarkx.BoolValue(r.site.Private))
-	if r.site.WorkTree != "" {
-		params = params.text("work_tree", r.site.WorkTree)
+	params := r.params().text("workspace", r.env.Workspace).with("config", r.env.Config).text("dir", r.in(dataName)).
+		with("exists", domarkx.BoolValue(r.state.Made)).with("private", domarkx.BoolValue(r.env.Private))
+	if r.env.WorkTree != "" {
+		params = params.text("work_tree", r.env.WorkTree)
 	}
 	if _, err := r.c.call(ctx, "create_resource", params, r.plugin.options.Patience); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *resource) create(ctx context.Context) error {
 }
 
 // params are what every request about the resource has.
-func (r *resource) params() object { return object{}.text("resource", r.site.Resource) }
+func (r *resource) params() object { return object{}.text("resource", r.env.Resource) }
 
 // Execute calls a tool.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
@@ -201,7 +201,7 @@ func (r *resource) Load(ctx context.Context, from domarkx.VersionReader, version
 }
 
 func (r *resource) load(ctx context.Context, c *conversation, s *staging, from domarkx.VersionReader, version string) error {
-	if err := dirversion.Write(ctx, from, version, s.path, r.site.Warn); err != nil {
+	if err := dirversion.Write(ctx, from, version, s.path, r.env.Warn); err != nil {
 		return err
 	}
 	kept := r.state
@@ -237,9 +237,9 @@ func (r *resource) TearDown(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && r.site.Warn != nil {
+	if err != nil && r.env.Warn != nil {
 		// What a plugin that is broken left elsewhere nobody can know.
-		r.site.Warn(fmt.Sprintf("resource %q is removed, but its plugin did not remove what it may have elsewhere: %s", r.site.Resource, strings.TrimSpace(err.Error())))
+		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin did not remove what it may have elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
 	}
 	if err := r.Close(ctx); err != nil {
 		return err
@@ -254,5 +254,5 @@ func (r *resource) TearDown(ctx context.Context) error {
 			return err
 		}
 	}
-	return atomicfile.Sweep(r.site.Dir)
+	return atomicfile.Sweep(r.env.Dir)
 }

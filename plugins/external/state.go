@@ -25,7 +25,7 @@ type state struct {
 	Version string `json:"version"` // of the plugin, when it was last committed or loaded; "" for none
 }
 
-func (r *resource) in(name string) string { return filepath.Join(r.site.Dir, name) }
+func (r *resource) in(name string) string { return filepath.Join(r.env.Dir, name) }
 
 func (r *resource) read() error {
 	data, err := os.ReadFile(r.in(stateName))
@@ -36,7 +36,7 @@ func (r *resource) read() error {
 		err = json.Unmarshal(data, &r.state)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the state of resource %q: %w", r.site.Resource, err)
+		return fmt.Errorf("reading the state of resource %q: %w", r.env.Resource, err)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (r *resource) keep(s state) error {
 		return err
 	}
 	if err := atomicfile.Replace(r.in(stateName), data); err != nil {
-		return fmt.Errorf("the state of resource %q: %w", r.site.Resource, err)
+		return fmt.Errorf("the state of resource %q: %w", r.env.Resource, err)
 	}
 	r.state = s
 	return nil

@@ -24,9 +24,9 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: directory.Tools()}, err
 }
 
-// Open opens the folder of a site.
-func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	f, err := directory.Open(site)
+// Open opens the directory of a resource.
+func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	f, err := directory.Open(env)
 	if err != nil {
 		return nil, err
 	}

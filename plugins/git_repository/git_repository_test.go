@@ -86,14 +86,14 @@ func upstream(t *testing.T) string {
 	return dir
 }
 
-func open(t *testing.T, site domarkx.Site) domarkx.Resource {
+func open(t *testing.T, env domarkx.Env) domarkx.Resource {
 	t.Helper()
-	site.Workspace, site.Resource = "w", "r"
-	site.Warn = func(m string) { t.Log(m) }
-	if site.Dir == "" {
-		site.Dir = t.TempDir()
+	env.Workspace, env.Resource = "w", "r"
+	env.Warn = func(m string) { t.Log(m) }
+	if env.Dir == "" {
+		env.Dir = t.TempDir()
 	}
-	r, err := gitrepository.New().Open(t.Context(), site)
+	r, err := gitrepository.New().Open(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func open(t *testing.T, site domarkx.Site) domarkx.Resource {
 	return r
 }
 
-func pathOf(r domarkx.Resource) string { return r.(domarkx.Pather).Path() }
+func pathOf(r domarkx.Resource) string { return r.(domarkx.HostPath).Path() }
 
 func run(t *testing.T, r domarkx.Resource, tool, arguments string) string {
 	t.Helper()
@@ -174,7 +174,7 @@ func TestConformance(t *testing.T) {
 // TestStateIsExact has every state a work tree and an index can be in.
 func TestStateIsExact(t *testing.T) {
 	isolate(t)
-	one := open(t, domarkx.Site{Config: value(t, `{}`)})
+	one := open(t, domarkx.Env{Config: value(t, `{}`)})
 	run(t, one, "write_file", `{"path": ".gitignore", "content": "ignored\n"}`)
 	dir := pathOf(one)
 	for _, name := range []string{"kept", "staged", "changed", "both", "gone", "assumed", "skipped"} {
@@ -219,7 +219,7 @@ func TestStateIsExact(t *testing.T) {
 		before := show(dir)
 		store := plugintest.NewMemory()
 		version := commit(t, one, store)
-		two := open(t, domarkx.Site{Config: value(t, `{}`)})
+		two := open(t, domarkx.Env{Config: value(t, `{}`)})
 		write(t, filepath.Join(pathOf(two), "other"), "is removed")
 		if err := two.Load(t.Context(), store, version); err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestStateIsExact(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	isolate(t)
-	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	r := open(t, domarkx.Env{Config: value(t, `{}`)})
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"status", `{}`, `{"branch": "main", "commit": null, "files": []}`},
 		{"log", `{}`, `{"commits": []}`},
@@ -293,7 +293,7 @@ func TestClone(t *testing.T) {
 	for config, want := range map[string]string{
 		``: `"branch":"trunk"`, `, "branch": "side"`: `"branch":"side"`, `, "ref": "v1"`: `"branch":null`, `, "ref": "refs/heads/side"`: `"branch":null`,
 	} {
-		r := open(t, domarkx.Site{Config: value(t, `{"url": "`+from+`"`+config+`}`), Allow: allow})
+		r := open(t, domarkx.Env{Config: value(t, `{"url": "`+from+`"`+config+`}`), Allow: allow})
 		if got := run(t, r, "status", `{}`); !strings.Contains(got, want) || !strings.Contains(got, `"files":[]`) {
 			t.Errorf("%s: %s", config, got)
 		}
@@ -304,10 +304,10 @@ func TestClone(t *testing.T) {
 		}
 	}
 	store := plugintest.NewMemory()
-	r := open(t, domarkx.Site{Config: value(t, `{"url": "`+from+`"}`), Allow: allow})
+	r := open(t, domarkx.Env{Config: value(t, `{"url": "`+from+`"}`), Allow: allow})
 	version := commit(t, r, store)
 	// Another machine may have neither the permission nor the other repository.
-	there := open(t, domarkx.Site{Config: value(t, `{"url": "`+from+`"}`)})
+	there := open(t, domarkx.Env{Config: value(t, `{"url": "`+from+`"}`)})
 	if err := there.Load(t.Context(), store, version); err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestClone(t *testing.T) {
 		if c.branch != "" {
 			config = config.With("branch", domarkx.StringValue(c.branch))
 		}
-		r := open(t, domarkx.Site{Config: config, Allow: domarkx.Allow{URLs: c.allow}})
+		r := open(t, domarkx.Env{Config: config, Allow: domarkx.Allow{URLs: c.allow}})
 		_, err := r.Execute(t.Context(), call(t, "status", `{}`))
 		if err == nil || !strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%s: %v, expected %q", c.url, err, c.message)
@@ -358,15 +358,15 @@ func TestPath(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(top, "stolen"), 0o755), os.Symlink("../.git", filepath.Join(top, "stolen", ".git"))); err != nil {
 		t.Fatal(err)
 	}
-	site := func(path string) domarkx.Site {
-		return domarkx.Site{Config: value(t, `{"path": "`+path+`"}`), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Dir: t.TempDir()}
+	env := func(path string) domarkx.Env {
+		return domarkx.Env{Config: value(t, `{"path": "`+path+`"}`), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Dir: t.TempDir()}
 	}
-	r := open(t, site("nested"))
+	r := open(t, env("nested"))
 	if pathOf(r) != nested {
 		t.Errorf("path %q", pathOf(r))
 	}
 	run(t, r, "status", `{}`)
-	private := site("nested")
+	private := env("nested")
 	private.Private = true
 	if p := pathOf(open(t, private)); strings.HasPrefix(p, top) {
 		t.Errorf("private path %q", p)
@@ -374,7 +374,7 @@ func TestPath(t *testing.T) {
 	for path, message := range map[string]string{
 		"plain": "git init", "linked": "no folder", "stolen": "the repository that the session is in", ".": "the repository that the session is in", ".git": ".git", "../x": "outside",
 	} {
-		r, err := gitrepository.New().Open(t.Context(), site(path))
+		r, err := gitrepository.New().Open(t.Context(), env(path))
 		if err == nil {
 			_, err = r.Execute(t.Context(), call(t, "status", `{}`))
 			r.Close(t.Context())
@@ -389,7 +389,7 @@ func TestPath(t *testing.T) {
 func TestKilledGit(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
-	r := open(t, domarkx.Site{Config: value(t, `{}`), Dir: dir})
+	r := open(t, domarkx.Env{Config: value(t, `{}`), Dir: dir})
 	run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
 	run(t, r, "commit", `{"message": "one"}`)
 	store := plugintest.NewMemory()
@@ -411,12 +411,12 @@ func TestReplay(t *testing.T) {
 	var versions []string
 	var complete []domarkx.Call
 	for range 2 {
-		r := open(t, domarkx.Site{Config: value(t, `{}`)})
+		r := open(t, domarkx.Env{Config: value(t, `{}`)})
 		calls := complete
 		if calls == nil {
 			for _, c := range []domarkx.Call{call(t, "write_file", `{"path": "f", "content": "1\n"}`), call(t, "commit", `{"message": "one"}`), call(t, "checkout", `{"ref": "x", "create": true}`)} {
 				var err error
-				if c.Arguments, err = r.(domarkx.Defaulter).Defaults(t.Context(), c.Tool, c.Arguments); err != nil {
+				if c.Arguments, err = r.(domarkx.ArgumentDefaulter).Defaults(t.Context(), c.Tool, c.Arguments); err != nil {
 					t.Fatal(err)
 				}
 				calls = append(calls, c)

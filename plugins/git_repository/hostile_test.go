@@ -162,7 +162,7 @@ func TestHostileRepository(t *testing.T) {
 			top := t.TempDir()
 			marker, secret := filepath.Join(top, "ran"), filepath.Join(top, "secret", "file")
 			write(t, secret, "s3cret\n")
-			r := open(t, domarkx.Site{Config: value(t, `{}`), Dir: filepath.Join(top)})
+			r := open(t, domarkx.Env{Config: value(t, `{}`), Dir: filepath.Join(top)})
 			run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
 			dir := pathOf(r)
 			git(t, dir, "add", ".")
@@ -175,7 +175,7 @@ func TestHostileRepository(t *testing.T) {
 			resources := []domarkx.Resource{r}
 			if !strings.Contains(c.name, "index") {
 				version := commit(t, r, store)
-				there := open(t, domarkx.Site{Config: value(t, `{}`)})
+				there := open(t, domarkx.Env{Config: value(t, `{}`)})
 				if err := there.Load(t.Context(), store, version); err != nil {
 					t.Fatal(err)
 				}
@@ -222,7 +222,7 @@ func TestHostileRepository(t *testing.T) {
 // TestEndlessIndex has an index of holes, which takes no space and would take all memory.
 func TestEndlessIndex(t *testing.T) {
 	isolate(t)
-	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	r := open(t, domarkx.Env{Config: value(t, `{}`)})
 	run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
 	index := filepath.Join(pathOf(r), ".git/index")
 	if err := errors.Join(os.WriteFile(index, nil, 0o644), os.Truncate(index, 1<<40)); err != nil {

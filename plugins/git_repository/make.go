@@ -20,7 +20,7 @@ import (
 
 // make makes the repository.
 func (r *repository) make(ctx context.Context) error {
-	if from, ok := r.site.Config.Get("url"); ok {
+	if from, ok := r.env.Config.Get("url"); ok {
 		if err := r.clone(ctx, from.Text()); err != nil {
 			return fmt.Errorf("cloning %q: %w", r.shownURL(), err)
 		}
@@ -71,7 +71,7 @@ func initialize(gitDir, remote string) error {
 
 // clone clones a repository aside, and moves it to its place.
 func (r *repository) clone(ctx context.Context, from string) error {
-	if err := allowed(from, r.shownURL(), r.site.Allow.URLs); err != nil {
+	if err := allowed(from, r.shownURL(), r.env.Allow.URLs); err != nil {
 		return err
 	}
 	aside := r.in(cloneName)
@@ -169,7 +169,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 }
 
 func (r *repository) text(name string) string {
-	v, _ := r.site.Config.Get(name)
+	v, _ := r.env.Config.Get(name)
 	return v.Text()
 }
 
@@ -223,7 +223,7 @@ func redact(from string) string {
 // shownURL is the URL as it may be stored and shown: with ${NAME} as the document has it,
 // and without a password.
 func (r *repository) shownURL() string {
-	if written, ok := r.site.Written.Get("url"); ok {
+	if written, ok := r.env.Written.Get("url"); ok {
 		return redact(written.Text())
 	}
 	return redact(r.text("url"))
@@ -237,7 +237,7 @@ func (r *repository) hide(err error, from string) error {
 		return err
 	}
 	failed.Args = nil
-	if written, ok := r.site.Written.Get("url"); ok && written.Text() != from {
+	if written, ok := r.env.Written.Get("url"); ok && written.Text() != from {
 		failed.Stderr = "git cannot fetch from it; what git said is not shown, as it may have in it what stands for ${NAME}"
 	}
 	failed.Stderr = strings.ReplaceAll(failed.Stderr, from, redact(from))

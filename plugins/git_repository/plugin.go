@@ -44,26 +44,26 @@ var excluded = []string{
 	".git/index", ".git/*.lock", ".git/refs/**/*.lock", ".git/objects/**/tmp_*", ".git/gc.pid", ".git/fsmonitor--daemon*", ".git/domarkx",
 }
 
-// Open opens the repository of a site. It is made when it is first used, unless a
+// Open opens the repository of a resource. It is created when it is first used, unless a
 // version is loaded before.
-func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	inFolder := site
+func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	inFolder := env
 	patterns := make([]domarkx.Value, len(excluded))
 	for i, pattern := range excluded {
 		patterns[i] = domarkx.StringValue(pattern)
 	}
-	own, _ := site.Config.Get("exclude")
-	inFolder.Config = site.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
+	own, _ := env.Config.Get("exclude")
+	inFolder.Config = env.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
 	f, err := directory.Open(inFolder)
 	if err != nil {
 		return nil, err
 	}
-	r := &repository{Resource: f, site: site, gitDir: filepath.Join(f.Path(), ".git")}
+	r := &repository{Resource: f, env: env, gitDir: filepath.Join(f.Path(), ".git")}
 	if err := r.notTheUsers(f.Hidden()); err != nil {
 		f.Close(context.Background())
 		return nil, err
 	}
-	if r.files, err = directory.OpenFiles(f.Path(), append(f.Hidden(), r.gitDir), filepath.Join(site.Dir, directory.NoteName)); err != nil {
+	if r.files, err = directory.OpenFiles(f.Path(), append(f.Hidden(), r.gitDir), filepath.Join(env.Dir, directory.NoteName)); err != nil {
 		f.Close(context.Background())
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // A repository is a Git repository with its work tree.
 type repository struct {
 	*directory.Resource
-	site   domarkx.Site
+	env    domarkx.Env
 	files  *directory.Files
 	gitDir string
 }
@@ -31,7 +31,7 @@ const (
 	cloneName   = "clone"   // a repository that is being cloned
 )
 
-func (r *repository) in(name string) string { return filepath.Join(r.site.Dir, name) }
+func (r *repository) in(name string) string { return filepath.Join(r.env.Dir, name) }
 
 func (r *repository) made() bool {
 	_, err := os.Lstat(r.in(madeName))

@@ -19,12 +19,12 @@ func TestSecretInURL(t *testing.T) {
 	git(t, from, "init", "-q", "-b", "main")
 	git(t, from, "add", "f")
 	git(t, from, "commit", "-q", "-m", "Begin")
-	site := func(url string) domarkx.Site {
+	env := func(url string) domarkx.Env {
 		config := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(url)})
 		written := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(strings.ReplaceAll(url, "s3cr3t", "${TOKEN}"))})
-		return domarkx.Site{Config: config, Written: written, Allow: domarkx.Allow{URLs: []string{"file://"}}}
+		return domarkx.Env{Config: config, Written: written, Allow: domarkx.Allow{URLs: []string{"file://"}}}
 	}
-	r := open(t, site("file://"+from))
+	r := open(t, env("file://"+from))
 	run(t, r, "status", `{}`)
 	err := filepath.WalkDir(pathOf(r), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -43,7 +43,7 @@ func TestSecretInURL(t *testing.T) {
 		t.Errorf("config: %q, %v", config, err)
 	}
 	for _, bad := range []string{"file://" + from + "/nowhere", "https:/s3cr3t", "ext::s3cr3t"} {
-		_, err := open(t, site(bad)).Execute(t.Context(), call(t, "status", `{}`))
+		_, err := open(t, env(bad)).Execute(t.Context(), call(t, "status", `{}`))
 		if err == nil || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", bad, err)
 		}

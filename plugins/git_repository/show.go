@@ -110,7 +110,7 @@ func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx
 			args = append(args, id)
 		}
 	}
-	spool := toolresult.NewSpool(r.site.Dir)
+	spool := toolresult.NewSpool(r.env.Dir)
 	defer spool.Close()
 	if _, err := g.Do(ctx, gitcmd.Command{Args: append(append(args, "--"), paths...), Stdout: spool}); err != nil {
 		return domarkx.Result{}, explain(ctx, err)

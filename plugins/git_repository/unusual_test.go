@@ -16,7 +16,7 @@ func TestShallowClone(t *testing.T) {
 	from, shallow := upstream(t), filepath.Join(t.TempDir(), "shallow")
 	git(t, from, "commit", "-q", "--allow-empty", "-m", "newest")
 	git(t, t.TempDir(), "clone", "-q", "--depth", "1", "file://"+from, shallow)
-	r := open(t, domarkx.Site{Config: value(t, `{"url": "file://`+shallow+`"}`), Allow: domarkx.Allow{URLs: []string{"file:///"}}})
+	r := open(t, domarkx.Env{Config: value(t, `{"url": "file://`+shallow+`"}`), Allow: domarkx.Allow{URLs: []string{"file:///"}}})
 	if got := run(t, r, "log", `{}`); strings.Count(got, `"subject"`) != 1 || !strings.Contains(got, "newest") {
 		t.Error(got)
 	}
@@ -28,7 +28,7 @@ func TestShallowClone(t *testing.T) {
 // TestSparse works in a sparse checkout, whose settings are in a file of their own.
 func TestSparse(t *testing.T) {
 	isolate(t)
-	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	r := open(t, domarkx.Env{Config: value(t, `{}`)})
 	run(t, r, "write_file", `{"path": "in/a", "content": "1\n"}`)
 	run(t, r, "write_file", `{"path": "out/b", "content": "1\n"}`)
 	run(t, r, "commit", `{"message": "first", `+signed+`}`)
@@ -53,7 +53,7 @@ func TestSparse(t *testing.T) {
 // TestRepositoryInTheWorkTree is recorded as the commit that it is on.
 func TestRepositoryInTheWorkTree(t *testing.T) {
 	isolate(t)
-	r := open(t, domarkx.Site{Config: value(t, `{}`)})
+	r := open(t, domarkx.Env{Config: value(t, `{}`)})
 	run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
 	run(t, r, "commit", `{"message": "first", `+signed+`}`)
 	inner := filepath.Join(pathOf(r), "inner")
@@ -84,7 +84,7 @@ func TestLinkedWorkTreeMakesNoVersion(t *testing.T) {
 	isolate(t)
 	top := t.TempDir()
 	write(t, filepath.Join(top, "linked", ".git"), "gitdir: /elsewhere/.git/worktrees/linked\n")
-	r := open(t, domarkx.Site{Config: value(t, `{"path": "linked"}`), WorkTree: top})
+	r := open(t, domarkx.Env{Config: value(t, `{"path": "linked"}`), WorkTree: top})
 	w, err := plugintest.NewMemory().Begin(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 // hang runs a command that does not end, until this process is killed.
 func hang(dir string) {
-	r, err := localshell.New().Open(context.Background(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue()})
+	r, err := localshell.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
 	if err == nil {
 		_, err = r.Execute(context.Background(), call("run_command", "command", daemon))
 	}
@@ -64,12 +64,12 @@ func call(tool string, pairs ...string) domarkx.Call {
 
 func open(t *testing.T, allow domarkx.Allow) (domarkx.Resource, string) {
 	t.Helper()
-	r, err := localshell.New().Open(t.Context(), domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: allow, Warn: func(m string) { t.Log(m) }})
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: allow, Warn: func(m string) { t.Log(m) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.TearDown(context.Background()) })
-	return r, r.(domarkx.Pather).Path()
+	return r, r.(domarkx.HostPath).Path()
 }
 
 func run(t *testing.T, r domarkx.Resource, command string) (code int, out string) {
@@ -229,7 +229,7 @@ func TestWithoutNamespaces(t *testing.T) {
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("took %v", took)
 			}
-			allDead(t, r.(domarkx.Pather).Path())
+			allDead(t, r.(domarkx.HostPath).Path())
 		})
 	}
 }
@@ -237,7 +237,7 @@ func TestWithoutNamespaces(t *testing.T) {
 // withoutNamespaces opens a shell as it is where processes have no namespaces of their own.
 func withoutNamespaces(t *testing.T) domarkx.Resource {
 	t.Helper()
-	r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Site{
+	r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Env{
 		Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestKilledSupervisor(t *testing.T) {
 			if !errors.As(err, &e) || e.Code != domarkx.CodeFailed || !strings.Contains(e.Message, "supervises the command was killed") {
 				t.Errorf("the call: %v", err)
 			}
-			allDead(t, r.(domarkx.Pather).Path())
+			allDead(t, r.(domarkx.HostPath).Path())
 			if code, out := run(t, r, "echo on"); code != 0 || out != "on\n" {
 				t.Errorf("afterwards: %d, %q", code, out)
 			}
@@ -280,7 +280,7 @@ func TestOddPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, free := range []bool{false, true} {
-		r, err := localshell.New().Open(t.Context(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: free}})
+		r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: free}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := localshell.New().Open(t.Context(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue()})
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
 	if err != nil {
 		t.Fatal(err)
 	}

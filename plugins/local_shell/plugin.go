@@ -62,21 +62,21 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return d, nil
 }
 
-// Open opens the folder of a site.
-func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	f, err := directory.Open(site)
+// Open opens the directory of a resource.
+func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	f, err := directory.Open(env)
 	if err != nil {
 		return nil, err
 	}
-	return newShell(f, site, p, p.Type()), nil
+	return newShell(f, env, p, p.Type()), nil
 }
 
-func newShell(f *directory.Resource, site domarkx.Site, p Plugin, kind string) *shell {
-	s := &shell{Resource: f, site: site, plugin: p, kind: kind, confined: !site.Allow.Unsandboxed}
+func newShell(f *directory.Resource, env domarkx.Env, p Plugin, kind string) *shell {
+	s := &shell{Resource: f, env: env, plugin: p, kind: kind, confined: !env.Allow.Unsandboxed}
 	if s.confined && !p.canConfine() {
 		s.confined = false
-		if site.Warn != nil {
-			site.Warn("commands of " + kind + " are not confined to their folder: this kernel has no Landlock")
+		if env.Warn != nil {
+			env.Warn("commands of " + kind + " are not confined to their folder: this kernel has no Landlock")
 		}
 	}
 	s.sweep()
@@ -86,7 +86,7 @@ func newShell(f *directory.Resource, site domarkx.Site, p Plugin, kind string) *
 // A shell is a folder in which commands run.
 type shell struct {
 	*directory.Resource
-	site     domarkx.Site
+	env      domarkx.Env
 	plugin   Plugin
 	kind     string // type of the resource, for messages
 	confined bool
@@ -164,7 +164,7 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		c.Args = []string{program, file}
 	}
 	c.Env = s.environment(temporary)
-	spool := toolresult.NewSpool(s.site.Dir)
+	spool := toolresult.NewSpool(s.env.Dir)
 	defer spool.Close()
 	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
 	c.Sealed = s.sealed()
@@ -192,8 +192,8 @@ func (s *shell) sealed() []string {
 }
 
 func (s *shell) warnUnsealed() {
-	if s.site.Warn != nil {
-		s.site.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.kind, s.Path()))
+	if s.env.Warn != nil {
+		s.env.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.kind, s.Path()))
 	}
 }
 
@@ -241,7 +241,7 @@ func (s *shell) environment(temporary string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	own, _ := s.site.Config.Get("env")
+	own, _ := s.env.Config.Get("env")
 	for _, m := range own.Members() {
 		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, m.Name+"=") })
 		env = append(env, m.Name+"="+m.Value.Text())
@@ -251,7 +251,7 @@ func (s *shell) environment(temporary string) []string {
 
 // temporaries names the file that lists the temporary folders of commands, for when
 // this program is killed.
-func (s *shell) temporaries() string { return filepath.Join(s.site.Dir, "temporary") }
+func (s *shell) temporaries() string { return filepath.Join(s.env.Dir, "temporary") }
 
 func (s *shell) remember(path string) error {
 	return os.WriteFile(s.temporaries(), []byte(path+"\n"), 0o600)

@@ -19,8 +19,8 @@ type Sandbox struct{ shell *shell }
 
 // NewSandbox returns the sandbox of a folder. kind is the type of the resource, for
 // messages. The program's main must call [Supervise] first.
-func NewSandbox(f *directory.Resource, site domarkx.Site, kind string) *Sandbox {
-	return &Sandbox{newShell(f, site, New(), kind)}
+func NewSandbox(f *directory.Resource, env domarkx.Env, kind string) *Sandbox {
+	return &Sandbox{newShell(f, env, New(), kind)}
 }
 
 // Run runs a program with arguments (its name among them) in dir, absolute, and

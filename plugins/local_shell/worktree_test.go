@@ -36,11 +36,11 @@ func TestGitDirectoryIsSealed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var warned []string
-			site := domarkx.Site{
+			env := domarkx.Env{
 				Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git"), filepath.Join(top, "mnt")},
 				Config: domarkx.ObjectValue().With("path", domarkx.StringValue(".")), Warn: func(m string) { warned = append(warned, m) },
 			}
-			r, err := c.plugin.Open(t.Context(), site)
+			r, err := c.plugin.Open(t.Context(), env)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestGitDirectoryIsSealed(t *testing.T) {
 
 func TestOutputLimit(t *testing.T) {
 	const limit = 3 << 20
-	r, err := localshell.NewLimited(limit).Open(t.Context(), domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue()})
+	r, err := localshell.NewLimited(limit).Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestOutputLimit(t *testing.T) {
 	if over, ok := result.Value.Get("output_limit_exceeded"); !ok || !over.IsTrue() {
 		t.Error("the result does not say that there was more")
 	}
-	if _, err := os.Stat(filepath.Join(r.(domarkx.Pather).Path(), "after")); err == nil {
+	if _, err := os.Stat(filepath.Join(r.(domarkx.HostPath).Path(), "after")); err == nil {
 		t.Error("the command went on")
 	}
 }
@@ -97,7 +97,7 @@ func TestOutputLimit(t *testing.T) {
 func TestNoLandlockIsToldOnce(t *testing.T) {
 	var warned []string
 	m := plugins.New([]domarkx.Plugin{localshell.NewWithoutLandlock()}, plugintest.NewMemory(),
-		plugins.Home{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})
+		plugins.Config{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})
 	config := domarkx.ObjectValue().With("type", domarkx.StringValue("local_shell"))
 	for _, workspace := range []string{"a", "b", "a"} {
 		l, err := m.Open(t.Context(), workspace, plugins.Options{Specs: []domarkx.ResourceSpec{

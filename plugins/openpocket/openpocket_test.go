@@ -80,17 +80,17 @@ type resource struct {
 
 func open(t *testing.T, config string) *resource {
 	t.Helper()
-	return openAt(t, domarkx.Site{Config: parse(t, config), Dir: t.TempDir()})
+	return openAt(t, domarkx.Env{Config: parse(t, config), Dir: t.TempDir()})
 }
 
-func openAt(t *testing.T, site domarkx.Site) *resource {
+func openAt(t *testing.T, env domarkx.Env) *resource {
 	t.Helper()
-	site.Warn = func(m string) { t.Log(m) }
-	live, err := openpocket.New().Open(t.Context(), site)
+	env.Warn = func(m string) { t.Log(m) }
+	live, err := openpocket.New().Open(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &resource{live, t, live.(domarkx.Pather).Path()}
+	r := &resource{live, t, live.(domarkx.HostPath).Path()}
 	t.Cleanup(func() {
 		if err := live.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -273,7 +273,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.refuse("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`, domarkx.CodeRefused)
-	if _, err := openpocket.New().Open(t.Context(), domarkx.Site{Config: parse(t, `{"screenshots": "../x"}`), Dir: t.TempDir()}); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := openpocket.New().Open(t.Context(), domarkx.Env{Config: parse(t, `{"screenshots": "../x"}`), Dir: t.TempDir()}); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("screenshots outside of the resource: %v", err)
 	}
 }
@@ -287,7 +287,7 @@ func TestWholeWorkTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := openAt(t, domarkx.Site{Config: parse(t, `{"path": ".", "screenshots": ".git/hooks"}`), Dir: t.TempDir(), WorkTree: tree})
+	r := openAt(t, domarkx.Env{Config: parse(t, `{"path": ".", "screenshots": ".git/hooks"}`), Dir: t.TempDir(), WorkTree: tree})
 	session := r.call("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`)
 	if path, _ := session.Get("path"); r.read(path.Text()) == "" {
 		t.Error("nothing was written")
@@ -313,7 +313,7 @@ func TestWholeWorkTree(t *testing.T) {
 // TestDefaults completes calls so that they can be made again.
 func TestDefaults(t *testing.T) {
 	r := open(t, `{}`)
-	d := r.Resource.(domarkx.Defaulter)
+	d := r.Resource.(domarkx.ArgumentDefaulter)
 	r.call("start_session", `{"task": "t", "at": "2026-02-18T13:00:00Z"}`)
 	for tool, test := range map[string]struct{ arguments, names string }{
 		"start_session":  {`{"task": "t"}`, "task at"},

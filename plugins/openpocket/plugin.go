@@ -55,17 +55,17 @@ const (
 	defaultMaxScreenshots = 400
 )
 
-// Open opens the folder of a site.
-func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
+// Open opens the directory of a resource.
+func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	r := &resource{screenshots: defaultScreenshots, maxScreenshots: defaultMaxScreenshots}
-	if dir, ok := site.Config.Get("screenshots"); ok {
+	if dir, ok := env.Config.Get("screenshots"); ok {
 		clean := filepath.Clean(filepath.FromSlash(dir.Text()))
 		if !filepath.IsLocal(clean) || strings.ContainsRune(dir.Text(), 0) {
 			return nil, fmt.Errorf("screenshots %q is outside of the resource, expected a folder in it: %w", dir.Text(), domarkx.ErrInvalid)
 		}
 		r.screenshots = filepath.ToSlash(clean)
 	}
-	if n, ok := site.Config.Get("max_screenshots"); ok {
+	if n, ok := env.Config.Get("max_screenshots"); ok {
 		most, err := strconv.Atoi(n.Text())
 		if err != nil || most < 1 {
 			return nil, fmt.Errorf("max_screenshots %s is no number of screenshots: %w", n.Text(), domarkx.ErrInvalid)
@@ -73,11 +73,11 @@ func (p Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, er
 		r.maxScreenshots = most
 	}
 	var err error
-	if r.Resource, err = directory.Open(site); err != nil {
+	if r.Resource, err = directory.Open(env); err != nil {
 		return nil, err
 	}
 	r.root = r.Resource.Files()
-	r.sandbox = localshell.NewSandbox(r.Resource, site, p.Type())
+	r.sandbox = localshell.NewSandbox(r.Resource, env, p.Type())
 	return r, nil
 }
 

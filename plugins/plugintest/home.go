@@ -39,7 +39,7 @@ func (s Suite) home(t *testing.T, store *Memory) *home {
 
 // manager returns a manager of the instances there, with another store.
 func (h *home) manager(t *testing.T, store plugins.Versions) *plugins.WorkspaceManager {
-	return plugins.New([]domarkx.Plugin{h.s.Plugin}, store, plugins.Home{Dir: h.dir, WorkTree: h.tree, Warn: func(m string) { t.Log(m) }})
+	return plugins.New([]domarkx.Plugin{h.s.Plugin}, store, plugins.Config{Dir: h.dir, WorkTree: h.tree, Warn: func(m string) { t.Log(m) }})
 }
 
 func (s Suite) spec(config domarkx.Value) []domarkx.ResourceSpec {

@@ -15,7 +15,7 @@ import (
 // that pg_dump knows.
 func TestKinds(t *testing.T) {
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	su := asSuperuser(t, dir)
@@ -50,7 +50,7 @@ b" IS E'x\n-- y'`,
 // and then a superuser.
 func TestRefusedKinds(t *testing.T) {
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	su := asSuperuser(t, dir)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // hold works with the resource in a folder until it is killed.
 func hold(dir string) {
 	ctx := context.Background()
-	live, err := postgres.New().Open(ctx, domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
 	run := func(sql string) {
 		if err == nil {
 			_, err = live.Execute(ctx, domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "sql", Value: domarkx.StringValue(sql)})})
@@ -121,7 +121,7 @@ func TestKill(t *testing.T) {
 		if round == 0 {
 			gone(t, dir)
 		} // else the next one meets the server while it ends
-		db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+		db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 		if !db.Changed() {
 			t.Error("not changed")
 		}
@@ -148,13 +148,13 @@ func TestMissingPrograms(t *testing.T) {
 
 func TestDSN(t *testing.T) {
 	const dsn = "host=/nowhere user=u password=secret dbname=d"
-	site := domarkx.Site{Dir: t.TempDir(), Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})}
+	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})}
 	ctx := context.Background()
-	if _, err := postgres.New().Open(ctx, site); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "domarkx.allowDSN") {
+	if _, err := postgres.New().Open(ctx, env); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "domarkx.allowDSN") {
 		t.Errorf("not allowed: %v", err)
 	}
-	site.Allow.DSNs = []string{dsn}
-	live, err := postgres.New().Open(ctx, site)
+	env.Allow.DSNs = []string{dsn}
+	live, err := postgres.New().Open(ctx, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestDSN(t *testing.T) {
 // A database of the user's own, on a server that a resource made.
 func TestExternal(t *testing.T) {
 	own := dir(t)
-	databasetest.Open(t, postgres.New(), domarkx.Site{Dir: own}).Query("SELECT 1")
+	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
 	state, err := os.ReadFile(filepath.Join(own, "server.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestExternal(t *testing.T) {
 	}
 	open := func(user string) *databasetest.DB {
 		dsn := fmt.Sprintf("host=%s user=%s password=%s dbname=domarkx", text("Socket"), user, text("Password"))
-		return databasetest.Open(t, postgres.New(), domarkx.Site{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
+		return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
 			Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
 	}
 	admin := open("git_domarkx")
@@ -216,7 +216,7 @@ func TestExternal(t *testing.T) {
 		}
 	}
 	// A private copy works on a server of its own.
-	private := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir(t), Private: true,
+	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t), Private: true,
 		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
 	private.Load(m, full)
 	if again := private.Commit(m); again != full {

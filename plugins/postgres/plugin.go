@@ -36,26 +36,26 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
 }
 
-// Open opens the database that the config's dsn names, unless the site is private or
+// Open opens the database that the config's dsn names, unless env is private or
 // there is none; then one on a server of its own, which is started when it is first
 // needed.
-func (Plugin) Open(ctx context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	dsn, named := site.Config.Get("dsn")
-	if !named || site.Private {
-		s, err := openServer(ctx, site)
+func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	dsn, named := env.Config.Get("dsn")
+	if !named || env.Private {
+		s, err := openServer(ctx, env)
 		if err != nil {
 			return nil, err
 		}
-		return &resource{dir: site.Dir, name: site.Resource, database: s}, nil
+		return &resource{dir: env.Dir, name: env.Resource, database: s}, nil
 	}
-	if !slices.Contains(site.Allow.DSNs, dsn.Text()) {
+	if !slices.Contains(env.Allow.DSNs, dsn.Text()) {
 		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document has", domarkx.ErrInvalid)
 	}
 	e, err := openExternal(dsn.Text())
 	if err != nil {
 		return nil, err
 	}
-	return &resource{dir: site.Dir, name: site.Resource, database: e}, nil
+	return &resource{dir: env.Dir, name: env.Resource, database: e}, nil
 }
 
 // A resource is a database.

@@ -38,8 +38,8 @@ type server struct {
 }
 
 // openServer finds the server of a resource, or prepares to make one.
-func openServer(_ context.Context, site domarkx.Site) (store, error) {
-	s := &server{dir: site.Dir}
+func openServer(_ context.Context, env domarkx.Env) (store, error) {
+	s := &server{dir: env.Dir}
 	var err error
 	if s.account, err = unprivileged(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func openServer(_ context.Context, site domarkx.Site) (store, error) {
 	return s, s.removeSocket()
 }
 
-var _ plugins.Orphaner = Plugin{}
+var _ plugins.Leftovers = Plugin{}
 
 func (*server) shared() bool { return false }
 

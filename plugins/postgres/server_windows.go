@@ -7,6 +7,6 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-func openServer(context.Context, domarkx.Site) (store, error) {
+func openServer(context.Context, domarkx.Env) (store, error) {
 	return nil, fmt.Errorf("private PostgreSQL servers are for Linux and macOS; name a database with dsn: %w", domarkx.ErrUnsupported)
 }

@@ -16,7 +16,7 @@ import (
 
 func open(t *testing.T) *databasetest.DB {
 	t.Helper()
-	return databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir(t)})
+	return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t)})
 }
 
 // dir is a folder whose server is removed with it.
@@ -24,7 +24,7 @@ func dir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Cleanup(func() {
-		live, err := postgres.New().Open(context.Background(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue()})
+		live, err := postgres.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
 		if err == nil {
 			err = live.TearDown(context.Background())
 		}

@@ -46,7 +46,7 @@ COMMENT ON TABLE a IS 'a comment'; COMMENT ON SCHEMA public IS 'ours'`
 
 func TestVersions(t *testing.T) {
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	if db.Changed() {
@@ -156,7 +156,7 @@ func TestSchemaPublic(t *testing.T) {
 // Large objects are in pieces, of which a change costs few.
 func TestLargeObjects(t *testing.T) {
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	none := db.Commit(m)
 	db.Execute(`SELECT lo_from_bytea(5, ''), lo_from_bytea(4000000001, '\x00ff0a5c74'), lo_from_bytea(7, decode(repeat('00', 16384), 'hex')), lo_create(8);

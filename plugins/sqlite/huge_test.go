@@ -15,7 +15,7 @@ import (
 
 // What is too large to be shown is not read either. (The race detector allocates as much again.)
 func TestHugeValue(t *testing.T) {
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: made(t, "CREATE TABLE t (v); CREATE TABLE u (v)", "INSERT INTO t VALUES (zeroblob(120000000))", "INSERT INTO u VALUES (1)")})
+	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: made(t, "CREATE TABLE t (v); CREATE TABLE u (v)", "INSERT INTO t VALUES (zeroblob(120000000))", "INSERT INTO u VALUES (1)")})
 	m := plugintest.NewMemory()
 	var from, to runtime.MemStats
 	runtime.ReadMemStats(&from)

@@ -12,14 +12,14 @@ import (
 )
 
 // inWorkTree is the file that a config's path names. Folders on the way are made.
-func inWorkTree(site domarkx.Site, path string) (string, error) {
+func inWorkTree(env domarkx.Env, path string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
 	}
-	if site.WorkTree == "" {
+	if env.WorkTree == "" {
 		return refuse("needs a work tree, and the repository is bare; leave it out for a private database")
 	}
-	top, err := filepath.EvalSymlinks(site.WorkTree)
+	top, err := filepath.EvalSymlinks(env.WorkTree)
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +36,7 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 	folder := filepath.Dir(local)
 	real, err := filepath.EvalSymlinks(filepath.Join(top, folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := permitted(site, top, filepath.Join(top, local)); err != nil {
+		if err := permitted(env, top, filepath.Join(top, local)); err != nil {
 			return refuse("%v", err)
 		}
 		if err := root.MkdirAll(folder, 0o755); err != nil {
@@ -53,7 +53,7 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
-	if err := permitted(site, top, file); err != nil {
+	if err := permitted(env, top, file); err != nil {
 		return refuse("%v", err)
 	}
 	info, err := os.Lstat(file)
@@ -64,11 +64,11 @@ func inWorkTree(site domarkx.Site, path string) (string, error) {
 }
 
 // permitted says why a file cannot be a resource.
-func permitted(site domarkx.Site, top, file string) error {
+func permitted(env domarkx.Env, top, file string) error {
 	if !within(file, top) {
 		return errors.New("leads out of the work tree")
 	}
-	for _, f := range append([]string{filepath.Join(top, ".git")}, site.Forbidden...) {
+	for _, f := range append([]string{filepath.Join(top, ".git")}, env.Forbidden...) {
 		if real, err := filepath.EvalSymlinks(f); err == nil {
 			f = real
 		}

@@ -42,17 +42,17 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
 }
 
-// Open opens the database of a site: the file that its config's path names, unless
-// the site is private or there is none; then one of its own.
-func (Plugin) Open(_ context.Context, site domarkx.Site) (domarkx.Resource, error) {
-	dir, err := filepath.EvalSymlinks(site.Dir)
+// Open opens the database of a resource: the file that its config's path names, unless
+// env is private or there is none; then one of its own.
+func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	dir, err := filepath.EvalSymlinks(env.Dir)
 	if err != nil {
 		return nil, err
 	}
 	r := &resource{dir: dir, path: filepath.Join(dir, fileName), own: true}
-	if path, named := site.Config.Get("path"); named && !site.Private {
+	if path, named := env.Config.Get("path"); named && !env.Private {
 		r.own = false
-		if r.path, err = inWorkTree(site, path.Text()); err != nil {
+		if r.path, err = inWorkTree(env, path.Text()); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 func open(t *testing.T) *databasetest.DB {
 	t.Helper()
-	return databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: t.TempDir()})
+	return databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir()})
 }
 
 func TestTools(t *testing.T) {

@@ -63,7 +63,7 @@ func TestUnusualDatabases(t *testing.T) {
 			dir := made(t, tt.statements...)
 			path := filepath.Join(dir, "database.sqlite")
 			before := read(t, path)
-			db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: dir})
+			db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: dir})
 			m := plugintest.NewMemory()
 			version := db.Commit(m)
 			files := databasetest.Files(t, m, version)
@@ -82,7 +82,7 @@ func TestUnusualDatabases(t *testing.T) {
 			if name != "journal kept" && db.Changed() {
 				t.Error("changed after a commit")
 			}
-			other := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: t.TempDir()})
+			other := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir()})
 			other.Load(m, version)
 			db.Execute("DROP TABLE t")
 			db.Load(m, version)
@@ -108,7 +108,7 @@ func TestBrokenWithLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := read(t, path+"-wal")
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	w, err := m.Begin(t.Context(), "")
 	if err != nil {

@@ -31,7 +31,7 @@ func read(t *testing.T, path string) []byte {
 
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	if db.Changed() {
@@ -88,7 +88,7 @@ CREATE VIEW b AS SELECT * FROM a`)
 		t.Error("another version after a prune")
 	}
 	// In another place.
-	other := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: t.TempDir()})
+	other := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir()})
 	other.Load(m, full)
 	if again := other.Commit(m); again != full {
 		t.Error("another version elsewhere")
@@ -148,7 +148,7 @@ func TestLogOfAnotherProgram(t *testing.T) {
 	top := t.TempDir()
 	path := filepath.Join(top, "data", "app.db")
 	config := databasetest.Object(t, `{"path": "data/app.db"}`)
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: t.TempDir(), WorkTree: top, Config: config})
+	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Config: config})
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -224,16 +224,16 @@ func TestPath(t *testing.T) {
 	}
 	for _, path := range []string{"../x", "/x", ".", ".git/x", "mnt/x", "out/x", "out/new/x", "git/x", "git/new/x", "file", "folder", "new/../../x"} {
 		config := domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(path)})
-		live, err := sqlite.New().Open(context.Background(), domarkx.Site{Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt")}, Config: config})
+		live, err := sqlite.New().Open(context.Background(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt")}, Config: config})
 		if err == nil {
 			t.Errorf("%q was opened: %v", path, live)
 		}
 	}
 	config := databasetest.Object(t, `{"path": "x"}`)
-	if _, err := sqlite.New().Open(context.Background(), domarkx.Site{Dir: t.TempDir(), Config: config}); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := sqlite.New().Open(context.Background(), domarkx.Env{Dir: t.TempDir(), Config: config}); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("in a bare repository: %v", err)
 	}
-	private := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: t.TempDir(), WorkTree: top, Private: true, Config: config})
+	private := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Private: true, Config: config})
 	private.Execute("CREATE TABLE t (v)")
 	if _, err := os.Lstat(filepath.Join(top, "x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a private one is at the path: %v", err)
@@ -244,7 +244,7 @@ func TestPath(t *testing.T) {
 func TestBrokenDatabase(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "database.sqlite")
-	db := databasetest.Open(t, sqlite.New(), domarkx.Site{Dir: dir})
+	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: dir})
 	db.Execute("CREATE TABLE t (v); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT hex(i) FROM n")
 	whole := read(t, path)
 	m := plugintest.NewMemory()

@@ -19,18 +19,18 @@ type DB struct {
 	Live domarkx.Resource
 }
 
-// Open opens the resource of a site; a site without a config gets {}. The test
+// Open opens the resource of an env; an env without a config gets {}. The test
 // closes it.
-func Open(t *testing.T, p domarkx.Plugin, site domarkx.Site) *DB {
+func Open(t *testing.T, p domarkx.Plugin, env domarkx.Env) *DB {
 	t.Helper()
-	if site.Config.Kind() == domarkx.Null {
-		site.Config = domarkx.ObjectValue()
+	if env.Config.Kind() == domarkx.Null {
+		env.Config = domarkx.ObjectValue()
 	}
-	if site.Warn == nil {
-		site.Warn = func(string) {}
+	if env.Warn == nil {
+		env.Warn = func(string) {}
 	}
-	site.Workspace, site.Resource = "w", p.Type()
-	live, err := p.Open(context.Background(), site)
+	env.Workspace, env.Resource = "w", p.Type()
+	live, err := p.Open(context.Background(), env)
 	if err != nil {
 		t.Fatal(err)
 	}

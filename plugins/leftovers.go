@@ -12,20 +12,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An Orphaner is a plugin whose resources have something outside of their folders,
+// An Leftovers is a plugin whose resources have something outside of their folders,
 // such as a container, which can be left when the folder is gone.
-type Orphaner interface {
-	// Orphans lists what is left of resources that were made in a folder of instances
+type Leftovers interface {
+	// Leftovers lists what is left of resources that were made in a folder of instances
 	// and are in none of them any more (see [EachResource]), whatever they are
 	// called by now. It starts nothing, waits for nothing that may be down, and says
 	// nothing of what it cannot reach.
-	Orphans(ctx context.Context, root string) ([]Orphan, error)
-	// RemoveOrphan removes what Orphans listed.
-	RemoveOrphan(ctx context.Context, o Orphan) error
+	Leftovers(ctx context.Context, root string) ([]Leftover, error)
+	// RemoveLeftover removes what Leftovers listed.
+	RemoveLeftover(ctx context.Context, o Leftover) error
 }
 
-// An Orphan is what is left of a resource.
-type Orphan struct {
+// An Leftover is what is left of a resource.
+type Leftover struct {
 	Type      string // of the resource; set by the manager
 	What      string // for people, such as "container 0123456789ab"
 	ID        string // for the plugin
@@ -34,20 +34,20 @@ type Orphan struct {
 	Dir       string // folder that the resource had
 }
 
-// Orphans lists what is left, outside of the folder of the instances, of resources
+// Leftovers lists what is left, outside of the folder of the instances, of resources
 // that are gone. One plugin's error does not keep the others from it.
-func (m *WorkspaceManager) Orphans(ctx context.Context) ([]Orphan, error) {
-	if _, err := os.Stat(m.home.Dir); errors.Is(err, fs.ErrNotExist) {
+func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
+	if _, err := os.Stat(m.config.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was ever made
 	}
-	var all []Orphan
+	var all []Leftover
 	var errs []error
-	for _, k := range m.kinds {
-		p, ok := k.plugin.(Orphaner)
+	for _, k := range m.types {
+		p, ok := k.plugin.(Leftovers)
 		if !ok {
 			continue
 		}
-		found, err := guard(ctx, m.home.Grace, nil, func(ctx context.Context) ([]Orphan, error) { return p.Orphans(ctx, m.home.Dir) })
+		found, err := guard(ctx, m.config.Grace, nil, func(ctx context.Context) ([]Leftover, error) { return p.Leftovers(ctx, m.config.Dir) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("looking for what is left of resources of type %q: %w", k.plugin.Type(), err))
 		}
@@ -59,11 +59,11 @@ func (m *WorkspaceManager) Orphans(ctx context.Context) ([]Orphan, error) {
 	return all, errors.Join(errs...)
 }
 
-// RemoveOrphan removes what Orphans listed.
-func (m *WorkspaceManager) RemoveOrphan(ctx context.Context, o Orphan) error {
-	for _, k := range m.kinds {
-		if p, ok := k.plugin.(Orphaner); ok && k.plugin.Type() == o.Type {
-			_, err := guard(ctx, m.home.Grace, nil, nothing(func(ctx context.Context) error { return p.RemoveOrphan(ctx, o) }))
+// RemoveLeftover removes what Leftovers listed.
+func (m *WorkspaceManager) RemoveLeftover(ctx context.Context, o Leftover) error {
+	for _, k := range m.types {
+		if p, ok := k.plugin.(Leftovers); ok && k.plugin.Type() == o.Type {
+			_, err := guard(ctx, m.config.Grace, nil, nothing(func(ctx context.Context) error { return p.RemoveLeftover(ctx, o) }))
 			return err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // describeTimeout bounds how long a plugin may take to describe itself.
 const describeTimeout = 30 * time.Second
 
-// A kind is a plugin with what it says of itself, which it is asked for once.
-type kind struct {
+// A resourceType is a plugin with what it says of itself, which it is asked for once.
+type resourceType struct {
 	plugin domarkx.Plugin
 	grace  time.Duration
 
@@ -26,7 +26,7 @@ type kind struct {
 }
 
 // describe asks the plugin what it offers, unless it said so already.
-func (k *kind) describe(ctx context.Context) error {
+func (k *resourceType) describe(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.described {

@@ -15,15 +15,15 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// orphansTimeout bounds how long an engine may take to say what containers it has.
-const orphansTimeout = 2 * time.Second
+// leftoversTimeout bounds how long an engine may take to say what containers it has.
+const leftoversTimeout = 2 * time.Second
 
-// Orphans lists the containers on the engine that no resource below a folder has
+// Leftovers lists the containers on the engine that no resource below a folder has
 // any more: those that were made for one below it, and are in no state there. Those
 // that other machines or repositories made on the same engine are none. Without
 // an engine that answers at once there are none.
-func (p *Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error) {
-	asked, cancel := context.WithTimeout(ctx, orphansTimeout)
+func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
+	asked, cancel := context.WithTimeout(ctx, leftoversTimeout)
 	defer cancel()
 	e, err := answering(asked)
 	if err != nil || e == nil {
@@ -46,16 +46,16 @@ func (p *Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, er
 	if err != nil {
 		return nil, err
 	}
-	var orphans []plugins.Orphan
+	var leftovers []plugins.Leftover
 	for _, c := range list {
 		dir := c.Labels[labelDir]
 		if !within(root, dir) || live[c.Labels[labelInstance]] {
 			continue
 		}
-		orphans = append(orphans, plugins.Orphan{What: "container " + short(c.ID), ID: c.ID,
+		leftovers = append(leftovers, plugins.Leftover{What: "container " + short(c.ID), ID: c.ID,
 			Workspace: c.Labels[labelWorkspace], Resource: c.Labels[labelResource], Dir: dir})
 	}
-	return orphans, nil
+	return leftovers, nil
 }
 
 // answering connects to the engine if there is one that answers; else nil. A socket
@@ -79,8 +79,8 @@ func answering(ctx context.Context) (*engine, error) {
 	return e, nil
 }
 
-// RemoveOrphan removes a container that [Plugin.Orphans] found.
-func (p *Plugin) RemoveOrphan(ctx context.Context, o plugins.Orphan) error {
+// RemoveLeftover removes a container that [Plugin.Leftovers] found.
+func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 	e, err := connect(ctx, program{})
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // it: a private copy would only hide that.
 func TestForbiddenPathIsNoPrivateCopy(t *testing.T) {
 	w := newWorld(t)
-	w.home.Limits = func() (plugins.Limits, error) {
-		return plugins.Limits{Forbidden: []string{filepath.Join(w.home.WorkTree, "sub/.git")}}, nil
+	w.config.Limits = func() (plugins.Limits, error) {
+		return plugins.Limits{Forbidden: []string{filepath.Join(w.config.WorkTree, "sub/.git")}}, nil
 	}
 	w.renew(w.store)
 	w.open("around", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "sub"}`)}})

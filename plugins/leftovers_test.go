@@ -15,39 +15,41 @@ import (
 // leaving is a plugin whose resources leave something.
 type leaving struct {
 	fake
-	left []plugins.Orphan
+	left []plugins.Leftover
 	err  error
 }
 
 func (*leaving) Type() string { return "leaving" }
 
-func (p *leaving) Orphans(context.Context, string) ([]plugins.Orphan, error) { return p.left, p.err }
+func (p *leaving) Leftovers(context.Context, string) ([]plugins.Leftover, error) {
+	return p.left, p.err
+}
 
-func (p *leaving) RemoveOrphan(_ context.Context, o plugins.Orphan) error {
-	p.left = slices.DeleteFunc(p.left, func(l plugins.Orphan) bool { return l.ID == o.ID })
+func (p *leaving) RemoveLeftover(_ context.Context, o plugins.Leftover) error {
+	p.left = slices.DeleteFunc(p.left, func(l plugins.Leftover) bool { return l.ID == o.ID })
 	return nil
 }
 
-func TestOrphans(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	w := newWorld(t)
-	p := &leaving{left: []plugins.Orphan{{What: "thing 1", ID: "1"}}}
-	w.m = plugins.New([]domarkx.Plugin{w.p, p}, w.store, w.home)
-	if found, err := w.m.Orphans(t.Context()); err != nil || len(found) != 0 {
+	p := &leaving{left: []plugins.Leftover{{What: "thing 1", ID: "1"}}}
+	w.m = plugins.New([]domarkx.Plugin{w.p, p}, w.store, w.config)
+	if found, err := w.m.Leftovers(t.Context()); err != nil || len(found) != 0 {
 		t.Errorf("%v, %v where nothing was made", found, err)
 	}
 	w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
-	found, err := w.m.Orphans(t.Context())
+	found, err := w.m.Leftovers(t.Context())
 	if err != nil || len(found) != 1 || found[0].Type != "leaving" {
 		t.Fatalf("%v, %v", found, err)
 	}
-	if err := w.m.RemoveOrphan(t.Context(), found[0]); err != nil || len(p.left) != 0 {
+	if err := w.m.RemoveLeftover(t.Context(), found[0]); err != nil || len(p.left) != 0 {
 		t.Error(err, p.left)
 	}
-	if err := w.m.RemoveOrphan(t.Context(), plugins.Orphan{Type: "fake"}); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := w.m.RemoveLeftover(t.Context(), plugins.Leftover{Type: "fake"}); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Error(err)
 	}
 	p.err = errors.New("broken")
-	if _, err := w.m.Orphans(t.Context()); !errors.Is(err, p.err) {
+	if _, err := w.m.Leftovers(t.Context()); !errors.Is(err, p.err) {
 		t.Error(err)
 	}
 }

@@ -13,13 +13,13 @@ import (
 )
 
 // A server of root is in no folder of its resource, and can be left.
-func TestOrphans(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "w", "1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	live, err := postgres.New().Open(t.Context(), domarkx.Site{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	live, err := postgres.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,9 @@ func TestOrphans(t *testing.T) {
 	if cerr := live.Close(t.Context()); err != nil || cerr != nil {
 		t.Fatal(err, cerr)
 	}
-	expect := func(want int, what string) []plugins.Orphan {
+	expect := func(want int, what string) []plugins.Leftover {
 		t.Helper()
-		found, err := postgres.New().Orphans(t.Context(), root)
+		found, err := postgres.New().Leftovers(t.Context(), root)
 		if err != nil || len(found) != want {
 			t.Fatalf("%s: %+v, %v, want %d", what, found, err, want)
 		}
@@ -49,14 +49,14 @@ func TestOrphans(t *testing.T) {
 		return
 	}
 	o := expect(1, "once the resource is gone")[0]
-	if err := postgres.New().RemoveOrphan(t.Context(), o); err != nil {
+	if err := postgres.New().RemoveLeftover(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(o.ID); err == nil || o.Dir != dir {
 		t.Errorf("%+v is there", o)
 	}
 	expect(0, "after removing it")
-	if err := postgres.New().RemoveOrphan(t.Context(), plugins.Orphan{ID: root}); err == nil {
+	if err := postgres.New().RemoveLeftover(t.Context(), plugins.Leftover{ID: root}); err == nil {
 		t.Error("what is no server was removed")
 	}
 }

@@ -37,9 +37,9 @@ func removePlace(place string) error {
 	return nil
 }
 
-// Orphans lists the servers of root whose resource was below a folder and is gone.
+// Leftovers lists the servers of root whose resource was below a folder and is gone.
 // Those of others are in the folders of their resources.
-func (Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error) {
+func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error
 	if err != nil || len(owners) == 0 {
 		return nil, err
 	}
-	var found []plugins.Orphan
+	var found []plugins.Leftover
 	for _, path := range owners {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func (Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error
 		dir := strings.TrimSuffix(string(data), "\n")
 		if inside, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(inside) {
 			place := strings.TrimSuffix(path, ownerSuffix)
-			found = append(found, plugins.Orphan{What: "the PostgreSQL server in " + place, ID: place, Dir: dir})
+			found = append(found, plugins.Leftover{What: "the PostgreSQL server in " + place, ID: place, Dir: dir})
 		}
 	}
 	if len(found) == 0 {
@@ -70,13 +70,13 @@ func (Plugin) Orphans(ctx context.Context, root string) ([]plugins.Orphan, error
 	if err != nil {
 		return nil, err
 	}
-	var orphans []plugins.Orphan
+	var leftovers []plugins.Leftover
 	for _, o := range found {
 		if !live[o.ID] {
-			orphans = append(orphans, o)
+			leftovers = append(leftovers, o)
 		}
 	}
-	return orphans, nil
+	return leftovers, nil
 }
 
 // placesBelow reads where the servers of the resources below a folder are. What
@@ -102,8 +102,8 @@ func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	return live, err
 }
 
-// RemoveOrphan ends a server that [Plugin.Orphans] found, and removes its files.
-func (Plugin) RemoveOrphan(_ context.Context, o plugins.Orphan) error {
+// RemoveLeftover ends a server that [Plugin.Leftovers] found, and removes its files.
+func (Plugin) RemoveLeftover(_ context.Context, o plugins.Leftover) error {
 	if filepath.Dir(o.ID) != rootPlaces {
 		return fmt.Errorf("%s: %w: it is no server of root's", o.What, domarkx.ErrInvalid)
 	}
