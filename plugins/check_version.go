@@ -6,8 +6,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// CheckVersion lets the plugin of a resource look at a version that may have come from
-// anybody, as far as it does that. See [domarkx.VersionChecker].
+// CheckVersion lets the plugin of a resource validate a version, if it can. See
+// [domarkx.VersionChecker].
 func (m *WorkspaceManager) CheckVersion(ctx context.Context, r domarkx.ResourceVersion) error {
 	for _, k := range m.types {
 		c, ok := k.plugin.(domarkx.VersionChecker)

@@ -10,12 +10,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// errAbandoned says that a plugin went on working after it should have ended.
+// errAbandoned reports that a plugin kept working after its context ended.
 var errAbandoned = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin does not answer, and did not end when it was told to"}
 
-// guard runs a plugin's code: a panic is an error, and code that does not return
-// within grace after its ctx ended is left to itself. busy, unless nil, is closed
-// when the code is done, which it is before guard returns unless it was abandoned.
+// guard runs a plugin's code. It turns a panic into an error, and abandons code that does
+// not return within grace after its context ended. busy, unless nil, is closed when the code
+// returns, which is before guard returns unless the code was abandoned.
 func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		v   T
@@ -29,7 +29,7 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 				a.err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the plugin panicked: %v\n%s", p, trace())}
 			}
 			if busy != nil {
-				close(busy) // first: who has the answer may go on with the resource at once
+				close(busy) // first: the receiver of the answer may use the resource at once
 			}
 			answers <- a
 		}()
@@ -51,14 +51,14 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 	}
 }
 
-// trace is where a panic came from, bounded.
+// trace returns a bounded stack trace of a panic.
 func trace() []byte {
 	const longest = 4 << 10
 	stack := debug.Stack()
 	return stack[:min(len(stack), longest)]
 }
 
-// nothing adapts a function without a value to guard.
+// nothing adapts a function without a result to guard.
 func nothing(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }

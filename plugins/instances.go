@@ -16,27 +16,27 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// An Instance is a workspace that is live on this machine.
+// An Instance is a workspace that is instantiated on this machine.
 type Instance struct {
 	Name        string
-	Head        string // version that the live state derives from, "" for none yet
+	Head        string // version that the live state derives from, "" for none
 	Private     bool
-	Interrupted bool   // whether a load or a commit was begun and not finished
-	Loading     string // version that was begun to be loaded and not finished; "" for none
+	Interrupted bool   // whether a load or commit was started and not finished
+	Loading     string // id of the version whose load was not finished; "" for none
 	Resources   []InstanceResource
 }
 
 // An InstanceResource is a resource of an instance.
 type InstanceResource struct {
 	domarkx.ResourceSpec
-	Made    bool   // false until the plugin made it
-	Private bool   // whether it works on what only it has
-	Path    string // folder of this machine that it is, "" for none
-	Version string // that the head has of it, "" for none
+	Made    bool   // whether the plugin created it
+	Private bool   // whether it works on its own files only
+	Path    string // directory of the resource on this machine, "" for none
+	Version string // its version in Head, "" for none
 }
 
-// Instances returns the workspaces that are live on this machine, by name. It opens
-// none and waits for nobody.
+// Instances returns the workspaces that are instantiated on this machine, sorted by name. It
+// neither opens them nor waits for locks.
 func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 	return instances, nil
 }
 
-// pathOf returns the folder that a resource is, as the next Open of it finds it: in a
-// repository that was copied, that is not the one that it was in the original.
+// pathOf returns the directory of a resource as the next Open will find it. In a copied
+// repository this differs from the directory in the original.
 func (m *WorkspaceManager) pathOf(e *entry) (string, error) {
 	if e.Path == "" || e.Path != e.LockedPath || e.Private {
 		return e.Path, nil
@@ -91,7 +91,7 @@ func (m *WorkspaceManager) pathOf(e *entry) (string, error) {
 	return cmp.Or(pathIn(top, e.Config), e.Path), nil
 }
 
-// Instance returns the instance of a workspace; domarkx.ErrNotFound.
+// Instance returns the instance of a workspace, or domarkx.ErrNotFound.
 func (m *WorkspaceManager) Instance(ctx context.Context, name string) (Instance, error) {
 	instances, err := m.Instances(ctx)
 	if err != nil {
@@ -104,8 +104,7 @@ func (m *WorkspaceManager) Instance(ctx context.Context, name string) (Instance,
 	return instances[i], nil
 }
 
-// InUse reports whether another process has the instance of a workspace now. It opens
-// none.
+// InUse reports whether another process currently holds the instance of a workspace.
 func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error) {
 	l, err := m.acquire(ctx, name, Options{Existing: true, NoWait: true})
 	switch {
@@ -119,7 +118,7 @@ func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error)
 	return false, l.lock.release()
 }
 
-// states returns the states of all instances by their folders.
+// states returns the states of all instances by directory.
 func (m *WorkspaceManager) states() (map[string]state, error) {
 	folders, err := os.ReadDir(m.config.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,8 +148,8 @@ func (m *WorkspaceManager) states() (map[string]state, error) {
 	return states, nil
 }
 
-// Path returns the folder of this machine that a resource is; with resource "" that
-// of the first that is one. domarkx.ErrNotFound when there is none.
+// Path returns the directory of a resource; for resource "" that of the first resource that
+// has one. It returns domarkx.ErrNotFound when there is none.
 func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (string, error) {
 	i, err := m.Instance(ctx, name)
 	if err != nil {
@@ -172,8 +171,8 @@ func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (str
 	return "", fmt.Errorf("workspace %q: no folder of this machine: %w", name, domarkx.ErrNotFound)
 }
 
-// Fork makes a private instance that holds what a version has of these resources (see
-// [Options].Specs). domarkx.ErrExists when there is an instance of that name.
+// Fork creates a private instance with the given resources of a version (see
+// [Options].Specs). It returns domarkx.ErrExists if an instance of that name exists.
 func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Version, specs []domarkx.ResourceSpec) error {
 	if _, err := m.Instance(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
 		if err == nil {
@@ -188,15 +187,15 @@ func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Vers
 	return l.Close(ctx)
 }
 
-// Rename gives an instance another name, which no instance may have. Without one
-// of the old name it does nothing.
+// Rename renames an instance. No instance may have the new name. It does nothing if the
+// instance does not exist.
 func (m *WorkspaceManager) Rename(ctx context.Context, from, to string) error {
 	return m.RenameWith(ctx, from, to, func() error { return nil })
 }
 
-// RenameWith is Rename after something else, such as the renaming of the
-// workspace's ref: both happen while no other process has the instance. An error of
-// first is returned, and the instance keeps its name. No resource is opened.
+// RenameWith is like Rename, but first calls first, for example to rename the workspace's
+// ref. It holds the instance's lock during both. If first fails, RenameWith returns its error
+// and the instance keeps its name. No resource is opened.
 func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, first func() error) error {
 	l, err := m.acquire(ctx, from, Options{Existing: true})
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -241,14 +240,14 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	return l.save()
 }
 
-// TearDown removes an instance with all its resources; their versions stay. Without
-// one it does nothing.
+// TearDown removes an instance with all its resources. Their versions stay. It does nothing
+// if the instance does not exist.
 func (m *WorkspaceManager) TearDown(ctx context.Context, name string) error {
 	return m.removeInstance(ctx, name, false)
 }
 
-// Discard is TearDown also where a plugin cannot remove its resource, of which the
-// user is warned: what the plugin has of it elsewhere stays.
+// Discard is like TearDown, but continues with a warning when a plugin cannot remove its
+// resource. What that resource has outside of the instance then stays.
 func (m *WorkspaceManager) Discard(ctx context.Context, name string) error {
 	return m.removeInstance(ctx, name, true)
 }
@@ -285,7 +284,7 @@ func (l *Live) tearDown(ctx context.Context) error {
 	return l.m.remove(l.dir)
 }
 
-// remove removes the folder of an instance, whose lock the caller has.
+// remove removes the directory of an instance whose lock the caller holds.
 func (m *WorkspaceManager) remove(dir string) error {
 	gone := filepath.Join(m.config.Dir, gonePrefix+random())
 	if err := os.Rename(dir, gone); err != nil {
@@ -297,8 +296,8 @@ func (m *WorkspaceManager) remove(dir string) error {
 	return removeAll(gone)
 }
 
-// removeUnmade removes the folder of an instance of which nothing was made, unless
-// another process has it.
+// removeUnmade removes the directory of an instance without any created resource, unless
+// another process holds it.
 func (m *WorkspaceManager) removeUnmade(dir string) {
 	lock, err := lockFolder(context.Background(), dir, true)
 	if err != nil {
@@ -311,7 +310,7 @@ func (m *WorkspaceManager) removeUnmade(dir string) {
 	m.remove(dir)
 }
 
-// sweep removes what killed processes were removing or had for themselves.
+// sweep removes temporary and half-removed instances of killed processes.
 func (m *WorkspaceManager) sweep(ctx context.Context) {
 	folders, err := os.ReadDir(m.config.Dir)
 	if err != nil {
@@ -331,7 +330,7 @@ func (m *WorkspaceManager) sweep(ctx context.Context) {
 func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
 	lock, err := lockFolder(ctx, dir, true)
 	if err != nil {
-		return // its process lives
+		return // its process is alive
 	}
 	s, err := readState(dir)
 	if err != nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An Leftovers is a plugin whose resources have something outside of their folders,
-// such as a container, which can be left when the folder is gone.
+// Leftovers is a plugin whose resources have something outside of their directories, such as
+// a container, that may be left over when the directory is removed.
 type Leftovers interface {
-	// Leftovers lists what is left of resources that were made in a folder of instances
-	// and are in none of them any more (see [EachResource]), whatever they are
-	// called by now. It starts nothing, waits for nothing that may be down, and says
-	// nothing of what it cannot reach.
+	// Leftovers lists what is left of resources that were created below root, a directory of
+	// instances, and that no instance there contains any more (see [EachResource]), even
+	// if the instance was renamed. It starts nothing, does not wait for services that may
+	// be down, and skips what it cannot reach.
 	Leftovers(ctx context.Context, root string) ([]Leftover, error)
-	// RemoveLeftover removes what Leftovers listed.
+	// RemoveLeftover removes a result of Leftovers.
 	RemoveLeftover(ctx context.Context, o Leftover) error
 }
 
-// An Leftover is what is left of a resource.
+// A Leftover is something that a removed resource left.
 type Leftover struct {
 	Type      string // of the resource; set by the manager
-	What      string // for people, such as "container 0123456789ab"
-	ID        string // for the plugin
-	Workspace string // the names that workspace and resource had, "" where that is not known
+	What      string // description for people, such as "container 0123456789ab"
+	ID        string // identifies it to the plugin
+	Workspace string // former names of workspace and resource, "" if unknown
 	Resource  string
-	Dir       string // folder that the resource had
+	Dir       string // former directory of the resource
 }
 
-// Leftovers lists what is left, outside of the folder of the instances, of resources
-// that are gone. One plugin's error does not keep the others from it.
+// Leftovers lists what removed resources left outside of their directories. An error of one
+// plugin does not stop the others.
 func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
 	if _, err := os.Stat(m.config.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nothing was ever made
+		return nil, nil // no instance was ever created
 	}
 	var all []Leftover
 	var errs []error
@@ -59,7 +59,7 @@ func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
 	return all, errors.Join(errs...)
 }
 
-// RemoveLeftover removes what Leftovers listed.
+// RemoveLeftover removes a result of Leftovers.
 func (m *WorkspaceManager) RemoveLeftover(ctx context.Context, o Leftover) error {
 	for _, k := range m.types {
 		if p, ok := k.plugin.(Leftovers); ok && k.plugin.Type() == o.Type {
@@ -70,10 +70,10 @@ func (m *WorkspaceManager) RemoveLeftover(ctx context.Context, o Leftover) error
 	return fmt.Errorf("%s of resource type %q: %w", o.What, o.Type, domarkx.ErrNotFound)
 }
 
-// EachResource calls visit with the folder of each resource of the instances in a
-// folder, those that are being made or removed too. While instances come, go or get
-// other names it begins again, for none may be missed: visit is called for a folder
-// once or more often.
+// EachResource calls visit with the directory of each resource of each instance in root,
+// including those that are being created or removed. If the set of instances changes
+// meanwhile, it starts over, so that none is missed; visit may be called more than once for
+// a directory.
 func EachResource(ctx context.Context, root string, visit func(dir string) error) error {
 	const tries = 100
 	for range tries {
@@ -106,7 +106,7 @@ func EachResource(ctx context.Context, root string, visit func(dir string) error
 	return fmt.Errorf("reading what instances there are in %q, which change all the time: %w", root, domarkx.ErrConflict)
 }
 
-// entries returns the folders in a folder by name; none when it is not there.
+// entries returns the names of the directories in a directory; none if it does not exist.
 func entries(dir string) ([]string, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

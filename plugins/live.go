@@ -12,38 +12,37 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Options say how an instance is opened.
+// Options configure Open.
 type Options struct {
-	// Specs are the resources that the document asks for. They are made when the
-	// instance is not here yet and has no Tip; an instance that is here stays what it
-	// is until Reconfigure. Load opens no others, and these as they stand here: what
-	// a version says of them may have come from anybody. Without Specs, a version's own.
+	// Specs are the resources that the document asks for. Open creates them if the instance
+	// does not exist and Tip is nil; an existing instance stays the same until Reconfigure.
+	// Load opens only these resources, with these configs, since a version may come from
+	// anybody. Without Specs, Load opens all resources of the version.
 	Specs []domarkx.ResourceSpec
-	// Tip is the newest version of the workspace, with its resources; nil for none.
+	// Tip is the newest version of the workspace with its resources; nil for none.
 	Tip *domarkx.Version
-	// Private says, of an instance that is not here yet, that its resources must not
-	// work on what others see.
+	// Private forbids the resources of a new instance to work on anything shared.
 	Private bool
-	// Temporary makes an instance for this process alone, private, beside the one of
-	// that name, and torn down by Close.
+	// Temporary creates a private instance for this process alone, in addition to the one
+	// with that name. Close tears it down.
 	Temporary bool
-	// Existing fails with domarkx.ErrNotFound when the instance is not here yet.
+	// Existing makes Open return domarkx.ErrNotFound instead of creating an instance.
 	Existing bool
-	// Folders opens only resources that are folders of this machine, starts no program and
-	// contacts no server. The other resources count as they were committed last.
+	// Folders opens only resources that are directories on this machine. It starts no program
+	// and contacts no server. The other resources count as unchanged.
 	Folders bool
-	// NoWait fails with domarkx.ErrConflict while another process has the instance.
+	// NoWait makes Open return domarkx.ErrConflict while another process holds the instance.
 	NoWait bool
-	// Keep keeps what is live where a load did not end, before another one goes over it:
-	// somebody may have worked on there. It ends the changes as the caller of Commit does,
-	// without Committed. nil keeps nothing.
+	// Keep stores the live state of an unfinished load before another load overwrites it,
+	// since somebody may have worked on it. It ends the changes as a caller of Commit does, but
+	// does not call Committed. nil discards the state.
 	Keep func(ctx context.Context, c *Changes) error
-	// Timeout of calls; 0 is that of Config.
+	// Timeout is the timeout of calls; 0 is that of Config.
 	Timeout time.Duration
 }
 
-// Live is an instance that this process works with; others wait. Its methods may
-// be called from several goroutines, and take turns.
+// Live is an instance that this process holds; other processes wait for it. Its methods are
+// safe for concurrent use and run one at a time.
 type Live struct {
 	m         *WorkspaceManager
 	timeout   time.Duration
@@ -51,7 +50,7 @@ type Live struct {
 	temporary bool
 	folders   bool                   // see Options.Folders
 	asked     []domarkx.ResourceSpec // see Options.Specs
-	forced    bool                   // resources are removed even where their plugins fail to
+	forced    bool                   // remove resources even if their plugins fail
 
 	mu        sync.Mutex
 	lock      *lock
@@ -59,19 +58,19 @@ type Live struct {
 	state     state
 	resources []*resource // as in state
 	closed    bool
-	broke     error // why the load that the state names did not end well, where this process knows
+	broke     error // why the load that the state names failed, if this process knows
 }
 
 // A resource is one resource of an instance, open or not.
 type resource struct {
 	resourceType *resourceType
-	live         domarkx.Resource // nil while it is not open
-	err          error            // why it is not open
-	busy         chan struct{}    // closed when the plugin's last code is done; nil before
+	live         domarkx.Resource // nil while it is closed
+	err          error            // why it is closed
+	busy         chan struct{}    // closed when the plugin's last code returns; nil before
 }
 
-// Open takes the lock of an instance, waiting while another process has it, and
-// makes or takes up its resources.
+// Open locks an instance, waiting while another process holds it, and creates or opens its
+// resources.
 func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*Live, error) {
 	if !o.Folders {
 		m.sweep(ctx)
@@ -118,7 +117,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 	return &Live{m: m, timeout: timeout, temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
-// start brings the resources up.
+// start opens, loads or creates the resources.
 func (l *Live) start(ctx context.Context, o Options) error {
 	if err := l.finishRemovals(ctx); err != nil {
 		return err
@@ -146,13 +145,13 @@ func (l *Live) start(ctx context.Context, o Options) error {
 	return l.adopt(o.Tip)
 }
 
-// anyMade reports whether any resource was made.
+// anyMade reports whether any resource was created.
 func (l *Live) anyMade() bool {
 	return slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Made })
 }
 
-// takeUp opens the resources of the state. One that does not open and that the
-// document wants otherwise is left to Reconfigure, unless it was never made.
+// takeUp opens the resources of the state. If one cannot be opened and the document configures
+// it differently, it is left to Reconfigure, or removed if it was never created.
 func (l *Live) takeUp(ctx context.Context, o Options) error {
 	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
@@ -181,8 +180,8 @@ func (l *Live) takeUp(ctx context.Context, o Options) error {
 	return nil
 }
 
-// adopt takes a tip as the head when it is what the last commit of this instance
-// gave, whose process was killed before it could say so.
+// adopt makes tip the head if it contains what the last commit of this instance stored: that
+// process was killed before it called Committed.
 func (l *Live) adopt(tip *domarkx.Version) error {
 	if tip == nil || l.state.Head == tip.ID || l.state.Given == nil || !slices.Equal(versionsOf(tip.Resources), l.state.Given) {
 		return nil
@@ -193,21 +192,20 @@ func (l *Live) adopt(tip *domarkx.Version) error {
 	return l.committed(*tip)
 }
 
-// Head returns the id of the version that the live state derives from; "" when
-// there is none yet.
+// Head returns the id of the version that the live state derives from; "" for none.
 func (l *Live) Head() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state.Head
 }
 
-// Warn tells the user something, once.
+// Warn shows a message to the user, once.
 func (l *Live) Warn(message string) { l.m.warn(message) }
 
 // Name returns the name of the workspace.
 func (l *Live) Name() string { return l.state.Name }
 
-// Specs returns the resources that are live, in the order of the document.
+// Specs returns the live resources in the order of the document.
 func (l *Live) Specs() []domarkx.ResourceSpec {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +216,7 @@ func (l *Live) Specs() []domarkx.ResourceSpec {
 	return specs
 }
 
-// Paths returns the folders of this machine that resources are, by resource.
+// Paths returns the directories of the resources that have one, by resource id.
 func (l *Live) Paths() map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,8 +229,8 @@ func (l *Live) Paths() map[string]string {
 	return paths
 }
 
-// Close stops what runs for the instance and lets others have it. A temporary one
-// is torn down. It does not end early when ctx is done.
+// Close stops the resources and releases the instance. A temporary instance is torn down.
+// Close continues when ctx is cancelled.
 func (l *Live) Close(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -266,7 +264,7 @@ func (l *Live) closeResources(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// abandon ends an instance that did not open.
+// abandon releases an instance that could not be opened.
 func (l *Live) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

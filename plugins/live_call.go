@@ -14,16 +14,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxResultDepth bounds how deep a result may be nested, since it stands in a
-// document.
+// maxResultDepth bounds how deep a result may be nested, since documents contain results.
 const maxResultDepth = domarkx.MaxDepth - 100
 
-// Call calls a tool of a resource. A resource or tool that is not there, arguments
-// that do not fit the tool's schema, and a plugin that breaks or does not answer in
-// time are each a [*domarkx.ToolError], as is what the tool itself refuses.
+// Call calls a tool of a resource. The error is a [*domarkx.ToolError] for an unknown
+// resource or tool, arguments that do not match the tool's schema, a plugin that crashes or
+// does not answer in time, and errors of the tool itself.
 //
-// A call may take as long as its argument "timeout" says (seconds), where the
-// tool's schema has one; else [Options].Timeout.
+// The timeout is the argument "timeout" in seconds, if the tool's schema has one, otherwise
+// [Options].Timeout.
 func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (domarkx.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +39,7 @@ func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (do
 	})
 }
 
-// CheckCall reports why a call cannot be made, as Call would, without making it.
+// CheckCall returns the error with which Call would reject a call, without calling the tool.
 func (l *Live) CheckCall(resource string, call domarkx.Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,8 +47,8 @@ func (l *Live) CheckCall(resource string, call domarkx.Call) error {
 	return err
 }
 
-// Defaults completes the arguments of a call so that it can be replayed; it is to
-// be recorded like that. Its errors are those of Call.
+// Defaults completes the arguments of a call so that it can be replayed. Callers record the
+// result. Errors are those of Call.
 func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call) (domarkx.Call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +72,8 @@ func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call)
 	return call, toolError(err)
 }
 
-// Run runs a block of code in the first resource that runs its language, and
-// returns that resource's id too. Its errors are those of Call.
+// Run runs a block of code in the first resource that supports its language, and also returns
+// the id of that resource. Errors are those of Call.
 func (l *Live) Run(ctx context.Context, language, code string) (string, domarkx.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +88,7 @@ func (l *Live) Run(ctx context.Context, language, code string) (string, domarkx.
 	return id, r, err
 }
 
-// CanRun reports whether a resource runs blocks in a language.
+// CanRun returns an error unless a resource runs blocks in a language.
 func (l *Live) CanRun(language string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +119,7 @@ func (l *Live) noRunner(language string) string {
 	return fmt.Sprintf("no resource of the workspace runs %q here, only %s; is its interpreter installed?", language, strings.Join(slices.Compact(languages), ", "))
 }
 
-// checkCall returns the index of the resource that a call is for.
+// checkCall returns the index of the resource of a call.
 func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
 	if err := l.unfinished(); err != nil {
 		return -1, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: err.Error()}
@@ -159,7 +158,7 @@ func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
 	return i, nil
 }
 
-// ownTimeout is the timeout that a call asks for itself.
+// ownTimeout returns the timeout in the arguments of a call.
 func ownTimeout(arguments domarkx.Value) (time.Duration, bool) {
 	v, ok := arguments.Get("timeout")
 	if !ok || v.Kind() != domarkx.Number {
@@ -173,7 +172,7 @@ func ownTimeout(arguments domarkx.Value) (time.Duration, bool) {
 	return time.Duration(min(seconds*float64(time.Second), longest)), true
 }
 
-// result lets a plugin work for a result.
+// result runs plugin code that returns a result.
 func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(context.Context, domarkx.Resource) (domarkx.Result, error)) (domarkx.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Result{}, err
@@ -207,7 +206,7 @@ func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(
 	return domarkx.Result{}, toolError(err)
 }
 
-// toolError is err as a ToolError.
+// toolError converts err to a ToolError.
 func toolError(err error) error {
 	var tool *domarkx.ToolError
 	if err == nil || errors.As(err, &tool) {
@@ -216,8 +215,7 @@ func toolError(err error) error {
 	return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: err.Error()}
 }
 
-// use lets a plugin work on a resource. One that was abandoned at earlier work gets
-// no more.
+// use runs plugin code on a resource. It refuses while code that was abandoned still runs.
 func (l *Live) use(ctx context.Context, i int, f func(context.Context, domarkx.Resource) error) error {
 	r := l.resources[i]
 	if r.live == nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Changed reports whether the live state may differ from the head. It is true when
-// there is no head.
+// Changed reports whether the live state may differ from the head. It is true without a head.
 func (l *Live) Changed(ctx context.Context) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,9 +27,8 @@ func (l *Live) Changed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Differs reports whether the live state is another than the head's. Where Changed
-// cannot tell, it reads what may have changed, unless it is known already that the
-// last commit became no version.
+// Differs reports whether the live state differs from the head. Where Changed is uncertain, it
+// reads the resources, unless the last commit is known to have become no version.
 func (l *Live) Differs(ctx context.Context) (bool, error) {
 	changed, err := l.Changed(ctx)
 	if err != nil || !changed || l.unsettled() {
@@ -38,14 +36,13 @@ func (l *Live) Differs(ctx context.Context) (bool, error) {
 	}
 	c, err := l.Commit(ctx)
 	if err != nil {
-		return true, ctx.Err() // what cannot be committed is in no version
+		return true, ctx.Err() // a state that cannot be committed is in no version
 	}
 	c.Abort()
 	return c.Changed, nil
 }
 
-// unsettled reports whether resources are known to differ from the head, or there is
-// none.
+// unsettled reports whether resources are known to differ from the head, or there is no head.
 func (l *Live) unsettled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,13 +56,13 @@ func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 		return true, nil
 	}
 	if why, _ := l.lost(i); why != nil {
-		return false, nil // there is nothing that could be committed
+		return false, nil // nothing can be committed
 	}
 	if e.Dirty {
 		return true, nil
 	}
 	if l.resources[i].live == nil {
-		return false, nil // what cannot be opened cannot be committed either
+		return false, nil // it cannot be committed either
 	}
 	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
 		var err error
@@ -78,7 +75,7 @@ func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 	return changed, nil
 }
 
-// committedVersion is the version that the head has of a resource, "" for none.
+// committedVersion returns the version of a resource in the head, "" for none.
 func (l *Live) committedVersion(id, kind string) string {
 	for _, r := range l.state.Committed {
 		if r.ID == id && r.Type == kind {
@@ -88,17 +85,17 @@ func (l *Live) committedVersion(id, kind string) string {
 	return ""
 }
 
-// Changes is the live state, durable in the store, for a version of the workspace.
+// Changes is the live state, stored durably, for a version of the workspace.
 type Changes struct {
 	Resources []domarkx.ResourceVersion // in the order of the document
-	Changed   bool                      // whether they differ from the head
-	// Restarted is set when the machine was started anew since the live state was the
-	// head's: a power cut, not somebody, may have changed it.
+	Changed   bool                      // whether Resources differ from the head
+	// Restarted reports that the machine was restarted since the live state last matched the
+	// head: a power cut rather than a user may have changed it.
 	Restarted bool
 	pending   []Pending
 }
 
-// Settle is called after a ref holds the version.
+// Settle must be called after a ref points to the version.
 func (c *Changes) Settle() error {
 	var errs []error
 	for _, p := range c.pending {
@@ -108,7 +105,7 @@ func (c *Changes) Settle() error {
 	return errors.Join(errs...)
 }
 
-// Abort gives the version up; harmless after Settle.
+// Abort discards the version. It does nothing after Settle.
 func (c *Changes) Abort() {
 	for _, p := range c.pending {
 		p.Abort()
@@ -116,8 +113,8 @@ func (c *Changes) Abort() {
 	c.pending = nil
 }
 
-// Commit stores what the resources hold. What did not change is not read again. The
-// caller ends it with Settle or Abort, and with Committed once a version has it.
+// Commit stores the resources. It does not read unchanged ones again. The caller must call
+// Settle or Abort on the result, and Committed once a version contains it.
 func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,13 +144,13 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 	return c, nil
 }
 
-// restarted reports whether the machine was started anew since the live state was known to
-// be the head's.
+// restarted reports whether the machine was restarted since the live state last matched the
+// head.
 func (l *Live) restarted() bool {
 	return l.state.Head != "" && l.state.Boot != "" && l.m.config.Boot != "" && l.state.Boot != l.m.config.Boot
 }
 
-// unchanged records that the resources are what the head has.
+// unchanged records that the resources match the head.
 func (l *Live) unchanged() error {
 	if l.state.Given == nil && !l.restarted() {
 		return nil
@@ -163,7 +160,7 @@ func (l *Live) unchanged() error {
 	return l.save()
 }
 
-// clean notes that the resources are what the head has, except those that were not looked at.
+// clean marks the resources as unchanged, except those that were skipped.
 func (l *Live) clean() {
 	for i := range l.state.Resources {
 		if !l.passesOver(i) {
@@ -172,7 +169,7 @@ func (l *Live) clean() {
 	}
 }
 
-// passesOver reports whether Options.Folders left a resource closed.
+// passesOver reports whether a resource is closed because of Options.Folders.
 func (l *Live) passesOver(i int) bool { return l.folders && l.resources[i].live == nil }
 
 // commit commits one resource if it changed, and returns its version.
@@ -200,9 +197,9 @@ func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 	return l.finish(ctx, i, p, err)
 }
 
-// commitChange is for a resource that looks for a change and commits it in one go.
+// commitChange commits a resource that is a ChangeCommitter.
 func (l *Live) commitChange(ctx context.Context, i int, live domarkx.ChangeCommitter, base string, c *Changes) (string, error) {
-	var mu sync.Mutex // a plugin that was left to itself begins nothing any more
+	var mu sync.Mutex // after it was abandoned, a plugin must not begin a version
 	left := false
 	var p Pending
 	err := l.use(ctx, i, func(ctx context.Context, _ domarkx.Resource) error {
@@ -231,8 +228,8 @@ func (l *Live) commitChange(ctx context.Context, i int, live domarkx.ChangeCommi
 func (l *Live) begin(ctx context.Context, i int, base string, c *Changes) (Pending, error) {
 	e := &l.state.Resources[i]
 	if !e.Dirty || l.state.Given == nil {
-		// From here on the plugin compares with what it gives now, also when no version
-		// ever has it.
+		// From here on the plugin may compare with the state that it writes now, even if
+		// no version ever contains that.
 		e.Dirty = true
 		if l.state.Given == nil {
 			l.state.Given = []string{}
@@ -249,7 +246,7 @@ func (l *Live) begin(ctx context.Context, i int, base string, c *Changes) (Pendi
 	return p, nil
 }
 
-// finish ends what begin began, after a plugin gave its state, or an error.
+// finish completes a version after a plugin wrote its state or failed.
 func (l *Live) finish(ctx context.Context, i int, p Pending, err error) (version string, _ error) {
 	id := l.state.Resources[i].ID
 	if err != nil {
@@ -261,8 +258,8 @@ func (l *Live) finish(ctx context.Context, i int, p Pending, err error) (version
 	return version, nil
 }
 
-// Committed says that a version of the workspace, with the resources that Commit
-// gave, is what its ref points at now.
+// Committed records that the workspace's ref points to a version with the resources that
+// Commit returned.
 func (l *Live) Committed(_ context.Context, v domarkx.Version) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -288,7 +285,7 @@ func sameVersion(a, b domarkx.ResourceVersion) bool {
 	return sameSpec(a.ResourceSpec, b.ResourceSpec) && a.Version == b.Version
 }
 
-// versionsOf is what identifies the states of resources.
+// versionsOf returns strings that identify the states of resources.
 func versionsOf(resources []domarkx.ResourceVersion) []string {
 	versions := make([]string, len(resources))
 	for i, r := range resources {

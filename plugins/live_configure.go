@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Reconfigure makes the resources those of a document: new ones are made, others
-// torn down, whose versions stay. What is not committed of those is lost. It reports
-// whether anything changed.
+// Reconfigure changes the resources to those of a document: it creates new ones and tears
+// down others. The versions of those stay, uncommitted changes are lost. It reports whether
+// anything changed.
 func (l *Live) Reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
 	if err := l.m.Check(ctx, specs); err != nil {
 		return false, err
@@ -53,9 +53,9 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 	return true, l.save()
 }
 
-// takeBack undoes a change of the resources that cannot be made, so that the document
-// can ask for something else: one that was never made goes, another gets its config
-// back, and is as dirty as it was.
+// takeBack reverts a change of the resources that failed, so that the document can ask for
+// something else: it removes resources that were never created, and restores the config and
+// the dirty flag of the others.
 func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec, dirty bool) error {
 	if !l.state.Resources[i].Made {
 		return l.removeAt(ctx, i)
@@ -64,8 +64,7 @@ func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec,
 	return l.save()
 }
 
-// respecify makes the resources of an instance that was never made those of a
-// document.
+// respecify sets the resources of an instance whose resources were never created.
 func (l *Live) respecify(ctx context.Context, specs []domarkx.ResourceSpec) error {
 	if len(specs) == 0 {
 		return fmt.Errorf("no instance on this machine, and nothing says what its resources are: %w", domarkx.ErrNotFound)
@@ -84,8 +83,8 @@ func (l *Live) respecify(ctx context.Context, specs []domarkx.ResourceSpec) erro
 	return l.save()
 }
 
-// removeOthers tears down the resources that are not among the specs, or are of
-// another type or at another path there.
+// removeOthers tears down the resources that are not in specs, or have another type or path
+// there.
 func (l *Live) removeOthers(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
 	changed := false
 	for i := len(l.state.Resources) - 1; i >= 0; i-- {
@@ -104,7 +103,7 @@ func (l *Live) removeOthers(ctx context.Context, specs []domarkx.ResourceSpec) (
 	return changed, nil
 }
 
-// reopen closes a resource that is to get another config; it is opened by open.
+// reopen closes a resource and changes its config. The caller opens it again.
 func (l *Live) reopen(ctx context.Context, i int, spec domarkx.ResourceSpec) error {
 	if l.resources[i].live != nil {
 		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Close(ctx) })
@@ -122,8 +121,8 @@ func (l *Live) index(id string) int {
 	return slices.IndexFunc(l.state.Resources, func(e entry) bool { return e.ID == id })
 }
 
-// order puts the resources into the order of the specs, which name the same ones,
-// and reports whether that changed anything.
+// order sorts the resources like specs, which contain the same ones, and reports whether the
+// order changed.
 func (l *Live) order(specs []domarkx.ResourceSpec) bool {
 	changed := false
 	for to, spec := range specs {

@@ -8,19 +8,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// copySuffix is behind the name of a resource's folder, of the one with which its path
-// is read.
+// copySuffix is appended to the name of a resource's directory to name the one of the
+// resource that reads its path.
 const copySuffix = "-copy"
 
-// copyPath makes a private resource that was just opened what is at its path, where
-// another instance works: the plugin opens that too, gives it as a version, which is then
-// loaded, and tears it down, by which nothing of the path is changed.
+// copyPath copies what another instance has at the path of a resource that was just opened as
+// private. It opens a second resource at the path, commits that, loads the version into the
+// private one, and tears the second one down, which does not change the path.
 func (l *Live) copyPath(ctx context.Context, i int) error {
 	e, r := &l.state.Resources[i], l.resources[i]
 	there := *e
 	there.Folder, there.Private, there.Copy = e.Folder+copySuffix, false, false
 	dir := filepath.Join(l.dir, there.Folder)
-	if err := removeAll(dir); err != nil { // of a process that was killed
+	if err := removeAll(dir); err != nil { // left by a killed process
 		return err
 	}
 	p, err := l.m.versions.Begin(ctx, "")

@@ -10,14 +10,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Load makes every resource what a version of the workspace holds, which becomes
-// the head: those that it has not are torn down, those that are missing are made. Of
-// resources that [Options].Specs ask for otherwise, Changed is true afterwards.
-// What was not committed before is lost, but what is of a load that did not end (see
-// [Options].Keep). What can be known before that makes loading
-// impossible is an error, and nothing changes. A load that is interrupted or fails is
-// gone on with by the next Open; until it ends well, or another does, the live state is
-// Unfinished.
+// Load replaces the state of every resource by a version of the workspace, which becomes the
+// head. It tears down resources that the version does not contain and creates missing ones.
+// If [Options].Specs configure a resource differently, Changed is true afterwards.
+//
+// Uncommitted changes are discarded, except those of an unfinished load (see
+// [Options].Keep). Problems that can be detected in advance are reported before anything
+// changes. The next Open resumes a load that was interrupted or failed; until it or another
+// load succeeds, the live state is Unfinished.
 func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	return l.load(ctx)
 }
 
-// KeepUnfinished keeps what is there, if Unfinished says something (see [Options].Keep).
+// KeepUnfinished calls [Options].Keep with the live state if it is Unfinished.
 func (l *Live) KeepUnfinished(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,14 +66,14 @@ func (l *Live) keepUnfinished(ctx context.Context) error {
 	return l.save()
 }
 
-// whatIsThere commits what is there of a load that did not end.
+// whatIsThere commits the live state of an unfinished load.
 func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
 	c := &Changes{}
 	for i := range l.resources {
 		e := &l.state.Resources[i]
 		version := l.committedVersion(e.ID, e.Type)
 		if l.resources[i].live != nil && !l.undecided(e) {
-			e.Dirty = true // what was noted of it is of before the load
+			e.Dirty = true // the recorded flag is from before the load
 			var err error
 			if version, err = l.commit(ctx, i, c); err != nil {
 				return c, err
@@ -86,8 +86,8 @@ func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
 	return c, nil
 }
 
-// noteHalf notes what a load left that failed: that is nobody's, and not to be kept. When
-// it cannot be told, more is kept than has to be.
+// noteHalf records the state that a failed load left, which nobody needs to keep. If it cannot
+// be determined, more than necessary is kept.
 func (l *Live) noteHalf(ctx context.Context) {
 	if l.keep == nil || ctx.Err() != nil {
 		return
@@ -96,23 +96,22 @@ func (l *Live) noteHalf(ctx context.Context) {
 	c.Abort()
 	if err == nil {
 		l.state.Kept = versionsOf(c.Resources)
-		_ = l.save() // else it is told again the next time
+		_ = l.save() // otherwise it is determined again the next time
 	}
 }
 
-// Unfinished returns why the live state is only a part of the version that was last
-// loaded; nil when it is all of it, or something since. Such a state is committed to no
-// version, and no tool is called on it.
+// Unfinished returns why the live state is only a part of the version loaded last, nil if it
+// is not. An unfinished state cannot be committed, and tools cannot be called on it.
 func (l *Live) Unfinished() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.unfinished()
 }
 
-// errInterrupted is why a load did not end, where no more is known.
+// errInterrupted is the cause of an unfinished load if no other is known.
 var errInterrupted = errors.New("the program ended meanwhile")
 
-// Loading returns the id of the version of which Unfinished speaks; "" for none.
+// Loading returns the id of the version whose load is unfinished; "" for none.
 func (l *Live) Loading() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +132,7 @@ func (l *Live) unfinished() error {
 	return fmt.Errorf("version %s was loaded only in part: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
 }
 
-// Ask lets Load open only these resources from now on, as they stand here (see
+// Ask restricts Load from now on to these resources with these configs (see
 // [Options].Specs).
 func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 	l.mu.Lock()
@@ -141,12 +140,12 @@ func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 	l.asked = specs
 }
 
-// resume finishes the load that a killed process began, or that failed. When it fails
-// again, it is for another Load to lead out.
+// resume finishes a load that was killed or failed. If it fails again, only another Load can
+// end the unfinished state.
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.asked) == 0 { // of this process; what a version says is still not what was let through
+	if len(l.asked) == 0 { // the configs of a version are still not trusted
 		l.asked = l.state.Asked
 		defer func() { l.asked = nil }()
 	}
@@ -164,7 +163,7 @@ func (l *Live) resume(ctx context.Context) error {
 	return nil
 }
 
-// load does what the state says is to be loaded.
+// load loads the version that the state names as being loaded.
 func (l *Live) load(ctx context.Context) error {
 	v := *l.state.Loading
 	if err := l.loadResources(ctx, v, l.state.Head == ""); err != nil {
@@ -181,7 +180,7 @@ func (l *Live) load(ctx context.Context) error {
 	return l.save()
 }
 
-// checkLoad refuses, before anything is changed, a version that cannot be loaded.
+// checkLoad rejects a version that cannot be loaded, before anything changes.
 func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
 	resources := l.askedOf(v.Resources)
 	if err := l.m.Check(ctx, specsOf(resources)); err != nil {
@@ -196,7 +195,7 @@ func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
 		}
 		i := l.index(r.ID)
 		if i < 0 || l.resources[i].live == nil || l.state.Resources[i].Type != r.Type {
-			continue // what is made anew has nothing to lose
+			continue // a new resource has nothing to lose
 		}
 		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
 			if c, ok := live.(domarkx.LoadChecker); ok {
@@ -250,8 +249,8 @@ func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool)
 	return nil
 }
 
-// checkVersions refuses versions that may have come from anybody and cannot be loaded,
-// before anything is removed for them.
+// checkVersions rejects versions from untrusted sources that cannot be loaded, before any
+// resource is removed.
 func (l *Live) checkVersions(ctx context.Context, resources []domarkx.ResourceVersion) error {
 	for _, r := range resources {
 		base := ""
@@ -265,8 +264,8 @@ func (l *Live) checkVersions(ctx context.Context, resources []domarkx.ResourceVe
 	return nil
 }
 
-// askedOf returns those of a version's resources that are asked for, with the configs
-// with which they are.
+// askedOf returns the resources of a version that are asked for, with the configs that were
+// asked for.
 func (l *Live) askedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion {
 	if len(l.asked) == 0 {
 		return all
@@ -281,9 +280,9 @@ func (l *Live) askedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion 
 	return resources
 }
 
-// openFor opens a resource that is to be what a version holds, and reports whether
-// it is that already. One that was not here before works at its path where that holds
-// nothing, or the version; anything else is left alone, and it becomes a private copy.
+// openFor opens a resource to load a version, and reports whether it already matches. A new
+// resource works at its path only if the path is vacant or matches the version; otherwise it
+// becomes a private copy and the path is left alone.
 func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fresh bool) (bool, error) {
 	e := &l.state.Resources[i]
 	if !e.Config.Equal(r.Config) {
@@ -332,13 +331,13 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 	return false, l.open(ctx, i)
 }
 
-// undecided reports whether what is at the path of a resource may be anybody's: the load
-// that brings it did not get as far as to compare.
+// undecided reports whether the content at the path of a resource may belong to somebody else:
+// the load that creates the resource ended before comparing it.
 func (l *Live) undecided(e *entry) bool {
 	return e.New && !e.Private && l.pathOf(e.Config) != ""
 }
 
-// isVacant reports whether there is nothing at a path, or an empty folder.
+// isVacant reports whether a path does not exist or is an empty directory.
 func isVacant(path string) bool {
 	if !exists(path) {
 		return true
@@ -351,7 +350,7 @@ func isVacant(path string) bool {
 	return err == nil && len(files) == 0
 }
 
-// holds reports whether a resource is what a version holds.
+// holds reports whether a resource matches a version.
 func (l *Live) holds(ctx context.Context, i int, version string) (bool, error) {
 	p, err := l.m.versions.Begin(ctx, version)
 	if err != nil {
@@ -359,7 +358,7 @@ func (l *Live) holds(ctx context.Context, i int, version string) (bool, error) {
 	}
 	defer p.Abort()
 	if err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error { return live.Commit(ctx, p) }); err != nil {
-		return false, ctx.Err() // what cannot be committed is no version
+		return false, ctx.Err() // a state that cannot be committed matches no version
 	}
 	now, err := p.Finish(ctx)
 	return now == version, err

@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// lost returns why the state of a resource is gone (see [domarkx.LostStateReporter]), nil while it is
-// there.
+// lost returns why the state of a resource is lost (see [domarkx.LostStateReporter]), nil if
+// it is not.
 func (l *Live) lost(i int) (why error, final bool) {
 	if loser, ok := l.resources[i].live.(domarkx.LostStateReporter); ok {
 		return loser.Lost()
@@ -16,8 +16,8 @@ func (l *Live) lost(i int) (why error, final bool) {
 	return nil, false
 }
 
-// regain loads what was committed last of a resource that is lost for good. Where that
-// cannot be done either, its calls say so, and another version can be loaded.
+// regain loads the last committed version of a resource whose state is finally lost. If that
+// fails, the resource stays lost: calls report it, and another version can be loaded.
 func (l *Live) regain(ctx context.Context, i int) error {
 	e := &l.state.Resources[i]
 	version := l.committedVersion(e.ID, e.Type)

@@ -12,15 +12,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A ResourceError says that a resource cannot be opened, loaded or committed as things
-// are here: its plugin is missing or refuses, or something that it needs is not there.
+// A ResourceError reports that a resource cannot be opened, loaded or committed on this
+// machine: its plugin is missing or refuses, or something that it needs is missing.
 type ResourceError struct {
 	Doing    string // such as "opening"
 	Resource string // id
 	Err      error
 }
 
-// Error says which resource it is.
+// Error returns the message, which names the resource.
 func (e *ResourceError) Error() string {
 	return fmt.Sprintf("%s resource %q: %v", e.Doing, e.Resource, e.Err)
 }
@@ -28,8 +28,8 @@ func (e *ResourceError) Error() string {
 // Unwrap returns e.Err.
 func (e *ResourceError) Unwrap() error { return e.Err }
 
-// open opens the resource at an index of the state, which makes it when it was not
-// made before.
+// open opens the resource at an index of the state, and creates it if it was not created
+// before.
 func (l *Live) open(ctx context.Context, i int) error {
 	e, r := &l.state.Resources[i], l.resources[i]
 	if r.live != nil {
@@ -63,7 +63,7 @@ func (l *Live) open(ctx context.Context, i int) error {
 	return l.save()
 }
 
-// openPlugin lets a plugin open a resource.
+// openPlugin opens a resource with its plugin.
 func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domarkx.Resource, error) {
 	config := pluginConfig(e.Config)
 	if found := check(k.config, config); len(found) > 0 {
@@ -108,8 +108,8 @@ func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domar
 	})
 }
 
-// isKnown reports whether a version was made of a resource as it is configured: the
-// head, or the one that is being loaded.
+// isKnown reports whether the head or the version being loaded contains the resource with its
+// current config.
 func (l *Live) isKnown(e *entry) bool {
 	versions := l.state.Committed
 	if l.state.Loading != nil {
@@ -118,7 +118,7 @@ func (l *Live) isKnown(e *entry) bool {
 	return slices.ContainsFunc(versions, func(r domarkx.ResourceVersion) bool { return sameSpec(r.ResourceSpec, e.ResourceSpec) })
 }
 
-// add adds a resource to the state, without making it.
+// add adds a resource to the state without creating it.
 func (l *Live) add(spec domarkx.ResourceSpec, private bool) int {
 	l.state.Next++
 	l.state.Resources = append(l.state.Resources, entry{
@@ -128,7 +128,7 @@ func (l *Live) add(spec domarkx.ResourceSpec, private bool) int {
 	return len(l.resources) - 1
 }
 
-// removeAt tears a resource down and forgets it.
+// removeAt tears a resource down and removes it from the state.
 func (l *Live) removeAt(ctx context.Context, i int) error {
 	if !l.state.Resources[i].Gone {
 		l.state.Resources[i].Gone = true
@@ -144,7 +144,7 @@ func (l *Live) removeAt(ctx context.Context, i int) error {
 	return l.save()
 }
 
-// tearDownAt tears a resource down and removes its folder.
+// tearDownAt tears a resource down and removes its directory.
 func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	e, r := l.state.Resources[i], l.resources[i]
 	dir := filepath.Join(l.dir, e.Folder)
@@ -168,10 +168,10 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 		}
 		r.live, r.err = nil, errors.New("it was removed")
 	}
-	return errors.Join(removeAll(dir+copySuffix), removeAll(dir)) // the one of a process that was killed
+	return errors.Join(removeAll(dir+copySuffix), removeAll(dir)) // the copy was left by a killed process
 }
 
-// finishRemovals removes what a killed process was removing.
+// finishRemovals finishes the removals of a killed process.
 func (l *Live) finishRemovals(ctx context.Context) error {
 	l.resources = make([]*resource, len(l.state.Resources))
 	for i := range l.resources {

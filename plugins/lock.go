@@ -14,11 +14,11 @@ import (
 
 const lockFile = "lock"
 
-// A lock is the right to work with an instance. It ends with its process.
+// A lock is the exclusive right to use an instance. The kernel releases it with the process.
 type lock struct{ f *os.File }
 
-// lockFolder makes a folder and locks it, waiting while another has it locked, or
-// failing with domarkx.ErrConflict.
+// lockFolder creates a directory and locks it. While another process holds the lock it waits
+// or, with noWait, returns domarkx.ErrConflict.
 func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
 	for {
 		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
@@ -39,12 +39,12 @@ func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
 		if same(f, path) {
 			return &lock{f}, nil
 		}
-		f.Close() // another removed or renamed the folder while this one waited
+		f.Close() // another process removed or renamed the directory meanwhile
 	}
 }
 
-// waitLock locks a file, waiting while another has it locked, or failing with
-// domarkx.ErrConflict.
+// waitLock locks a file. While another process holds the lock it waits or, with noWait,
+// returns domarkx.ErrConflict.
 func waitLock(ctx context.Context, f *os.File, noWait bool) error {
 	if !noWait {
 		return atomicfile.Lock(ctx, f)

@@ -11,17 +11,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// DefaultTimeout is how long a call may take unless something else is said.
+// DefaultTimeout is the default timeout of a call.
 const DefaultTimeout = 60 * time.Second
 
-// Versions is the store of what resources hold.
+// Versions stores the versions of resources.
 type Versions interface {
 	domarkx.VersionReader
-	// Begin starts a version of a resource. base is an earlier one, "" for none: what
-	// it holds is known to be stored.
+	// Begin starts a version of a resource. base is an earlier version, whose contents are
+	// stored already; "" for none.
 	Begin(ctx context.Context, base string) (Pending, error)
-	// CheckVersion reports, as domarkx.ErrCorrupt, a version of a resource that no reader
-	// gets through. Of base, another version or "" for none, it is known already.
+	// CheckVersion returns domarkx.ErrCorrupt for a version of a resource that cannot be
+	// read completely. base, another version or "", was checked before.
 	CheckVersion(ctx context.Context, base, version string) error
 }
 
@@ -31,41 +31,40 @@ type Pending interface {
 	Ending
 }
 
-// Ending ends the writing of a version.
+// Ending completes or discards a version that is being written.
 type Ending interface {
-	// Finish makes the version durable and returns its id. No ref holds it yet.
+	// Finish makes the version durable and returns its id. No ref points to it yet.
 	Finish(ctx context.Context) (version string, err error)
-	// Settle is called after a ref holds the version.
+	// Settle must be called after a ref points to the version.
 	Settle() error
-	// Abort gives up; harmless after Settle.
+	// Abort discards the version. It does nothing after Settle.
 	Abort()
 }
 
-// Config is where instances live and what they may do.
+// Config configures a WorkspaceManager.
 type Config struct {
-	Dir      string // of all instances; made when needed
+	Dir      string // directory of all instances; created when needed
 	WorkTree string // top of the user's work tree, "" in a bare repository
-	// WorkTrees returns all work trees of the repository: a resource works where it was
-	// made, also when that is another one; nil when there are no others.
+	// WorkTrees returns all work trees of the repository, since a resource stays in the one
+	// in which it was created; nil for no others.
 	WorkTrees func() ([]string, error)
-	Limits    func() (Limits, error) // asked when a resource is opened; nil has none
-	// Boot is another text after each start of the machine; "" where unknown.
+	Limits    func() (Limits, error) // called when a resource is opened; nil for no limits
+	// Boot identifies the current start of the machine; "" if unknown.
 	Boot    string
-	Env     func(name string) (string, bool) // secrets; nil has none
-	Warn    func(message string)             // tells the user something; nil tells nothing
+	Env     func(name string) (string, bool) // looks up secrets; nil for none
+	Warn    func(message string)             // shows a message to the user; may be nil
 	Timeout time.Duration                    // of a call; 0 is DefaultTimeout
-	Grace   time.Duration                    // that a plugin gets to end when it should; 0 is 10 s
+	Grace   time.Duration                    // time that a plugin has to stop after its context ended; 0 is 10 s
 }
 
-// Limits are what resources may do and reach.
+// Limits restrict what resources may do and reach.
 type Limits struct {
-	Forbidden []string      // folders that no resource may be or reach
-	Allow     domarkx.Allow // what the user's own configuration allows
+	Forbidden []string      // directories that no resource may use or reach
+	Allow     domarkx.Allow // permissions from the user's own configuration
 }
 
-// A WorkspaceManager manages the workspaces that are live on this machine. Its
-// methods may be called from several goroutines, and from several processes on
-// the same folder at once.
+// A WorkspaceManager manages the workspaces that are instantiated on this machine. It is safe
+// for concurrent use by several goroutines, and by several processes on the same directory.
 type WorkspaceManager struct {
 	config   Config
 	versions Versions
@@ -73,8 +72,7 @@ type WorkspaceManager struct {
 	warned   sync.Map
 }
 
-// New returns the manager of the instances in config.Dir, whose resources are of those
-// types.
+// New returns a manager of the instances in config.Dir, with those resource types.
 func New(types []domarkx.Plugin, versions Versions, config Config) *WorkspaceManager {
 	if config.Timeout <= 0 {
 		config.Timeout = DefaultTimeout
@@ -119,7 +117,7 @@ func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
 	return types, nil
 }
 
-// resourceType returns a type by its name.
+// resourceType returns the resource type with a name.
 func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*resourceType, error) {
 	for _, k := range m.types {
 		if k.plugin.Type() == name {
@@ -134,7 +132,7 @@ func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*reso
 	return nil, &unknownType{name, known}
 }
 
-// An unknownType says that no plugin has a type.
+// An unknownType reports that no plugin has a resource type.
 type unknownType struct {
 	name  string
 	known []string
@@ -147,7 +145,7 @@ func (e *unknownType) Error() string {
 
 func (e *unknownType) Unwrap() error { return domarkx.ErrNotFound }
 
-// warn tells the user something once.
+// warn shows a message to the user, once.
 func (m *WorkspaceManager) warn(message string) {
 	if _, told := m.warned.LoadOrStore(message, true); !told && m.config.Warn != nil {
 		m.config.Warn(message)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// The beginnings of folders that are no instance by a name; folderName makes none
-// like them.
+// Prefixes of directories that are not instances of a name. folderName returns no name with
+// one of them.
 const (
 	temporaryPrefix = ".tmp-"
 	gonePrefix      = ".gone-"
 )
 
-// folderName is a workspace's name as the name of a folder on any file system: what
-// is no letter, digit, '_' or '-' of ASCII is %XX, and a long one is cut and told
-// apart by its SHA-256.
+// folderName encodes a workspace's name as a directory name for any file system: bytes other
+// than ASCII letters, digits, '_' and '-' become %XX, and long names are cut and made unique
+// by their SHA-256.
 func folderName(name string) string {
 	const longest, kept = 200, 120
 	var b strings.Builder

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// removeAll removes a folder with all in it, also where the modes of folders in it
-// forbid that.
+// removeAll removes a directory with its content, even where the modes of directories forbid
+// it.
 func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err == nil {
 		return nil
@@ -21,7 +21,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// isEmpty reports whether a folder holds nothing, or is not there.
+// isEmpty reports whether a directory is empty or does not exist.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // describeTimeout bounds how long a plugin may take to describe itself.
 const describeTimeout = 30 * time.Second
 
-// A resourceType is a plugin with what it says of itself, which it is asked for once.
+// A resourceType is a plugin with its description, which is queried once.
 type resourceType struct {
 	plugin domarkx.Plugin
 	grace  time.Duration
@@ -21,11 +21,11 @@ type resourceType struct {
 	mu          sync.Mutex
 	described   bool
 	description domarkx.Description
-	config      *schema.Schema // nil takes anything
+	config      *schema.Schema // nil accepts anything
 	tools       map[string]func() (*schema.Schema, error)
 }
 
-// describe asks the plugin what it offers, unless it said so already.
+// describe queries the plugin's description, unless it did before.
 func (k *resourceType) describe(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -43,7 +43,7 @@ func (k *resourceType) describe(ctx context.Context) error {
 		return fmt.Errorf("plugin %q, schema of its config: %w", k.plugin.Type(), err)
 	}
 	tools := make(map[string]func() (*schema.Schema, error), len(d.Tools))
-	for _, t := range d.Tools { // few of them are called by one command
+	for _, t := range d.Tools { // compiled on demand, since a command calls few of them
 		tools[t.Name] = sync.OnceValues(func() (*schema.Schema, error) {
 			s, err := compile(t.Schema)
 			if err != nil {
@@ -63,7 +63,7 @@ func compile(v domarkx.Value) (*schema.Schema, error) {
 	return schema.Compile(v.JSON())
 }
 
-// check returns what is wrong with v, without a place in a text; nil when nothing is.
+// check returns the errors in v, without positions in a text; nil if v is valid.
 func check(s *schema.Schema, v domarkx.Value) []*domarkx.SyntaxError {
 	if s == nil {
 		return nil

@@ -16,48 +16,48 @@ import (
 const (
 	stateFile   = "state.json"
 	stateFormat = "1"
-	maxState    = 64 << 20 // bytes of a state file
+	maxState    = 64 << 20 // size limit of a state file, in bytes
 )
 
-// A state is what an instance is, as its state file says it.
+// A state is the state of an instance as stored in its state file.
 type state struct {
 	Name      string
-	Renaming  string // the name that it gets, while its folder is renamed
+	Renaming  string // new name while the directory is being renamed
 	Private   bool
 	Temporary bool
-	Next      int // number of the next resource's folder
+	Next      int // number of the next resource's directory
 
-	Head      string                    // version that it derives from
-	Boot      string                    // Config.Boot when the live state was last known to be the head's; "" where unknown
-	Committed []domarkx.ResourceVersion // of the head
-	Resources []entry                   // that are live
-	Loading   *domarkx.Version          // being loaded: its ID and resources
-	Asked     []domarkx.ResourceSpec    // of those that may be opened for it; none for all
-	// Given is what the last commit gave, while no version that holds it is the head:
-	// "id version" of each resource. It is not nil from before plugins are asked.
+	Head      string                    // version that the live state derives from
+	Boot      string                    // Config.Boot when the live state was last known to match the head; "" if unknown
+	Committed []domarkx.ResourceVersion // resources of the head
+	Resources []entry                   // live resources
+	Loading   *domarkx.Version          // the version being loaded: its ID and resources
+	Asked     []domarkx.ResourceSpec    // the resources that may be opened for that; none means all
+	// Given identifies the state that the last commit stored until a version with it is the
+	// head: "id version" for each resource. It becomes non-nil before plugins are called.
 	Given []string
-	// Kept is what was kept last of the live state while a load does not end, or what
-	// the load itself left, as Given.
+	// Kept identifies, like Given, the live state of an unfinished load that was last kept,
+	// or that the load itself left.
 	Kept []string
 }
 
 // An entry is a resource of an instance.
 type entry struct {
 	domarkx.ResourceSpec
-	Folder     string // name of its own folder
-	Made       bool   // whether the plugin has opened it
+	Folder     string // name of its own directory
+	Made       bool   // whether the plugin created it
 	Gone       bool   // whether it is being removed
 	Private    bool
-	New        bool   // whether the load that did not end yet brings it, and has yet to find out what is at its path
-	Filled     bool   // whether the load that did not end yet found nothing at its path
-	Dirty      bool   // whether it may differ from the head, whatever the plugin says
-	Copy       bool   // whether it is still to become a copy of what is at its path
-	LockedPath string // path that it works on in place, which no other instance may
-	Path       string // folder of this machine that it is; in the file from the instance's folder, where it lies in that
+	New        bool   // whether the unfinished load adds it and has not yet compared what is at its path
+	Filled     bool   // whether the unfinished load found its path vacant
+	Dirty      bool   // whether it may differ from the head, whatever the plugin reports
+	Copy       bool   // whether the content of its path must still be copied into it
+	LockedPath string // path that it works on in place; no other instance may work on it
+	Path       string // its directory on this machine; in the file, relative to the instance's directory if inside
 }
 
-// readState reads the state of the instance in a folder; domarkx.ErrNotFound when
-// there is none.
+// readState reads the state of the instance in a directory. It returns domarkx.ErrNotFound
+// when there is none.
 func readState(dir string) (state, error) {
 	path := filepath.Join(dir, stateFile)
 	data, err := os.ReadFile(path)
@@ -107,11 +107,11 @@ func parseState(v domarkx.Value) state {
 	return s
 }
 
-// write replaces the state file in a folder, durably.
+// write replaces the state file in a directory durably.
 func (s state) write(dir string) error {
 	s.Resources = slices.Clone(s.Resources)
 	for i := range s.Resources {
-		e := &s.Resources[i] // a copy of the repository has its own
+		e := &s.Resources[i] // a copied repository has its own
 		if inside, err := filepath.Rel(dir, e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
 			e.Path = filepath.ToSlash(inside)
 		}
@@ -151,7 +151,7 @@ func (s state) value() domarkx.Value {
 	return domarkx.ObjectValue(o...)
 }
 
-// object is a JSON object in the making; what is empty or false is left out.
+// object builds a JSON object. It omits empty and false members.
 type object []domarkx.Member
 
 func (o *object) add(name string, v domarkx.Value) *object {
@@ -173,7 +173,7 @@ func (o *object) truth(name string, b bool) *object {
 	return o.add(name, domarkx.BoolValue(true))
 }
 
-// texts adds a list also where it is empty, unless it is nil.
+// texts adds a list unless it is nil.
 func (o *object) texts(name string, list []string) *object {
 	if list == nil {
 		return o
@@ -219,7 +219,7 @@ func text(v domarkx.Value, name string) string {
 	return member.Text()
 }
 
-// texts returns a list of texts; nil when there is none.
+// texts returns a list of strings; nil when there is none.
 func texts(v domarkx.Value, name string) []string {
 	list, ok := v.Get(name)
 	if !ok {

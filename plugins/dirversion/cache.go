@@ -8,9 +8,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The file of the stat cache: the records of each folder, then an index of the
-// folders, then 24 bytes: where the index begins, the CRC of all before these bytes,
-// and what kind of file it is.
+// The stat cache file consists of the records of each directory, an index of the
+// directories, and a trailer of 24 bytes: the offset of the index, the CRC of everything
+// before the trailer, and the file type.
 const (
 	cacheMagic  = "dxstat02"
 	trailerSize = 8 + 4 + len(cacheMagic)
@@ -18,16 +18,16 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A span is where the records of a folder are.
+// A span locates the records of a directory in the file.
 type span struct{ offset, size uint64 }
 
-// A cache is a stat cache that was read. The zero cache knows nothing.
+// A cache is a stat cache that was read. The zero cache is empty.
 type cache struct {
 	data    string
 	folders map[string]span
 }
 
-// openCache reads a stat cache; one that is missing or damaged knows nothing.
+// openCache reads a stat cache. It returns an empty one if the file is missing or damaged.
 func openCache(path string) *cache {
 	if path == "" {
 		return &cache{}
@@ -52,7 +52,7 @@ func decodeCache(data []byte) *cache {
 	}
 	c := &cache{data: string(data[:at])}
 	d := decoder{b: string(data[at:end])}
-	const least = 3 // bytes of a folder in the index
+	const least = 3 // minimal size of a directory in the index, in bytes
 	c.folders = make(map[string]span, min(d.uvarint(), uint64(end)/least))
 	for len(d.b) > 0 {
 		path := d.string()
@@ -64,7 +64,7 @@ func decodeCache(data []byte) *cache {
 	return c
 }
 
-// raw returns the records of a folder as they are written, "" when there are none.
+// raw returns the encoded records of a directory, "" when there are none.
 func (c *cache) raw(folder string) string {
 	s := c.folders[folder]
 	if s.offset > uint64(len(c.data)) || s.size > uint64(len(c.data))-s.offset {
@@ -73,7 +73,7 @@ func (c *cache) raw(folder string) string {
 	return c.data[s.offset : s.offset+s.size]
 }
 
-// records returns what is known of the files in a folder, by name.
+// records returns the records of the files in a directory, sorted by name.
 func (c *cache) records(folder string) []record {
 	records, err := decodeRecords(c.raw(folder))
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *cache) records(folder string) []record {
 	return records
 }
 
-// fileOf is a record as a version has it.
+// fileOf returns the file of a version that a record describes.
 func (r *record) fileOf() domarkx.File {
 	return domarkx.File{
 		Type: r.stat.kind, Mode: r.stat.mode, ID: r.id, Size: sizeOf(r), Target: r.target,

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// A cacheWriter writes a stat cache aside. One without a file does nothing.
+// A cacheWriter writes a new stat cache to a temporary file. Without a path it does nothing.
 type cacheWriter struct {
 	path    string
 	f       *os.File
@@ -33,7 +33,7 @@ func newCacheWriter(path string) *cacheWriter {
 	return w
 }
 
-// put writes the records of a folder; again, they replace the earlier ones.
+// put writes the records of a directory. A second put replaces the first.
 func (w *cacheWriter) put(folder string, records []record) {
 	if w.w == nil {
 		return
@@ -42,7 +42,7 @@ func (w *cacheWriter) put(folder string, records []record) {
 	w.write(folder, w.buf)
 }
 
-// copy writes the records of a folder that are encoded already.
+// copy writes records of a directory that are already encoded.
 func (w *cacheWriter) copy(folder, raw string) {
 	if w.w == nil {
 		return
@@ -67,7 +67,7 @@ func (w *cacheWriter) append(b []byte) {
 	}
 }
 
-// patchStats replaces the stats of records that were put before, and trusts them.
+// patchStats replaces the stats of records that were put before, and marks them as not racy.
 func (w *cacheWriter) patchStats(folder string, changed map[string]record) {
 	s, ok := w.folders[folder]
 	if w.w == nil || !ok {
@@ -91,8 +91,8 @@ func (w *cacheWriter) patchStats(folder string, changed map[string]record) {
 	w.put(folder, records)
 }
 
-// commit replaces the stat cache, durably: were the old one to come back after a
-// power cut, it might agree with files that came back too.
+// commit replaces the stat cache durably. If a power cut brought the old cache back, it
+// could match files that came back, too.
 func (w *cacheWriter) commit() error {
 	if w.w == nil {
 		return w.err
@@ -125,7 +125,7 @@ func (w *cacheWriter) commit() error {
 	return w.err
 }
 
-// abort removes what was written aside; harmless after commit.
+// abort removes the temporary file. It does nothing after commit.
 func (w *cacheWriter) abort() {
 	if w.f == nil {
 		return

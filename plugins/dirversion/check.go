@@ -15,9 +15,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CheckLoad refuses a version that has names which the file system cannot hold: too long
-// ones, or two in one folder that are the same to it. What base has is here already.
-// Nothing changes. See [domarkx.LoadChecker].
+// CheckLoad rejects a version with names that the file system cannot hold: names that are
+// too long, or two in one directory that the file system considers equal. It skips what
+// base has, since that was loaded before, and changes nothing. See [domarkx.LoadChecker].
 func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base
 	}
 	before := ""
 	if base != "" {
-		if old, err := r.Top(ctx, base); err == nil { // else all is looked at
+		if old, err := r.Top(ctx, base); err == nil { // otherwise everything is checked
 			before = old.ID
 		}
 	}
@@ -37,18 +37,19 @@ func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base
 	return nil
 }
 
-// A nameCheck looks at the names of a version.
+// A nameCheck checks the names in a version.
 type nameCheck struct {
 	f    *Directory
 	r    domarkx.VersionReader
-	seen map[string]bool // folders by their ids
+	seen map[string]bool // ids of directories
 
-	hashes map[uint64]bool // of the keys of a folder's names
+	hashes map[uint64]bool // of the folded names of a directory
 	seed   maphash.Seed
 	key    []byte
 }
 
-// folder looks at a folder, of which base is what was at its path, "" for nothing.
+// folder checks a directory. base is the id of the directory that base has at its path,
+// "" for none.
 func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int) error {
 	if id == base {
 		return nil
@@ -59,7 +60,7 @@ func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int
 	if depth > maxDepth {
 		return fmt.Errorf("%s: it is more than %d folders deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
-	if len(c.f.exclude) == 0 { // else it depends on the path what is written
+	if len(c.f.exclude) == 0 { // otherwise the path decides which files are written
 		if c.seen[id] {
 			return nil
 		}
@@ -101,14 +102,14 @@ func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int
 	return nil
 }
 
-// before returns the folders in a folder of the base, by name.
+// before returns the ids of the directories in a directory of base, by name.
 func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	if id == "" {
 		return nil
 	}
 	files, err := c.r.Folder(ctx, id)
 	if err != nil {
-		return nil // all is looked at
+		return nil // everything is checked
 	}
 	folders := map[string]string{}
 	for _, f := range files {
@@ -119,8 +120,8 @@ func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	return folders
 }
 
-// mayHaveTwins reports whether names of a folder may be the same to some file system. It
-// costs little, since it is asked of every folder.
+// mayHaveTwins reports whether some file system may consider two names of a directory
+// equal. It must be fast, since it runs for every directory.
 func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
 	plain := true
 	for _, f := range files {
@@ -149,13 +150,13 @@ func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
 	return false
 }
 
-// everLong is how many bytes of a name every file system takes (eCryptfs takes 143).
+// everLong is a length of names, in bytes, that every file system allows (eCryptfs allows 143).
 const everLong = 140
 
-// isOdd reports whether not every file system may take a name.
+// isOdd reports whether some file systems may reject a name.
 func isOdd(name string) bool { return len(name) > everLong || !utf8.ValidString(name) }
 
-// isPlain reports whether no other name of that kind is the same to any file system.
+// isPlain reports whether no file system considers another plain name equal.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -165,7 +166,7 @@ func isPlain(name string) bool {
 	return true
 }
 
-// name lets the file system look for a name, which tells what it thinks of it.
+// name looks a name up, to see whether the file system accepts it.
 func (c *nameCheck) name(at, name string) error {
 	_, err := c.f.top.stat(name)
 	switch {
@@ -177,7 +178,7 @@ func (c *nameCheck) name(at, name string) error {
 	return nil
 }
 
-// twins refuses names of one folder that are the same to the file system.
+// twins rejects two names of a directory that the file system considers equal.
 func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	if len(c.f.exclude) > 0 {
 		files = slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
@@ -190,7 +191,7 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	if c.f.same == nil {
 		same, err := c.f.fsFolding()
 		if err != nil {
-			return nil // loading tells it
+			return nil // loading reports it
 		}
 		c.f.same = &same
 	}
@@ -201,10 +202,10 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	return fmt.Errorf("%s and %s are the same name to the file system here: %w", quoted(join(path, one)), quoted(join(path, other)), domarkx.ErrUnsupported)
 }
 
-// fsFolding is what a file system does not tell apart.
+// fsFolding says which names a file system considers equal.
 type fsFolding struct{ cases, forms bool }
 
-// key is the same for names that are the same.
+// key returns equal keys for names that the file system considers equal.
 func (s fsFolding) key(name string) string {
 	if s.forms {
 		name = norm.NFD.String(name)
@@ -233,8 +234,8 @@ func twin(files []domarkx.File, s fsFolding) (one, other string, found bool) {
 	return "", "", false
 }
 
-// fsFolding finds out what the file system tells apart, by a file that is gone again
-// afterwards.
+// fsFolding determines how the file system compares names. It creates a file and removes
+// it again.
 func (f *Directory) fsFolding() (fsFolding, error) {
 	const composed, decomposed = "\u00e9", "e\u0301"
 	scratch := scratchName()

@@ -10,24 +10,24 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// ahead is how many folders are read ahead of the one that is given on.
+// ahead is the number of directories that are read ahead of the one being written.
 const ahead = 8
 
-// Changed reports whether the folder may differ from what was last committed or
+// Changed reports whether the directory may differ from the version last committed or
 // loaded.
 func (f *Directory) Changed(ctx context.Context) (bool, error) {
 	top, err := f.newScan(nil).survey(ctx, true)
 	return err == nil && top.differs, err
 }
 
-// Commit gives what the folder holds to w.
+// Commit writes the content of the directory to w.
 func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return f.commit(ctx, f.newScan(w), nil)
 }
 
-// CommitChange is Changed and Commit in one; begin is called when there is a change.
-// Its writer is based on what was last committed or loaded. Where it is a
-// [domarkx.FolderKeeper], folders without a change are not read again.
+// CommitChange combines Changed and Commit. It calls begin if the directory changed. The
+// base of the writer must be the version last committed or loaded. If the writer is a
+// [domarkx.FolderKeeper], unchanged directories are not read again.
 func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	s := f.newScan(nil)
 	top, err := s.survey(ctx, false)
@@ -40,8 +40,8 @@ func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.Vers
 	return true, f.commit(ctx, s, top)
 }
 
-// commit gives what the folder holds to the writer of a scan, with what a survey
-// found, unless there was none.
+// commit writes the content of the directory to the writer of a scan. found is the result
+// of a survey, nil for none.
 func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.end()
@@ -69,11 +69,11 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	return nil
 }
 
-// topFolder is where the cache keeps the record of the top folder itself: a name
-// that no file has.
+// topFolder is the path in the cache of the record of the top directory itself. No file
+// has this name.
 const topFolder = "/"
 
-// top is what the cache has of the top folder itself.
+// top returns the cached record of the top directory itself.
 func (s *scan) top() *record {
 	if records := s.cache.records(topFolder); len(records) == 1 {
 		return &records[0]
@@ -81,24 +81,24 @@ func (s *scan) top() *record {
 	return nil
 }
 
-// A walk gives on what a scan reads, in the order of a version.
+// A walk writes the results of a scan in the order of a version.
 type walk struct {
 	*scan
-	keeper  domarkx.FolderKeeper // nil to give on all
+	keeper  domarkx.FolderKeeper // nil if every directory has to be written
 	out     *cacheWriter
-	links   map[identity]firstName // of files with several names
+	links   map[identity]firstName // of files with several hard links
 	top     record
-	changed bool // whether the cache is not what there is
+	changed bool // whether the cache is out of date
 }
 
-// A firstName is the first path of a file with several names.
+// A firstName is the first path of a file with several hard links.
 type firstName struct {
 	path string
 	r    *record
 }
 
-// folder gives on a folder and all below; found is what a survey found of it, nil
-// for nothing. A folder that was removed meanwhile is none.
+// folder writes a directory with everything below it. found is its node in the survey, nil
+// for none. It skips a directory that was removed meanwhile.
 func (c *walk) folder(ctx context.Context, l *listing, found *node) error {
 	select {
 	case <-l.done:
@@ -122,10 +122,10 @@ func (c *walk) folder(ctx context.Context, l *listing, found *node) error {
 	return c.files(ctx, l, found)
 }
 
-// files gives on what is in a folder.
+// files writes the files in a directory.
 func (c *walk) files(ctx context.Context, l *listing, found *node) error {
-	below := map[int]*listing{} // that are read already
-	next := 0                   // of the files, where to look for a folder to read ahead
+	below := map[int]*listing{} // directories read ahead
+	next := 0                   // index of the next file that may be a directory to read ahead
 	for i := range l.files {
 		r := &l.files[i]
 		for ; next < len(l.files) && len(below) < ahead; next++ {
@@ -172,7 +172,7 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 	return nil
 }
 
-// file gives on a file that is no folder.
+// file writes a file that is not a directory.
 func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 	at := join(l.path, r.name)
 	f := r.fileOf()
@@ -183,7 +183,7 @@ func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 		} else {
 			f = first.r.fileOf()
 			f.HardLink = first.path
-			if first.r.id != r.id { // it changed between reading the two
+			if first.r.id != r.id { // the file changed between the two reads
 				r.racy, l.changed, c.changed = true, true, true
 			}
 		}
@@ -192,7 +192,7 @@ func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 	if !errors.Is(err, domarkx.ErrNotFound) || r.stat.kind != domarkx.Regular || f.HardLink != "" {
 		return err
 	}
-	// The content that the cache knows is not stored any more.
+	// The store no longer has the content that the cache refers to.
 	d, err := c.f.top.open(l.path)
 	if err != nil {
 		return explain(l.path, err)

@@ -13,22 +13,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A dir is an open folder: all names are looked up in it.
+// A dir is an open directory. All names are looked up relative to one.
 type dir struct {
 	fd     int
 	dev    uint64
 	shared *shared
 }
 
-// shared is what the folders below one top share.
+// shared is the state that all directories below one top share.
 type shared struct {
-	oldest  atomic.Bool // whether the kernel has no openat2
-	buffers sync.Pool   // of *[]byte, for the entries of folders
+	oldest  atomic.Bool // whether the kernel lacks openat2
+	buffers sync.Pool   // of *[]byte, for directory entries
 }
 
 const direntBuffer = 32 << 10
 
-// openTop opens a folder; symbolic links on the way are followed.
+// openTop opens a directory. It follows symbolic links.
 func openTop(path string) (*dir, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -47,10 +47,10 @@ func openTop(path string) (*dir, error) {
 
 func (d *dir) close() error { return unix.Close(d.fd) }
 
-// maxLookup bounds a path that is given to the kernel at once (PATH_MAX is 4096).
+// maxLookup bounds a path that is passed to the kernel at once (PATH_MAX is 4096).
 const maxLookup = 4000
 
-// open opens the folder at a path, without following links or leaving the mount.
+// open opens the directory at a path. It follows no links and does not leave the mount.
 func (d *dir) open(path string) (*dir, error) {
 	at, owned := d.fd, false
 	for {
@@ -101,7 +101,7 @@ func (d *dir) lookup(at int, path string) (int, error) {
 	return d.walk(at, path)
 }
 
-// walk opens the folder at a path one name at a time.
+// walk opens the directory at a path one name at a time.
 func (d *dir) walk(at int, path string) (int, error) {
 	start := at
 	for name := range strings.SplitSeq(path, "/") {
@@ -125,7 +125,7 @@ func (d *dir) walk(at int, path string) (int, error) {
 	return at, nil
 }
 
-// retry repeats a call that a signal interrupted.
+// retry repeats a call that was interrupted by a signal.
 func retry[T any](f func() (T, error)) (T, error) {
 	for {
 		v, err := f()
@@ -155,12 +155,12 @@ func (d *dir) rename(from, to string) error      { return unix.Renameat(d.fd, fr
 func (d *dir) unlink(name string) error          { return unix.Unlinkat(d.fd, name, 0) }
 func (d *dir) rmdir(name string) error           { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) }
 
-// link makes name another name of a file in another folder.
+// link creates a hard link to a file of another directory.
 func (d *dir) link(from *dir, file, name string) error {
 	return unix.Linkat(from.fd, file, d.fd, name, 0)
 }
 
-// special makes a FIFO or a device file.
+// special creates a FIFO or a device file.
 func (d *dir) special(name string, f domarkx.File) error {
 	mode, dev := uint32(unix.S_IFIFO), uint64(0)
 	switch f.Type {
@@ -172,23 +172,23 @@ func (d *dir) special(name string, f domarkx.File) error {
 	return unix.Mknodat(d.fd, name, mode|0o600, int(dev))
 }
 
-// chmod sets the mode of the folder itself.
+// chmod sets the mode of the directory itself.
 func (d *dir) chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
 
-// chmodSpecial sets the mode of a FIFO or device that this process just made under a
-// name of its own.
+// chmodSpecial sets the mode of a FIFO or device that this process just created under a
+// unique name.
 func (d *dir) chmodSpecial(name string, mode uint32) error {
 	return unix.Fchmodat(d.fd, name, mode, 0)
 }
 
-// canSyncAll tells that sync works.
+// canSyncAll reports that sync works.
 const canSyncAll = true
 
-// sync makes all that was written to the file system durable.
+// sync syncs the whole file system.
 func (d *dir) sync() error { return unix.Syncfs(d.fd) }
 
-// syncSelf makes the folder's own names and attributes durable. It does nothing on a file
-// system that has nothing to sync in a folder.
+// syncSelf syncs the entries and attributes of the directory itself. It ignores file systems
+// that cannot sync directories.
 func (d *dir) syncSelf() error {
 	_, err := retry(func() (int, error) { return 0, unix.Fsync(d.fd) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
@@ -197,7 +197,7 @@ func (d *dir) syncSelf() error {
 	return err
 }
 
-// allow lets this user enter and change a folder that may not even be opened.
+// allow gives this user access to a directory whose mode forbids even opening it.
 func (f *Directory) allow(path string) error {
 	folder, name := split(path)
 	d, err := f.top.open(folder)
@@ -212,6 +212,6 @@ func (f *Directory) allow(path string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	// fchmod(2) takes no O_PATH descriptor, the link in /proc leads to the same folder.
+	// fchmod(2) rejects O_PATH descriptors; the link in /proc leads to the same directory.
 	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), 0o700)
 }

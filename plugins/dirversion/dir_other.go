@@ -13,10 +13,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A dir is an open folder: all names are looked up in it.
+// A dir is an open directory. All names are looked up relative to one.
 type dir struct{ root *os.Root }
 
-// openTop opens a folder; symbolic links on the way are followed.
+// openTop opens a directory. It follows symbolic links.
 func openTop(path string) (*dir, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func openTop(path string) (*dir, error) {
 
 func (d *dir) close() error { return d.root.Close() }
 
-// open opens the folder at a path.
+// open opens the directory at a path.
 func (d *dir) open(path string) (*dir, error) {
 	if path == "" {
 		path = "."
@@ -43,7 +43,7 @@ func (d *dir) open(path string) (*dir, error) {
 	return &dir{root}, nil
 }
 
-// names returns the names in the folder, sorted by bytes.
+// names returns the names in the directory, sorted by bytes.
 func (d *dir) names() ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *dir) names() ([]string, error) {
 	return names, err
 }
 
-// stat tells about the file of a name, or the folder itself, without following links.
+// stat returns the stat of a file, or of the directory itself for "". It follows no links.
 func (d *dir) stat(name string) (stat, error) {
 	if name == "" {
 		name = "."
@@ -67,7 +67,7 @@ func (d *dir) stat(name string) (stat, error) {
 	return statOf(info), nil
 }
 
-// statOf leaves out the inode, so that a file is told by its size and times.
+// statOf omits the inode, so that files are identified by size and times.
 func statOf(info fs.FileInfo) stat {
 	s := stat{mode: uint32(info.Mode().Perm()), nlink: 1, size: info.Size(), mtime: info.ModTime().UnixNano()}
 	for bit, mode := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
@@ -91,7 +91,7 @@ func statOf(info fs.FileInfo) stat {
 // A file is an open regular file.
 type file struct{ *os.File }
 
-// statFile tells about an open file.
+// statFile returns the stat of an open file.
 func statFile(f *file) (stat, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *dir) openFile(name string) (*file, error) {
 	return &file{f}, err
 }
 
-// create makes a regular file that was not there, for writing.
+// create creates a new regular file for writing.
 func (d *dir) create(name string) (*file, error) {
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return &file{f}, err
@@ -121,13 +121,13 @@ func (d *dir) rmdir(name string) error              { return d.root.Remove(name)
 
 var errLinuxOnly = errors.New("only Linux can have that")
 
-// link is for Linux: inodes are not told apart here.
+// link is not needed: hard links are not recognized here.
 func (d *dir) link(*dir, string, string) error { return errLinuxOnly }
 
-// special is for Linux.
+// special is only supported on Linux.
 func (d *dir) special(string, domarkx.File) error { return errLinuxOnly }
 
-// chmod sets the mode of the folder itself.
+// chmod sets the mode of the directory itself.
 func (d *dir) chmod(mode uint32) error { return d.root.Chmod(".", fileMode(mode)) }
 
 func (d *dir) chmodSpecial(string, uint32) error { return errLinuxOnly }
@@ -144,15 +144,15 @@ func fileMode(mode uint32) fs.FileMode {
 	return m
 }
 
-// kept is for Linux: extended attributes are not kept here.
+// kept is false: extended attributes are only kept on Linux.
 func kept(string) bool { return false }
 
-// canSyncAll tells that sync does nothing here.
+// canSyncAll reports that sync does nothing here.
 const canSyncAll = false
 
 func (d *dir) sync() error { return nil }
 
-// syncSelf makes the folder's own names and attributes durable, where the system can.
+// syncSelf syncs the entries and attributes of the directory, where the system can.
 func (d *dir) syncSelf() error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *dir) syncSelf() error {
 	return errors.Join(atomicfile.Sync(f), f.Close())
 }
 
-// Sync makes the file durable, where the system can.
+// Sync syncs the file, where the system can.
 func (f *file) Sync() error { return atomicfile.Sync(f.File) }
 
 func (d *dir) xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
@@ -169,7 +169,7 @@ func (d *dir) setXattrs([]domarkx.Xattr) error   { return nil }
 func fileXattrs(*file) ([]domarkx.Xattr, error)  { return nil, nil }
 func setFileXattrs(*file, []domarkx.Xattr) error { return nil }
 
-// allow lets this user enter and change a folder that may not even be opened.
+// allow gives this user access to a directory whose mode forbids even opening it.
 func (f *Directory) allow(path string) error {
 	return f.top.root.Chmod(filepath.FromSlash(path), 0o700)
 }

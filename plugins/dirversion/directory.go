@@ -14,34 +14,34 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Config says which folder is kept, and how.
+// Config configures a Directory.
 type Config struct {
-	Path      string   // the folder, which is there
-	Cache     string   // file of the stat cache, in a folder that is there; "" for none
-	Exclude   []string // patterns of what is left out
-	Known     bool     // there are versions with these patterns: one that begins with "!" is a name, of which Warn is told
-	Forbidden []string // what in it is left out and left alone; it must not be one of these itself
+	Path      string   // the directory; it must exist
+	Cache     string   // file of the stat cache, in an existing directory; "" for none
+	Exclude   []string // patterns of files that are not versioned
+	Known     bool     // versions with these patterns exist: a pattern that begins with "!" is taken as a name, with a warning
+	Forbidden []string // paths that are skipped and never touched; Path must not be one of them
 	Warn      func(message string)
 }
 
-// A Directory is a folder that is kept in versions. Its methods are called by one
+// A Directory is a directory whose versions are kept. Its methods are called by one
 // goroutine at a time.
 type Directory struct {
 	path      string
 	cache     string
 	exclude   []pattern
 	forbidden map[identity]string
-	inside    map[string]bool // paths in the folder of what is forbidden
+	inside    map[string]bool // forbidden paths, relative to the directory
 	warn      func(string)
 	top       *dir
-	checked   string     // version that CheckLoad let through last
-	same      *fsFolding // nil until it has to be known
+	checked   string     // version that CheckLoad accepted last
+	same      *fsFolding // nil until it is needed
 }
 
-// An identity is what a file is on this machine.
+// An identity identifies a file on this machine.
 type identity struct{ dev, ino uint64 }
 
-// Open opens a folder. A pattern that is none is domarkx.ErrInvalid.
+// Open opens a directory. It returns domarkx.ErrInvalid for a malformed pattern.
 func Open(c Config) (*Directory, error) {
 	exclude, err := parseExclude(c)
 	if err != nil {
@@ -75,15 +75,15 @@ func Open(c Config) (*Directory, error) {
 	return f, nil
 }
 
-// Close gives the folder up.
+// Close closes the directory.
 func (f *Directory) Close() error { return f.top.close() }
 
-// refuse says of a path why it cannot be in a version.
+// refuse returns the error of a path that cannot be part of a version.
 func refuse(at, why string) error {
 	return fmt.Errorf("%s %s: %w", quoted(at), why, domarkx.ErrInvalid)
 }
 
-// quoted is a path as messages name it: of a very long one the beginning and the end.
+// quoted quotes a path for messages and shortens a very long one.
 func quoted(at string) string {
 	const end = 200
 	switch {
@@ -95,7 +95,7 @@ func quoted(at string) string {
 	return strconv.Quote(at)
 }
 
-// below is the path of a file from a folder that it lies in.
+// below returns the slash-separated path of a file relative to top, and whether it is below top.
 func below(path, top string) (string, bool) {
 	at, err := filepath.Rel(resolve(top), resolve(path))
 	if err != nil || at == "." || !filepath.IsLocal(at) {
@@ -104,8 +104,8 @@ func below(path, top string) (string, bool) {
 	return filepath.ToSlash(at), true
 }
 
-// resolve follows the symbolic links that lead to a path. A mount whose program is
-// gone cannot be looked at, only the folder that it lies in.
+// resolve resolves the symbolic links in a path. For a mount whose server died it resolves
+// only the parent directory.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -116,7 +116,7 @@ func resolve(path string) string {
 	return filepath.Clean(path)
 }
 
-// admit reports whether a folder may be entered.
+// admit rejects a directory that is forbidden.
 func (f *Directory) admit(at string, st stat) error {
 	if path, ok := f.forbidden[st.identity]; ok && st.ino != 0 {
 		return refuse(at, fmt.Sprintf("is %q, which no resource may be", path))
@@ -124,10 +124,10 @@ func (f *Directory) admit(at string, st stat) error {
 	return nil
 }
 
-// look stats a file of an open folder, and reports whether it is left out: neither
-// given to versions nor touched.
+// look stats a file of an open directory and reports whether it is left out: neither
+// versioned nor touched.
 func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error) {
-	if f.inside[at] { // not even looked at: a mount may not answer
+	if f.inside[at] { // not even a stat: a mount may not answer
 		return stat{}, true, nil
 	}
 	st, err = d.stat(name)
@@ -143,7 +143,7 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 	return st, f.excluded(at, folder), err
 }
 
-// explain turns an error at a path into one that names it.
+// explain adds the path to an error.
 func explain(at string, err error) error {
 	switch {
 	case err == nil:
@@ -156,7 +156,7 @@ func explain(at string, err error) error {
 	return fmt.Errorf("%s: %w", quoted(at), bare(err))
 }
 
-// bare is an error without the path that the os package put around it.
+// bare returns an error without the path that the os package added.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -169,7 +169,7 @@ func bare(err error) error {
 	return err
 }
 
-// errMount says that a path crosses into another mount.
+// errMount reports that a path leads into another mount.
 var errMount = errors.New("mount point")
 
 func join(folder, name string) string {
@@ -179,7 +179,7 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// split is the folder and the name of a path.
+// split splits a path into directory and name.
 func split(at string) (folder, name string) {
 	if i := strings.LastIndexByte(at, '/'); i >= 0 {
 		return at[:i], at[i+1:]
@@ -187,10 +187,10 @@ func split(at string) (folder, name string) {
 	return "", at
 }
 
-// scratchName is the name of a file that is written aside.
+// scratchName returns a random name for a temporary file.
 func scratchName() string { return ".domarkx-" + strings.ToLower(rand.Text()) }
 
-// Write makes a folder, which is there, what a version holds, without keeping it.
+// Write writes a version into an existing directory, without a stat cache.
 func Write(ctx context.Context, r domarkx.VersionReader, version, path string, warn func(string)) error {
 	f, err := Open(Config{Path: path, Warn: warn})
 	if err != nil {

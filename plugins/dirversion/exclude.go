@@ -8,18 +8,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A pattern says which paths are left out.
+// A pattern is a parsed exclude pattern.
 type pattern struct {
 	components []string
 	anyFolder  bool // matches names at any depth
-	folders    bool // folders only
+	folders    bool // matches only directories
 }
 
-// parseExclude reads the patterns of c; one that is none is domarkx.ErrInvalid.
+// parseExclude parses the patterns of c. It returns domarkx.ErrInvalid for a malformed one.
 func parseExclude(c Config) ([]pattern, error) {
 	patterns := make([]pattern, 0, len(c.Exclude))
 	for _, text := range c.Exclude {
-		if strings.HasPrefix(text, "!") { // it would keep nothing, against what one knows of gitignore
+		if strings.HasPrefix(text, "!") { // it would have no effect, contrary to what gitignore users expect
 			err := fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
 			if !c.Known {
 				return nil, err
@@ -47,7 +47,7 @@ func parseExclude(c Config) ([]pattern, error) {
 	return patterns, nil
 }
 
-// excluded reports whether a path, in whose folders nothing is excluded, is left out.
+// excluded reports whether a path is excluded, given that none of its parents is.
 func (f *Directory) excluded(at string, folder bool) bool {
 	if f.inside[at] {
 		return true
@@ -73,9 +73,9 @@ func (f *Directory) excluded(at string, folder bool) bool {
 	return false
 }
 
-// matchPath matches components; "**" stands for any number of them.
+// matchPath matches components; "**" matches any number of them.
 func matchPath(pattern, components []string) bool {
-	// As for a single "*" in a name: only the last "**" ever has to take one more.
+	// As with "*" in a name, only the last "**" ever needs to match one component more.
 	pi, ci, star, mark := 0, 0, -1, 0
 	for ci < len(components) {
 		if pi < len(pattern) && pattern[pi] == "**" {

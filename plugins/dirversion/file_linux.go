@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file is an open regular file. It is not known to the runtime's poller, which
-// takes no regular files anyway.
+// A file is an open regular file. Unlike an os.File it is not registered with the
+// runtime's poller, which does not support regular files anyway.
 type file struct{ fd int }
 
 func (f *file) Read(p []byte) (int, error) {
@@ -22,7 +22,7 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteAt writes all of p, or returns an error.
+// WriteAt writes all of p or returns an error.
 func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	for done := 0; ; {
 		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
@@ -34,18 +34,18 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 
 func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
 
-// Sync makes the file durable, also one that is open for reading only.
+// Sync syncs the file, even if it is open only for reading.
 func (f *file) Sync() error {
 	_, err := retry(func() (int, error) { return 0, unix.Fsync(f.fd) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
-		return nil // such as in a FUSE file system without fsync
+		return nil // for example a FUSE file system without fsync
 	}
 	return err
 }
 
 func (f *file) Close() error { return unix.Close(f.fd) }
 
-// openFile opens a regular file for reading. What is none does not block.
+// openFile opens a regular file for reading. It does not block on other types.
 func (d *dir) openFile(name string) (*file, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -56,7 +56,7 @@ func (d *dir) openFile(name string) (*file, error) {
 	return &file{fd}, nil
 }
 
-// create makes a regular file that was not there, for writing.
+// create creates a new regular file for writing.
 func (d *dir) create(name string) (*file, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -67,7 +67,7 @@ func (d *dir) create(name string) (*file, error) {
 	return &file{fd}, nil
 }
 
-// statFile tells about an open file.
+// statFile returns the stat of an open file.
 func statFile(f *file) (stat, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(f.fd, &st); err != nil {

@@ -2,15 +2,16 @@ package dirversion
 
 import "sync/atomic"
 
-// A flush makes durable what a commit found changed, before the stat cache records it. So a
-// file that is as the cache has it is whole also after a power cut. A few files and folders
-// are synced one by one, while they are open; more of them by one sync of the file system.
+// A flush syncs the files that a commit found new or changed, before the stat cache records
+// them, so that a file that matches the cache is complete even after a power cut. It syncs
+// a few files and directories one by one while they are open, and the whole file system if
+// there are more.
 type flush struct {
-	singly atomic.Int64 // how many were synced one by one
-	whole  atomic.Bool  // whether the file system is to be synced
+	singly atomic.Int64 // number of files synced one by one
+	whole  atomic.Bool  // whether the file system has to be synced
 }
 
-// one syncs an open file or folder, or leaves it to end.
+// one syncs an open file or directory, or leaves that to end.
 func (f *flush) one(sync func() error) error {
 	if f.whole.Load() {
 		return nil
@@ -22,11 +23,11 @@ func (f *flush) one(sync func() error) error {
 	return sync()
 }
 
-// maxSingly is how many files and folders are synced one by one. Beyond it one sync of the
-// file system is faster, though it waits for what other programs wrote, too.
+// maxSingly is the number of files and directories that are synced one by one. For more, one
+// sync of the file system is faster, although it also waits for writes of other programs.
 const maxSingly = 16
 
-// end syncs what one left.
+// end syncs the file system if one did not sync every file.
 func (f *flush) end(top *dir) error {
 	if !f.whole.Load() {
 		return nil

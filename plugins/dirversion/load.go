@@ -13,8 +13,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Load makes the folder what a version holds, after CheckLoad. Only what differs is touched. A
-// kill in between leaves a folder that Changed; loading again completes it.
+// Load replaces the content of the directory by a version, after CheckLoad. It only touches
+// files that differ. If the process is killed, the directory counts as Changed and another
+// Load completes it.
 func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {
@@ -53,12 +54,12 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	if err := l.out.commit(); err != nil {
 		return fmt.Errorf("writing the stat cache: %w", err)
 	}
-	// What is changed from now on has later times than what was written here.
+	// Changes after this have later times than the files written here.
 	time.Sleep(time.Until(time.Unix(0, l.newest).Add(fineStep)))
 	return nil
 }
 
-// A load is the making of a folder.
+// A load is the state of one Load.
 type load struct {
 	f     *Directory
 	r     domarkx.VersionReader
@@ -66,13 +67,13 @@ type load struct {
 	out   *cacheWriter
 
 	mu      sync.Mutex
-	written map[identity]string // files with several names that stay, by their first paths
+	written map[identity]string // first paths of files with several hard links that stay
 	newest  int64               // ctime of what was written
-	top     string              // id of the version's top folder
+	top     string              // id of the top directory
 	links   []pendingLink
 	folders []pendingFolder // whose attributes are set last, parents first
-	warned  bool            // that the file system keeps no extended attributes
-	left    bool            // whether some were left out
+	warned  bool            // whether the user was warned that the file system has no extended attributes
+	left    bool            // whether some attributes were skipped
 }
 
 type pendingLink struct {
@@ -86,15 +87,15 @@ type pendingFolder struct {
 	xattrs []domarkx.Xattr
 }
 
-// task is a file of a version that a folder is to have.
+// task is a file of the version to be written.
 type task struct {
 	want domarkx.File
-	have *record // what is there, nil for nothing
-	rec  *record // what will be there
+	have *record // the present file, nil for none
+	rec  *record // the record afterwards
 }
 
-// folder makes a folder, which is there, what the version has. rec is filled in as
-// its record.
+// folder replaces the content of an existing directory by that of the version, and fills in
+// rec, its record.
 func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth int, rec *record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,21 +136,21 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth
 			return err
 		}
 	}
-	if !skipped { // else the folder is not what the version has, which the next commit is to find
+	if !skipped { // otherwise the directory differs from the version, and the next commit has to notice
 		l.out.put(path, records)
 	}
 	return nil
 }
 
-// leave tells that a file of the version is not written.
+// leave records that a file of the version is not written.
 func (l *load) leave(path string) {
 	if l.f.inside[path] && l.f.warn != nil {
 		l.f.warn(fmt.Sprintf("%q of the version is left out: what is there is no part of the resource", path))
 	}
 }
 
-// fill makes the files of a folder what the version has, and its folders be there.
-// It returns their records by name.
+// fill writes the files of a directory and creates its subdirectories. It returns their
+// records, sorted by name.
 func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
 	d, err := l.f.top.open(path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -177,7 +178,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
 	}
 	opened := st.mode&0o700 == 0o700
-	modify := func() error { // makes the folder one that this user can change
+	modify := func() error { // gives this user permission to change the directory
 		if opened {
 			return nil
 		}
@@ -210,7 +211,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	return records, nil
 }
 
-// checkName refuses names that lead elsewhere: a version may be hostile.
+// checkName rejects names that lead elsewhere: a version may be hostile.
 func checkName(folder, name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%s has a file named %q: %w", quoted(folder), name, domarkx.ErrCorrupt)
@@ -218,8 +219,8 @@ func checkName(folder, name string) error {
 	return nil
 }
 
-// present removes what the version has not, and returns what the folder has of
-// it, with what the cache knows.
+// present removes the files that are not in the version, and returns the records of the
+// others.
 func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
 	names, err := d.names()
 	if err != nil {
@@ -263,7 +264,7 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 	return have, nil
 }
 
-// perform does what is to be done in a folder: files in parallel.
+// perform executes the tasks of a directory, regular files in parallel.
 func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, modify func() error) error {
 	var files []task
 	for _, t := range tasks {

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// keep reports whether a regular file is what the version has already.
+// keep reports whether a regular file already matches the version.
 func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
 	h := t.have
 	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
@@ -21,7 +21,7 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 	}
 	if h.stat.nlink > 1 {
 		if _, ok := l.written[h.stat.identity]; ok {
-			return false, nil // another name of a file that is one of its own in the version
+			return false, nil // a hard link here, but a file of its own in the version
 		}
 	}
 	if h.id == "" {
@@ -40,7 +40,7 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 	return true, nil
 }
 
-// equal compares a file with its content in the version, and notes it as read.
+// equal compares a file with its content in the version, and records the content id.
 func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
 	f, err := d.openFile(t.want.Name)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
@@ -90,14 +90,15 @@ func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
 
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
-// writeFiles writes regular files, several at once.
+// writeFiles writes regular files in parallel.
 func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
 	return parallel(ctx, max(2, runtime.GOMAXPROCS(0)), tasks, func(ctx context.Context, t task) error {
 		return explain(join(path, t.want.Name), l.writeFile(ctx, d, t))
 	})
 }
 
-// writeFile writes a regular file: in its place when nothing is there, else aside.
+// writeFile writes a regular file: directly if the path is free, otherwise to a temporary
+// file that replaces it.
 func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
 	name := t.want.Name
 	if t.have != nil {
@@ -150,9 +151,8 @@ func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
 	return nil
 }
 
-// leaveAttributes takes the extended attributes from a file of a version that are never
-// kept of a folder: those of a container, of a user with more rights, or that a remote
-// made up.
+// leaveAttributes removes the extended attributes of a file of the version that this user
+// never keeps: they come from a container, a user with more rights or a hostile remote.
 func (l *load) leaveAttributes(path string, f *domarkx.File) {
 	first := slices.IndexFunc(f.Xattrs, func(a domarkx.Xattr) bool { return !kept(a.Name) })
 	if first < 0 {
@@ -165,7 +165,7 @@ func (l *load) leaveAttributes(path string, f *domarkx.File) {
 	f.Xattrs = slices.DeleteFunc(slices.Clone(f.Xattrs), func(a domarkx.Xattr) bool { return !kept(a.Name) })
 }
 
-// attributes tells once that the file system keeps no extended attributes.
+// attributes warns once that the file system has no extended attributes.
 func (l *load) attributes(path string, err error) error {
 	if err == nil || unsupported(err) != nil {
 		return err
@@ -179,13 +179,13 @@ func (l *load) attributes(path string, err error) error {
 	return nil
 }
 
-// holeSize is how many zeros in a row, in bytes, are written as a hole.
+// holeSize is the number of consecutive zero bytes that are written as a hole.
 const holeSize = 64 << 10
 
 var zeros [holeSize]byte
 
-// copyContent writes content to an empty file. What had holes has them again, also where
-// zeros were written; else a file that takes no space would fill a disk.
+// copyContent writes content to an empty file. It writes long runs of zeros as holes, so that
+// a sparse file cannot fill the disk.
 func copyContent(ctx context.Context, f *file, c domarkx.Content) error {
 	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
 	for at := int64(0); at < c.Size(); {

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// special makes what is no regular file.
+// special creates a file that is not a regular file.
 func (l *load) special(ctx context.Context, d *dir, t task, modify func() error) error {
 	w := t.want
 	target := ""
@@ -71,10 +71,10 @@ func (l *load) special(ctx context.Context, d *dir, t task, modify func() error)
 	return nil
 }
 
-// maxTarget bounds the target of a symbolic link; kernels take less (PATH_MAX).
+// maxTarget bounds the target of a symbolic link; kernels allow less (PATH_MAX).
 const maxTarget = 64 << 10
 
-// target reads where a symbolic link leads.
+// target reads the target of a symbolic link.
 func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
 	if f.Target != "" {
 		return f.Target, nil
@@ -94,7 +94,7 @@ func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
 	return string(b), nil
 }
 
-// makeLinks makes files other names of those that came first, and notes their stats.
+// makeLinks creates the hard links to files that were written before, and records their stats.
 func (l *load) makeLinks(ctx context.Context) error {
 	changed := map[string]map[string]record{}
 	note := func(path string, d *dir, name string) error {
@@ -110,7 +110,7 @@ func (l *load) makeLinks(ctx context.Context) error {
 		l.newest = max(l.newest, st.ctime)
 		return nil
 	}
-	read := map[string][]domarkx.File{} // folders of the version, by path
+	read := map[string][]domarkx.File{} // directories of the version, by path
 	for _, p := range l.links {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -128,8 +128,8 @@ func (l *load) makeLinks(ctx context.Context) error {
 	return nil
 }
 
-// checkLink refuses another name of a file that the version has otherwise, or not at
-// all: what is written would not be what the version shows.
+// checkLink rejects a hard link to a file that is missing in the version or differs there:
+// the written file would not match the version.
 func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]domarkx.File) error {
 	folder, name := split(p.want.HardLink)
 	files, err := l.filesIn(ctx, folder, read)
@@ -143,8 +143,7 @@ func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]d
 	return nil
 }
 
-// filesIn returns the files that the version has in a folder, none where there is no
-// folder.
+// filesIn returns the files in a directory of the version, none if it is no directory.
 func (l *load) filesIn(ctx context.Context, path string, read map[string][]domarkx.File) ([]domarkx.File, error) {
 	if files, ok := read[path]; ok {
 		return files, nil
@@ -169,7 +168,7 @@ func (l *load) filesIn(ctx context.Context, path string, read map[string][]domar
 	return files, err
 }
 
-// fileNamed returns a file of a folder, a zero one for none.
+// fileNamed returns the file with a name, or the zero File.
 func fileNamed(files []domarkx.File, name string) domarkx.File {
 	i, ok := slices.BinarySearchFunc(files, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
@@ -178,7 +177,7 @@ func fileNamed(files []domarkx.File, name string) domarkx.File {
 	return files[i]
 }
 
-// link makes one file another name of another.
+// link creates one hard link.
 func (l *load) link(p pendingLink, note func(string, *dir, string) error) error {
 	firstFolder, first := split(p.want.HardLink)
 	folder, name := split(p.path)
@@ -217,7 +216,7 @@ func (l *load) link(p pendingLink, note func(string, *dir, string) error) error 
 	return note(p.path, d, name)
 }
 
-// excludedBelow reports whether a path or a folder that it lies in is excluded.
+// excludedBelow reports whether a path or one of its parents is excluded.
 func (f *Directory) excludedBelow(at string) bool {
 	for i := range len(at) {
 		if at[i] == '/' && f.excluded(at[:i], true) {
@@ -227,8 +226,8 @@ func (f *Directory) excludedBelow(at string) bool {
 	return f.excluded(at, false)
 }
 
-// setFolders sets the attributes of folders, the innermost first: some forbid to
-// reach what is in them.
+// setFolders sets the attributes of directories, children first: some modes forbid access to
+// the children.
 func (l *load) setFolders() error {
 	for i := len(l.folders) - 1; i >= 0; i-- {
 		p := l.folders[i]

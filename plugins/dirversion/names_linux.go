@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names returns the names in the folder, sorted by bytes.
+// names returns the names in the directory, sorted by bytes.
 func (d *dir) names() ([]string, error) {
 	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
 		return nil, err
@@ -30,13 +30,13 @@ func (d *dir) names() ([]string, error) {
 	}
 }
 
-// Where the length and the name are in a linux_dirent64 (getdents(2)).
+// Offsets of the length and the name in a linux_dirent64 (getdents(2)).
 const (
 	direntLength = 8 + 8
 	direntName   = 8 + 8 + 2 + 1
 )
 
-// appendNames appends the names of folder entries, which share their memory.
+// appendNames appends the names of directory entries. They share the memory of entries.
 func appendNames(names []string, entries string) []string {
 	for len(entries) > direntName {
 		size := int(binary.NativeEndian.Uint16([]byte(entries[direntLength : direntLength+2])))

@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Own gives the files of a folder, which Write made what a version holds, the owners
-// that they have there. Only root may give files away.
+// Own sets the owners that a version records on files that Write wrote. Only root may change
+// owners.
 func Own(ctx context.Context, r domarkx.VersionReader, version, path string) error {
 	top, err := openTop(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func Own(ctx context.Context, r domarkx.VersionReader, version, path string) err
 	})
 }
 
-// own changes the owner of what is at a path.
+// own changes the owner of the file at a path.
 func (d *dir) own(at string, f domarkx.File) error {
 	if at == "" {
 		return unix.Fchown(d.fd, int(f.UID), int(f.GID))
@@ -47,6 +47,6 @@ func (d *dir) own(at string, f domarkx.File) error {
 	if err := unix.Fchown(file.fd, int(f.UID), int(f.GID)); err != nil {
 		return err
 	}
-	// A new owner takes set-id bits and capabilities away (chown(2)).
+	// chown(2) clears set-id bits and capabilities.
 	return errors.Join(chmodFile(file, f.Mode), setFileXattrs(file, f.Xattrs))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Own is of Linux only.
+// Own is only supported on Linux.
 func Own(context.Context, domarkx.VersionReader, string, string) error {
 	return fmt.Errorf("owners of files: %w on this system", domarkx.ErrUnsupported)
 }

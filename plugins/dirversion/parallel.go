@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// parallel calls fn for each item, by so many goroutines, and returns the first error; the
-// context that fn gets ends with it, and no more items are begun.
+// parallel calls fn for each item from that many goroutines and returns the first error. On
+// error it cancels the context passed to fn and starts no further items.
 func parallel[T any](ctx context.Context, workers int, items []T, fn func(ctx context.Context, item T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

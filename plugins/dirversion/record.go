@@ -7,14 +7,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A record is what the stat cache knows of a file.
+// A record is the entry of a file in the stat cache.
 type record struct {
 	name   string
 	stat   stat
-	racy   bool            // it may have changed without its stat
+	racy   bool            // the file may have changed without changing its stat
 	id     string          // of the content of a regular file
 	target string          // of a symbolic link
-	xattrs []domarkx.Xattr // of regular files and folders
+	xattrs []domarkx.Xattr // of regular files and directories
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	xattrsBit = 0x40
 )
 
-// append encodes a record: its fields as varints and strings with their lengths.
+// append encodes a record: fields as varints, strings with their lengths.
 func (r *record) append(b []byte) []byte {
 	b = appendString(b, r.name)
 	flags := byte(r.stat.kind)
@@ -65,7 +65,7 @@ func appendString(b []byte, s string) []byte {
 
 var errRecord = errors.New("damaged record")
 
-// A decoder reads records. What it returns shares the memory of what it reads.
+// A decoder decodes records. Its results share the memory of its input.
 type decoder struct {
 	b   string
 	bad bool
@@ -101,7 +101,7 @@ func (d *decoder) string() string {
 	return s
 }
 
-// record reads one record.
+// record decodes one record.
 func (d *decoder) record(r *record) error {
 	*r = record{name: d.string()}
 	if d.bad || len(d.b) == 0 {
@@ -136,10 +136,10 @@ func (d *decoder) record(r *record) error {
 	return nil
 }
 
-// decodeRecords reads the records of a folder, which are sorted by name.
+// decodeRecords decodes the records of a directory, which are sorted by name.
 func decodeRecords(b string) ([]record, error) {
 	d := decoder{b: b}
-	const least = 8 // bytes of a record
+	const least = 8 // minimal size of a record, in bytes
 	records := make([]record, 0, min(d.uvarint(), uint64(len(b)/least)))
 	for len(d.b) > 0 {
 		var r record
@@ -154,7 +154,7 @@ func decodeRecords(b string) ([]record, error) {
 	return records, nil
 }
 
-// encodeRecords is the reverse of decodeRecords.
+// encodeRecords is the inverse of decodeRecords.
 func encodeRecords(b []byte, records []record) []byte {
 	b = binary.AppendUvarint(b, uint64(len(records)))
 	for i := range records {

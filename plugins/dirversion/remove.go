@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// remove removes a file of an open folder, a folder with all in it except what is
-// excluded, and reports whether it stays for that.
+// remove removes a file of an open directory. Of a directory it keeps excluded files; it
+// then reports that the directory stays.
 func (f *Directory) remove(d *dir, folder, name string, st stat) (stays bool, err error) {
 	at := join(folder, name)
 	if st.kind != domarkx.Directory {
@@ -33,7 +33,7 @@ func (f *Directory) remove(d *dir, folder, name string, st stat) (stays bool, er
 	return false, explain(at, err)
 }
 
-// empty removes what is in a folder. While it is in a folder of it, it holds none open:
+// empty removes the content of a directory. It holds no directory open while it descends, since
 // they may be nested deeper than this process may open files.
 func (f *Directory) empty(folder string) (stays bool, err error) {
 	folders, stays, err := f.emptyOfFiles(folder)
@@ -66,7 +66,7 @@ func (f *Directory) empty(folder string) (stays bool, err error) {
 	return stays, nil
 }
 
-// emptyOfFiles removes what is no folder in a folder, and returns the folders in it.
+// emptyOfFiles removes all files in a directory except directories, and returns those.
 func (f *Directory) emptyOfFiles(folder string) (folders []string, stays bool, err error) {
 	d, err := f.openToChange(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func (f *Directory) emptyOfFiles(folder string) (folders []string, stays bool, e
 	return folders, stays, nil
 }
 
-// openToChange opens a folder and makes its mode let this user change it.
+// openToChange opens a directory and changes its mode so that this user can modify it.
 func (f *Directory) openToChange(path string) (*dir, error) {
 	d, err := f.top.open(path)
 	if errors.Is(err, fs.ErrPermission) && path != "" {
@@ -126,8 +126,8 @@ func (f *Directory) openToChange(path string) (*dir, error) {
 	return d, nil
 }
 
-// Empty removes all that is in a folder, without following symbolic links; the
-// folder itself stays. Where there is none, and a symbolic link instead, it does nothing.
+// Empty removes everything in a directory but keeps the directory. It follows no symbolic
+// links; if path does not exist or is a symbolic link, Empty does nothing.
 func Empty(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
 		return nil

@@ -13,42 +13,42 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A scan reads a folder and what is below, several folders at once.
+// A scan reads a directory tree, several directories at once.
 type scan struct {
 	f     *Directory
 	cache *cache
-	w     domarkx.VersionWriter // nil when contents are not read
-	slots chan struct{}         // of folders that are read
-	hash  chan struct{}         // of files that are read
-	work  sync.WaitGroup        // what runs in the background
+	w     domarkx.VersionWriter // nil if contents are not read
+	slots chan struct{}         // limits the directories read at once
+	hash  chan struct{}         // limits the files read at once
+	work  sync.WaitGroup        // background goroutines
 	mu    sync.Mutex
-	odd   []string // paths of what no version can hold
-	flush flush    // of what is new or changed
+	odd   []string // paths of files that no version can contain
+	flush flush    // of new and changed files
 }
 
-// end waits for what runs in the background, whose ctx has ended.
+// end waits for the background goroutines, after their ctx ended.
 func (s *scan) end() { s.work.Wait() }
 
-// newScan returns a scan that gives contents to w, unless that is nil.
+// newScan returns a scan that writes contents to w, unless w is nil.
 func (f *Directory) newScan(w domarkx.VersionWriter) *scan {
 	n := max(2, runtime.GOMAXPROCS(0))
 	return &scan{f: f, cache: openCache(f.cache), w: w, slots: make(chan struct{}, 2*n), hash: make(chan struct{}, n)}
 }
 
-// A listing is what a folder holds.
+// A listing is the content of a directory.
 type listing struct {
 	path    string
 	self    record
 	files   []record // sorted by name
-	raw     string   // as the cache has them, unless changed
-	changed bool     // whether the cache knows the files otherwise, or not at all
-	altered bool     // whether the cache knows the folder itself otherwise
+	raw     string   // encoded records of the cache, unless changed
+	changed bool     // whether the cached records of the files differ or are missing
+	altered bool     // whether the cached record of the directory itself differs
 	err     error
 	done    chan struct{}
 }
 
-// start reads a folder in the background. known is what the cache has of the folder
-// itself, nil for nothing.
+// start reads a directory in the background. known is the cached record of the directory
+// itself, nil for none.
 func (s *scan) start(ctx context.Context, path string, known *record) *listing {
 	l := &listing{path: path, done: make(chan struct{})}
 	s.work.Go(func() {
@@ -64,7 +64,7 @@ func (s *scan) start(ctx context.Context, path string, known *record) *listing {
 	return l
 }
 
-// read reads one folder.
+// read reads one directory.
 func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	d, err := s.f.top.open(l.path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	}
 	l.files = make([]record, 0, len(names))
 	var unread []int
-	met := 0 // of the old records
+	met := 0 // number of old records that still match
 	for _, name := range names {
 		r, err := s.readStat(d, l.path, name)
 		if err != nil {
@@ -135,7 +135,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	return s.readContents(ctx, d, l, unread)
 }
 
-// countOf is how many records an encoding has.
+// countOf returns the number of records in an encoding.
 func countOf(raw string) int {
 	if raw == "" {
 		return 0
@@ -144,7 +144,7 @@ func countOf(raw string) int {
 	return int(d.uvarint())
 }
 
-// readSelf reads the attributes of the folder itself.
+// readSelf reads the attributes of the directory itself.
 func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
 	st, err := d.stat("")
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
 	return r, explain(path, err)
 }
 
-// readStat reads the stat of a file; its kind is 0 when there is nothing to keep.
+// readStat reads the stat of a file. Its kind is 0 if the file is not kept.
 func (s *scan) readStat(d *dir, folder, name string) (record, error) {
 	at := join(folder, name)
 	st, out, err := s.f.look(d, at, name)
@@ -183,10 +183,10 @@ func (s *scan) readStat(d *dir, folder, name string) (record, error) {
 	return record{name: name, stat: st}, nil
 }
 
-// recall completes a record by what the cache has of the file, and reports whether
-// it has to be read.
+// recall completes a record from the cached one, and reports whether the file has to be
+// read.
 func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
-	if r.stat.kind == domarkx.Directory { // it is read itself, and compared with this
+	if r.stat.kind == domarkx.Directory { // read by its own listing, which compares it
 		if old.stat.kind == domarkx.Directory {
 			*r = *old
 			return false, nil
@@ -207,7 +207,7 @@ func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
 	return true, explain(join(folder, r.name), err)
 }
 
-// readContents reads the files of a folder whose content is not known.
+// readContents reads the files of a directory whose content is unknown.
 func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []int) error {
 	return parallel(ctx, cap(s.hash), unread, func(ctx context.Context, i int) error {
 		s.hash <- struct{}{}
@@ -216,7 +216,7 @@ func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []in
 	})
 }
 
-// A changing file is read so often, with pauses in between.
+// A changing file is read this often, with pauses in between.
 const (
 	maxReads  = 6
 	readPause = 5 * time.Millisecond
@@ -251,7 +251,7 @@ func (s *scan) content(ctx context.Context, d *dir, folder string, r *record) er
 	return fmt.Errorf("%s goes on changing while it is read: %w; stop what writes it, or exclude it", quoted(at), domarkx.ErrConflict)
 }
 
-// contentOnce reads a file, and reports whether it stayed the same meanwhile.
+// contentOnce reads a file, and reports whether it did not change meanwhile.
 func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error) {
 	f, err := d.openFile(r.name)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	// One byte more than there should be tells a file that grows, without end maybe.
+	// Reading one byte more than expected detects a growing file, which may be endless.
 	id, size, err := s.w.Content(ctx, io.LimitReader(f, st.size+1))
 	if err != nil {
 		return false, err

@@ -6,9 +6,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A stat is what stat(2) tells of a file.
+// A stat is the result of stat(2).
 type stat struct {
-	kind domarkx.FileType // 0 for a socket and what is unknown
+	kind domarkx.FileType // 0 for a socket or an unknown type
 	mode uint32           // 07777
 	identity
 	nlink        uint64
@@ -17,24 +17,24 @@ type stat struct {
 	major, minor uint32
 }
 
-// same reports whether both are the same file, unchanged as far as stat can tell.
+// same reports whether both are the same file, unchanged as far as stat shows.
 func (s stat) same(t stat) bool {
 	return s.kind == t.kind && s.mode == t.mode && s.ino == t.ino && s.size == t.size &&
 		s.mtime == t.mtime && s.ctime == t.ctime && s.major == t.major && s.minor == t.minor
 }
 
-// Timestamps move in steps: of at most 10 ms in kernels, of two seconds on file
-// systems without parts of seconds.
+// Timestamps have a resolution: at most 10 ms in kernels, two seconds on file systems that
+// store whole seconds.
 const (
 	fineStep   = 20 * time.Millisecond
 	coarseStep = 2100 * time.Millisecond
 )
 
-// racy reports whether a change right after now might leave the stat as it is. A change
-// shows in the ctime, which nobody sets; a file may say that it is from the future.
+// racy reports whether a change right after now might not change the stat. A change shows in
+// the ctime, which nobody can set; it may lie in the future.
 func (s stat) racy(now time.Time) bool {
 	changed := s.ctime
-	if changed == 0 { // there is none
+	if changed == 0 { // the system has no ctime
 		changed = s.mtime
 	}
 	step := fineStep

@@ -6,7 +6,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// stat tells about the file of a name, or the folder itself, without following links.
+// stat returns the stat of a file, or of the directory itself for "". It follows no links.
 func (d *dir) stat(name string) (stat, error) {
 	var st unix.Stat_t
 	var err error

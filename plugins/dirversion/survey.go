@@ -13,19 +13,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A node is a folder of a survey.
+// A node is a directory in a survey.
 type node struct {
 	name    string
-	folders []*node // in it, sorted by name
-	differs bool    // whether the cache may not have it as it is, or something below
-	linked  bool    // whether a file in it or below has several names
+	folders []*node // subdirectories, sorted by name
+	differs bool    // whether it, or something below it, may differ from the cache
+	linked  bool    // whether it or a directory below contains files with several hard links
 
 	path  string
-	depth int    // folders above it
-	known record // what the cache has of the folder itself
+	depth int    // number of parents
+	known record // cached record of the directory itself
 }
 
-// folder returns the folder of a name in a folder; nil when a survey found none.
+// folder returns the subdirectory with a name, or nil.
 func (n *node) folder(name string) *node {
 	if n == nil {
 		return nil
@@ -37,19 +37,19 @@ func (n *node) folder(name string) *node {
 	return n.folders[i]
 }
 
-// A survey compares folders with the cache, without reading files.
+// A survey compares directories with the cache without reading files.
 type survey struct {
 	*scan
-	first bool // end with the first difference
+	first bool // stop at the first difference
 	found atomic.Bool
 
 	mu   sync.Mutex
-	wake sync.Cond // when there is more to do, or nothing any more
+	wake sync.Cond // signals more work, or the end
 	todo []*node
 	busy int
 }
 
-// survey looks at the whole folder. What cannot be looked at differs.
+// survey compares the whole directory tree. Directories that cannot be read differ.
 func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
 	top := &node{}
 	if known := s.top(); known != nil {
@@ -69,7 +69,7 @@ func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
 	return top, nil
 }
 
-// work looks at folders until all are done.
+// work processes directories until all are done.
 func (v *survey) work(ctx context.Context) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -97,7 +97,7 @@ func (v *survey) work(ctx context.Context) {
 	}
 }
 
-// settle notes what is true of what lies below a folder.
+// settle propagates the flags of the subdirectories.
 func (n *node) settle() {
 	for _, f := range n.folders {
 		f.settle()
@@ -106,10 +106,10 @@ func (n *node) settle() {
 	}
 }
 
-// maxDepth is how deep a survey goes: deeper than versions do, which refuse that.
+// maxDepth bounds the depth of a survey. Versions that deep are rejected.
 const maxDepth = 4096
 
-// look compares one folder.
+// look compares one directory.
 func (v *survey) look(n *node) {
 	if n.depth > maxDepth {
 		n.differs = true
@@ -137,7 +137,7 @@ func (v *survey) look(n *node) {
 	v.compare(d, n, raw, names)
 }
 
-// compare compares the files of a folder with the records that the cache has.
+// compare compares the files of a directory with the cached records.
 func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	records := decoder{b: raw}
 	if raw != "" {
@@ -196,13 +196,13 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	}
 }
 
-// keeps reports whether a folder can be taken over from the last version as it is.
-// Not so with files that have several names, of which the others may have moved.
+// keeps reports whether a directory can be copied unchanged from the last version. It cannot
+// if it contains files with several hard links, since the others may have moved.
 func (c *walk) keeps(n *node) bool {
 	return c.keeper != nil && n != nil && !n.differs && !n.linked
 }
 
-// keep takes a folder over, unless the last version has it no more.
+// keep copies a directory from the last version. It returns false if that no longer has it.
 func (c *walk) keep(ctx context.Context, path string, r *record, n *node) (bool, error) {
 	err := c.keeper.Keep(ctx, path, r.fileOf())
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -215,7 +215,7 @@ func (c *walk) keep(ctx context.Context, path string, r *record, n *node) (bool,
 	return true, nil
 }
 
-// copyRecords keeps what the cache has of a folder and all below.
+// copyRecords copies the cached records of a directory and everything below.
 func (c *walk) copyRecords(n *node) {
 	for _, f := range n.folders {
 		c.copyRecords(f)
@@ -223,10 +223,10 @@ func (c *walk) copyRecords(n *node) {
 	c.out.copy(n.path, c.cache.raw(n.path))
 }
 
-// maxNamed is how many files a warning names.
+// maxNamed is the number of files that a warning names.
 const maxNamed = 10
 
-// warnOf tells which files no version can hold.
+// warnOf warns of files that no version can contain.
 func (f *Directory) warnOf(odd []string) {
 	if len(odd) == 0 || f.warn == nil {
 		return

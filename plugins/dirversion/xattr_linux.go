@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// kept reports whether an extended attribute is kept in versions.
+// kept reports whether versions contain an extended attribute.
 func kept(name string) bool {
 	if strings.HasPrefix(name, "user.") {
 		return true
@@ -21,7 +21,7 @@ func kept(name string) bool {
 	return os.Geteuid() == 0 && (name == "security.capability" || strings.HasPrefix(name, "trusted."))
 }
 
-// xattrs returns the extended attributes of an open file that are kept, by name.
+// xattrs returns the extended attributes of an open file that versions contain, by name.
 func xattrs(fd int) ([]domarkx.Xattr, error) {
 	list, err := sized(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
 	if err != nil || len(list) == 0 {
@@ -46,13 +46,13 @@ func xattrs(fd int) ([]domarkx.Xattr, error) {
 	return attrs, nil
 }
 
-// sized calls a function that fills a buffer until it is large enough.
+// sized calls f with larger and larger buffers until the result fits.
 func sized(f func([]byte) (int, error)) ([]byte, error) {
 	buf := make([]byte, 256)
 	for {
 		n, err := f(buf)
 		if errors.Is(err, unix.ERANGE) {
-			buf = make([]byte, 4*len(buf)) // 64 KiB are the most (xattr(7))
+			buf = make([]byte, 4*len(buf)) // at most 64 KiB are needed (xattr(7))
 			continue
 		}
 		if err != nil {
@@ -62,7 +62,7 @@ func sized(f func([]byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// unsupported is nil for the error of a file system without extended attributes.
+// unsupported returns nil for the error of a file system without extended attributes.
 func unsupported(err error) error {
 	if errors.Is(err, unix.ENOTSUP) {
 		return nil
@@ -70,7 +70,7 @@ func unsupported(err error) error {
 	return err
 }
 
-// setXattrs makes the kept attributes of an open file those.
+// setXattrs replaces the kept attributes of an open file.
 func setXattrs(fd int, want []domarkx.Xattr) error {
 	have, err := xattrs(fd)
 	if err != nil {
