@@ -173,7 +173,9 @@ func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 			return err
 		}
 		for _, e := range old {
-			c.blobs.note(blobKey("attachment "+f.Name+e.Name, domarkx.Blob{ID: e.ID.String()}), nil)
+			if blob, err := stored(old, e.Name); err == nil {
+				c.blobs.note(blobKey("attachment "+f.Name+e.Name, blob), nil)
+			}
 		}
 	}
 	named := 0
@@ -191,7 +193,7 @@ func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 		if named++; blob.Chunks != "" {
 			named++
 		}
-		err = c.blobs.once(blobKey("attachment "+f.Name+e.Name, domarkx.Blob{ID: blob.ID}), func() error {
+		err = c.blobs.once(blobKey("attachment "+f.Name+e.Name, blob), func() error {
 			sum := sha256.New()
 			if err := c.stream(sum, blob); err != nil {
 				return err
