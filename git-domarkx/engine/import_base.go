@@ -89,6 +89,20 @@ type comparison struct {
 	known  map[domarkx.Key]bool        // the same
 	said   map[domarkx.Key]domarkx.Key // these keys by what the messages say; nil until it is asked for
 	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
+	loaded *domarkx.PackedState        // the snapshot that was loaded last
+	loadID string                      // its id
+}
+
+// load loads a snapshot, once when it is asked for several times in a row.
+func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
+	if c.loaded != nil && c.loadID == snapshot {
+		return c.loaded, nil
+	}
+	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	if err == nil {
+		c.loaded, c.loadID = state, snapshot
+	}
+	return state, err
 }
 
 func newComparison(ctx context.Context, store Store, doc *edition) (*comparison, error) {
@@ -136,7 +150,7 @@ type distance struct {
 
 // distance compares the document with a snapshot. alive are the messages of the last import.
 func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
-	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	state, err := c.load(snapshot)
 	if err != nil {
 		return distance{}, err
 	}
@@ -169,7 +183,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 
 // alive returns the messages of a snapshot.
 func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
-	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	state, err := c.load(snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,11 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{}, err
 	}
 	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.name}
-	if mk.base, err = loadView(ctx, m.store, base); err != nil {
+	state, err := compared.load(base)
+	if err != nil {
+		return imported{}, err
+	}
+	if mk.base, err = newPackedView(ctx, m.store, state); err != nil {
 		return imported{}, err
 	}
 	made, err := mk.make(ctx, base)
@@ -77,6 +81,13 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 	if err != nil {
 		return imported{}, err
 	}
+	e := *mk.doc
+	e.base = mk.base
+	if mk.in.isFork {
+		if same, err := mk.isBase(ctx, inBase); err != nil || same {
+			return imported{edition: &e, same: mk.base.headers[0].Origin != ""}, err
+		}
+	}
 	mk.newest = mk.base
 	shares := false
 	if base != mk.tip.ID {
@@ -87,8 +98,6 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 			return imported{}, err
 		}
 	}
-	e := *mk.doc
-	e.base = mk.base
 	if mk.in.codec.Name == string(Markdown) {
 		if !shares {
 			return imported{edition: &e}, nil
@@ -140,6 +149,26 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 		read[j] = msg.key
 	}
 	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
+}
+
+// isBase reports whether the document says exactly what its base does. Most branches of a document
+// do when it is imported again, so they are neither exported nor read whole to find that out.
+func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
+	if len(inBase) != mk.base.live.Len() || len(mk.base.headers) > 1 {
+		return false, nil
+	}
+	for j, i := range inBase {
+		if i != j {
+			return false, nil
+		}
+	}
+	return mk.sameHeader(ctx)
+}
+
+// sameHeader reports whether the document has the header of its base.
+func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
+	h, err := mk.base.header(ctx)
+	return err == nil && jsonKey(h.Value()) == jsonKey(mk.doc.doc.Header.Value()), err
 }
 
 // isPure reports whether all of the base is in the document as it was imported: the base needs no
@@ -277,12 +306,10 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 // saysNothingNew reports whether a document with the messages of its base has its header too, and is
 // an export.
 func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
-	h, err := mk.base.header(ctx)
-	if err != nil || jsonKey(h.Value()) != jsonKey(mk.doc.doc.Header.Value()) {
+	if same, err := mk.sameHeader(ctx); err != nil || !same {
 		return false, err
 	}
-	same, err := mk.sameOriginal(ctx, mk.in, base)
-	if err != nil || same {
+	if same, err := mk.sameOriginal(ctx, mk.in, base); err != nil || same {
 		return same, err
 	}
 	return mk.isExport(ctx, &shown{})

@@ -135,10 +135,16 @@ func TestImportMakesSharedMessagesOnce(t *testing.T) {
 	if len(fork) != trunk+2 || !slices.Equal(fork[:trunk], main[:trunk]) || fork[trunk] == main[trunk] {
 		t.Errorf("messages %q and %q", main, fork)
 	}
+
+	// Neither does an import of the transcript with one more entry cost what its branches have.
+	c.messages = 0
 	c.write("talk.jsonl", text.String()+piEntry("z", "t0", "assistant", "another branch"))
 	c.importFile(path)
 	if names := c.names(); len(names) != branches+1 {
 		t.Fatalf("%d sessions", len(names))
+	}
+	if most := 4 * (trunk + 4*branches); c.messages > most {
+		t.Errorf("%d messages were made, expected at most %d", c.messages, most)
 	}
 	c.fsck()
 }

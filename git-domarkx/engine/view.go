@@ -50,6 +50,10 @@ func loadView(ctx context.Context, store Store, snapshot string) (*view, error) 
 	if err != nil {
 		return nil, err
 	}
+	return newPackedView(ctx, store, state)
+}
+
+func newPackedView(ctx context.Context, store Store, state *domarkx.PackedState) (*view, error) {
 	v := &view{blobs: store, headers: state.Headers, live: &state.Live, dead: state.Dead}
 	return v, v.arrange(ctx)
 }
