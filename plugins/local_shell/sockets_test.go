@@ -92,7 +92,7 @@ func TestSockets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			listen(t, c.socket)
 			for _, sandboxed := range []bool{true, false} {
-				r, err := localshell.New().Open(t.Context(), domarkx.Site{
+				r, err := localshell.New().Open(t.Context(), domarkx.Env{
 					Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Allow: domarkx.Allow{Unsandboxed: !sandboxed},
 					Config: domarkx.ObjectValue().With("path", domarkx.StringValue(".")), Warn: func(m string) { t.Log(m) },
 				})
