@@ -19,20 +19,18 @@ import (
 // see; fewer are enough when the file is shorter.
 const HeadSize = 64 << 10
 
-// A Codec reads and writes one format. Its fields up to Encode are set; the others
-// are nil in formats that know nothing of the kind.
+// A Codec reads and writes one format. The fields up to Encode are always set; the others are nil
+// if the format does not support the operation.
 type Codec struct {
 	// Name is what users call the format ("md").
 	Name string
-	// Extensions are those of its files, with the dot, in lower case; the first is
-	// the usual one.
+	// Extensions are the file extensions, with the dot, in lower case; the first is the usual one.
 	Extensions []string
-	// Detect reports whether a file that begins with head and is called name is of
-	// this format. It goes by the content; name may be "".
+	// Detect reports whether a file has this format, given its beginning and its name, which may be
+	// "". The content decides.
 	Detect func(head []byte, name string) bool
-	// Decode reads a whole document. What makes it unreadable is a
-	// [*domarkx.SyntaxError] that carries Source.Path; what was worked around stands
-	// in the document's Damage, in the same form.
+	// Decode reads a whole document. An unreadable one is a [*domarkx.SyntaxError] with Source.Path;
+	// errors that were worked around are listed in the document's Damage, in the same form.
 	Decode func(src Source) (*domarkx.Document, error)
 	// Encode writes a whole document: the same one for the same document and target.
 	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
@@ -41,43 +39,41 @@ type Codec struct {
 	// the document itself says. Without it, or without an answer, it is the session
 	// of its file.
 	Identify func(h domarkx.Header) Identity
-	// Fork returns the header of a session that begins as the one of that header and goes on by
-	// itself, and false for a session that the format's program does not have.
+	// Fork returns the header for a session that branches off the one with header h, and false if
+	// the format's program has no such sessions.
 	Fork func(h domarkx.Header, f Fork) (domarkx.Header, bool)
-	// SavedAt returns when a document was saved, and whether data, the document or its
-	// beginning, or its file's name tell. Saves of one session are imported in that
-	// order.
+	// SavedAt returns when a document was saved, and whether data (the document or its beginning) or
+	// the file's name says so. Saves of one session are imported in that order.
 	SavedAt func(data []byte, name string) (Saving, bool)
-	// Place returns where the program that the format belongs to keeps a document. Attempts
-	// count from 0; each gives another path.
+	// Place returns the path at which the format's program keeps a document. Attempts count from 0;
+	// each returns another path.
 	Place func(f File, attempt int) (Place, error)
-	// Open reads a document that may be larger than memory or hold several conversations,
-	// first the one that Decode returns. It is done with when the loop over it ends. What
-	// makes it unreadable is as for Decode, and nothing comes behind it.
+	// Open reads a document that may be larger than memory or hold several conversations; the first
+	// is the one that Decode returns. The streams are valid until the loop ends. An unreadable
+	// document is an error as in Decode, after which nothing follows.
 	Open func(f File) iter.Seq2[Stream, error]
-	// Write, when not nil, is Encode for messages that may be more than memory holds. It tells
-	// what is lost, and returns what writes the document, as often as it is wanted.
+	// Write, if not nil, is Encode for messages that may not fit in memory. It reports losses, and
+	// returns a function that writes the document and may be called repeatedly.
 	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
 	// IsPart reports whether a session of that header is only a part of the document that
 	// it was imported from, so that this is not given back for it.
 	IsPart func(h domarkx.Header) bool
-	// Grow reads what was added to the end of a document, and reports whether it only
-	// continues its own conversation; if not, the document has to be read anew.
+	// Grow reads the data appended to a document, and reports whether it only continues the
+	// document's own conversation. If not, the document must be read again.
 	Grow func(g Growth) (Grown, bool, error)
-	// Companions, when not nil, are files beside the document. Formats with Open have none.
+	// Companions, if not nil, are files beside the document. Formats with Open have none.
 	Companions *Companions
-	// Homes, when not nil, are the folders in which such documents are kept.
+	// Homes, if not nil, are the directories that contain such documents.
 	Homes *Homes
 }
 
-// Companions are files of the machine that a document was written on, which its
-// messages name and which mean nothing elsewhere unless they go along.
+// Companions are files that messages of a document name. They exist only on the machine where the
+// document was written, and are imported with it.
 type Companions struct {
 	// Of returns the path of a message's file; "" for none.
 	Of func(m domarkx.Message) string
-	// Is reports whether a file that begins with head, at most [HeadSize] bytes, is what
-	// such a message may name. A document may name any file there is; none but these is
-	// read on.
+	// Is reports whether a file that begins with head, at most [HeadSize] bytes, is one that a
+	// message may name. A document can name any file on the machine; no other file is read further.
 	Is func(head []byte) bool
 	// Digest returns the SHA-256 of the file that was kept with a message, in
 	// hexadecimal; "" for none.
@@ -87,10 +83,10 @@ type Companions struct {
 	WithDigest func(m domarkx.Message, sha256 string) domarkx.Message
 }
 
-// An Identity is what a document says of the session that it is a save of.
+// An Identity identifies the session of which a document is a save.
 type Identity struct {
-	ID   string // the same in all saves of one session and no others; "" when unknown
-	Name string // what the session is to be called, not mapped yet; "" for the file's name
+	ID   string // the same in all saves of one session and no others; "" if unknown
+	Name string // the session's name before mapping; "" for the file's name
 
 	// SessionID, CreatedAt and UpdatedAt are what lists of the format show, as the
 	// document spells them; "" when unknown.
@@ -103,7 +99,7 @@ type Identity struct {
 
 // A Fork is what becomes of a session that is forked.
 type Fork struct {
-	UUID string    // what no other session has
+	UUID string    // unique to this session
 	At   time.Time // when it is forked
 	Cut  bool      // it ends before the session that it is forked from
 }
@@ -111,35 +107,35 @@ type Fork struct {
 // A Saving is when a document was saved.
 type Saving struct {
 	At    int64  // milliseconds since 1970
-	Group string // equal for all saves of a session, if the file's name tells; else ""
+	Group string // equal for all saves of a session, if the file's name says; otherwise ""
 }
 
 // A Place is where a program keeps a document.
 type Place struct {
-	Path string // below the folder of its documents; relative, slash-separated, clean
+	Path string // below the directory of its documents; relative, slash-separated, clean
 	Team string // that the document belongs to
 	ID   string // see [Identity]
 }
 
-// A Target says what a document is encoded for. The zero Target will do.
+// A Target holds the options for encoding a document. The zero Target is valid.
 type Target struct {
 	Session string // the name of the session
-	Team    string // what a document without a team is to belong to; "" for the format's default
-	// Losses, when not nil, get what the format cannot hold.
+	Team    string // the team of a document without one; "" for the format's default
+	// Losses, if not nil, collects what the format cannot represent.
 	Losses *Losses
 }
 
-// Lose tells that the format cannot hold something of a session.
+// Lose records something of the session that the format cannot represent.
 func (t Target) Lose(form string, args ...any) { t.LoseOf(-1, form, args...) }
 
-// LoseOf tells that the format cannot hold something of a message.
+// LoseOf records something of a message that the format cannot represent.
 func (t Target) LoseOf(message int, form string, args ...any) {
 	if t.Losses != nil {
 		t.Losses.Add(message, fmt.Sprintf(form, args...))
 	}
 }
 
-// ForgetLosses forgets what was told of, for who begins anew.
+// ForgetLosses clears the recorded losses, for another attempt.
 func (t Target) ForgetLosses() {
 	if t.Losses != nil {
 		*t.Losses = Losses{}
@@ -151,15 +147,14 @@ type Source struct {
 	Path string // as the user named it, for messages; may be ""
 	Data []byte // the decoded document shares it; the caller must not change it afterwards
 
-	// Include returns the content of a file that the document includes. Its path is
-	// relative to the document's folder, slash-separated, clean, and lexically
-	// inside; that no symbolic link leads out of the folder is for Include to see
-	// to. Nil when nothing can be included.
+	// Include returns the content of an included file. Its path is relative to the document's
+	// directory, slash-separated, clean, and lexically inside the directory. Include must itself
+	// refuse symbolic links that lead out of it. It is nil if the document cannot include files.
 	Include func(path string) ([]byte, error)
 }
 
-// Detect returns the codec that recognises a file by its content, given its
-// first [HeadSize] bytes and its name, and whether there is one.
+// Detect returns the codec that recognises a file by its content, given its first [HeadSize] bytes
+// and its name, and whether one was found.
 func Detect(codecs []Codec, head []byte, name string) (Codec, bool) {
 	for _, c := range codecs {
 		if c.Detect(head, name) {
@@ -169,8 +164,8 @@ func Detect(codecs []Codec, head []byte, name string) (Codec, bool) {
 	return Codec{}, false
 }
 
-// Pick returns the codec for a file that somebody named: the one that recognises
-// its content, else the one whose extension it has.
+// Pick returns the codec for a file that the user named: the one that recognises its content, or
+// the one with its extension.
 func Pick(codecs []Codec, head []byte, name string) (Codec, bool) {
 	if c, ok := Detect(codecs, head, name); ok {
 		return c, true
@@ -186,7 +181,7 @@ func Pick(codecs []Codec, head []byte, name string) (Codec, bool) {
 	return Codec{}, false
 }
 
-// ByName returns the codec of that name, and whether there is one.
+// ByName returns the codec with that name, and whether it was found.
 func ByName(codecs []Codec, name string) (Codec, bool) {
 	for _, c := range codecs {
 		if c.Name == name {
@@ -196,10 +191,10 @@ func ByName(codecs []Codec, name string) (Codec, bool) {
 	return Codec{}, false
 }
 
-// Names returns the names of the members in the beginning of a JSON document, in
-// order, each with the number of objects and arrays around it: 1 for those of the
-// document's own object. It ends where the document or its beginning does, and is
-// empty when that is no object. Escapes in names are left as they are.
+// Names returns the member names in the beginning of a JSON document, in order, each with the
+// number of enclosing objects and arrays, which is 1 for members of the document's own object. It
+// ends at the end of head or of the document, and is empty if the document is not an object.
+// Escapes in names are not decoded.
 func Names(head []byte) iter.Seq2[int, string] {
 	return func(yield func(depth int, name string) bool) {
 		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -231,8 +226,7 @@ func Names(head []byte) iter.Seq2[int, string] {
 	}
 }
 
-// stringEnd returns where the quote is that ends a JSON string, which s is the rest of; -1
-// when there is none.
+// stringEnd returns the index of the quote that ends a JSON string whose rest is s, or -1.
 func stringEnd(s []byte) int {
 	for end := 0; ; end++ {
 		n := bytes.IndexByte(s[end:], '"')
@@ -244,13 +238,13 @@ func stringEnd(s []byte) int {
 		for first > 0 && s[first-1] == '\\' {
 			first--
 		}
-		if (end-first)%2 == 0 { // no backslash is before it but those that escape each other
+		if (end-first)%2 == 0 { // the quote is not escaped
 			return end
 		}
 	}
 }
 
-// A Growth is what a document grew by.
+// A Growth is the data appended to a document.
 type Growth struct {
 	Path   string
 	Data   []byte         // behind the bytes that were read for good; shared as in [Source]
@@ -258,9 +252,9 @@ type Growth struct {
 	Header domarkx.Header // of the session
 }
 
-// A Grown is what a session grows by.
+// A Grown is what a session gains from a Growth.
 type Grown struct {
-	Messages []domarkx.WrittenMessage // behind those that it has
+	Messages []domarkx.WrittenMessage // appended to the session's messages
 	Header   domarkx.Header           // instead of the one that it had
 	Damage   []*domarkx.SyntaxError
 	State    string // as in [Stream]

@@ -2,30 +2,30 @@ package format
 
 import "github.com/domarkx/domarkx"
 
-// Homes are the folders in which a program keeps its documents with other files, that
-// the documents tell of. Such a folder becomes a resource in a version of a workspace.
+// Homes are directories in which a program keeps its documents together with other files that the
+// documents refer to. Such a directory becomes a resource in a workspace version.
 type Homes struct {
 	// Type is that of the resource.
 	Type string
-	// Find returns the homes in a folder, in order, by the paths of its files, which are
-	// slash-separated and begin at the folder. head returns the beginning of one of these
-	// files, at most [HeadSize] bytes; nil when it cannot be read.
+	// Find returns the homes among the files of a directory, in order. The paths are slash-separated
+	// and relative to that directory. head returns at most [HeadSize] bytes from the beginning of a
+	// file, or nil if it cannot be read.
 	Find func(files []string, head func(file string) []byte) []Home
-	// Names reports whether a message of a document with that header names something that
-	// its home has. has tells whether a path, from the top of the resource, is there.
-	// Whatever a message says, nothing else is asked for.
+	// Names reports whether a message of a document with header h refers to a file in its home. has
+	// reports whether a path, from the top of the resource, exists; Names asks for nothing else,
+	// whatever the message says.
 	Names func(h domarkx.Header, m domarkx.Message, has func(path string) bool) bool
 }
 
-// A Home is one such folder. Its paths are slash-separated; "." is the top.
+// A Home is one such directory. Its paths are slash-separated; "." is the top.
 type Home struct {
-	Name      string // what a workspace of it is to be called, not mapped yet
-	Documents string // the folder of its documents, from the folder in which it was found
+	Name      string // name for its workspace, before mapping
+	Documents string // the directory of its documents, relative to the searched directory
 	Parts     []Part // what of it the resource holds, by To; none is in another
 }
 
-// A Part is a folder of a home.
+// A Part is a directory of a home.
 type Part struct {
-	From string // in the folder in which the home was found; it may be missing
+	From string // relative to the searched directory; it may not exist
 	To   string // in the resource
 }

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// toldLosses is how many losses of a kind are told one by one.
+	// toldLosses is the number of losses of one kind that are listed individually.
 	toldLosses = 10
-	// maxLossKinds is how many kinds are told apart, and maxLossText how many bytes of each
-	// are kept: a hostile session may lose something else with each message.
+	// maxLossKinds limits the number of kinds, and maxLossText the bytes stored of each: every
+	// message of a hostile session may lose something different.
 	maxLossKinds = 1000
 	maxLossText  = 300
 )
 
-// Losses are what a session has and a format cannot hold. What is lost of many messages
-// is told of the first ones, and counted for the others. The zero Losses are none.
+// Losses collects the parts of a session that a format cannot represent. If many messages lose the
+// same thing, it lists the first ones and counts the others. The zero value is empty.
 type Losses struct {
 	told  []string
 	kinds []string // in the order in which they came
@@ -51,8 +51,8 @@ func (l *Losses) Add(message int, what string) {
 // Len returns how many things are lost.
 func (l *Losses) Len() int { return l.total }
 
-// Texts says what is lost, in the order in which it was added, and at the end how much
-// more there is of what.
+// Texts returns the losses in the order in which they were added, followed by the number of
+// unlisted ones of each kind.
 func (l *Losses) Texts() []string {
 	texts, counted := slices.Clone(l.told), 0
 	for _, what := range l.kinds {

@@ -14,16 +14,16 @@ import (
 // A Gap is a range of bytes of a damaged document that could not be read.
 type Gap struct {
 	From, To int
-	Item     int // how many items of the array stand before
+	Item     int // number of array items before the gap
 }
 
-// Salvage reads on in a JSON document behind the damage that [domarkx.ParsePartial]
-// met, which returned v and broken. What matters of the document is an array of
-// objects at a path of members from its outermost object, such as "context",
-// "messages": behind each damage it goes on with the next object that isItem takes.
-// Objects within strings are none, as their quotes are escaped there. An object that
-// is broken itself is an item as far as it goes when isItem takes that. It returns
-// the document without what could not be read, which are the gaps, in order.
+// Salvage continues to read a JSON document after the damage at which [domarkx.ParsePartial]
+// stopped; v and broken are what that returned. The relevant part of the document is an array of
+// objects at a path of members from the outermost object, such as "context", "messages". After each
+// damage, Salvage continues with the next object that isItem accepts. Objects inside strings do not
+// match, because their quotes are escaped. A damaged object is an item as far as it can be read, if
+// isItem accepts it. Salvage returns the document without the unreadable ranges, and these ranges
+// as gaps, in order.
 func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Value) bool, path ...string) (domarkx.Value, []Gap) {
 	s := salvage{data: data, isItem: isItem, path: path, budget: salvageBudget * len(data)}
 	damage := s.offset(0, broken)
@@ -43,8 +43,8 @@ func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Val
 	return s.join(v, rest, path), s.gaps
 }
 
-// Damaged reports damage of which [domarkx.ParsePartial] told, with what could not be
-// read. items is what the format calls the items of the array.
+// Damaged reports the damage that [domarkx.ParsePartial] found and the ranges that could not be
+// read. items is the format's word for the items of the array.
 func Damaged(path string, data []byte, broken error, gaps []Gap, items string) []*domarkx.SyntaxError {
 	first := domarkx.SyntaxError{Msg: broken.Error(), Err: broken}
 	if at := (*domarkx.SyntaxError)(nil); errors.As(broken, &at) {
@@ -73,7 +73,7 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 	return reports
 }
 
-// maxGaps bounds how many ranges are told of one by one.
+// maxGaps limits the number of ranges that are listed individually.
 const maxGaps = 1000
 
 // A position finds the lines and columns of offsets that rise.
@@ -92,8 +92,7 @@ func (p *position) of(offset int) (line, column int) {
 	return p.line + 1, column
 }
 
-// join returns an object with those members of another that it has not, and the items
-// at a path.
+// join returns v with the members of rest that it lacks, and with the items at a path.
 func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
 	members := slices.Clone(v.Members())
 	there := map[string]bool{}
@@ -167,13 +166,13 @@ func (s *salvage) space(at int) int {
 // read reads the items from there on, and returns where the array ends; -1 when that
 // is not known.
 func (s *salvage) read(at int) int {
-	lost := -1    // where what could not be read begins
+	lost := -1    // start of the unreadable range
 	perhaps := -1 // where the array may end, if no item follows
 	for at >= 0 {
 		at = s.space(at)
 		if lost < 0 && at < len(s.data) && s.data[at] == ']' {
-			// What is left of an item can look like the end. Behind the end another
-			// document may stand, the items of which are not this one's.
+			// The remains of an item can look like the end. After the end, another document may
+			// follow, whose items do not belong to this one.
 			if _, left := s.behind(at); left < 0 || left >= len(s.data) || s.data[left] == '{' {
 				return at
 			}
@@ -244,8 +243,8 @@ func (s *salvage) next(at int) int {
 	return -1
 }
 
-// item reads what stands there as far as it goes, and returns where that is, and
-// whether it is a whole value.
+// item reads the value at an offset as far as possible. It returns the end, and whether the value
+// is complete.
 func (s *salvage) item(at int) (domarkx.Value, int, bool) {
 	v, err := domarkx.ParsePartial(s.data[at:])
 	if err == nil {
@@ -254,7 +253,7 @@ func (s *salvage) item(at int) (domarkx.Value, int, bool) {
 	end := s.offset(at, err)
 	s.budget -= 2 * (end - at)
 	_, err = domarkx.ParseValue(s.data[at:end])
-	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // where it stands in the document
+	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // for its position in the document
 	return v, end, err == nil && !tooDeep
 }
 
@@ -278,8 +277,7 @@ func (s *salvage) behind(end int) (domarkx.Value, int) {
 	return v, max(made.offset(0, err)-before, 0) + end
 }
 
-// offset returns where the damage is that an error tells of, which parsing what begins
-// at start met.
+// offset returns the offset of the damage that err reports for a parse that began at start.
 func (s *salvage) offset(start int, err error) int {
 	var where *domarkx.SyntaxError
 	if !errors.As(err, &where) {

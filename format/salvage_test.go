@@ -45,7 +45,7 @@ func TestSalvage(t *testing.T) {
 		list, _ := in.Get("list")
 		from := rapid.IntRange(list.Offset()+1, len(data)).Draw(t, "from")
 		to := rapid.IntRange(from, len(data)).Draw(t, "to")
-		for _, item := range list.Items() { // what is left of two items can look like the end
+		for _, item := range list.Items() { // remains of two items can look like the end
 			if from < item.Offset() && to > item.Offset() {
 				to = item.Offset()
 			}
@@ -114,7 +114,7 @@ func TestNoUTF8(t *testing.T) {
 	}
 }
 
-// TestDamagedIsBounded: places that could not be read are told of one by one, up to a number.
+// TestDamagedIsBounded: unreadable ranges are listed individually only up to a limit.
 func TestDamagedIsBounded(t *testing.T) {
 	data := []byte(strings.Repeat("é\nxx ", 5000))
 	var gaps []format.Gap

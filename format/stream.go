@@ -17,42 +17,42 @@ type File struct {
 	Include func(path string) ([]byte, error) // as in [Source]
 }
 
-// A Stream is a conversation of a document, of which only what has to be known about
-// all of it is in memory.
+// A Stream is a conversation of a document. It holds in memory only what must be known about all
+// messages.
 type Stream struct {
-	// Suffix is what its session's name has behind that of the document; "" for the
-	// document's own conversation.
+	// Suffix is what the session's name appends to the name of the document; "" for the document's
+	// own conversation.
 	Suffix   string
 	Header   domarkx.Header
 	Preamble domarkx.Written        // as in [domarkx.Document]
 	Includes []domarkx.Include      // as in Document
 	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; that of all conversations in the first
 	Messages Messages
-	// State is what Grow needs to know of the document, of which Read bytes will stay as
-	// they are when it grows; "" when it has to be read anew then.
+	// State is what Grow needs to know about the document; "" if a document that has grown must be
+	// read again. The first Read bytes of the document do not change when it grows.
 	State string
 	Read  int64
 }
 
-// Messages are those of a conversation, each made when it is asked for, and the same
-// each time.
+// Messages is the list of messages of a conversation. At may create a message on each call, with
+// the same result each time.
 type Messages interface {
 	Len() int
 	At(k int) (domarkx.WrittenMessage, error)
 }
 
-// Placed are messages of which it is known where in the document they are.
+// Placed is a list of messages with known positions in the document.
 type Placed interface {
 	Messages
-	// End returns how many bytes the document has up to the end of message k, or about so many.
+	// End returns the offset of the end of message k in the document, or an estimate.
 	End(k int) int64
 }
 
 // Shared are messages of a document with several conversations, which have messages in common.
 type Shared interface {
 	Messages
-	// Key identifies message k, and all that stands before it, among the conversations of the
-	// document. It reports false when no other conversation has the message.
+	// Key identifies message k and everything before it among the conversations of the document. It
+	// returns false if no other conversation has the message.
 	Key(k int) (key uint64, isShared bool)
 }
 
@@ -91,7 +91,7 @@ func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 
-// maxPassing is how large a block may be that is used again.
+// maxPassing is the size up to which a passing window reuses its block.
 const maxPassing = 16 * blockSize
 
 // A Window is the part of a file that is in memory. It moves forward best.
@@ -105,13 +105,12 @@ type Window struct {
 // NewWindow returns a window on a file.
 func NewWindow(f File) *Window { return &Window{file: f} }
 
-// NewPassingWindow returns a window of which all bytes stand only until it is used again. It needs
-// no memory for what it passes.
+// NewPassingWindow returns a window whose bytes are valid only until its next use. It allocates no
+// memory per read.
 func NewPassingWindow(f File) *Window { return &Window{file: f, passing: true} }
 
-// Bytes returns n bytes of the file from start on. They stay as they are, but keep a
-// block of the file in memory. It is [domarkx.ErrInvalid] when the file has not so many,
-// or not any more.
+// Bytes returns n bytes of the file from offset start. They remain valid, and keep a block of the
+// file in memory. If the file is shorter, the error is [domarkx.ErrInvalid].
 func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	if at := start - w.start; at >= 0 && at+n <= int64(len(w.block)) {
 		return w.block[at : at+n : at+n], nil
@@ -122,7 +121,7 @@ func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	size := max(n, min(blockSize, w.file.Size-start))
 	var block []byte
 	if w.passing && int64(cap(w.block)) >= size && cap(w.block) <= maxPassing {
-		block, w.block = w.block[:size], nil // nothing, if it cannot be read
+		block, w.block = w.block[:size], nil // drop the content on errors
 	} else {
 		block = make([]byte, size)
 	}

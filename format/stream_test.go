@@ -15,7 +15,7 @@ func TestWindow(t *testing.T) {
 	t.Run("passing", func(t *testing.T) { testWindow(t, format.NewPassingWindow, false) })
 }
 
-// testWindow reads through a window, of which all bytes stand as they are when it keeps them.
+// testWindow reads through a window, whose returned bytes must not change if it keeps them.
 func testWindow(t *testing.T, newWindow func(format.File) *format.Window, keeps bool) {
 	lines := []string{"", "one", strings.Repeat("long ", 1<<17), "", strings.Repeat("x", 256<<10-1), "two", strings.Repeat("y", 3<<20)}
 	text := strings.Join(lines, "\n")

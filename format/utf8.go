@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// NoUTF8 reports the first byte of a document that is no UTF-8, as formats must be
-// that are text; nil when there is none. Values have U+FFFD for such bytes.
+// NoUTF8 reports the first byte of a document that is not UTF-8, for text formats; nil if there is
+// none. In values such bytes become U+FFFD.
 func NoUTF8(path string, data []byte) *domarkx.SyntaxError {
 	if utf8.Valid(data) {
 		return nil
@@ -25,8 +25,8 @@ func NoUTF8(path string, data []byte) *domarkx.SyntaxError {
 	return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: fmt.Sprintf("byte 0x%02x is no UTF-8; it reads as U+FFFD", data[at])}
 }
 
-// MarkedJSON reports that a document begins with a byte order mark. The programs whose
-// formats are JSON find none behind it (RFC 8259, section 8.1, forbids it).
+// MarkedJSON reports a byte order mark at the beginning of a JSON document. The programs that use
+// these formats cannot read it (RFC 8259, section 8.1, forbids it).
 func MarkedJSON(path string) *domarkx.SyntaxError {
 	return &domarkx.SyntaxError{Path: path, Line: 1, Column: 1, Msg: `begins with a byte order mark, expected "{"; it is passed over`}
 }

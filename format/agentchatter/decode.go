@@ -15,9 +15,9 @@ import (
 
 const bom = "\ufeff"
 
-// decode reads a session. What the program itself would take, and a document that is
-// damaged, is read as far as it goes, with the damage in the document; anything else is a [*domarkx.SyntaxError], another schemaVersion
-// [domarkx.ErrUnsupported] too.
+// decode reads a session. It reads a damaged document, and one that only the program itself
+// accepts, as far as possible, and lists the damage in the document. Anything else is a
+// [*domarkx.SyntaxError]; another schemaVersion is also [domarkx.ErrUnsupported].
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
 		if err != nil {
@@ -63,8 +63,8 @@ func (c codec) atOnce(f format.File) (format.Stream, error) {
 	return format.Stream{Header: doc.Header, Damage: doc.Damage, Messages: format.Conversation(doc.Conversation)}, nil
 }
 
-// divided reads a session of which the messages are read when they are asked for, and
-// reports whether it is damaged so that it has to be read at once.
+// divided opens a session whose messages are read on demand. It reports whether the document is so
+// damaged that it must be read as a whole.
 func (c codec) divided(f format.File) (format.Stream, bool, error) {
 	whole, err := c.schema()
 	if err != nil {
@@ -108,7 +108,7 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 	return s, false, err
 }
 
-// checkVersion refuses what is no session of the version that is known. fail makes an error
+// checkVersion rejects documents that are not sessions of the known version. fail creates an error
 // about a value.
 func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg string, err error) error) error {
 	if v.Kind() != domarkx.Object {
@@ -164,7 +164,7 @@ func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 	return doc, nil
 }
 
-// document makes a session of a document's object.
+// document converts a document's object to a session.
 func document(v domarkx.Value) *domarkx.Document {
 	doc := &domarkx.Document{}
 	messages, first := messagesOf(v), ""
@@ -179,7 +179,7 @@ func document(v domarkx.Value) *domarkx.Document {
 	return doc
 }
 
-// header returns the header of a session of n messages, of which the first has that content.
+// header returns the header of a session with n messages; first is the content of the first.
 func header(v domarkx.Value, n int, first string) domarkx.Header {
 	h := domarkx.NewHeader()
 	context, _ := v.Get(keyContext)
@@ -204,7 +204,7 @@ func header(v domarkx.Value, n int, first string) domarkx.Header {
 	return h
 }
 
-// ownMetadata is a document's metadata without what follows from its n messages.
+// ownMetadata returns a document's metadata without members that derive from its n messages.
 func ownMetadata(metadata domarkx.Value, n int, first string) domarkx.Value {
 	said := text(metadata, keySummary)
 	if count, _, ok := strings.Cut(said, ` messages - "`); said == summary(n, first) || ok && isNumber(count) {
@@ -215,8 +215,8 @@ func ownMetadata(metadata domarkx.Value, n int, first string) domarkx.Value {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// message makes a message of an item of context.messages. What is no message object
-// is the text of one.
+// message converts an item of context.messages. An item that is not a message object becomes the
+// text of a message.
 func message(v domarkx.Value) domarkx.Message {
 	m := domarkx.Message{Role: domarkx.User}
 	if v.Kind() != domarkx.Object {

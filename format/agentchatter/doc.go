@@ -16,7 +16,7 @@ import (
 // Name is what users call the format.
 const Name = "agent-chatter"
 
-// version is the only schemaVersion there is.
+// version is the only schemaVersion.
 const version = "1.0"
 
 //go:embed session.schema.json
@@ -50,7 +50,7 @@ func reading(whole, mended int64) format.Codec {
 // codec compiles the schemas when the first document needs them.
 type codec struct {
 	schema  func() (*schema.Schema, error)
-	message func() (*schema.Schema, error) // of a message alone
+	message func() (*schema.Schema, error) // of one message
 
 	whole, mended int64 // see [maxWhole]
 }
@@ -95,10 +95,9 @@ const (
 // system.
 const keyRole = "role"
 
-// Detect reports whether a file is a session of agent-chatter: a JSON object that
-// has two of the members schemaVersion, teamId and sessionId, or a context with
-// messages, among those that head shows. A file NAME.tmp is a save that was not
-// finished.
+// Detect reports whether a file is a session of agent-chatter. In head, it must be a JSON object
+// with two of the members schemaVersion, teamId and sessionId, or with a context that has messages.
+// A file NAME.tmp is an unfinished save and does not match.
 func Detect(head []byte, name string) bool {
 	if strings.HasSuffix(name, ".tmp") {
 		return false
@@ -108,7 +107,7 @@ func Detect(head []byte, name string) bool {
 	for depth, name := range format.Names(head) {
 		switch {
 		case depth == 1 && (name == "entries" || name == "schema_version"):
-			return false // a snapshot of Zeus, which may have members of any name besides
+			return false // a snapshot of Zeus, which may have arbitrary other members
 		case depth == 1 && (name == keySchemaVersion || name == keyTeamID || name == keySessionID):
 			if seen[name] = true; len(seen) == 2 {
 				return true

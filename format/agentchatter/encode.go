@@ -10,18 +10,18 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// defaultTeam is the team of sessions that have none.
+// defaultTeam is the team of sessions without one.
 const defaultTeam = "domarkx"
 
-// Encode writes a session as the program does: JSON indented by two spaces, without a
-// final newline, valid by [Schema]. What the session does not say follows from it
-// and from to alone. What the format has no place for is told to to.Losses.
+// Encode writes a session like the program does: JSON indented by two spaces, without a final
+// newline, valid by [Schema]. Missing values are derived from the session and from to only. Losses
+// are recorded in to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory. Each is asked for once to see
-// what all of them are, and once more whenever the document is written.
+// Write is Encode for messages that need not be in memory. It requests each message once for a
+// survey, and once more each time the document is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	if h.UserMetadata != nil {
@@ -31,7 +31,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	if err := e.survey(); err != nil {
 		return nil, err
 	}
-	e.to.Losses = nil // all is told
+	e.to.Losses = nil // losses are recorded once
 	return e.write, nil
 }
 
@@ -47,19 +47,18 @@ type encoder struct {
 	sessionID        string
 	first            string             // the content of the first
 	last             speaker            // of the last
-	only             map[string]speaker // the one who speaks of each kind, unless there are several
+	only             map[string]speaker // the only speaker of each kind, if there is just one
 	several          map[string]bool
-	taken            ids // ids that could be made for a message that has none
+	taken            ids // ids that may be generated for messages without one
 }
 
-// write writes the document: what stands around the messages, and each of them in its
-// place.
+// write writes the document: the frame, with each message in its place.
 func (e *encoder) write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	frame := e.frame().AppendJSON(nil, "", "  ")
 	const empty = "\n    \"messages\": []" // no string has a line end
 	at := bytes.Index(frame, []byte(empty)) + len(empty) - 1
-	out.Write(frame[:at]) // Flush tells of errors
+	out.Write(frame[:at]) // Flush returns the error
 	given := ids{}
 	var text []byte
 	for k := range e.messages.Len() {
@@ -116,7 +115,7 @@ func orNull(v domarkx.Value, name string) domarkx.Value {
 	return domarkx.Value{}
 }
 
-// survey looks at all messages, and tells what of them is lost.
+// survey visits all messages and records losses.
 func (e *encoder) survey() error {
 	first, last := e.fallback(), e.fallback()
 	var opening, closing *domarkx.WrittenMessage

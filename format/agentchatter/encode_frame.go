@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// header tells what of the header is lost.
+// header records what is lost from the header.
 func (e *encoder) header() {
 	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {
@@ -53,8 +53,8 @@ type memberPath struct {
 // in returns where a member is.
 func (p memberPath) in(name string) memberPath { return memberPath{p.message, p.path + "." + name} }
 
-// check tells which members of an object the format has no place for: those that it
-// does not know, and those that are of another kind there.
+// check records the members of an object that the format cannot represent: unknown ones, and known
+// ones of another kind.
 func (e *encoder) check(where memberPath, v domarkx.Value, known map[string]func(domarkx.Value) bool) {
 	for _, m := range v.Members() {
 		if fits, ok := known[m.Name]; !ok || !fits(m.Value) {
@@ -108,9 +108,9 @@ func (e *encoder) fallback() time.Time {
 	return time.Unix(0, 0)
 }
 
-// times says when the session was made and last changed: what it says itself, but no
-// earlier than its last message, nor, when it was changed, the snapshot. Its messages are
-// from first to last.
+// times returns when the session was created and last changed. It uses the session's own times, but
+// returns no time before its last message or, if it was changed, before the snapshot. Its messages
+// are from first to last.
 func (e *encoder) times(first, last time.Time) {
 	e.created, e.updated = zoned(text(e.about, keyCreatedAt)), zoned(text(e.about, keyUpdatedAt))
 	if e.created == "" {
@@ -121,7 +121,7 @@ func (e *encoder) times(first, last time.Time) {
 	}
 }
 
-// zoned is a time as it is spelled, one without a zone in UTC; "" for what is none.
+// zoned returns a time as it is spelled, in UTC if it has no zone, and "" if s is not a time.
 func zoned(s string) string {
 	if _, ok := format.ParseTime(s); ok {
 		return s

@@ -19,7 +19,7 @@ func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
 	return *m.Metadata
 }
 
-// item is message k as it stands in the document. given are the ids that were made.
+// item returns message k as written to the document. given holds the generated ids.
 func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) domarkx.Value {
 	metadata := metadataOf(m)
 	item := object(
@@ -35,7 +35,7 @@ func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) domarkx.Value
 	return item
 }
 
-// madeID begins the ids that are made, as it does the program's own.
+// madeID is the prefix of generated ids, as in the program's own.
 const madeID = "msg-"
 
 // messageID is a message's own id, else one that follows from that under which the
@@ -81,7 +81,7 @@ func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) st
 	return iso(e.fallback())
 }
 
-// content is a message's text; what it cannot hold of the blocks is told.
+// content returns a message's text, and records what the text cannot represent.
 func (e *encoder) content(i int, m domarkx.Message) string {
 	content := mdtext.Join(m.Content, m.Glue())
 	if read, _ := mdtext.Split(content); !mdtext.Same(read, m.Content) {
@@ -96,7 +96,7 @@ func (e *encoder) content(i int, m domarkx.Message) string {
 	return content
 }
 
-// loseMetadata tells which members of a message's metadata the format cannot hold.
+// loseMetadata records the members of a message's metadata that the format cannot represent.
 func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 	where := memberPath{i, "message_metadata"}
 	e.check(where, metadata, map[string]func(domarkx.Value) bool{

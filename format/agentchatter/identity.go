@@ -40,7 +40,7 @@ func identify(v domarkx.Value) format.Identity {
 	return id
 }
 
-// fork gives a session another id. The format has no place for that of its parent.
+// fork gives a session a new id. The format cannot store the parent's id.
 func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if Identify(h).ID == "" {
 		return h, false
@@ -59,8 +59,8 @@ func component(id string) string {
 	return strings.NewReplacer("/", "-", "\\", "-").Replace(id)
 }
 
-// SavedAt returns when a document was saved: by the file's name, as the program
-// gives it (TIME-SESSION.json), else by what the document says.
+// SavedAt returns when a document was saved: from the file's name if the program chose it
+// (TIME-SESSION.json), otherwise from the document.
 func SavedAt(data []byte, name string) (format.Saving, bool) {
 	if digits, session, ok := strings.Cut(path.Base(strings.ReplaceAll(name, "\\", "/")), "-"); ok {
 		if at, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 13 {
@@ -83,9 +83,9 @@ func updatedAt(data []byte) (format.Saving, bool) {
 	return format.Saving{At: at.UnixMilli()}, ok
 }
 
-// Place returns the path that the program gives a document with this content:
-// TEAM/TIME-SESSION.json, the time in milliseconds since 1970. Each further attempt
-// is a millisecond later: two teams can have the same folder.
+// Place returns the path that the program would choose for a document with this content:
+// TEAM/TIME-SESSION.json, with the time in milliseconds since 1970. Each further attempt is a
+// millisecond later, because two teams can share a directory.
 func Place(f format.File, attempt int) (format.Place, error) {
 	p := newPieces(f)
 	err := p.divide(func(extent) error { return nil })
@@ -94,7 +94,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 		return format.Place{}, err
 	}
 	v := p.frame
-	if broken != nil && f.Size <= maxMended { // it is read as far as it goes
+	if broken != nil && f.Size <= maxMended { // it is read as far as possible
 		data, err := p.bytes(extent{p.start, f.Size})
 		if err != nil {
 			return format.Place{}, err
@@ -116,8 +116,8 @@ func Place(f format.File, attempt int) (format.Place, error) {
 // maxFileName is what file systems take, without the time and the extension.
 const maxFileName = 255 - 32
 
-// folderName is a team's id as the program spells its folder: each UTF-16 unit but
-// ASCII letters, digits, '-' and '_' is "_".
+// folderName returns the directory name that the program uses for a team's id: each UTF-16 unit
+// other than ASCII letters, digits, '-' and '_' becomes "_".
 func folderName(team string) string {
 	var b strings.Builder
 	for _, unit := range units(team) {
@@ -131,8 +131,8 @@ func folderName(team string) string {
 	return s[:min(len(s), maxFileName)]
 }
 
-// fileName is a session's id as a part of a file's name. The program takes it as it
-// is; what would lead elsewhere, or no file can be called, becomes "_".
+// fileName returns a session's id for use in a file name. The program uses it unchanged; here
+// characters that change the path or that file names cannot contain become "_".
 func fileName(session string) string {
 	s := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {

@@ -11,8 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// A pieces is a document of which only the frame is in memory: what stands around its
-// messages.
+// pieces is a document of which only the frame, the part around its messages, is in memory.
 type pieces struct {
 	file   format.File
 	window *format.Window
@@ -72,9 +71,8 @@ type damagedError struct {
 
 func (e *damagedError) Error() string { return e.msg }
 
-// read finds the messages and checks each, and then the frame. What is damaged is a
-// *damagedError: of the document there are then the messages before it and, if that could
-// be read, the frame.
+// read finds and checks the messages and then the frame. For a damaged document it returns a
+// *damagedError; p then holds the messages before the damage and, if readable, the frame.
 func (p *pieces) read(whole, item *schema.Schema) error {
 	if err := p.divide(func(e extent) error { return p.item(e, item) }); err != nil {
 		return err
@@ -111,7 +109,7 @@ func (p *pieces) divide(item func(extent) error) error {
 	return damaged
 }
 
-// cutOff reports that a document is read as far as its damage.
+// cutOff reports that a document was read only up to its damage.
 func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
 	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, behind %d messages, were not read, for the document is larger than %d MiB",
 		broken.msg, p.file.Size-broken.at, len(p.items), maxMended>>20)}
@@ -144,7 +142,7 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 	return p.damage.addAll(e.from, checker.Check(v, raw), format.NoUTF8("", raw), pointer)
 }
 
-// checkFrame reports what is wrong around the messages. What stands behind them moves by
+// checkFrame reports errors outside of the messages. Offsets after the messages are shifted by
 // their length.
 func (p *pieces) checkFrame(checker *schema.Schema) error {
 	var before, behind []*domarkx.SyntaxError
@@ -166,8 +164,8 @@ func (p *pieces) checkFrame(checker *schema.Schema) error {
 	return nil
 }
 
-// fromCut reports whether a position in the frame's text is behind the messages, and makes it
-// one in what stands there.
+// fromCut reports whether a position in the frame's text is after the messages, and if so makes it
+// relative to the text there.
 func (p *pieces) fromCut(e *domarkx.SyntaxError) bool {
 	line, column := domarkx.Position(p.text, int(p.inside.from-p.start))
 	if e.Line < line || e.Line == line && e.Column < column {
@@ -208,7 +206,7 @@ func (p *pieces) place(line, column int) int64 {
 	return p.start + int64(at)
 }
 
-// A reports collects what is wrong with a document.
+// reports collects the errors in a document.
 type reports struct {
 	all    []*domarkx.SyntaxError
 	more   int
@@ -216,7 +214,7 @@ type reports struct {
 	place  place
 }
 
-// maxReports bounds how many reports there are on one document.
+// maxReports limits the number of reports about one document.
 const maxReports = 100
 
 // addAll adds reports on a part of the document that begins at from.

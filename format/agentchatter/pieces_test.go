@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 )
 
-// told is what a codec reads of a document, as text.
+// told returns what a codec reads from a document, as text.
 func told(codec format.Codec, data []byte) string {
 	var b strings.Builder
 	for s, err := range codec.Open(format.File{Path: "s.json", Content: bytes.NewReader(data), Size: int64(len(data))}) {
@@ -128,7 +128,7 @@ func TestDamageOfLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestManyReports: however many values are wrong, a hundred are told of.
+// TestManyReports: a document with many errors has at most a hundred reports.
 func TestManyReports(t *testing.T) {
 	before, behind, _ := strings.Cut(small, `{"id":"m"`)
 	_, behind, _ = strings.Cut(behind, `]}}`)

@@ -5,9 +5,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// salvage returns what can be read of a document that is damaged, of which
-// ParsePartial returned v and broken, and reports what could not be. It is an error
-// when neither a session's identity nor a message can be read.
+// salvage returns the readable parts of a damaged document, for which ParsePartial returned v and
+// broken, and reports the rest. It fails if neither a session's identity nor a message can be read.
 func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.Value, []*domarkx.SyntaxError, error) {
 	v, gaps := format.Salvage(data, v, broken, isMessage, keyContext, keyMessages)
 	damage := format.Damaged(path, data, broken, gaps, "messages")
@@ -21,8 +20,8 @@ func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.V
 // parsed as a whole, three levels are around it.
 const maxItemDepth = domarkx.MaxDepth - 3
 
-// isMessage reports whether a value, of which perhaps only the beginning could be
-// read, is a message: it goes as far as its content.
+// isMessage reports whether a value, possibly incomplete, is a message: it must include the
+// content.
 func isMessage(v domarkx.Value) bool {
 	speaker, _ := v.Get(keySpeaker)
 	content, _ := v.Get(keyContent)

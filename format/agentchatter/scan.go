@@ -17,7 +17,7 @@ type scanner struct {
 	block  []byte // from at on
 }
 
-// fill makes sure that there is a byte to be looked at, and reports whether there is.
+// fill makes at least one byte available, and reports whether it could.
 func (s *scanner) fill() (bool, error) {
 	if len(s.block) > 0 || s.at == s.size {
 		return len(s.block) > 0, nil
@@ -37,7 +37,7 @@ func (s *scanner) peek() (byte, error) {
 
 func (s *scanner) skip(n int) { s.block, s.at = s.block[n:], s.at+int64(n) }
 
-// next returns the next byte that is no white space; 0 at the end.
+// next returns the next byte that is not white space; 0 at the end.
 func (s *scanner) next() (byte, error) {
 	for {
 		switch c, err := s.peek(); {
@@ -110,7 +110,7 @@ func (s *scanner) document(item func(extent) error, inside *extent) error {
 			return err
 		})
 	})
-	if inside.from == 0 { // there are none
+	if inside.from == 0 { // there are no messages
 		inside.from, inside.to = s.at, s.at
 	}
 	if err != nil {
@@ -125,7 +125,8 @@ func (s *scanner) document(item func(extent) error, inside *extent) error {
 	return nil
 }
 
-// members takes an object. Behind each name it stands at the value, which member takes.
+// members reads an object. It calls member for each name, positioned at the value, which member
+// must read.
 func (s *scanner) members(member func(name string, c byte) error) error {
 	if _, err := s.eat("{"); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (s *scanner) members(member func(name string, c byte) error) error {
 	}
 }
 
-// name returns what a name says.
+// name decodes the name in an extent.
 func (s *scanner) name(e extent) (string, error) {
 	raw, err := s.window.Bytes(e.from, e.to-e.from)
 	if err != nil {

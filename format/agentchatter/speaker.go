@@ -13,8 +13,8 @@ const (
 	typeSystem = "system"
 )
 
-// migrate returns a speaker of older versions (roleId, roleName, roleTitle) in the
-// present form, as the program does it. Any other value is returned as it is.
+// migrate converts a speaker from older versions (roleId, roleName, roleTitle) to the current form,
+// like the program does. It returns other values unchanged.
 func migrate(v domarkx.Value) domarkx.Value {
 	if _, ok := v.Get("roleId"); !ok || v.Kind() != domarkx.Object {
 		return v
@@ -45,7 +45,7 @@ func migrate(v domarkx.Value) domarkx.Value {
 	return domarkx.ObjectValue(domarkx.Distinct(out)...)
 }
 
-// A speaker is who a message is from.
+// A speaker is the author of a message.
 type speaker struct{ id, name, display, kind string }
 
 func (s speaker) value() domarkx.Value {
@@ -56,7 +56,7 @@ func (s speaker) value() domarkx.Value {
 		domarkx.Member{Name: "type", Value: domarkx.StringValue(s.kind)})
 }
 
-// kindOf returns what a message's speaker must be: the heading decides.
+// kindOf returns the required kind of a message's speaker, which depends on the heading.
 func kindOf(m domarkx.Message) string {
 	switch {
 	case m.Role == domarkx.Assistant:
@@ -67,8 +67,8 @@ func kindOf(m domarkx.Message) string {
 	return typeHuman
 }
 
-// stated returns the speaker that a message names, and whether it names one: as an
-// object, in either form, or by a name alone.
+// stated returns the speaker that a message names, as an object in either form or just by name, and
+// whether it names one.
 func stated(m domarkx.Message) (speaker, bool) {
 	if m.Metadata == nil {
 		return speaker{}, false
@@ -116,7 +116,7 @@ func unnamed(kind string) speaker {
 	return speaker{"human", "human", "Human", kind}
 }
 
-// notice notes who a message is from.
+// notice records the speaker of a message.
 func (e *encoder) notice(m domarkx.Message) {
 	who, ok := stated(m)
 	if !ok {
@@ -129,8 +129,8 @@ func (e *encoder) notice(m domarkx.Message) {
 	e.only[who.kind] = who
 }
 
-// speaker returns who a message is from, when all were noticed. One that names nobody is from
-// the only one of its kind who speaks.
+// speaker returns the speaker of a message, after notice was called for all. A message that names
+// none belongs to the only speaker of its kind.
 func (e *encoder) speaker(m domarkx.Message) speaker {
 	who, ok := stated(m)
 	if ok {

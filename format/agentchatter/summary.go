@@ -6,8 +6,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// summary is the specification's (section 6.1) of a conversation of n messages, the
-// first of which has that content.
+// summary returns the specification's summary (section 6.1) of a conversation of n messages; first
+// is the content of the first.
 func summary(n int, first string) string {
 	preview := domarkx.Preview(domarkx.Message{Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: first}}})
 	return domarkx.Info{Messages: n, Preview: preview}.Summary()

@@ -12,24 +12,24 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// expected says what a session in Markdown has.
+// expected describes what a session in Markdown contains.
 const expected = `expected "## user" or "## assistant" before each message; --format md imports it all the same`
 
 // maxBlock is how large a block is that is checked, in bytes.
 const maxBlock = 16 << 20
 
-// A Finding is what a file holds that was read as a session in Markdown.
+// A Finding describes the content of a file that was read as a session in Markdown.
 type Finding struct {
-	// Alien, when not nil, says that the file is no session: that it is binary, or text without a message.
-	// A file without text is a session, and so is one with a header.
+	// Alien, if not nil, says why the file is not a session: it is binary, or text without a
+	// message. A file without text is a session, and so is one with a header.
 	Alien *domarkx.SyntaxError
 	// Dialect, when not nil, is a heading that names a role of another dialect.
 	Dialect *domarkx.SyntaxError
-	// Blocks are the metadata, calls and results that are no JSON.
+	// Blocks lists the metadata, calls and results that are not valid JSON.
 	Blocks []*domarkx.SyntaxError
 }
 
-// Check looks for what tells that a file which was read as a session of n messages is something else.
+// Check looks for signs that a file, which was read as a session of n messages, is something else.
 func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 	c := checker{path: f.Path}
 	lines := format.NewPassingWindow(f)
@@ -76,12 +76,12 @@ type checker struct {
 	binary     int  // the first line that is not text; 0 for none
 	speaker    int  // the first with the name of a speaker in bold
 
-	block     string // what the open block is; "" for none that is checked
+	block     string // name of the open block; "" if it is not checked
 	blockLine int    // its first line
 	body      []byte
 }
 
-// speakerLine matches a line that begins with who speaks, in bold.
+// speakerLine matches a line that begins with a speaker's name in bold.
 var speakerLine = regexp.MustCompile(`(?i)^_?(\*\*|__)(user|human|assistant|ai|system|tool)\b`)
 
 func (c *checker) line(line []byte) {

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// TestCheck tells sessions from what only reads like one.
+// TestCheck: sessions are distinguished from files that only resemble them.
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct{ text, alien, dialect, block string }{
 		"empty":           {text: ""},

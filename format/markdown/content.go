@@ -10,10 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// ParseContent reads Markdown as the content of one message: its top-level fences
-// are code blocks, everything else is text as it stands. No line of it begins a
-// message, includes a file, or configures anything. Text that is not UTF-8 is
-// [domarkx.ErrInvalid].
+// ParseContent reads Markdown as the content of one message: its top-level fences become code
+// blocks, everything else remains text. No line begins a message, includes a file, or configures
+// anything. Text that is not UTF-8 is [domarkx.ErrInvalid].
 func ParseContent(text string) ([]domarkx.Block, error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("reading the content of a message: %w: the text is not UTF-8", domarkx.ErrInvalid)

@@ -37,10 +37,10 @@ func (c *cursor) rest() []byte {
 	return c.line[end:]
 }
 
-// blank reports whether nothing but white space follows.
+// blank reports whether only white space follows.
 func (c *cursor) blank() bool { return len(c.rest()) == 0 }
 
-// advance moves past n columns of white space, or as many as there are.
+// advance skips up to n columns of white space.
 func (c *cursor) advance(n int) {
 	for n > 0 && c.pos < len(c.line) {
 		width := 1
@@ -61,14 +61,13 @@ func (c *cursor) advance(n int) {
 	}
 }
 
-// skip moves past n bytes that are no tabs.
+// skip skips n bytes that are not tabs.
 func (c *cursor) skip(n int) {
 	c.pos += n
 	c.col += n
 }
 
-// quote moves past a blockquote marker that is indented by so many columns, and
-// the one blank that belongs to it.
+// quote skips a blockquote marker indented by that many columns, and the blank that belongs to it.
 func (c *cursor) quote(indent int) {
 	c.advance(indent)
 	c.skip(1)

@@ -15,9 +15,9 @@ import (
 
 const bom = "\ufeff"
 
-// Decode reads a Markdown document. The layouts of the result say how its author
-// wrote it, so that [Encode] gives back the same bytes; those kept verbatim share
-// src.Data. What is wrong with the document is a [*domarkx.SyntaxError].
+// Decode reads a Markdown document. The layouts of the result record its spelling, so that [Encode]
+// restores the same bytes; bytes kept verbatim share src.Data. Errors in the document are
+// [*domarkx.SyntaxError] values.
 func Decode(src format.Source) (*domarkx.Document, error) {
 	d, err := open(src.Data, src.Path, src.Include)
 	if err != nil {
@@ -55,7 +55,7 @@ type decoder struct {
 	resources  *domarkx.Value // the workspace
 
 	doc      *domarkx.Document
-	starts   []int  // where in the document each message's heading begins; -1 for one from an include
+	starts   []int  // offset of each message's heading; -1 for one from an include
 	unclosed string // the fence that the end of the document left open
 }
 
@@ -203,9 +203,8 @@ func (d *decoder) layOut() {
 	}
 }
 
-// isCanonical reports whether the bytes that were read as m are its canonical
-// rendering; plain is m as ordinary Markdown. It need not be read again: the bytes
-// just were.
+// isCanonical reports whether the bytes that were read as m are its canonical rendering; plain is m
+// as ordinary Markdown. It does not parse the bytes again.
 func isCanonical(piece, plain []byte, m domarkx.Message) bool {
 	if bytes.Equal(piece, plain) {
 		return !hides(piece)
@@ -256,9 +255,9 @@ func tailOf(piece []byte) domarkx.Tail {
 	return domarkx.TailLine
 }
 
-// Detect reports whether a file is a session in Markdown: it has a heading that
-// begins a message, or a block that configures a session. A name that is of
-// another kind of file speaks against it: comments look like headings elsewhere.
+// Detect reports whether a file is a session in Markdown: it has a heading that begins a message,
+// or a block that configures a session. A name with another format's extension counts against it,
+// because comments in other languages look like headings.
 func Detect(head []byte, name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case "", ".md", ".markdown", ".mdown", ".mkd", ".txt":

@@ -1,10 +1,10 @@
-// Package markdown reads and writes sessions as Markdown: the canonical form, and
-// the older spellings. SPEC.md beside this code is the format.
+// Package markdown reads and writes sessions as Markdown, in the canonical form and in the older
+// spellings. SPEC.md beside this code defines the format.
 //
-// A document is cut into pieces, what stands before the first heading and one for
-// each message. A piece whose bytes are the canonical rendering of what was read
-// from them is kept as that alone; of any other the author's bytes are kept, so
-// that [Encode] of what [Decode] gave are the same bytes.
+// A document is split into pieces: the text before the first heading, and one piece per message. A
+// piece that equals the canonical rendering of its content needs no bytes of its own. For any
+// other, the author's bytes are kept, so that [Encode] restores exactly the bytes that [Decode]
+// read.
 package markdown
 
 import (

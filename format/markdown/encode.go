@@ -8,9 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Encode writes a document: the author's bytes where they are kept and still mean
-// what they meant ([domarkx.Arrange]), the canonical rendering elsewhere, also for
-// what has no layout yet. The error is always nil.
+// Encode writes a document. It uses the author's bytes where they are kept and still have their
+// meaning ([domarkx.Arrange]), and the canonical rendering elsewhere. The error is always nil.
 func Encode(doc *domarkx.Document) ([]byte, error) {
 	preamble := doc.Preamble
 	if preamble.Layout == (domarkx.Layout{}) {
@@ -41,9 +40,8 @@ func Encode(doc *domarkx.Document) ([]byte, error) {
 	return out, nil
 }
 
-// IncludesID identifies a set of included files, which is sorted by path: 32
-// hexadecimal digits of a SHA-256 over their paths and contents; "" when there are
-// none. It is what [domarkx.Arrange] compares with Layout.Includes.
+// IncludesID identifies a set of included files sorted by path: 32 hexadecimal digits of a SHA-256
+// over their paths and contents; "" for none. [domarkx.Arrange] compares it with Layout.Includes.
 func IncludesID(includes []domarkx.Include) string {
 	if len(includes) == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// fromJSON reads a document that may lack what is derived when it is shown.
+// fromJSON reads a document that may lack members that are derived when it is shown.
 func fromJSON(t *testing.T, text []byte) *domarkx.Document {
 	t.Helper()
 	v, err := domarkx.ParseValue(text)

@@ -84,7 +84,7 @@ func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at st
 	return s.errorIn(seg, what+" block", err)
 }
 
-// A preamble is what the text before the first heading is made of.
+// A preamble holds the parts of the text before the first heading.
 type preamble struct {
 	config, setup, whole segment // present when they are code
 	text                 string
@@ -142,8 +142,8 @@ func (s *source) preamble(sec section, workspace func(segment) error) (preamble,
 	return p, nil
 }
 
-// header reads the header of a document: its front matter, nil when it has none,
-// what stands before the first heading, and the workspace, nil likewise.
+// header reads the header of a document from its front matter, the text before the first heading,
+// and the workspace. Front matter and workspace are nil if absent.
 func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Value) (domarkx.Header, error) {
 	h := domarkx.NewHeader()
 	if p.whole.code {

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxDestination bounds what an image shows, in bytes.
+// maxDestination limits the length of an image's destination, in bytes.
 const maxDestination = 4096
 
 // Images returns the destinations of the images that Markdown text shows inline, as
@@ -35,7 +35,7 @@ func Images(text string) []string {
 		for len(closings) > 0 && closings[0].at < next {
 			closings = closings[1:]
 		}
-		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // what may stand before it in a list or quote
+		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // optional list or quote marks before it
 		switch {
 		case at < hidden:
 			start = next
@@ -67,8 +67,8 @@ func Images(text string) []string {
 type fenceLine struct {
 	mark   byte
 	length int
-	bare   bool // nothing stands behind the marks
-	ticks  bool // what stands behind them has a backtick
+	bare   bool // nothing follows the marks
+	ticks  bool // the text after the marks contains a backtick
 }
 
 func parseFenceLine(line string) fenceLine {
@@ -99,7 +99,7 @@ func (l fenceLine) closes(opening fenceLine) bool {
 // A closingFence is a line that may close a block of code.
 type closingFence struct {
 	at      int
-	longest [2]int // of it and those behind it, of backticks and of tildes
+	longest [2]int // of this and the following ones, for backticks and tildes
 }
 
 // closingFences returns the lines of a text that may close a block of code.
@@ -282,9 +282,9 @@ func unescapeDestination(s string) string {
 
 var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// ImagePath returns the file that the destination of an image means, relative to the
-// document's folder and clean; "" when it is a URL, which names no file. A path that
-// cannot be kept with a session is [domarkx.ErrInvalid].
+// ImagePath returns the file that the destination of an image refers to, relative to the document's
+// directory and clean; "" for a URL. A path that cannot be kept with a session is
+// [domarkx.ErrInvalid].
 func ImagePath(destination string) (string, error) {
 	if urlScheme.MatchString(destination) || strings.HasPrefix(destination, "//") || strings.HasPrefix(destination, "#") || destination == "" {
 		return "", nil

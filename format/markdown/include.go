@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxDirectives and maxExpanded bound what the includes of one document come to.
+	// maxDirectives and maxExpanded limit the includes of one document.
 	maxDirectives = 10_000
 	maxExpanded   = 64 << 20
-	// originSize is what it takes to remember where a run of included lines came
-	// from, in bytes: files that include nothing but empty ones come to that.
+	// originSize is the memory for the origin of a run of included lines, in bytes. It counts
+	// towards the limit, so that files that only include empty files are limited too.
 	originSize = 48
 	// maxIncludeDepth bounds how deep files include each other.
 	maxIncludeDepth = 100
@@ -31,7 +31,7 @@ type file struct {
 	messages []string // the content of its messages as Markdown, once somebody asked
 }
 
-// An expander replaces directives by what they include.
+// An expander replaces directives by the included content.
 type expander struct {
 	include    func(string) ([]byte, error)
 	folder     string // of the document, for messages
@@ -68,9 +68,9 @@ func (x *expander) includes() []domarkx.Include {
 	return list
 }
 
-// expand replaces the directives in a text of the file called name, whose includes
-// are relative to dir and whose first line has that number. It also returns where
-// in text they were.
+// expand replaces the directives in a text of the file called name. Includes are relative to dir,
+// and the first line of text has that number. It also returns the positions of the directives in
+// text.
 func (x *expander) expand(text []byte, name, dir string, number, depth int) (source, []int, error) {
 	begin := origin{raw: 0, path: name, line: number}
 	if !mayInclude(text) {
@@ -102,8 +102,8 @@ func (x *expander) expand(text []byte, name, dir string, number, depth int) (sou
 	return out, at, nil
 }
 
-// directive appends to out what a directive stands for; end is the line end after
-// it. Errors without a position are of the directive itself.
+// directive appends the content of a directive's file to out; end is the line end after the
+// directive. Errors without a position concern the directive itself.
 func (x *expander) directive(out *source, d directive, end []byte, name, dir string, number, depth int) error {
 	if x.directives++; x.directives > maxDirectives {
 		return fmt.Errorf("more than %d includes in one document", maxDirectives)
@@ -228,8 +228,8 @@ func (f *file) message(index string) (string, error) {
 	return f.messages[at], nil
 }
 
-// includePath returns the path of an included file from the document's folder, if
-// it is lexically inside and acceptable.
+// includePath returns the path of an included file from the document's directory, if it is
+// lexically inside that directory and acceptable.
 func includePath(dir, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {

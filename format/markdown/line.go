@@ -10,10 +10,9 @@ import (
 // systemMessage is the heading of the older dialects for instructions.
 const systemMessage = "system_message"
 
-// cutLine returns the line at offset at, without its line end, and the offset
-// of the next. A line ends with LF or CRLF; the last may end with a CR, whose LF
-// whoever writes on will add. Nothing else is a line end, not another lone CR nor
-// U+2028.
+// cutLine returns the line at offset at, without its line end, and the offset of the next line. A
+// line ends with LF or CRLF. The last one may end with a CR, whose LF can still be appended. A CR
+// elsewhere and U+2028 are not line ends.
 func cutLine(text []byte, at int) (line []byte, next int) {
 	line, next = text[at:], len(text)
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -25,7 +24,7 @@ func cutLine(text []byte, at int) (line []byte, next int) {
 	return line, next
 }
 
-// isBlank reports whether a line holds nothing but spaces and tabs.
+// isBlank reports whether a line has only spaces and tabs.
 func isBlank(line []byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\t' {
@@ -44,7 +43,7 @@ func leadingSpaces(line []byte, limit int) int {
 	return n
 }
 
-// run counts how often c stands at the beginning of s.
+// run returns the number of bytes c at the beginning of s.
 func run(s []byte, c byte) int {
 	n := 0
 	for n < len(s) && s[n] == c {
@@ -61,8 +60,8 @@ type roleHeading struct {
 	backslashes int
 }
 
-// matchRole matches a line with a heading that begins a message, which may be
-// escaped; where in the document the line stands is for the caller to consider.
+// matchRole matches a heading that begins a message, possibly escaped. The caller checks the line's
+// position in the document.
 func matchRole(line []byte) (roleHeading, bool) {
 	h := roleHeading{at: leadingSpaces(line, 3)}
 	s := line[h.at:]
@@ -106,14 +105,14 @@ const includeWord = "[include]("
 // backslashes in it.
 type directive struct {
 	indent      []byte // the white space before it
-	quoted      bool   // it stands in a blockquote
+	quoted      bool   // it is in a blockquote
 	path        string // as written, with any #N
 	at          int    // where the backslashes, or else the bracket, begin
 	backslashes int
 }
 
-// matchDirective matches [include](path) alone on its line, upper or lower case,
-// which may be indented, quoted once, and escaped.
+// matchDirective matches [include](path) alone on its line, in upper or lower case, optionally
+// indented, quoted once, and escaped.
 func matchDirective(line []byte) (directive, bool) {
 	var d directive
 	end := len(line)
@@ -195,7 +194,7 @@ func begins(text string) bool {
 	}
 }
 
-// A fence is what a fenced code block begins with.
+// A fence is the opening of a fenced code block.
 type fence struct {
 	char   byte // '`' or '~'
 	length int
@@ -203,8 +202,7 @@ type fence struct {
 	info   []byte // the info string, without blanks around it
 }
 
-// matchFence matches the opening of a fenced code block at the start of s, whose
-// indentation is already removed.
+// matchFence matches the opening of a fenced code block at the start of s, without indentation.
 func matchFence(s []byte) (fence, bool) {
 	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
 		return fence{}, false

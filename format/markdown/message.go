@@ -26,8 +26,8 @@ const (
 	depthUserMetadata    = 2 // metadata, user_metadata
 )
 
-// message reads one message. workspace is called with each workspace-config
-// block, which is no content; nil when there can be none.
+// message reads one message. It calls workspace with each workspace-config block, which is not
+// content; workspace is nil if such blocks are not possible.
 func (s *source) message(sec section, workspace func(segment) error) (domarkx.Message, error) {
 	m := domarkx.Message{Role: domarkx.Role(sec.role)}
 	if sec.role == systemMessage {
@@ -70,8 +70,7 @@ func systemMetadata(metadata *domarkx.Value) *domarkx.Value {
 	return &object
 }
 
-// content returns the segments that make up a message: without blank ones and
-// without the workspace.
+// content returns the segments of a message, without blank ones and the workspace.
 func (s *source) content(sec section, workspace func(segment) error) ([]segment, error) {
 	segments := make([]segment, 0, len(sec.segments))
 	for _, seg := range sec.segments {
@@ -103,8 +102,7 @@ func (s *source) wholeMessage(seg segment, role domarkx.Role) (domarkx.Message, 
 	return m, nil
 }
 
-// object reads a block that holds a JSON object, which stands so deep in the
-// document.
+// object reads a block that contains a JSON object, at the given depth in the document.
 func (s *source) object(seg segment, what string, depth int) (domarkx.Value, error) {
 	v, err := domarkx.ParseValue([]byte(s.code(seg)))
 	if err == nil && v.Kind() != domarkx.Object {
@@ -119,8 +117,8 @@ func (s *source) object(seg segment, what string, depth int) (domarkx.Value, err
 	return v, nil
 }
 
-// blocks turns segments into content blocks. When all the Markdown is one
-// blockquote (the older spelling), the text is what is quoted.
+// blocks converts segments to content blocks. If all the Markdown is one blockquote (the older
+// spelling), the text is the quoted text.
 func (s *source) blocks(segments []segment) []domarkx.Block {
 	blocks := make([]domarkx.Block, 0, len(segments))
 	quotes, other := 0, false
@@ -137,7 +135,7 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 			continue
 		}
 		var parts [][]byte
-		for ; i < len(segments) && !segments[i].code; i++ { // a workspace stood between
+		for ; i < len(segments) && !segments[i].code; i++ { // a workspace was between them
 			part := unescape(s.text, segments[i].start, segments[i].end, segments[i].slashes)
 			if quotes == 1 && !other {
 				part = unquote(part)

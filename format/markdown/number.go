@@ -41,9 +41,9 @@ func digits(s string) int {
 	return n
 }
 
-// jsonNumber returns a number of YAML's core schema as JSON spells it: as it
-// stands when JSON allows that, without a plus sign, with a digit on either side
-// of the point, hexadecimal (0x) and octal (0o) as decimal.
+// jsonNumber converts a number of YAML's core schema to JSON. It keeps the spelling if JSON allows
+// it, removes a plus sign, adds digits around the point, and converts hexadecimal (0x) and octal
+// (0o) to decimal.
 func jsonNumber(s string) (string, bool) {
 	if isJSONNumber(s) {
 		return s, true

@@ -12,11 +12,10 @@ import (
 
 const indent = "  " // of the JSON in blocks
 
-// RenderMessage returns the canonical rendering of a message (SPEC.md): its
-// heading, its metadata, and its content as ordinary Markdown, or where that
-// would read as anything else, one block that holds the message object. It ends
-// with one LF. [ParseMessage] of it gives the same message, whose strings must be
-// WTF-8.
+// RenderMessage returns the canonical rendering of a message (SPEC.md): its heading, its metadata,
+// and its content as ordinary Markdown. If that would read as anything else, it is one block with
+// the message object. It ends with one LF. [ParseMessage] restores the same message, whose strings
+// must be WTF-8.
 func RenderMessage(m domarkx.Message) []byte {
 	return appendMessage(make([]byte, 0, sizeHint(m)), m)
 }
@@ -30,8 +29,8 @@ func appendMessage(dst []byte, m domarkx.Message) []byte {
 	return appendWhole(dst[:start], m)
 }
 
-// RenderRecorded returns the canonical rendering of a message, of which the SHA-256
-// is known, without reading it again; false when its rendering is another.
+// RenderRecorded returns the canonical rendering of a message whose SHA-256 is known, without
+// parsing it again; false if the digest differs.
 func RenderRecorded(m domarkx.Message, digest [32]byte) ([]byte, bool) {
 	body := appendPlain(make([]byte, 0, sizeHint(m)), m)
 	if sha256.Sum256(body) == digest {

@@ -6,11 +6,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// RenderHeader returns the canonical rendering of a header (SPEC.md): front
-// matter, session-config, setup-script, workspace-config, what has no place in
-// Markdown as one block of JSON, and the Markdown before the first heading; ""
-// for the header of an empty session. [Decode] of it gives the same header, whose
-// strings must be WTF-8.
+// RenderHeader returns the canonical rendering of a header (SPEC.md): front matter, session-config,
+// setup-script, workspace-config, one block of JSON for what Markdown cannot represent, and the
+// Markdown before the first heading. It is "" for the header of an empty session. [Decode] restores
+// the same header, whose strings must be WTF-8.
 func RenderHeader(h domarkx.Header) []byte {
 	if h.ExecutionConfig.Kind() != domarkx.Object {
 		h.ExecutionConfig = domarkx.ObjectValue()
@@ -44,8 +43,7 @@ func headerReadsAs(rendering []byte, h domarkx.Header) bool {
 	return d.doc.Header.Value().Equal(h.Value())
 }
 
-// renderHeader renders a header with the parts up to that place where Markdown has
-// them, and the others in a block of JSON.
+// renderHeader renders the parts up to that place as Markdown, and the others in a block of JSON.
 func renderHeader(h domarkx.Header, places int) []byte {
 	var parts [][]byte
 	rest := h

@@ -7,10 +7,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// isPlain reports whether the ordinary Markdown of a message plainly reads as the
-// message, so that it need not be read to know: no line of its texts begins a message
-// or code, and they are not one quotation; nothing includes a file, and its code is
-// under a name that means nothing else. False means nothing.
+// isPlain reports whether the ordinary Markdown of a message obviously parses to the message, which
+// saves parsing it: no line of its texts begins a message or code, the texts are not one quotation,
+// nothing includes a file, and the code's language has no special meaning. False does not mean the
+// opposite.
 func isPlain(m domarkx.Message) bool {
 	if len(m.Extra) > 0 || m.Metadata != nil && !isPlainMetadata(*m.Metadata) {
 		return false
@@ -37,8 +37,8 @@ func isPlain(m domarkx.Message) bool {
 	return true
 }
 
-// isPlainText reports whether text stands between blank lines as it is, and ends with
-// nothing open that a fence behind it would not close.
+// isPlainText reports whether text can be written unchanged between blank lines, and ends without
+// an open construct that a fence after it would not close.
 func isPlainText(s string) bool {
 	switch {
 	case s == "" || strings.IndexByte(" \t\n>", s[0]) >= 0 || strings.IndexByte(" \t\n", s[len(s)-1]) >= 0:

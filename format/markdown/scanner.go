@@ -29,12 +29,11 @@ const (
 	eventFenceEnd
 )
 
-// A scanner follows the block structure of CommonMark (0.31) line by line, as far
-// as it decides what is at top level: lists, blockquotes, paragraphs (which
-// continue lazily), fenced and indented code, headings and thematic breaks. HTML
-// blocks and link reference definitions are paragraphs to it. The zero scanner
-// stands at the start of a document, or after a top-level heading: both leave
-// nothing open.
+// A scanner follows the block structure of CommonMark (0.31) line by line, as far as needed to find
+// the top level: lists, blockquotes, paragraphs (with lazy continuation), fenced and indented code,
+// headings and thematic breaks. It treats HTML blocks and link reference definitions as paragraphs.
+// The zero scanner is at the start of a document or after a top-level heading, where nothing is
+// open.
 type scanner struct {
 	open  []container
 	leaf  leaf
@@ -71,8 +70,7 @@ func (s *scanner) feed(line []byte) event {
 	return s.start(&c, matched, inside)
 }
 
-// match returns how many of the open containers the line continues, and moves
-// past what belongs to them.
+// match returns the number of open containers that the line continues, and skips their markers.
 func (s *scanner) match(c *cursor) int {
 	blank := c.blank()
 	for i := range s.open {
@@ -100,10 +98,10 @@ func (s *scanner) match(c *cursor) int {
 	return len(s.open)
 }
 
-// start opens what the rest of the line begins.
+// start opens the blocks that begin in the rest of the line.
 func (s *scanner) start(c *cursor, matched int, inside bool) event {
 	paragraph := inside && s.leaf == leafParagraph // that the line could continue
-	lazy := s.leaf == leafParagraph                // nothing new was begun yet
+	lazy := s.leaf == leafParagraph                // no block was opened yet
 	begin := func() {
 		s.open = s.open[:matched]
 		s.leaf, paragraph, lazy = leafNone, false, false

@@ -14,7 +14,7 @@ type section struct {
 type segment struct {
 	code       bool
 	start, end int   // with the fences
-	slashes    []int // of Markdown: where a backslash stands that only escapes
+	slashes    []int // Markdown: offsets of backslashes that only escape
 
 	fence     fence // of code: its opening, and the lines between the fences
 	bodyStart int
@@ -24,18 +24,18 @@ type segment struct {
 	other  bool // and whether it has anything else
 }
 
-// sections scans text and hands each section to visit, the first being what
-// stands before the first heading.
+// sections scans text and passes each section to visit; the first is the text before the first
+// heading.
 func sections(text []byte, visit func(section) error) error {
 	return split(text, document, visit)
 }
 
-// A context says what is split into sections.
+// A context is the kind of text that is split into sections.
 type context uint8
 
 const (
 	document context = iota
-	plain            // the content of one message: nothing begins another, nothing is escaped
+	plain            // the content of one message: no headings of messages, no escapes
 )
 
 func split(text []byte, of context, visit func(section) error) error {
@@ -91,7 +91,7 @@ func split(text []byte, of context, visit func(section) error) error {
 	return visit(sec)
 }
 
-// note remembers what a line of Markdown that was just scanned is part of.
+// note records the structure that a scanned line of Markdown belongs to.
 func (seg *segment) note(sc *scanner, line []byte) {
 	switch {
 	case isBlank(line):
@@ -102,8 +102,8 @@ func (seg *segment) note(sc *scanner, line []byte) {
 	}
 }
 
-// findSlash returns where in the next line a backslash stands that only keeps the
-// line from beginning a message or including a file; -1 when there is none.
+// findSlash returns the offset in the next line of a backslash that only keeps the line from
+// beginning a message or including a file; -1 if it has none.
 func findSlash(sc *scanner, line []byte) int {
 	if !slashed(line) {
 		return -1

@@ -14,7 +14,7 @@ import (
 type source struct {
 	text []byte
 	runs []origin // in order; the first begins at 0
-	said string   // what text was made from, when that is known to be UTF-8; else ""
+	said string   // the string that text was converted from, if it is valid UTF-8; otherwise ""
 }
 
 // valid returns a part of the text as a string, without a copy where that can be, in
@@ -32,7 +32,7 @@ type origin struct {
 	raw  int    // where it begins in the document itself; -1 when it was included
 	path string // the file, for messages
 	line int    // the number of its first line there, from 1
-	one  bool   // the whole run stands for that one line
+	one  bool   // the whole run is from that one line
 }
 
 // origin returns the run that the line at an offset belongs to.
@@ -54,8 +54,8 @@ func (s *source) errorAt(offset int, format string, args ...any) error {
 	return e
 }
 
-// errorIn returns an error of a code block's content, whose position counts from
-// the beginning of that, with its position in the file; what names the block.
+// errorIn converts an error in a code block's content, with a position relative to that content, to
+// one with the position in the file. what names the block.
 func (s *source) errorIn(seg segment, what string, err error) error {
 	var inner *domarkx.SyntaxError
 	if !errors.As(err, &inner) {
@@ -99,8 +99,8 @@ func (seg segment) is(word string) bool {
 	return false
 }
 
-// language returns the language of a code block: the first word of its info that
-// is no attribute, nor the word besides.
+// language returns the language of a code block: the first word of its info string that is neither
+// an attribute nor the word besides.
 func (seg segment) language(besides string) string {
 	for _, w := range seg.words() {
 		if string(w) == besides {

@@ -8,12 +8,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Splice returns a message in which other code blocks, insert, stand for the n
-// blocks of its content from block at on. These n are code blocks, and so is the
-// one before them. Where the author's bytes are kept, all others of them stay as
-// they are; only what has no bytes of its own to change (it came from an include,
-// or stands in a block that holds the whole message) makes the message canonical.
-// include reads included files, as for [Decode]; nil when there are none.
+// Splice replaces the n blocks of a message's content from block at on by the code blocks insert.
+// The replaced blocks and the one before them must be code blocks. All other bytes of the author's
+// are kept, unless the replaced blocks have no bytes of their own (they came from an include, or
+// from a block with the whole message), in which case the message becomes canonical. include reads
+// included files, as for [Decode]; it may be nil.
 func Splice(w domarkx.WrittenMessage, at, n int, insert []domarkx.Block, include func(string) ([]byte, error)) domarkx.WrittenMessage {
 	next := domarkx.WrittenMessage{Message: w.Message, ID: w.ID, Date: w.Date}
 	next.Content = slices.Concat(w.Content[:at], insert, w.Content[at+n:])
@@ -100,7 +99,7 @@ func (s splicer) splice(at, n int, insert []domarkx.Block) (written []byte, atEn
 	return append(written, s.raw[cut:]...), cut == len(s.raw), true
 }
 
-// section reads the bytes of a message as far as its segments.
+// section splits the bytes of a message into segments.
 func (s splicer) section(raw []byte) (*decoder, section, error) {
 	d, err := open(raw, "", s.include)
 	if err != nil {
@@ -144,8 +143,8 @@ func (s splicer) reads(raw []byte, m domarkx.Message) (fence string, ok bool) {
 	return d.unclosed, same
 }
 
-// inDocument returns where in the document itself a segment stands; false when its
-// beginning or end is from an included file.
+// inDocument returns the position of a segment in the document itself; false if its beginning or
+// end is from an included file.
 func (d *decoder) inDocument(seg segment) (start, end int, ok bool) {
 	first, last := d.origin(seg.start), d.origin(seg.end-1)
 	if first.raw < 0 || last.raw < 0 {

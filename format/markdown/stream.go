@@ -41,23 +41,23 @@ func opening(whole int64) func(format.File) iter.Seq2[format.Stream, error] {
 	}
 }
 
-// errIncludes says that a document may include something.
+// errIncludes reports that a document may include files.
 var errIncludes = errors.New("a line may be an include")
 
-// A division is a document as the places of its messages. A heading that begins one leaves
-// nothing open, so that each can be read alone.
+// A division is an index of a document's messages. A heading of a message closes all open blocks,
+// so each message can be read separately.
 type division struct {
 	file     format.File
 	messages *format.Window
 	places   []place
 
-	before    *decoder // of what stands before the first heading
+	before    *decoder // of the text before the first heading
 	preamble  preamble
 	resources *domarkx.Value // the workspace
 	unclosed  string         // the fence that the end of the section read last left open
 }
 
-// A place is where a message begins, and what is known of it from what stands before.
+// A place is the start of a message, with the context from the text before it.
 type place struct {
 	line   int64 // its first line
 	indent uint8 // the heading in that
@@ -67,8 +67,8 @@ type place struct {
 // heading is where the message's own bytes begin.
 func (p place) heading() int64 { return p.line + int64(p.indent) }
 
-// divided reads a document of which the messages are read when they are asked for. It is
-// errIncludes when that cannot be done.
+// divided opens a document whose messages are read on demand. It returns errIncludes if the
+// document may include files.
 func divided(f format.File) (format.Stream, error) {
 	d := &division{file: f, messages: format.NewPassingWindow(f)}
 	lines := format.NewPassingWindow(f)
@@ -141,11 +141,11 @@ func (d *division) front(lines *format.Window) (at int64, number int, err error)
 			return at, number + 1, nil
 		}
 	}
-	return d.file.Size, 1, nil // not closed, if there was any, of which reading it tells
+	return d.file.Size, 1, nil // reading the message reports an unclosed block
 }
 
-// section reads the section that was found last, which begins with the line of that number
-// and ends before next, and reports whether what follows is tight.
+// section reads the last section found, which begins at line number and ends before next. It also
+// reports whether the next section is tight.
 func (d *division) section(number int, next place, last bool) (tight bool, err error) {
 	start := int64(0)
 	if n := len(d.places); n > 0 {
@@ -165,7 +165,7 @@ func (d *division) section(number int, next place, last bool) (tight bool, err e
 	return tight, err
 }
 
-// readBefore reads what stands before the first heading, the front matter and text up to end.
+// readBefore reads the text before the first heading, with front matter and text up to end.
 func (d *division) readBefore(raw []byte, end int) (err error) {
 	b := &decoder{raw: raw, doc: &domarkx.Document{}}
 	start := 0
@@ -186,11 +186,11 @@ func (d *division) readBefore(raw []byte, end int) (err error) {
 	return err
 }
 
-// message reads a message, of which the first line has that number.
+// message reads a message whose first line has that number.
 func (d *division) message(raw []byte, number int) (m domarkx.Message, unclosed string, err error) {
 	one := decoder{source: source{text: raw, runs: []origin{{path: d.file.Path, line: number}}}, resources: d.resources}
 	err = sections(raw, func(sec section) (err error) {
-		if sec.role != "" { // else there is nothing before the heading
+		if sec.role != "" { // otherwise nothing precedes the heading
 			m, err = one.message(sec, one.takeWorkspace)
 			unclosed = sec.unclosed
 		}

@@ -19,7 +19,7 @@ func valid(b []byte) string {
 	return string(buf)
 }
 
-// unixLines returns b with LF for each CRLF; b itself when there is none.
+// unixLines returns b with LF for each CRLF. It returns b itself if it has none.
 func unixLines(b []byte) []byte {
 	if bytes.IndexByte(b, '\r') < 0 {
 		return b
@@ -86,9 +86,8 @@ func unquote(b []byte) []byte {
 	return out
 }
 
-// unindent returns the content of a code block whose fence is indented: each of its
-// lines with up to that many columns of white space less. A tab that is cut leaves
-// spaces.
+// unindent returns the content of a code block with an indented fence: it removes up to that many
+// columns of white space from each line. A partly removed tab leaves spaces.
 func unindent(b []byte, indent int) []byte {
 	if indent == 0 {
 		return b

@@ -14,13 +14,13 @@ import (
 const (
 	// maxYAML bounds the YAML that is read: its nodes take some hundred times as much.
 	maxYAML = 1 << 20
-	// maxAliased bounds what the aliases of one YAML text may stand for, in bytes.
+	// maxAliased limits the total size of the content that the aliases of one YAML text expand to,
+	// in bytes.
 	maxAliased = 16 << 20
 )
 
-// parseYAML reads one YAML document as a JSON value. See SPEC.md for what becomes
-// of what JSON does not have. The error is a [*domarkx.SyntaxError] whose position
-// counts in data.
+// parseYAML reads one YAML document as a JSON value. SPEC.md defines the conversion of values that
+// JSON does not have. The error is a [*domarkx.SyntaxError] with a position in data.
 func parseYAML(data []byte) (domarkx.Value, error) {
 	if len(data) > maxYAML {
 		return domarkx.Value{}, yamlError(1, 1, "the YAML is larger than %d MiB", maxYAML>>20)
@@ -57,8 +57,8 @@ func yamlError(line, column int, format string, args ...any) error {
 	return &domarkx.SyntaxError{Line: max(1, line), Column: max(1, column), Msg: fmt.Sprintf(format, args...)}
 }
 
-// loadError says where the YAML is broken: where the parser gave up, or when that
-// is the end of the text, where what it was at began.
+// loadError returns the position of a YAML error: where the parser stopped or, if that is the end
+// of the text, the start of the open construct.
 func loadError(err error, text string) error {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
@@ -74,9 +74,9 @@ func loadError(err error, text string) error {
 	return yamlError(mark.Line, mark.Column, "%s", msg)
 }
 
-// hideBreaks replaces NEL, LS and PS, which YAML 1.1 takes for line ends but YAML
-// 1.2 and Markdown do not, by private characters that the text does not have;
-// the replacer puts them back.
+// hideBreaks replaces NEL, LS and PS by private-use characters that the text does not contain,
+// because they are line ends in YAML 1.1 but not in YAML 1.2 and Markdown. The replacer restores
+// them.
 func hideBreaks(text string) (string, *strings.Replacer, error) {
 	line, column := 1, 1
 	hidden := false
@@ -114,7 +114,7 @@ type sized struct {
 
 type yamlReader struct {
 	breaks  *strings.Replacer
-	known   map[*yaml.Node]sized // what anchors stand for, once that is read
+	known   map[*yaml.Node]sized // values of anchors, once read
 	aliased int
 }
 
@@ -223,7 +223,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 
-// key returns the name that a mapping key gives a member: its spelling.
+// key returns the member name for a mapping key: its spelling.
 func (r *yamlReader) key(n *yaml.Node) (string, error) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -234,9 +234,9 @@ func (r *yamlReader) key(n *yaml.Node) (string, error) {
 	return r.breaks.Replace(n.Value), nil
 }
 
-// scalar resolves a scalar as the core schema of YAML 1.2.2 does, as far as all
-// readers of YAML agree; what they read differently (dates, 0777, 1_000, yes) or
-// JSON does not have (.inf) stays a string, spelled as it is.
+// scalar resolves a scalar by the core schema of YAML 1.2.2, where YAML readers agree. Values that
+// they read differently (dates, 0777, 1_000, yes) or that JSON does not have (.inf) remain strings
+// in their original spelling.
 func scalar(n *yaml.Node) domarkx.Value {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	switch {

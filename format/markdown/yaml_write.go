@@ -31,8 +31,8 @@ func fitsYAML(v domarkx.Value) bool {
 	return true
 }
 
-// appendYAMLMembers appends the members of an object as lines of a block mapping;
-// first stands before the first of them, and prefix before the others.
+// appendYAMLMembers appends the members of an object as lines of a block mapping, with first before
+// the first member and prefix before the others.
 func appendYAMLMembers(dst []byte, first, prefix string, members []domarkx.Member) []byte {
 	for _, m := range members {
 		dst = append(dst, first...)

@@ -12,10 +12,10 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// Decode reads a session. The program has no reader and escapes nothing, so that a
-// session is read as far as it can be: what is no step stands as it is in a message
-// of its own, and the document's damage says so. A file that does not begin as a
-// session does is a [*domarkx.SyntaxError].
+// Decode reads a session. The program never reads its files back and escapes nothing, so a session
+// is read as far as possible: text that is not a step becomes a message of its own, and the
+// document's damage reports it. A file that does not begin like a session is a
+// [*domarkx.SyntaxError].
 func Decode(src format.Source) (*domarkx.Document, error) {
 	if !Detect(src.Data, "") {
 		return nil, &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Msg: `expected "# OpenPocket Session", an empty line and "- id: "`}
@@ -45,8 +45,8 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 	return d.doc, nil
 }
 
-// plain takes out of the text what the program never writes but others do to its files:
-// a byte order mark, and line ends of Windows.
+// plain removes what the program never writes but other tools add: a byte order mark and Windows
+// line ends.
 func (d *decoder) plain() {
 	if rest, ok := strings.CutPrefix(d.s, bom); ok {
 		d.s = rest
@@ -58,20 +58,20 @@ func (d *decoder) plain() {
 	}
 }
 
-// decoder makes one document.
+// A decoder reads one document.
 type decoder struct {
 	src  format.Source
 	s    string
 	doc  *domarkx.Document
-	more int // reports that are not told
+	more int // reports that are not listed
 
 	at, line int // an offset up to which lines were counted, and the line that it is in, from 0
 }
 
-// maxReports bounds how many reports there are on one document.
+// maxReports limits the number of reports about one document.
 const maxReports = 100
 
-// report tells of damage at an offset.
+// report records damage at an offset.
 func (d *decoder) report(offset int, msg string) {
 	if len(d.doc.Damage) >= maxReports {
 		d.more++
@@ -93,7 +93,7 @@ const idTime = "20060102-150405"
 
 var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)
 
-// isID reports whether an id is the date and time that the program makes.
+// isID reports whether an id is a date and time like those that the program generates.
 func isID(id string) bool {
 	_, err := time.Parse(idTime, id)
 	return err == nil && sessionID.MatchString(id)

@@ -30,7 +30,7 @@ func Codec() format.Codec {
 	}
 }
 
-// fork gives a session the id of the time at which it is forked, as the program makes them.
+// fork gives a session the time of the fork as its id, like the program does.
 func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if h.UserMetadata == nil || !isID(text(*h.UserMetadata, keyID)) {
 		return h, false
@@ -44,8 +44,8 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	return h, true
 }
 
-// Place returns the name that the program gives the file of a session, in the folder of
-// its sessions.
+// Place returns the file name that the program would choose for a session, in its session
+// directory.
 func Place(f format.File, attempt int) (format.Place, error) {
 	head, err := format.NewWindow(f).Bytes(0, min(f.Size, format.HeadSize))
 	if err != nil {
@@ -63,8 +63,8 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	return format.Place{Path: name + ".md", ID: id}, nil
 }
 
-// Detect reports whether a file is a session of OpenPocket: it begins with that
-// heading and an id. Line ends can be those of Windows, to which Git turns them there.
+// Detect reports whether a file is a session of OpenPocket: it begins with that heading and an id.
+// The line ends may be those of Windows, because Git can convert them.
 func Detect(head []byte, _ string) bool {
 	head = bytes.TrimPrefix(head, []byte(bom))
 	if rest, ok := bytes.CutPrefix(head, []byte(strings.ReplaceAll(title, "\n", "\r\n"))); ok {
@@ -103,9 +103,9 @@ const (
 
 // The members of message_metadata.
 const (
-	keyStep      = "step"       // the step's number, as it is spelled
+	keyStep      = "step"       // the step's number as spelled
 	keyAt        = "at"         // when it was done
-	keyAction    = "action"     // the action as it is spelled, where the tool-call does not tell
+	keyAction    = "action"     // the action as spelled, if the tool-call does not determine it
 	keyHumanAuth = "human_auth" // what the result says of an approval
 	keyStatus    = "status"     // of the final message
 	keyEndedAt   = "ended_at"

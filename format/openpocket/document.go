@@ -16,21 +16,21 @@ type piece struct {
 
 	number, at, thought, action, result string // of a step
 	status, endedAt, message            string // of a final block
-	raw                                 string // of what is neither
+	raw                                 string // text of any other piece
 
 	ambiguous bool // it could be read in another way too
-	cut       bool // a final block whose last line has no end
+	cut       bool // a final block whose last line is unterminated
 }
 
 // header is the beginning of a session.
 type header struct {
 	values []string // by headerKeys
 	task   string
-	body   int // where what follows begins
+	body   int // start of what follows
 	cut    bool
 }
 
-// readHeader reads a session up to its steps, as far as it goes.
+// readHeader reads a session up to its steps, as far as possible.
 func readHeader(s string) header {
 	h := header{values: make([]string, len(headerKeys))}
 	at := len(title)

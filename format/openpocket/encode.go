@@ -11,19 +11,19 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// Encode writes a session as the program does: the first message of the user is the
-// task, each tool call of the assistant a step, the text behind its last call the final
-// block. One without such a text gets a block of its own: a document without would be that
-// of a session that goes on. Nothing depends on the clock or on chance. The program escapes
-// nothing; where a text would read as the boundary of a step, such lines get a blank before
-// them. This is told to to.Losses, as is what the format has no place for.
+// Encode writes a session like the program does: the user's first message is the task, each tool
+// call of the assistant a step, and the text after its last call the final block. A session without
+// such text gets an empty final block, because without one it would look unfinished. The result
+// does not depend on the clock or on chance. The program escapes nothing; if a text would read as
+// the boundary of a step, the affected lines are indented by a blank. Such changes, and losses, are
+// recorded in to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory, but for those of a session that has
-// pieces which could not be read. Each is asked for once to see whether the document reads as
-// it is written, or twice if not, and once more whenever it is written.
+// Write is Encode for messages that need not be in memory, unless the session has unreadable
+// pieces. It requests each message once to check that the document reads back correctly, or twice
+// if it does not, and once more each time the document is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := encoder{doc: h, messages: messages, to: to}
 	if err := e.find(); err != nil {
@@ -37,7 +37,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	if err != nil {
 		return nil, err
 	}
-	e.to.Losses = nil // all is told
+	e.to.Losses = nil // losses are recorded once
 	return e.write, nil
 }
 
@@ -53,8 +53,9 @@ func (e encoder) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// readsBack reports whether the document reads as what is written. A piece does when it does
-// alone, for it ends where the next one begins; text that is no piece may join its neighbours.
+// readsBack reports whether the document parses to what is written. A piece that parses correctly
+// alone also does so in the document, because it ends where the next begins. Unstructured text may
+// join its neighbours.
 func (e *encoder) readsBack() (bool, error) {
 	var h header
 	sound, first, crowded, whole := true, true, false, false
@@ -80,7 +81,7 @@ func (e *encoder) readsBack() (bool, error) {
 	return sound, err
 }
 
-// readsBackWhole is readsBack for a document that is made in memory.
+// readsBackWhole is readsBack for a document in memory.
 func (e *encoder) readsBackWhole() (bool, error) {
 	var written []piece
 	var h header
@@ -111,7 +112,7 @@ func areSame(written, read []piece) bool {
 	})
 }
 
-// pieces makes the header and the pieces of the document, one after the other.
+// pieces generates the header and the pieces of the document in order.
 func (e *encoder) pieces(begin func(header) error, next func(piece) error) error {
 	e.to.ForgetLosses()
 	e.steps = 0
@@ -198,7 +199,7 @@ type encoder struct {
 	escape   bool
 	task     int    // the message that is the task; -1 for none
 	answer   int    // the first message of the assistant that was seen looking for it; -1 for none
-	end      int    // the last message of the assistant, but for text that could not be read; -1 for none
+	end      int    // the last message of the assistant, ignoring unreadable text; -1 for none
 	steps    int    // the number of the last step
 	last     string // when the last piece was
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// header returns the session's own header; a time stands for what it lacks.
+// header returns the session's own header, with the session's time for missing values.
 func (e *encoder) header() header {
 	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {
@@ -60,7 +60,7 @@ func (e *encoder) fallback() time.Time {
 	return time.Unix(0, 0).UTC()
 }
 
-// at returns when message i says that it was.
+// at returns the time of message i.
 func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, key string) string {
 	said, ok := metadata.Get(key)
 	switch {
@@ -154,7 +154,7 @@ func isCode(b domarkx.Block, language string) bool {
 	return b.Type == domarkx.CodeBlock && b.Language == language
 }
 
-// stepsOf returns a step for each call of message i, and what stands behind the last.
+// stepsOf returns a step for each call of message i, and the text after the last.
 func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Value) (pieces []piece, behind []domarkx.Block) {
 	for b := 0; b < len(m.Content); b++ {
 		block := m.Content[b]
@@ -184,7 +184,7 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 	return pieces, behind
 }
 
-// step returns a step of message i, behind so many others of it.
+// step returns a step of message i. before is the number of the message's pieces so far.
 func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, before int, thought []domarkx.Block, action, result string) piece {
 	said, own := metadata.Get(keyStep)
 	number := said.Text()
@@ -200,7 +200,7 @@ func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, 
 	}
 	when := keyAt
 	if _, ok := metadata.Get(keyAt); !ok {
-		when = keyEndedAt // of what was the end
+		when = keyEndedAt // the time of the former final block
 	}
 	return piece{isStep: true, number: number, at: e.at(i, m, metadata, when),
 		thought:   e.safe(i, thoughtOf(thought), "```", "### Step ", "## Final"),

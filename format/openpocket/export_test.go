@@ -5,7 +5,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// ReadsBack tells whether a document reads as it is written, piece by piece and as a whole.
+// ReadsBack reports whether a document reads back correctly, by pieces and as a whole.
 func ReadsBack(doc *domarkx.Document) (apart, whole bool) {
 	e := encoder{doc: doc.Header, messages: format.Conversation(doc.Conversation)}
 	_ = e.find() // the messages are in memory

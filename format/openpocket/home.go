@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Where the program's home has its files.
+// Paths in the program's home.
 const (
 	workspaceDir   = "workspace"
 	sessionsDir    = "sessions" // in the workspace, as the next two are
@@ -21,8 +21,8 @@ const (
 	artifactsDir   = "state/human-auth-artifacts"
 )
 
-// evidence are the files, from the folder above the workspace's own, by which one is
-// recognised, and how they begin.
+// evidence lists the files that identify a workspace, relative to its parent directory, and how
+// they begin.
 var evidence = []struct {
 	path *regexp.Regexp // the first group is the workspace
 	is   func(head []byte, file string) bool
@@ -55,7 +55,7 @@ func findHomes(files []string, head func(string) []byte) []format.Home {
 	var homes []format.Home
 	for i, dir := range found {
 		if slices.ContainsFunc(found[:i], func(other string) bool { return within(dir, other) }) {
-			continue // what a workspace holds is part of it
+			continue // part of the enclosing workspace
 		}
 		h := format.Home{Name: Name, Documents: path.Join(dir, sessionsDir)}
 		if top := path.Dir(dir); path.Base(dir) == workspaceDir {
@@ -72,12 +72,11 @@ func findHomes(files []string, head func(string) []byte) []format.Home {
 	return homes
 }
 
-// within reports whether a path is below a folder.
+// within reports whether a path is below a directory.
 func within(file, dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
 
-// namesOfHome reports whether a message names something that is there: a step its
-// picture, its script's run, or what somebody gave with an approval; a final message
-// the memory of its day, in which the program notes it.
+// namesOfHome reports whether a message refers to an existing file: a step to its screenshot, its
+// script run, or an approval's attachment; a final message to the memory file of its day.
 func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) bool {
 	if m.Metadata == nil {
 		return false
@@ -104,8 +103,8 @@ func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) boo
 // runResult begins the result of a script.
 var runResult = regexp.MustCompile(`^run_script exitCode=[^\n]*\nrunDir=([^\n]*)(?:\n|$)`)
 
-// namedIn returns where the things that a result names would be in a home. Only the
-// last element of their paths counts: they are those of the machine that it is from.
+// namedIn returns the possible paths in a home of the files that a result names. Only the last
+// element of a named path counts, because the path is from another machine.
 func namedIn(result string) []string {
 	var named []string
 	add := func(dir, file string) {

@@ -46,8 +46,8 @@ func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 	return string(out), lost.Texts()
 }
 
-// TestGolden pins what a session looks like as Markdown, and that what is made of it
-// again, by either form, is what the program wrote.
+// TestGolden pins the Markdown of a session, and that encoding it, directly or from the Markdown,
+// restores the program's bytes.
 func TestGolden(t *testing.T) {
 	original := read(t, "testdata/alarm.session")
 	doc := decode(t, original)
@@ -133,7 +133,7 @@ func TestDamage(t *testing.T) {
 			t.Errorf("of %d messages %d were written again:\n%s", len(doc.Conversation), len(again.Conversation), out)
 		}
 	}
-	// What others than the program do to its files changes nothing of what they say.
+	// Changes that other tools commonly make to the program's files do not change their meaning.
 	plain := decode(t, head+step1+final)
 	for text, want := range map[string]string{
 		"\ufeff" + head + step1 + final:                         "session-x.md:1:1: begins with a byte order mark",
@@ -176,8 +176,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestWhole writes sessions that lack what a session of the program has, or have it in
-// another form: what is written is valid, and what was added or lost is told.
+// TestWhole: sessions that lack what the program's sessions have, or have it in another form, are
+// written as valid documents, and additions and losses are reported.
 func TestWhole(t *testing.T) {
 	const (
 		call   = "```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{}}\n```\n"
@@ -186,7 +186,7 @@ func TestWhole(t *testing.T) {
 	)
 	for _, test := range []struct {
 		text string
-		want string // is in what is written
+		want string // substring of the written document
 		lost []string
 	}{
 		{"", failed, []string{noEnd}},
@@ -291,8 +291,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestReportsAreBounded: a document of nothing but damage is read in linear time, and told of
-// in so many words.
+// TestReportsAreBounded: a document that is entirely damaged is read in linear time, with a limited
+// number of reports.
 func TestReportsAreBounded(t *testing.T) {
 	step := "### Step 1\n\n- at: 2026-02-18T13:00:00.000Z\n- thought:\n```text\né\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\nok\n```\n\n"
 	data := "# OpenPocket Session\n\n- id: 20260218-130000\n- started_at: 2026-02-18T13:00:00.000Z\n- model_profile: p\n- model_name: m\n\n## Task\n\nDo it\n\n## Steps\n\n" + strings.Repeat(step, 20_000)

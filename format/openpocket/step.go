@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// callOf returns the tool-call block of an action, and the action as it follows from
-// that block: "" when the action is no JSON object.
+// callOf returns the tool-call block of an action, and the action that would be derived from that
+// block: "" if the action is not a JSON object.
 func callOf(action string) (call, derived string) {
 	v, err := domarkx.ParseValue([]byte(action))
 	if err != nil || v.Kind() != domarkx.Object {
@@ -33,8 +33,8 @@ func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  "
 // untyped is the tool of an action that has no type.
 const untyped = "action"
 
-// actionOf returns the action of a tool-call block: as it was spelled, while the block
-// is still what that makes; else its arguments, with the tool as their type.
+// actionOf returns the action of a tool-call block: in its original spelling if the block still
+// matches it, otherwise the arguments with the tool as their type.
 func actionOf(call string, metadata domarkx.Value) string {
 	if spelled, ok := metadata.Get(keyAction); ok && spelled.Kind() == domarkx.String {
 		if now, _ := callOf(spelled.Text()); now == call {
@@ -71,7 +71,7 @@ func resultOf(result string) string {
 		domarkx.Member{Name: "result", Value: domarkx.StringValue(result)}))
 }
 
-// textOf returns the result that a tool-result block tells.
+// textOf returns the result text of a tool-result block.
 func textOf(block string) string {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {
@@ -165,7 +165,7 @@ func word(r rune) rune {
 
 var authLine = regexp.MustCompile(`^Human auth (approved|rejected|timeout) request_id=(\S*) message=`)
 
-// humanAuth returns what a result says of an approval, and whether it says anything.
+// humanAuth returns what a result says about an approval, and whether it mentions one.
 func humanAuth(result string) (domarkx.Value, bool) {
 	m := authLine.FindStringSubmatch(result)
 	if m == nil {
@@ -186,7 +186,7 @@ func humanAuth(result string) (domarkx.Value, bool) {
 	message := strings.Join(lines, "\n")
 	slices.Reverse(found)
 	for _, member := range found {
-		if member.Name == "delegation_result" { // the program says it behind the message, too
+		if member.Name == "delegation_result" { // the program repeats it after the message
 			message = strings.TrimSuffix(message, " delegation="+member.Value.Text())
 		}
 	}

@@ -30,9 +30,8 @@ type Final struct {
 	Message string
 }
 
-// Begin returns the document of a session without steps. The bytes are the program's,
-// but where the task would read as more than that, which escaped tells: such lines
-// have a blank before them.
+// Begin returns the document of a session without steps, byte for byte like the program. escaped
+// reports that lines of the task, which would read as structure, are indented by a blank.
 func Begin(s Session) (document []byte, escaped bool) {
 	h := header{values: []string{s.ID, s.StartedAt, s.ModelProfile, s.ModelName}, task: s.Task}
 	out := appendHeader(nil, h)
@@ -52,8 +51,7 @@ func Begun(document []byte) (Session, bool) {
 	return Session{h.values[0], h.values[1], h.values[2], h.values[3], h.task}, !h.cut
 }
 
-// LastStep returns the number of the last step of a session document, as it is
-// spelled; "" when it has none.
+// LastStep returns the number of a document's last step as spelled, or "".
 func LastStep(document []byte) string {
 	last := ""
 	s := string(document)
@@ -65,9 +63,8 @@ func LastStep(document []byte) string {
 	return last
 }
 
-// NextStep returns what is to be appended to a session document for a step: the
-// program's bytes, but where its text would read as another step or an end, which
-// escaped tells: such lines have a blank before them.
+// NextStep returns the text to append to a document for a step, byte for byte like the program.
+// escaped reports that lines, which would read as another step or an end, are indented by a blank.
 func NextStep(document []byte, s Step) (block []byte, escaped bool) {
 	if s.Thought == "" {
 		s.Thought = noThought
@@ -75,14 +72,13 @@ func NextStep(document []byte, s Step) (block []byte, escaped bool) {
 	return next(document, piece{isStep: true, number: s.Number, at: s.At, thought: s.Thought, action: s.Action, result: s.Result})
 }
 
-// NextFinal returns what is to be appended to a session document for its end, like
-// [NextStep].
+// NextFinal returns the text to append to a document for its end, like [NextStep].
 func NextFinal(document []byte, f Final) (block []byte, escaped bool) {
 	return next(document, piece{isFinal: true, status: f.Status, endedAt: f.EndedAt, message: f.Message})
 }
 
 func next(document []byte, p piece) ([]byte, bool) {
-	// A document that was cut off ends its line, so that what follows begins one.
+	// If the document was cut off, first end its last line.
 	start := ""
 	if len(document) > 0 && document[len(document)-1] != '\n' {
 		start = "\n"

@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// agentOf returns which other agent the transcript is of that begins with head, whose
-// first JSON object is first; "" when that is not known. It goes by what the files of
-// these agents are publicly known to begin with.
+// agentOf returns the other agent whose transcripts begin like head, with first as the first JSON
+// object; "" if it is unknown. It relies on the publicly known file formats of these agents.
 func agentOf(head []byte, first domarkx.Value) string {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(bom)), " \t\r\n")
 	if len(head) == 0 || head[0] == '[' {

@@ -4,7 +4,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A role is what a node is on a way through the tree.
+// A role is the role of a node on a path through the tree.
 type role uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 // A branch is a way through the tree, and the messages on it.
 type branch struct {
 	*lines
-	lead  []domarkx.Value // entries before the first node, besides those that are in the lines
+	lead  []domarkx.Value // entries before the first node, other than those in lines
 	path  []int32         // nodes
 	roles []role          // of the nodes on the path
 	heads []int32         // where on the path the messages are
@@ -53,7 +53,7 @@ func (l *lines) newBranch(path []int32, lead []domarkx.Value) *branch {
 // Len returns the number of messages.
 func (b *branch) Len() int { return len(b.heads) }
 
-// At makes message k.
+// At returns message k.
 func (b *branch) At(k int) (domarkx.WrittenMessage, error) {
 	d, err := b.draft(int(b.heads[k]))
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *branch) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: d.finish(), Origin: "pi " + d.id}, nil
 }
 
-// Key identifies message k by its entry and the last one that can have a result for it: what
-// stands before an entry is the same wherever it is.
+// Key identifies message k by its entry and the last entry that can hold one of its results:
+// whatever precedes an entry is the same in all branches.
 func (b *branch) Key(k int) (uint64, bool) {
 	at := int(b.heads[k])
 	last := at
@@ -86,7 +86,7 @@ func (b *branch) End(k int) int64 {
 	return n.start + int64(n.size) + 1
 }
 
-// draft makes the message at a place on the path, with the results of its calls.
+// draft builds the message at a position on the path, with the results of its calls.
 func (b *branch) draft(at int) (*draft, error) {
 	v, err := b.entry(b.path[at])
 	if err != nil {
@@ -159,14 +159,14 @@ func (b *branch) before(at int) ([]domarkx.Value, error) {
 	}
 }
 
-// end is what is told of a conversation behind its last message.
+// end is metadata that is known only after a conversation's last message.
 type end struct {
 	about    domarkx.Value // the user_metadata of the session
 	calls    []string      // of the last assistant's message, without a result
-	answered bool          // there is an assistant's message
+	answered bool          // the assistant has answered
 }
 
-// end looks at the end of a branch. about is what is said of it so far.
+// end determines the end of a branch. about is the metadata so far.
 func (b *branch) end(about domarkx.Value, tail string) (end, error) {
 	after, err := b.before(len(b.path))
 	if err != nil {
@@ -189,7 +189,7 @@ func (b *branch) end(about domarkx.Value, tail string) (end, error) {
 			return e, err
 		}
 		waiting := map[string]bool{}
-		for _, p := range d.pieces { // the last of an id tells
+		for _, p := range d.pieces { // the last one with an id counts
 			if p.call != "" {
 				waiting[p.call] = !p.hasResult
 			}

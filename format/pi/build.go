@@ -6,19 +6,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A kind says what an entry is in a conversation.
+// A kind is the kind of an entry in a conversation.
 type kind uint8
 
 const (
 	noMessage      kind = iota // kept for the next message
-	saidEntry                  // said by the user, or by pi in the user's place
+	saidEntry                  // text of the user, or of pi on the user's behalf
 	bashEntry                  // a shell execution of the user's
-	assistantEntry             // said by the assistant
+	assistantEntry             // text of the assistant
 	resultEntry                // the result of a call
 )
 
-// kindOf returns what an entry is. One that says what it is but has nothing to show is no
-// message.
+// kindOf returns the kind of an entry. An entry without anything to show is not a message.
 func kindOf(v domarkx.Value) kind {
 	switch text(v, keyType) {
 	case typeMessage:
@@ -56,7 +55,7 @@ func kindOfMessage(message domarkx.Value) kind {
 	return noMessage
 }
 
-// saidIn looks for what was said in the member of that name.
+// saidIn returns saidEntry if the member with that name holds content, and noMessage otherwise.
 func saidIn(v domarkx.Value, name string) kind {
 	content, ok := v.Get(name)
 	if ok && (content.Kind() == domarkx.String || content.Kind() == domarkx.Array && name == keyContent) {
@@ -89,7 +88,7 @@ type draft struct {
 	calls   map[string]int // see [draft.callOf]
 }
 
-// newDraft makes a message of an entry of that kind. A result is one of which there is no
+// newDraft begins a message with an entry of that kind. A result entry begins one only if it has no
 // call.
 func newDraft(kind kind, v domarkx.Value) *draft {
 	d := &draft{role: domarkx.User, id: text(v, keyID)}
@@ -123,8 +122,7 @@ func newDraft(kind kind, v domarkx.Value) *draft {
 	return d
 }
 
-// said adds the pieces of what stands in the member of that name, and returns v without
-// what they say.
+// said adds the content of the member with that name as pieces, and returns v without that content.
 func (d *draft) said(v domarkx.Value, name string) domarkx.Value {
 	content, _ := v.Get(name)
 	if content.Kind() == domarkx.String {
@@ -138,8 +136,8 @@ func (d *draft) said(v domarkx.Value, name string) domarkx.Value {
 	return v.With(name, domarkx.ArrayValue(items...))
 }
 
-// result puts the entry of a result behind the call that it is of, the last one of its
-// id; false when there is none. before is what stood before the entry.
+// result adds the entry of a result after its call, the last call with its id; it returns false if
+// there is none. before is what preceded the entry.
 func (d *draft) result(v domarkx.Value, before []domarkx.Value) bool {
 	message, _ := v.Get(keyMessage)
 	of := text(message, keyToolCallID)
@@ -157,7 +155,7 @@ func (d *draft) result(v domarkx.Value, before []domarkx.Value) bool {
 	return true
 }
 
-// callOf returns which piece is the last call of that id; -1 when there is none.
+// callOf returns the index of the last call with that id, or -1.
 func (d *draft) callOf(id string) int {
 	const few = 64
 	if id == "" {

@@ -26,8 +26,7 @@ type piece struct {
 	pictures  []string // of the result
 }
 
-// part adds the piece of a part of a message, and leaves in slot what the piece does
-// not say.
+// part adds a part of a message as a piece, and stores in slot what the piece does not represent.
 func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
 	said, isText := item.Get(partMember(item))
 	switch kind := text(item, keyType); {
@@ -43,7 +42,7 @@ func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
 	case kind == partThinking && said.Kind() == domarkx.String && d.role == domarkx.Assistant:
 		d.pieces = append(d.pieces, piece{special: true, block: code("thought", said.Text())})
 		*slot = item.With(keyThinking, str(""))
-		if has(item, keySignature) { // which holds for this text alone
+		if has(item, keySignature) { // valid for this text only
 			*slot = slot.With(keyOwn, object("sha256", str(digest(said.Text()))))
 		}
 	case isCall(item) && d.role == domarkx.Assistant:
@@ -59,7 +58,7 @@ func isCall(item domarkx.Value) bool {
 	return text(item, keyType) == partToolCall && arguments.Kind() == domarkx.Object && text(item, keyName) != ""
 }
 
-// partMember is the member that holds what a part says.
+// partMember returns the name of the member with a part's content.
 func partMember(item domarkx.Value) string {
 	switch text(item, keyType) {
 	case partImage:
@@ -82,8 +81,7 @@ var (
 	pictureLines = regexp.MustCompile(`(?m)^!\[([^\]\n]*)\]\(data:([A-Za-z0-9.+/-]*);base64,([A-Za-z0-9+/=_-]*)\)$`)
 )
 
-// pictureOf returns the Markdown image of a part; false when that would not give it
-// back.
+// pictureOf returns the Markdown image for a part; false if the part could not be restored from it.
 func pictureOf(item domarkx.Value) (string, bool) {
 	kind, data := text(item, keyMimeType), text(item, keyData)
 	if !has(item, keyMimeType) || strings.Trim(kind, mimeCharacters) != "" || !isBase64(data) {
@@ -103,7 +101,7 @@ func isBase64(s string) bool {
 	return true
 }
 
-// base64Characters are those of all kinds of Base64.
+// base64Characters contains the characters of all Base64 variants.
 var base64Characters = func() (is [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-") {
 		is[c] = true
@@ -111,8 +109,8 @@ var base64Characters = func() (is [256]bool) {
 	return is
 }()
 
-// resultOf returns the entry of a result without what it says, and that as one piece:
-// the tool-result block and pictures.
+// resultOf splits the entry of a result into the entry without its content, and the content as one
+// piece: the tool-result block and images.
 func resultOf(v domarkx.Value) (domarkx.Value, []piece) {
 	message, _ := v.Get(keyMessage)
 	content, _ := message.Get(keyContent)
@@ -173,7 +171,7 @@ func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domar
 	return code("tool-result", succeeded(all)), pictures, bare
 }
 
-// succeeded is the result of a call that says something.
+// succeeded returns the result of a call with that text.
 func succeeded(said string) string {
 	space := results.Get().(*[]byte)
 	text := append((*space)[:0], "{\n  \"ok\": true,\n  \"result\": "...)
@@ -254,14 +252,14 @@ func (d *draft) finish() domarkx.Message {
 	return m
 }
 
-// The members of message_metadata that tell how runs of Markdown are divided.
+// Members of message_metadata that record how runs of Markdown are divided.
 const (
-	keyRuns    = "runs"    // one for each run: what is between special blocks; null where it is one block
+	keyRuns    = "runs"    // one per run: the text between special blocks; null if the run is one block
 	keyLengths = "lengths" // of the parts that a run is made of, in bytes
 )
 
-// split returns the blocks of a run, and a note how they make it again; null when it
-// is one block or none.
+// split returns the blocks of a run, and a note for restoring the run from them; null if the run
+// has at most one block.
 func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 	if len(r.texts) == 0 {
 		return nil, domarkx.Value{}, nil
@@ -285,7 +283,7 @@ func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 	return blocks, note, between
 }
 
-// isSpecial reports whether a block is one of those that stand for more than code.
+// isSpecial reports whether a block represents more than code.
 func isSpecial(b domarkx.Block) bool {
 	return isCode(b, "thought") || b.Type == domarkx.CodeBlock && (b.Language == "tool-call" || b.Language == "tool-result")
 }

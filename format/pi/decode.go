@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// decode reads the conversation that pi would open: that of the transcript's last
-// entry. What cannot be read is kept where it stands, and is told in the document's
-// damage; a file that is no transcript of pi is a [*domarkx.SyntaxError], that of
-// another agent or version [domarkx.ErrUnsupported] too.
+// decode reads the conversation that pi would open: the one that ends with the transcript's last
+// entry. Unreadable lines keep their place and are listed in the document's damage. A file that is
+// not a transcript of pi is a [*domarkx.SyntaxError]; that of another agent or version is also
+// [domarkx.ErrUnsupported].
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
 		if err != nil {
@@ -25,8 +25,8 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	panic("a transcript without a conversation of its own")
 }
 
-// open reads all conversations of a transcript. It reads the lines twice: once for the
-// tree, and once more for each message.
+// open reads all conversations of a transcript. It reads the lines twice: first for the tree, then
+// for the messages.
 func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
 	return func(yield func(format.Stream, error) bool) {
 		l := newLines(f, c.schema, c.keep)
@@ -71,21 +71,21 @@ func (l *lines) fork(i int32, names map[string]int) (format.Stream, error) {
 	return s, err
 }
 
-// state is what is remembered of a transcript, to read what it grows by.
+// state is the knowledge about a transcript that is needed to read what is appended to it.
 type state struct {
 	Version int      `json:"version"`
 	Lines   int      `json:"lines"`
 	Open    bool     `json:"open,omitempty"`  // the last line has no line end yet
 	Last    string   `json:"last"`            // the last entry
 	Calls   []string `json:"calls,omitempty"` // those of the last assistant's message without a result
-	HasTail bool     `json:"tail,omitempty"`  // behind what was read for good stands a broken line
+	HasTail bool     `json:"tail,omitempty"`  // an incomplete line follows the consumed part
 }
 
 // maxCalls bounds the state.
 const maxCalls = 1000
 
-// stream makes a session of a way through the tree; fork is what the entry at its end is
-// called, "" for the transcript's own.
+// stream returns the session for a path through the tree. fork is the id of the entry at its end,
+// or "" for the transcript's own session.
 func (l *lines) stream(path []int32, fork string) (format.Stream, error) {
 	b := l.newBranch(path, nil)
 	about := l.header
@@ -125,8 +125,8 @@ func (s state) encode() string {
 	return string(data)
 }
 
-// grow reads what a transcript grew by, of which the rest is known, and reports whether
-// it only continues the conversation.
+// grow reads what was appended to a known transcript, and reports whether it only continues the
+// conversation.
 func (c codec) grow(g format.Growth) (format.Grown, bool, error) {
 	var s state
 	if json.Unmarshal([]byte(g.State), &s) != nil || g.Header.UserMetadata == nil || !isHeader(*g.Header.UserMetadata) {
@@ -160,8 +160,8 @@ func (c codec) grow(g format.Growth) (format.Grown, bool, error) {
 	return l.grown(l.newBranch(path, lead), s, g.Header)
 }
 
-// continues reports whether the entries come one after the other behind the one that was
-// the last, and none is a result for a call before them.
+// continues reports whether the new entries form a single sequence after the former last one, and
+// none is a result for a call before them.
 func (l *lines) continues(s state) (bool, error) {
 	known := map[string]bool{}
 	for _, id := range s.Calls {
@@ -185,7 +185,7 @@ func (l *lines) continues(s state) (bool, error) {
 	return true, nil
 }
 
-// grown returns what a transcript grew by.
+// grown returns what was appended to a transcript.
 func (l *lines) grown(b *branch, s state, h domarkx.Header) (format.Grown, bool, error) {
 	about, err := b.named(*h.UserMetadata, text(*h.UserMetadata, keySessionName))
 	if err != nil {

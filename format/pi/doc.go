@@ -122,16 +122,17 @@ const (
 	keyOwn         = "domarkx" // in a part of keyEntry's content: how it stands in the message
 )
 
-// resource is what tool-call blocks call the tools of pi. No workspace has it.
+// resource is the name of pi's tools in tool-call blocks. No workspace has a resource with this
+// name.
 const resource = "pi"
 
-// codeNoResult is the error of calls of which a transcript has no result, as of turns
-// that were aborted. With a result, of whatever kind, nobody takes them for pending.
+// codeNoResult is the error of calls without a result in the transcript, such as those of aborted
+// turns. Any result keeps such calls from counting as pending.
 const codeNoResult = "no_result"
 
-// Detect reports whether a file is a transcript: its first line that can be read is
-// the header of one of pi, or what another agent's transcripts begin with. Those are
-// recognised so that nothing else is made of them.
+// Detect reports whether a file is a transcript: its first readable line is a header of pi, or the
+// beginning of another agent's transcript. Those are recognised so that they are not imported as
+// another format.
 func Detect(head []byte, _ string) bool {
 	first := firstObject(head)
 	return isHeader(first) || agentOf(head, first) != ""
@@ -142,8 +143,8 @@ func isHeader(v domarkx.Value) bool {
 	return text(v, keyType) == typeSession && ok && id.Kind() == domarkx.String
 }
 
-// firstObject returns the first object of JSON lines, and what there is of it when
-// head ends within. Lines before it may be broken ones, but no text.
+// firstObject returns the first object of JSON lines, or its readable part if head ends inside it.
+// Damaged lines may precede it, but text may not.
 func firstObject(head []byte) domarkx.Value {
 	head = bytes.TrimPrefix(head, []byte(bom))
 	for len(head) > 0 {
@@ -175,7 +176,7 @@ func text(v domarkx.Value, name string) string {
 
 func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
 
-// versionOf returns the version of a header; 0 when it is none that is known.
+// versionOf returns the version of a header; 0 if it is unknown.
 func versionOf(header domarkx.Value) int {
 	v, _ := header.Get(keyVersion)
 	if v.Kind() == domarkx.Null {
@@ -232,7 +233,7 @@ func identity(id ...string) string {
 	return domarkx.ArrayValue(values...).JSON()
 }
 
-// fork gives a session another id, and names the file of its parent as pi names it.
+// fork gives a session a new id, and records the file of its parent like pi does.
 func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if Identify(h).ID == "" {
 		return h, false
@@ -251,7 +252,7 @@ func isPart(h domarkx.Header) bool {
 	return h.UserMetadata != nil && isHeader(*h.UserMetadata) && has(*h.UserMetadata, keyFork)
 }
 
-// folderName is a working directory as pi spells the folder of its transcripts.
+// folderName returns the directory name that pi uses for transcripts of a working directory.
 func folderName(cwd string) string {
 	cwd = strings.TrimPrefix(strings.TrimPrefix(cwd, "/"), "\\")
 	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(cwd) + "--"

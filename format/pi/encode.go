@@ -16,16 +16,16 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Encode writes a session as a transcript of version 3, without branches: each message
-// is an entry, as are the results of its calls, and what else was between the messages
-// of an imported transcript stands there again. Nothing depends on the clock or on
-// chance. What the format has no place for is told to to.Losses.
+// Encode writes a session as a transcript of version 3, without branches. Each message becomes an
+// entry, and so does each result of its calls. Other entries from between the messages of an
+// imported transcript are restored. The result does not depend on the clock or on chance. Losses
+// are recorded in to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory. Each is asked for once to see
-// what is lost and which ids entries have, and once more whenever the document is written.
+// Write is Encode for messages that need not be in memory. It requests each message once to find
+// losses and the ids of entries, and once more each time the document is written.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), ids: map[key]idUse{}, out: bufio.NewWriter(io.Discard)}
 	if h.UserMetadata != nil {
@@ -38,7 +38,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 			return nil, err
 		}
 	}
-	e.to.Losses = nil // all is told
+	e.to.Losses = nil // losses are recorded once
 	return func(w io.Writer) error {
 		e := e
 		e.out = bufio.NewWriterSize(w, 64<<10)
@@ -58,19 +58,19 @@ type encoder struct {
 	out      *bufio.Writer
 	last     string        // the entry written last
 	ids      map[key]idUse // of entries
-	clashes  bool          // an id was made that an entry which follows has of its own
+	clashes  bool          // a generated id equals the id of a later entry
 	at       string        // the time of the entry written last
-	name     string        // what the last session_info written says
+	name     string        // the name in the last session_info written
 	model    domarkx.Value // the last assistant's message written
 }
 
-// An idUse is what is known of an id.
+// An idUse records how an id is used.
 type idUse uint8
 
 const (
-	idTaken  idUse = 1 << iota // an entry that was written has it
-	idChosen                   // an entry has it of its own
-	idMade                     // it was made for an entry that has none
+	idTaken  idUse = 1 << iota // by an entry already written
+	idChosen                   // by an entry as its own
+	idMade                     // generated for an entry without one
 )
 
 func (e *encoder) isUsed(id string, as idUse) bool { return e.ids[keyOf(id)]&as != 0 }
@@ -181,13 +181,13 @@ func (e *encoder) header() error {
 	return nil
 }
 
-// write writes a line. Whether it could be written is told in the end.
+// write writes a line. The end reports errors.
 func (e *encoder) write(v domarkx.Value) {
 	e.out.Write(append(v.AppendJSON(e.out.AvailableBuffer(), "", ""), '\n'))
 }
 
-// sessionID is the transcript's own id. A session that is only a branch of one, or
-// none, gets one that follows from what it is.
+// sessionID returns the transcript's own id. A session without one, or that is only a branch, gets
+// an id derived from its content.
 func (e *encoder) sessionID() (string, error) {
 	if isHeader(e.about) && !isPart(e.doc) {
 		return text(e.about, keyID), nil
@@ -209,8 +209,7 @@ func (e *encoder) sessionID() (string, error) {
 	return id.String(), nil
 }
 
-// entry writes an entry behind the last one. seed is what its id follows from when it
-// has none that is free.
+// entry writes an entry after the last one. An entry without a free id gets one derived from seed.
 func (e *encoder) entry(v domarkx.Value, seed string) {
 	id := text(v, keyID)
 	use := idTaken
@@ -247,8 +246,7 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 	}
 }
 
-// entries writes entries that are no messages. What could not be read is a string, the
-// line.
+// entries writes entries that are not messages. A string is a line that could not be read.
 func (e *encoder) entries(list domarkx.Value) {
 	for _, v := range list.Items() {
 		switch {
@@ -265,7 +263,7 @@ func (e *encoder) entries(list domarkx.Value) {
 	}
 }
 
-// isBroken reports whether a line is none that a reader would take for an entry.
+// isBroken reports whether readers would not parse a line as an entry.
 func isBroken(line string) bool {
 	if strings.ContainsRune(line, '\n') {
 		return false
@@ -278,7 +276,7 @@ func isBroken(line string) bool {
 	return !good
 }
 
-// migrated returns an entry of version 2 as version 3 has it.
+// migrated converts an entry of version 2 to version 3.
 func migrated(v domarkx.Value) domarkx.Value {
 	message, ok := v.Get(keyMessage)
 	if ok && text(message, keyRole) == roleHook {

@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A division is a message's content between the blocks that are parts of their own:
-// runs[k] stands before specials[k], the last one behind all.
+// A division is a message's content split at the special blocks, which are parts of their own:
+// runs[k] precedes specials[k], and the last run follows all of them.
 type division struct {
 	specials []special
 	runs     [][]domarkx.Block
@@ -16,7 +16,7 @@ type division struct {
 
 type special struct {
 	block  domarkx.Block
-	call   string // the id of a call, or a blank when it has none
+	call   string // the id of a call; a blank if it has none
 	asked  domarkx.Value
 	result *domarkx.Block
 }
@@ -49,8 +49,8 @@ func divide(content []domarkx.Block) division {
 	return d
 }
 
-// isStripped reports whether an item of an entry's content is a part that stands in the
-// message, and not one that is only kept.
+// isStripped reports whether an item of an entry's content is shown in the message, as opposed to
+// only stored.
 func isStripped(item domarkx.Value) bool {
 	said, ok := item.Get(partMember(item))
 	switch text(item, keyType) {
@@ -62,8 +62,8 @@ func isStripped(item domarkx.Value) bool {
 	return false
 }
 
-// matches divides the items that a message's content came from like its blocks, and
-// reports whether that can be done: nothing but text was changed.
+// matches divides the items of a message's original content like its blocks, and reports whether
+// this is possible: only text has changed.
 func (d division) matches(items []domarkx.Value) ([]domarkx.Value, [][]domarkx.Value, bool) {
 	var specials []domarkx.Value
 	runs := [][]domarkx.Value{nil}
@@ -95,8 +95,8 @@ func (d division) named() (calls, thoughts map[string][]int) {
 	return calls, thoughts
 }
 
-// content returns the parts of a message, and the entries of its calls' results. What
-// the parts were before tells what blocks do not say.
+// content returns the parts of a message, and the entries for the results of its calls. The
+// original parts supply what blocks do not represent.
 func (w *writing) content(d division, old domarkx.Value) (items, results []domarkx.Value) {
 	were, wereRuns, same := d.matches(old.Items())
 	if !same {
@@ -188,7 +188,7 @@ func (w *writing) call(item domarkx.Value, s special) domarkx.Value {
 	return item.With(keyID, str(id)).With(keyName, str(text(s.asked, "tool"))).With(keyArguments, arguments)
 }
 
-// resultEntry is the entry of a call's result, without what it says.
+// resultEntry returns the entry for a call's result, without its content.
 func (w *writing) resultEntry(call domarkx.Value) domarkx.Value {
 	if w.resultsOf == nil { // there may be very many
 		w.resultsOf = map[string]domarkx.Value{}
@@ -223,8 +223,7 @@ func countPictures(content domarkx.Value) int {
 	return n
 }
 
-// fill gives a toolResult message what a tool-result block and the pictures behind it
-// say.
+// fill sets the content of a toolResult message from a tool-result block and the images after it.
 func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx.Value {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {
@@ -269,8 +268,8 @@ func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx
 	return message.With(keyContent, domarkx.ArrayValue(kept...)).With(keyIsError, domarkx.BoolValue(!ok.IsTrue()))
 }
 
-// loseOfResult tells what of a tool-result block a result has no place for: it has a
-// text, and whether that is an error.
+// loseOfResult records what a result cannot represent of a tool-result block: it has only text, and
+// a flag for errors.
 func (w *writing) loseOfResult(block string) {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {

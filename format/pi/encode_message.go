@@ -8,8 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// message writes a message: as the entry that it was, with what it says now, or as a
-// new one.
+// message writes a message: as its original entry with the current content, or as a new entry.
 func (e *encoder) message(i int, m domarkx.WrittenMessage) {
 	metadata := domarkx.ObjectValue()
 	if m.Metadata != nil {
@@ -40,7 +39,7 @@ func (e *encoder) message(i int, m domarkx.WrittenMessage) {
 	w.write()
 }
 
-// fits reports whether an entry is one of those that a message of that role comes from.
+// fits reports whether an entry can be the original of a message with that role.
 func fits(entry domarkx.Value, role domarkx.Role) bool {
 	message, _ := entry.Get(keyMessage)
 	switch text(entry, keyType) {
@@ -55,8 +54,8 @@ func fits(entry domarkx.Value, role domarkx.Role) bool {
 	return false
 }
 
-// fresh is the entry of a message that is from elsewhere. An assistant's is said to be
-// of the model that spoke last.
+// fresh returns an entry for a message without an original. An assistant's message gets the model
+// of the last one.
 func (e *encoder) fresh(m domarkx.WrittenMessage, old domarkx.Value) domarkx.Value {
 	at, millis := e.times(m, old)
 	message := object(keyRole, str(roleUser), keyContent, domarkx.ArrayValue(), keyTimestamp, millis)
@@ -125,8 +124,8 @@ func (w *writing) write() {
 	}
 }
 
-// bash gives a shell execution its command and output, and becomes a user's message
-// where the content is another.
+// bash sets the command and output of a shell execution. It turns the entry into a user's message
+// if the content does not fit.
 func (w *writing) bash(message domarkx.Value) {
 	if c := w.m.Content; len(c) == 2 && isCode(c[0], "bash") && isCode(c[1], "text") {
 		w.entry = w.entry.With(keyMessage, message.With(keyCommand, str(c[0].Text)).With(keyOutput, str(c[1].Text)))
@@ -138,7 +137,7 @@ func (w *writing) bash(message domarkx.Value) {
 	w.entry = w.entry.With(keyMessage, message.With(keyContent, w.userContent(message)))
 }
 
-// userContent is what a user's message says: a string where it was one.
+// userContent returns a user message's content: a string if it was one.
 func (w *writing) userContent(v domarkx.Value) domarkx.Value {
 	old, _ := v.Get(keyContent)
 	if old.Kind() == domarkx.String {
@@ -149,7 +148,7 @@ func (w *writing) userContent(v domarkx.Value) domarkx.Value {
 	return domarkx.ArrayValue(items...)
 }
 
-// assistant gives an assistant's message its parts, and its calls their results.
+// assistant sets the parts of an assistant's message and the results of its calls.
 func (w *writing) assistant(message domarkx.Value) {
 	old, _ := message.Get(keyContent)
 	d := divide(w.m.Content)
@@ -173,7 +172,7 @@ func (w *writing) assistant(message domarkx.Value) {
 	w.outcomes = results
 }
 
-// result gives a result without a call what it says.
+// result sets the content of a result without a call.
 func (w *writing) result(message domarkx.Value) {
 	c := w.m.Content
 	if len(c) == 0 || !isCode(c[0], "tool-result") {
@@ -194,7 +193,7 @@ func (w *writing) result(message domarkx.Value) {
 	w.entry = w.entry.With(keyMessage, message)
 }
 
-// callID is the id of a call that has none.
+// callID generates the id of a call without one.
 func (w *writing) callID() string {
 	w.calls++
 	return fmt.Sprintf("call_%x", sha256.Sum256(fmt.Appendf(nil, "pi call %s %d", w.seed(), w.calls)))[:len("call_")+16]

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// spread divides what a result says among the texts that it consisted of; all of it
-// is the first when it was changed.
+// spread divides the text of a result among its original texts. If it was changed, the first gets
+// all of it.
 func spread(items []domarkx.Value, said string) []string {
 	var lengths []int
 	for _, item := range items {
@@ -55,9 +55,8 @@ type runParts struct {
 	items    []domarkx.Value
 }
 
-// parts returns the parts of run k: the pictures of a result, and those that it was
-// made of while their lengths still fit; else what it reads as. behind says that the run
-// stands behind a result.
+// parts returns the parts of run k: the images of a result, and the original parts if their lengths
+// still fit, otherwise newly read ones. behind reports that the run follows a result.
 func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behind bool) runParts {
 	whole := mdtext.Join(d.runs[k], w.glue(k, len(d.runs)))
 	var stand []domarkx.Value
@@ -97,7 +96,7 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behin
 			parts.items = append(parts.items, item)
 		}
 	}
-	if len(stand) < len(were) { // those that are only kept, in their places
+	if len(stand) < len(were) { // parts that are only stored keep their places
 		made := parts.items
 		parts.items = nil
 		for _, item := range were {
@@ -110,8 +109,8 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behin
 	return parts
 }
 
-// anew reads a run as text and pictures: those right behind a result are the result's.
-// Others in a message of an assistant, which has none in pi, stay text.
+// anew reads a run as text and images. Images directly after a result belong to it. Others in a
+// message of an assistant, which cannot have images in pi, remain text.
 func (w *writing) anew(whole string, were []domarkx.Value, behind bool) runParts {
 	var parts runParts
 	add := func(s string) {
@@ -146,7 +145,7 @@ func (w *writing) anew(whole string, were []domarkx.Value, behind bool) runParts
 	return parts
 }
 
-// note is what is noted of run k.
+// note returns the recorded note of run k.
 func (w *writing) note(k int) domarkx.Value {
 	notes, _ := w.metadata.Get(keyRuns)
 	if k < len(notes.Items()) {
@@ -168,7 +167,7 @@ func (w *writing) lengths(k int) []int {
 	return lengths
 }
 
-// glue is what stands between the blocks of run k.
+// glue returns the text between the blocks of run k.
 func (w *writing) glue(k, runs int) []string {
 	if runs == 1 && w.m.Glue() != nil {
 		return w.m.Glue()

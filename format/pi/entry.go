@@ -10,27 +10,27 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A place is where in the file something stands: a line, or one of the objects on it.
+// A place is a position in the file: a line, or one of the objects on it.
 type place struct {
 	start  int64  // of the line
 	size   uint32 // of the line
 	number int32  // of the line, from 1
-	broken bool   // it is no object, and stands for itself
+	broken bool   // not an object; kept as text
 }
 
-// A node is an entry of the tree. There is one for each line of a file that may be far
-// larger than memory, so it holds nothing that the line can tell again.
+// A node is an entry of the tree. A file can be far larger than memory and has a node for each
+// line, so a node stores nothing that can be read from the line again.
 type node struct {
 	start   int64 // as in place
 	size    uint32
 	number  int32
 	above   int32  // the parent's index, -1 for none
-	calls   uint32 // where in lines.calls those of an assistant's message begin, or the one is that a result is of
+	calls   uint32 // index in lines.calls: the first call of an assistant's message, or the call of a result
 	broken  bool   // as in place
 	kind    kind
 	naming  bool // it gives the session a name
 	unnamed bool // it has no id of its own
-	parent  bool // another entry comes after it
+	parent  bool // another entry follows it
 	seen    bool // it is in a conversation
 	shared  bool // it is in several
 }
@@ -50,7 +50,7 @@ type sharedLine struct {
 	objects []domarkx.Value
 }
 
-// A key stands for an id: a short one, as all are that pi makes, is its own key.
+// A key represents an id. A short id, like all that pi generates, is its own key.
 type key [16]byte
 
 func keyOf(id string) key {
@@ -66,8 +66,8 @@ func keyOf(id string) key {
 	return k
 }
 
-// migrate gives an entry of version 1 the ids that later versions have. before is the id of
-// the entry before it, and said are those of all that can be read before it.
+// migrate gives an entry of version 1 the ids of later versions. before is the id of the entry
+// before it, and said lists the ids of all readable entries before it.
 func migrate(v domarkx.Value, raw []byte, at place, before string, said []string) domarkx.Value {
 	if text(v, keyID) == "" {
 		v = withID(v, raw, at)
@@ -85,7 +85,7 @@ func migrate(v domarkx.Value, raw []byte, at place, before string, said []string
 	return v
 }
 
-// withID gives an entry without an id the one that follows from where and what it is.
+// withID gives an entry without an id one that derives from its position and content.
 func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "pi entry %d\n", at.number)
@@ -93,7 +93,7 @@ func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
 	return v.With(keyID, str(hex.EncodeToString(sum.Sum(nil)[:4])))
 }
 
-// errChanged says that a line is not what it was when it was read first.
+// errChanged reports that a line has changed since it was first read.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
 // callsOf returns the keys of the calls of a node.
@@ -105,7 +105,7 @@ func (l *lines) callsOf(i int32) []uint64 {
 	return l.calls[l.nodes[i].calls:end]
 }
 
-// at reads what stands in a place: an object, or as a string what is broken.
+// at reads the content of a place: an object, or a string if it is damaged.
 func (l *lines) at(p place, piece int) (domarkx.Value, []byte, error) {
 	raw, err := l.window.Bytes(p.start, int64(p.size))
 	if err != nil {
@@ -156,7 +156,7 @@ func (l *lines) entry(i int32) (domarkx.Value, error) {
 	return v, nil
 }
 
-// names returns the id of a node, and that of the one that it names as its parent.
+// names returns the id of a node and the id of its parent.
 func (l *lines) names(i int32) (id, parent string, err error) {
 	v, err := l.entry(i)
 	if n := l.nodes[i]; err == nil && n.broken {

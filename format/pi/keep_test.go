@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/pi"
 )
 
-// told is what a codec reads of a transcript, as text.
+// told returns what a codec reads from a transcript, as text.
 func told(codec format.Codec, data string) string {
 	all, err := open(codec, []byte(data))
 	if err != nil {

@@ -76,7 +76,7 @@ func (l *lines) say(id string) {
 	}
 }
 
-// check reports what an entry or header has that the format forbids.
+// check reports what the format forbids in an entry or header.
 func (l *lines) check(v domarkx.Value, raw []byte) error {
 	if isSound(v) {
 		return nil

@@ -13,37 +13,37 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// A lines is what is known of the lines of a transcript.
+// lines is an index of the lines of a transcript.
 type lines struct {
 	path    string
 	schema  func() (*schema.Schema, error)
 	window  *format.Window
 	damage  []*domarkx.SyntaxError
-	more    int // reports that are not told
+	more    int // reports that are not listed
 	header  domarkx.Value
 	version int
 	number  int // lines read
 
 	nodes    []node
 	ids      []key // of the nodes, until they are linked
-	parents  []key // of the nodes: the ids of those before them; the zero key for none
+	parents  []key // ids of the nodes' parents; the zero key for none
 	beside   []beside
 	pieces   map[int32]int   // of nodes that share a line: which of its objects they are, from 1
 	shared   *sharedLine     // the one that was read last; nil for none
 	piece    int             // which of the objects on its line is read; 0 when it is the only one
-	outlined bool            // of the line that is read there is only an outline
+	outlined bool            // the current line was parsed as an outline only
 	calls    []uint64        // keys of the calls in messages
 	seed     maphash.Seed    // of these keys
-	kept     []domarkx.Value // the entries of the first nodes, which need not be read again
-	room     int64           // bytes of lines whose entries may be kept
+	kept     []domarkx.Value // the entries of the first nodes, cached
+	room     int64           // remaining bytes of lines whose entries may be cached
 
-	said []string // of version 1: ids by the number of what can be read, the header first
-	nth  []int32  // of version 1: which of said the nodes have
+	said []string // version 1: ids of the readable objects, the header first
+	nth  []int32  // version 1: indexes of the nodes in said
 	tail string   // a last line that is broken and has no end: perhaps it is being written
 	last string   // the last node's id
 	seen bool     // there were nodes before the first of nodes
-	// consumed is where the lines end that will not change when the file grows, and open
-	// says that the last of them has no line end yet.
+	// consumed is the end of the lines that will not change when the file grows. open reports that
+	// the last of them has no line end yet.
 	consumed int64
 	open     bool
 }
@@ -56,7 +56,7 @@ func newLines(f format.File, schema func() (*schema.Schema, error), keep int64) 
 	return &lines{path: f.Path, schema: schema, window: format.NewPassingWindow(f), seed: maphash.MakeSeed(), pieces: map[int32]int{}, room: keep}
 }
 
-// maxReports bounds how many reports there are on one transcript.
+// maxReports limits the number of reports about one transcript.
 const maxReports = 100
 
 func (l *lines) report(column int, pointer, msg string) {
@@ -72,7 +72,7 @@ func (l *lines) add(e *domarkx.SyntaxError) {
 	l.damage = append(l.damage, e)
 }
 
-// reports returns what is wrong with the lines.
+// reports returns the errors in the lines.
 func (l *lines) reports() []*domarkx.SyntaxError {
 	if l.more > 0 {
 		return append(l.damage, &domarkx.SyntaxError{Path: l.path, Msg: fmt.Sprintf("%d more lines or values are not as the format wants them", l.more)})
@@ -100,7 +100,7 @@ func (l *lines) readAll(size int64) error {
 	return nil
 }
 
-// failed says of which file something could not be read.
+// failed adds the name of the file to a read error.
 func (l *lines) failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
 
 // read reads lines, the header among them when there was none yet.
@@ -181,7 +181,7 @@ func (l *lines) line(raw []byte, at place, whole bool) (bool, error) {
 	return false, nil
 }
 
-// parse reads a line, of which only what the tree is made of when it is not going to be kept.
+// parse reads a line; if the line will not be cached, only what is needed for the tree.
 func (l *lines) parse(raw []byte) (domarkx.Value, error) {
 	if l.outlined = l.version > 1 && l.room < int64(len(raw)); l.outlined {
 		return domarkx.ParseOutline(raw, isSaid)
@@ -189,8 +189,8 @@ func (l *lines) parse(raw []byte) (domarkx.Value, error) {
 	return domarkx.ParseValue(raw)
 }
 
-// isSaid reports whether a member of an entry says something that makes no difference to the
-// tree, as long as it is of that kind.
+// isSaid reports whether a member of an entry is content that does not affect the tree, given its
+// kind.
 func isSaid(name string, kind domarkx.Kind) bool {
 	switch name {
 	case keyText, keyThinking, keySignature, keyData, keyArguments, keyCommand, keyOutput, keySummary, "usage", "details":
@@ -199,8 +199,8 @@ func isSaid(name string, kind domarkx.Kind) bool {
 	return name == keyContent && kind == domarkx.String
 }
 
-// split divides a line that is no JSON into the objects on it, and reports whether it
-// is nothing but objects and NULs.
+// split divides a line that is not valid JSON into the objects on it, and reports whether the line
+// contains only objects and NULs.
 func split(raw []byte) ([]domarkx.Value, bool) {
 	var pieces []domarkx.Value
 	for {
@@ -220,8 +220,8 @@ func split(raw []byte) ([]domarkx.Value, bool) {
 	}
 }
 
-// maxLineDepth is how deep a line may be nested to be read: where its entry comes to stand in
-// a message, or around them, that can be nested six levels less.
+// maxLineDepth limits the nesting of a readable line: in a message or its metadata, an entry is up
+// to six levels deeper.
 const maxLineDepth = domarkx.MaxMessageDepth - 6
 
 // isDeep reports whether JSON is nested deeper than that.
@@ -249,7 +249,7 @@ func isDeep(raw []byte) bool {
 	return false
 }
 
-// objectEnd returns where the object ends with which text begins; 0 when there is none.
+// objectEnd returns the end of the object at the start of s, or 0.
 func objectEnd(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -274,11 +274,11 @@ func objectEnd(s []byte) int {
 	return 0
 }
 
-// asText is a line that is kept as it is.
+// asText returns a line that is kept as text.
 func asText(raw []byte) domarkx.Value { return str(strings.ToValidUTF8(string(raw), "\ufffd")) }
 
-// unread keeps a line that is no JSON object: as an entry when it says which, else
-// behind the entry before it.
+// unread keeps a line that is not a JSON object: as an entry if it identifies one, otherwise after
+// the entry before it.
 func (l *lines) unread(raw []byte, at place, whole bool) error {
 	if !whole {
 		l.tail = asText(raw).Text()
@@ -294,7 +294,7 @@ func (l *lines) unread(raw []byte, at place, whole bool) error {
 	return nil
 }
 
-// besides keeps what has no place in the tree.
+// besides keeps an object that is not part of the tree.
 func (l *lines) besides(at place) {
 	l.beside = append(l.beside, beside{at, int32(len(l.nodes) - 1), l.piece})
 }

@@ -178,7 +178,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestElsewhere writes what pi has no place for: it is told, and what is written is valid.
+// TestElsewhere: what pi cannot represent is reported as lost, and the written transcript is valid.
 func TestElsewhere(t *testing.T) {
 	doc, err := markdown.Decode(format.Source{Data: []byte("## user\n\n![Hay](data:image/png;base64,aGk=)\n\n## assistant\n\n![image](data:image/png;base64,aGk=)\n\n" +
 		"```tool-call\n{\"resource\": \"pi\", \"tool\": \"look\", \"arguments\": {}}\n```\n\n```tool-result\n{\"ok\": true, \"result\": {\"x\": 1}, \"version\": \"v\"}\n```\n\n" +
@@ -211,7 +211,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestKept tells when an edit took away what a compaction keeps.
+// TestKept: removing what a compaction keeps is reported as a loss.
 func TestKept(t *testing.T) {
 	const compaction = `{"type":"compaction","id":"c1","parentId":"e3","timestamp":"2026-02-18T05:00:04Z","summary":"So far.","firstKeptEntryId":"e2","tokensBefore":10}` + "\n"
 	doc := branches(t, header+one+two+three+compaction)[0].Document

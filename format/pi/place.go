@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Place returns the path that pi gives a transcript below the folder of its sessions:
-// --CWD--/TIME_ID.jsonl. Further attempts have a number behind the id.
+// Place returns the path that pi would choose for a transcript below its session directory:
+// --CWD--/TIME_ID.jsonl. Further attempts append a number to the id.
 func Place(f format.File, attempt int) (format.Place, error) {
 	line, _, err := format.NewWindow(f).Line(0)
 	if err != nil {

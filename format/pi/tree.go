@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// behind returns what stands behind a node without a place in the tree; before all for
-// -1.
+// behind returns what follows a node but is not part of the tree; -1 stands for the beginning of
+// the file.
 func (l *lines) behind(node int32) []beside {
 	from := sort.Search(len(l.beside), func(i int) bool { return l.beside[i].node >= node })
 	to := from
@@ -61,7 +61,7 @@ func (l *lines) link() error {
 	return nil
 }
 
-// reportOrphan says of which node the parent is not there.
+// reportOrphan reports a node whose parent does not exist.
 func (l *lines) reportOrphan(i int32) error {
 	if len(l.damage) == maxReports {
 		l.more++
@@ -107,8 +107,8 @@ func (l *lines) note(path []int32) {
 	}
 }
 
-// forkBudget bounds what the branches of a hostile transcript cost: so many entries
-// in all, or eight times those there are.
+// forkBudget limits the cost of a hostile transcript's branches: their entries in total, or eight
+// times the number of entries if that is more.
 const forkBudget = 100_000
 
 // maxForks is how many branches become sessions at most.

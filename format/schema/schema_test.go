@@ -97,7 +97,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// Bounds are told by what they are, not by the words of JSON Schema.
+// Reports describe limits in plain words, not with JSON Schema keywords.
 func TestBounds(t *testing.T) {
 	s, err := schema.Compile(`{"properties": {
 		"part": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},

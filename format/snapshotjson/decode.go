@@ -26,10 +26,9 @@ func Codec() format.Codec {
 	}
 }
 
-// Decode reads a snapshot document. Members that the specification does not know
-// are kept, and nothing has a layout yet. What is wrong with the document is a
-// [*domarkx.SyntaxError] with its JSON pointer; an unknown version is
-// [domarkx.ErrUnsupported] too.
+// Decode reads a snapshot document. It keeps unknown members, and sets no layouts. Errors in the
+// document are [*domarkx.SyntaxError] values with a JSON pointer; an unknown version is also
+// [domarkx.ErrUnsupported].
 func Decode(src format.Source) (*domarkx.Document, error) {
 	data := bytes.TrimPrefix(src.Data, []byte(bom))
 	doc, err := decode(data)
@@ -67,8 +66,8 @@ func decode(data []byte) (*domarkx.Document, error) {
 	return doc, nil
 }
 
-// Detect reports whether a file is a snapshot document: a JSON object that has a
-// member snapshot_id or conversation among those that head shows.
+// Detect reports whether a file is a snapshot document: in head, it must be a JSON object with a
+// member snapshot_id or conversation.
 func Detect(head []byte, _ string) bool {
 	for depth, name := range format.Names(head) {
 		if depth == 1 && (name == "snapshot_id" || name == "conversation") {

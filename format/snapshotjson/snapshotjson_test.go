@@ -126,7 +126,7 @@ func TestUnknownVersionIsUnsupported(t *testing.T) {
 	}
 }
 
-// TestSchemaAgrees: the codec takes exactly what the schema takes.
+// TestSchemaAgrees: the codec accepts exactly what the schema accepts.
 func TestSchemaAgrees(t *testing.T) {
 	s, err := schema.Compile(snapshotjson.Schema())
 	if err != nil {

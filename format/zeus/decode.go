@@ -12,10 +12,10 @@ import (
 
 const bom = "\ufeff"
 
-// decode reads a snapshot. What Zeus's own loader would take, and a document that is
-// damaged, is read as far as it goes, with the damage in the document. Anything else
-// is a [*domarkx.SyntaxError]; another schema_version, or an entry of an unknown
-// kind, is [domarkx.ErrUnsupported] too.
+// decode reads a snapshot. It reads a damaged document, and one that only Zeus's own loader
+// accepts, as far as possible, and lists the damage in the document. Anything else is a
+// [*domarkx.SyntaxError]; another schema_version or an entry of an unknown kind is also
+// [domarkx.ErrUnsupported].
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(src.Data, []byte(bom))
 	doc, err := c.decodeText(src.Path, data)
@@ -25,7 +25,7 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	return doc, err
 }
 
-// decodeText reads what is behind a byte order mark.
+// decodeText reads the text after an optional byte order mark.
 func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	v, broken := domarkx.ParsePartial(data)
 	if broken == nil {
@@ -116,8 +116,8 @@ func salvage(path string, data, text []byte, words words, v domarkx.Value, broke
 	return doc, nil
 }
 
-// isEntry reports whether a value, of which perhaps only the beginning could be read,
-// is an entry: it goes as far as its session_path.
+// isEntry reports whether a value, possibly incomplete, is an entry: it must include the
+// session_path.
 func isEntry(v domarkx.Value) bool {
 	_, kind := v.Get(keyKind)
 	_, path := v.Get(keySessionPath)
@@ -136,8 +136,8 @@ func (r reading) at(v domarkx.Value, pointer, msg string, err error) error {
 	return &domarkx.SyntaxError{Path: r.path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 }
 
-// version checks schema_version as the loader does, for which true and 1.0 are 1.
-// Snapshots have it last, so that one that is cut off says none.
+// version checks schema_version like the loader, which treats true and 1.0 as 1. A snapshot that
+// was cut off has none, because it is the last member.
 func (r reading) version(v domarkx.Value, cut bool) error {
 	stated, ok := v.Get(keySchemaVersion)
 	switch {
@@ -151,8 +151,8 @@ func (r reading) version(v domarkx.Value, cut bool) error {
 	return r.at(stated, "/"+keySchemaVersion, fmt.Sprintf("schema_version is %s, expected %d, the only one that is known", stated.JSON(), Version), domarkx.ErrUnsupported)
 }
 
-// IsVersion reports whether a schema_version is the only one there is, as the program
-// reads it, for which true, 1.0 and 1e0 are 1.
+// IsVersion reports whether a schema_version is the known one. Like the program, it accepts true,
+// 1.0 and 1e0 as 1.
 func IsVersion(stated domarkx.Value) bool {
 	switch stated.Kind() {
 	case domarkx.Bool:
@@ -164,7 +164,7 @@ func IsVersion(stated domarkx.Value) bool {
 	return false
 }
 
-// document makes a session of a snapshot's object.
+// document converts a snapshot's object to a session.
 func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
 	entries, _ := v.Get(keyEntries)
 	items := entries.Items()
@@ -189,9 +189,9 @@ func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
 	return doc, nil
 }
 
-// message makes a message of an entry: what describes the agent is its metadata, and
-// its text says the same to people. What is no object, which Zeus passes over, is
-// the text of a message.
+// message converts an entry to a message: the properties of the agent become metadata, and the text
+// describes them for people. A value that is not an object, which Zeus ignores, becomes the text of
+// a message.
 func message(entry domarkx.Value) domarkx.Message {
 	if entry.Kind() != domarkx.Object {
 		return domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: entry.JSON()}}}
@@ -199,7 +199,7 @@ func message(entry domarkx.Value) domarkx.Message {
 	return domarkx.Message{Role: domarkx.Assistant, Metadata: &entry, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: describe(entry)}}}
 }
 
-// describe says in a sentence what an entry says.
+// describe describes an entry in a sentence.
 func describe(entry domarkx.Value) string {
 	var b strings.Builder
 	name := Text(entry, "name")

@@ -1,6 +1,6 @@
-// Package zeus reads and writes the snapshots of Zeus, JSON documents that say which
-// agents ran where. SPEC.md beside this code says how they become domarkx sessions
-// and back; snapshot.schema.json is the format as a JSON Schema.
+// Package zeus reads and writes the snapshots of Zeus, JSON documents that record which agents ran
+// in which directories. SPEC.md beside this code defines their conversion to domarkx sessions and
+// back; snapshot.schema.json is the format as a JSON Schema.
 package zeus
 
 import (
@@ -17,7 +17,7 @@ import (
 // Name is what users call the format.
 const Name = "zeus"
 
-// Version is the only schema_version there is.
+// Version is the only schema_version.
 const Version = 1
 
 //go:embed snapshot.schema.json
@@ -83,9 +83,9 @@ func Text(v domarkx.Value, name string) string {
 	return ""
 }
 
-// Detect reports whether a file is a snapshot of Zeus: a JSON object with a
-// schema_version and another member of such documents or none, or with entries of which
-// one has a kind and a session_path, among what head shows.
+// Detect reports whether a file is a snapshot of Zeus. In head, it must be a JSON object with a
+// schema_version and either no other member or another one of such documents, or with entries, one
+// with a kind and a session_path.
 func Detect(head []byte, _ string) bool {
 	top := map[string]bool{}
 	inner := map[string]bool{}

@@ -14,10 +14,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces,
-// members sorted, ASCII alone, a final newline, valid by [Schema]. Messages whose
-// metadata has the kind of an agent are its entries; what else the session has is
-// told to to.Losses.
+// Encode writes a session like Zeus writes its snapshots: JSON indented by two spaces, sorted
+// members, ASCII only, a final newline, valid by [Schema]. Messages whose metadata has an agent's
+// kind become entries; other content is recorded in to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
@@ -66,8 +65,8 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	}, nil
 }
 
-// fits reports whether a member of user_metadata may stand in a snapshot: others
-// than Zeus's own are kept, as Zeus does.
+// fits reports whether a member of user_metadata can be stored in a snapshot. Like Zeus, it accepts
+// unknown members.
 func fits(m domarkx.Member) bool {
 	switch m.Name {
 	case keyCreatedAt:
@@ -83,7 +82,7 @@ func fits(m domarkx.Member) bool {
 	return true
 }
 
-// loseHeader tells what of a header no snapshot holds.
+// loseHeader records what a snapshot cannot represent of a header.
 func loseHeader(h domarkx.Header, to format.Target) {
 	if len(h.ExecutionConfig.Members()) > 0 {
 		to.Lose("execution_config (session-config, workspace-config)")
@@ -123,7 +122,7 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 		}
 	}
 	if _, ok := entry.Get(keySessionPath); !ok {
-		entry = entry.With(keySessionPath, domarkx.StringValue("")) // valid, and refused by Zeus for this agent alone
+		entry = entry.With(keySessionPath, domarkx.StringValue("")) // valid, and rejected by Zeus for this agent only
 	}
 	return entry, true
 }
@@ -131,7 +130,7 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 // texts are the members of entries that are strings.
 var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionPath, "session_source", "parent_id", "tmux_session", "owner_id", "phalanx_id"}
 
-// isoTime spells a time as Zeus does; one that is none as the beginning of 1970.
+// isoTime spells a time like Zeus does; an invalid one becomes the beginning of 1970.
 func isoTime(timestamp string) string {
 	t, ok := format.ParseLocalTime(timestamp)
 	if !ok {

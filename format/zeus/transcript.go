@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// keySessionDigest is the one member that this program adds to an entry: the SHA-256
-// of the transcript at its session_path, as it was when that was kept.
+// keySessionDigest is the one member that this program adds to an entry: the SHA-256 of the
+// transcript at its session_path when that was stored.
 const keySessionDigest = "session_sha256"
 
 // sessionPath returns where the transcript of an agent is; "" for any other message.

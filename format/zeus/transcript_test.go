@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// TestIsTranscript tells sessions of pi from all else that a document may name.
+// TestIsTranscript: sessions of pi are distinguished from all other files that a document may name.
 func TestIsTranscript(t *testing.T) {
 	for head, want := range map[string]bool{
 		`{"type":"session","version":3,"id":"a","cwd":"/x"}` + "\n{}\n": true,

@@ -37,8 +37,8 @@ func decode(t testing.TB, data string) *domarkx.Document {
 	return doc
 }
 
-// TestGolden pins what a snapshot looks like as Markdown, and that what is made of
-// it again, by either form, is what Zeus wrote.
+// TestGolden pins the Markdown of a snapshot, and that encoding it, directly or from the Markdown,
+// restores the bytes of Zeus.
 func TestGolden(t *testing.T) {
 	original := read(t, "testdata/fleet.json")
 	doc := decode(t, original)
