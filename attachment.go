@@ -42,7 +42,7 @@ func CheckFilePath(p string) error {
 	case strings.HasPrefix(p, "/"):
 		why = "it is absolute"
 	case p == ".." || strings.HasPrefix(p, "../"):
-		why = "it leads outside of the document's folder"
+		why = "it leads outside of the document's directory"
 	case path.Clean(p) != p || p == ".":
 		why = "it is not the shortest spelling"
 	case strings.Contains(p, `\`):

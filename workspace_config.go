@@ -22,7 +22,7 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 	case !ok:
 		return nil, badValue(v, at, `the key "resources" is missing, expected a list of resources`)
 	case resources.kind != Array:
-		return nil, badValue(resources, at, "is no list, expected a list of resources")
+		return nil, badValue(resources, at, "is not a list, expected a list of resources")
 	}
 	specs := make([]ResourceSpec, len(resources.Items()))
 	taken := map[string]bool{}
@@ -67,9 +67,9 @@ func parseResource(v Value, at string) (ResourceSpec, error) {
 	id, ok := v.Get("id")
 	switch {
 	case ok && (id.kind != String || !ValidResourceID(id.text)):
-		return spec, badValue(id, at+"/id", `is no id of a resource, expected at most 100 letters, digits, ".", "_" and "-" that begin with no "." or "-"`)
+		return spec, badValue(id, at+"/id", `is not a valid resource id, expected at most 100 letters, digits, ".", "_" and "-", not beginning with "." or "-"`)
 	case !ok && !ValidResourceID(spec.Type):
-		return spec, badValue(kind, at+"/type", fmt.Sprintf("is %q, which is no type of a resource", spec.Type))
+		return spec, badValue(kind, at+"/type", fmt.Sprintf("is %q, which is not a valid resource type", spec.Type))
 	}
 	spec.ID = id.text
 	return spec, nil

@@ -63,7 +63,7 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 		}
 		line, column := from.of(g.From)
 		endLine, endColumn := to.of(g.To)
-		skipped := fmt.Sprintf("%d bytes from %d:%d to %d:%d, behind %d %s, could not be read", g.To-g.From, line, column, endLine, endColumn, g.Item, items)
+		skipped := fmt.Sprintf("%d bytes from %d:%d to %d:%d, after %d %s, could not be read", g.To-g.From, line, column, endLine, endColumn, g.Item, items)
 		if i == 0 {
 			first.Msg += "; " + skipped
 			continue

@@ -109,7 +109,7 @@ func TestNoUTF8(t *testing.T) {
 		t.Error(report)
 	}
 	report := format.NoUTF8("p", []byte("ä\nö\xffx"))
-	if report == nil || report.Error() != "p:2:2: byte 0xff is no UTF-8; it reads as U+FFFD" {
+	if report == nil || report.Error() != "p:2:2: byte 0xff is not UTF-8; it reads as U+FFFD" {
 		t.Error(report)
 	}
 }
@@ -128,7 +128,7 @@ func TestDamagedIsBounded(t *testing.T) {
 	for i, r := range reports[1:1000] {
 		line, column := domarkx.Position(data, gaps[i+1].From)
 		endLine, endColumn := domarkx.Position(data, gaps[i+1].To)
-		want := fmt.Sprintf("2 bytes from %d:%d to %d:%d, behind %d items, could not be read", line, column, endLine, endColumn, i+1)
+		want := fmt.Sprintf("2 bytes from %d:%d to %d:%d, after %d items, could not be read", line, column, endLine, endColumn, i+1)
 		if r.Line != line || r.Column != column || r.Msg != want {
 			t.Fatalf("report %d: %v, expected %d:%d: %s", i+1, r, line, column, want)
 		}

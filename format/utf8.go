@@ -22,7 +22,7 @@ func NoUTF8(path string, data []byte) *domarkx.SyntaxError {
 		at += size
 	}
 	line, column := domarkx.Position(data, at)
-	return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: fmt.Sprintf("byte 0x%02x is no UTF-8; it reads as U+FFFD", data[at])}
+	return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: fmt.Sprintf("byte 0x%02x is not UTF-8; it reads as U+FFFD", data[at])}
 }
 
 // MarkedJSON reports a byte order mark at the beginning of a JSON document. The programs that use

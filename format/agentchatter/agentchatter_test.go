@@ -176,7 +176,7 @@ func TestRefused(t *testing.T) {
 		{change(`"1.0"`, `"2.0"`), `s.json:1:18: /schemaVersion: schemaVersion is "2.0", expected "1.0", the only one that is known`, true},
 		{change(`"1.0"`, `1.0`), `s.json:1:18: /schemaVersion: schemaVersion is 1.0, expected "1.0", the only one that is known`, true},
 		{change(`"schemaVersion":"1.0",`, ``), `s.json:1:1: /schemaVersion: required member "schemaVersion" is missing, expected "1.0"`, true},
-		{`[]`, `s.json:1:1: is no object, expected a session of agent-chatter`, false},
+		{`[]`, `s.json:1:1: is not an object, expected a session of agent-chatter`, false},
 		{small[:20], `s.json:1:21: unexpected end of input in a string, expected '"'`, false},
 	} {
 		_, err := agentchatter.Codec().Decode(format.Source{Path: "s.json", Data: []byte(test.text)})

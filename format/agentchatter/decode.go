@@ -112,7 +112,7 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 // about a value.
 func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg string, err error) error) error {
 	if v.Kind() != domarkx.Object {
-		return fail(v, "", "is no object, expected a session of agent-chatter", nil)
+		return fail(v, "", "is not an object, expected a session of agent-chatter", nil)
 	}
 	stated, ok := v.Get(keySchemaVersion)
 	switch {

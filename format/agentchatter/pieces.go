@@ -111,7 +111,7 @@ func (p *pieces) divide(item func(extent) error) error {
 
 // cutOff reports that a document was read only up to its damage.
 func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
-	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, behind %d messages, were not read, for the document is larger than %d MiB",
+	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, after %d messages, were not read, because the document is larger than %d MiB",
 		broken.msg, p.file.Size-broken.at, len(p.items), maxMended>>20)}
 	if err := p.damage.place.locate(broken.at, e); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 	}
 	v, err := domarkx.ParseValue(raw)
 	if err != nil {
-		return &damagedError{at: e.from, msg: "a message here is no JSON: " + err.Error()}
+		return &damagedError{at: e.from, msg: "a message here is not valid JSON: " + err.Error()}
 	}
 	if v.Depth() > maxItemDepth {
 		return &damagedError{at: e.from, msg: fmt.Sprintf("a message here is nested deeper than %d levels", maxItemDepth)}

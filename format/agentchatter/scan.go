@@ -174,7 +174,7 @@ func (s *scanner) name(e extent) (string, error) {
 	}
 	v, err := domarkx.ParseValue(raw)
 	if err != nil {
-		return "", &damagedError{at: e.from, msg: "a name that is no string"}
+		return "", &damagedError{at: e.from, msg: "a name is not a string"}
 	}
 	return v.Text(), nil
 }

@@ -166,7 +166,7 @@ func (c *checker) endBlock() {
 	_, err := domarkx.ParseValue(c.body)
 	if err != nil {
 		var at *domarkx.SyntaxError
-		report := c.at(c.blockLine, c.block+" block: is no JSON")
+		report := c.at(c.blockLine, c.block+" block: is not valid JSON")
 		report.Err = domarkx.ErrInvalid
 		if errors.As(domarkx.Locate(err, c.body), &at) {
 			report.Line, report.Column, report.Msg = c.blockLine+max(at.Line, 1)-1, max(at.Column, 1), c.block+" block: "+at.Msg

@@ -166,8 +166,8 @@ func (x *expander) file(name string, depth int) (*file, error) {
 		return f, nil
 	}
 	if x.include == nil {
-		return nil, errors.New("nothing can be included here: the document has no folder; " +
-			`write \[include](…) for a line that is no include`)
+		return nil, errors.New("nothing can be included here: the document has no directory; " +
+			`write \[include](…) for a line that is not an include`)
 	}
 	if depth >= maxIncludeDepth {
 		return nil, fmt.Errorf("files include each other more than %d deep", maxIncludeDepth)
@@ -191,7 +191,7 @@ func (x *expander) file(name string, depth int) (*file, error) {
 func (f *file) message(index string) (string, error) {
 	i, err := strconv.Atoi(strings.TrimSpace(index))
 	if err != nil {
-		return "", fmt.Errorf("%q is no message index, expected an integer after the number sign", index)
+		return "", fmt.Errorf("%q is not a message index, expected an integer after the number sign", index)
 	}
 	if f.messages == nil {
 		f.messages = []string{}
@@ -245,12 +245,12 @@ func includePath(dir, name string) (string, error) {
 			return "", errors.New(`the path has "..", expected a file in the document's folder or below`)
 		}
 		if p := strings.ToLower(strings.TrimRight(part, ". ")); p == ".git" || p == "git~1" {
-			return "", errors.New("the file is in a .git folder, which cannot be included from")
+			return "", errors.New("the file is in a .git directory, which cannot be included from")
 		}
 	}
 	name = path.Join(dir, name)
 	if name == "." || strings.HasSuffix(name, "/") {
-		return "", errors.New("the path names a folder, expected a file")
+		return "", errors.New("the path names a directory, expected a file")
 	}
 	return name, nil
 }

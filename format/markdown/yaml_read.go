@@ -85,7 +85,7 @@ func hideBreaks(text string) (string, *strings.Replacer, error) {
 		case r == '\n':
 			line, column = line+1, 0
 		case r < ' ' && r != '\t' && r != '\r', r == 0xFFFE, r == 0xFFFF:
-			return "", nil, yamlError(line, column, "the character U+%04X may not stand in YAML, expected an escape in double quotes", r)
+			return "", nil, yamlError(line, column, "the character U+%04X is not allowed in YAML, expected an escape in double quotes", r)
 		case r == 0x85, r == 0x2028, r == 0x2029:
 			hidden = true
 		}
@@ -135,10 +135,10 @@ func (r *yamlReader) alias(n *yaml.Node) (sized, error) {
 		return r.plain(n.Alias)
 	}
 	if !ok {
-		return v, yamlError(n.Line, n.Column, "the alias %q stands inside what it stands for", n.Value)
+		return v, yamlError(n.Line, n.Column, "the alias %q is inside its own anchor", n.Value)
 	}
 	if r.aliased += v.size; r.aliased > maxAliased {
-		return v, yamlError(n.Line, n.Column, "the aliases stand for more than %d MiB", maxAliased>>20)
+		return v, yamlError(n.Line, n.Column, "the aliases expand to more than %d MiB", maxAliased>>20)
 	}
 	return v, nil
 }
@@ -229,7 +229,7 @@ func (r *yamlReader) key(n *yaml.Node) (string, error) {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
-		return "", yamlError(n.Line, n.Column, "a mapping key that is no scalar, expected a string")
+		return "", yamlError(n.Line, n.Column, "a mapping key is not a scalar, expected a string")
 	}
 	return r.breaks.Replace(n.Value), nil
 }

@@ -65,14 +65,14 @@ func TestYAMLErrors(t *testing.T) {
 	for _, test := range []struct{ name, yaml, want string }{
 		{"a repeated key", "a: {b: 1,\n b: 2}", `3:2: front matter: the key "b" is there already`},
 		{"a repeated key by its spelling", "1: a\n\"1\": b", `3:1: front matter: the key "1" is there already`},
-		{"a key that is no scalar", "? [a]\n: b", `2:3: front matter: a mapping key that is no scalar, expected a string`},
-		{"an alias inside its anchor", "a: &a [*a]", `2:8: front matter: the alias "a" stands inside what it stands for`},
+		{"a key that is no scalar", "? [a]\n: b", `2:3: front matter: a mapping key is not a scalar, expected a string`},
+		{"an alias inside its anchor", "a: &a [*a]", `2:8: front matter: the alias "a" is inside its own anchor`},
 		{"an unknown alias", "a: *b", `2:4: front matter: unknown anchor 'b' referenced`},
 		{"a merge key with text", "<<: x", `2:5: front matter: a merge key (<<) with no mapping, expected one or a sequence of them`},
 		{"a bomb", bomb, `4:`},
 		{"depth", "a: " + strings.Repeat("[", 999) + strings.Repeat("]", 999), `2:1: front matter: is nested too deep`},
 		{"great depth", "a: " + strings.Repeat("[", 20_000), `exceeded max depth`},
-		{"a control character", "a: \x01", `2:4: front matter: the character U+0001 may not stand in YAML, expected an escape in double quotes`},
+		{"a control character", "a: \x01", `2:4: front matter: the character U+0001 is not allowed in YAML, expected an escape in double quotes`},
 		{"size", "a: " + strings.Repeat("x", 1<<20), `2:1: front matter: the YAML is larger than 1 MiB`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

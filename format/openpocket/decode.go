@@ -37,7 +37,7 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 	}
 	behind := pieces[final+1:]
 	if i := slices.IndexFunc(behind, func(p piece) bool { return p.isStep || p.isFinal }); final >= 0 && i >= 0 {
-		d.report(behind[i].offset, "goes on behind the final message, expected the end; perhaps two sessions share the file")
+		d.report(behind[i].offset, "continues after the final message, expected the end; perhaps two sessions share the file")
 	}
 	if d.more > 0 {
 		d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: src.Path, Msg: fmt.Sprintf("%d more pieces or values are not as the format wants them", d.more)})
@@ -155,7 +155,7 @@ func (d *decoder) piece(p piece) {
 		}
 		d.text(domarkx.Assistant, p.message, object(keyStatus, p.status, keyEndedAt, p.endedAt))
 	default:
-		d.report(p.offset, "is no whole step or final message; it stands as it is in a message of its own")
+		d.report(p.offset, "is not a complete step or final message; it is kept as a message of its own")
 		d.add(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{code("text", p.raw)}},
 			domarkx.ObjectValue(domarkx.Member{Name: keyUnread, Value: domarkx.BoolValue(true)}))
 	}
@@ -191,7 +191,7 @@ func (d *decoder) step(p piece) {
 		metadata = metadata.With(keyAction, domarkx.StringValue(p.action))
 	}
 	if derived == "" {
-		d.report(p.offset, fmt.Sprintf("the action of step %s is no JSON object", p.number))
+		d.report(p.offset, fmt.Sprintf("the action of step %s is not a JSON object", p.number))
 	}
 	if auth, ok := humanAuth(p.result); ok {
 		metadata = metadata.With(keyHumanAuth, auth)

@@ -54,7 +54,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	h := readHeader(string(head))
 	id := h.values[0]
 	if !Detect(head, "") || !isID(id) {
-		return format.Place{}, fmt.Errorf("a session of OpenPocket: %w: its id is no date and time", domarkx.ErrInvalid)
+		return format.Place{}, fmt.Errorf("a session of OpenPocket: %w: its id is not a date and time", domarkx.ErrInvalid)
 	}
 	name := "session-" + id
 	if attempt > 0 {

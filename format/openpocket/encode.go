@@ -144,7 +144,7 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 		}
 	}
 	if !ended {
-		e.to.Lose("that it has no end: a final block without a message, of the status %s, is made up", failedStatus)
+		e.to.Lose("that it has no end: a final block with status %s and no message is added", failedStatus)
 		if before != nil && before.raw != "" && !strings.HasSuffix(before.raw, "\n") {
 			before.raw += "\n" // what was cut off there
 		}

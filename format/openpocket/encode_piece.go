@@ -96,7 +96,7 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 		case i != e.task:
 			e.to.LoseOf(i, "that it is of the user: a session has one task")
 		case e.answer >= 0 && e.answer < i:
-			e.to.LoseOf(i, "that it comes behind others, for the task comes first")
+			e.to.LoseOf(i, "that it follows others: the task comes first")
 		}
 		return nil
 	}
@@ -110,7 +110,7 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 		return []piece{e.final(i, m, metadata, mdtext.Join(m.Content, m.Glue()))}
 	}
 	if ended && !calls {
-		e.to.LoseOf(i, "that the session ended there, for it goes on")
+		e.to.LoseOf(i, "that the session ended there: it continues")
 	}
 	pieces, behind := e.stepsOf(i, m, metadata)
 	if len(behind) > 0 && isLast {
@@ -224,7 +224,7 @@ func thoughtOf(blocks []domarkx.Block) string {
 // the document would otherwise read as another.
 func (e *encoder) safe(i int, s string, boundaries ...string) string {
 	if !utf8.ValidString(s) {
-		e.to.LoseOf(i, "half a surrogate pair, for which U+FFFD stands")
+		e.to.LoseOf(i, "half a surrogate pair, which becomes U+FFFD")
 		s = WellFormed(s)
 	}
 	for _, boundary := range boundaries {

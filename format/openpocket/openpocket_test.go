@@ -98,24 +98,24 @@ func TestDamage(t *testing.T) {
 		{strings.Replace(head, "\nT\n", "\n\n", 1) + final, 2, ""},
 
 		// Two sessions within one second share a file.
-		{head + step1 + step1 + final + final, 5, "session-x.md:52:1: goes on behind the final message"},
-		{head + final + step1 + final, 4, "session-x.md:22:1: goes on behind the final message"},
+		{head + step1 + step1 + final + final, 5, "session-x.md:52:1: continues after the final message"},
+		{head + final + step1 + final, 4, "session-x.md:22:1: continues after the final message"},
 
 		{head + step1, 2, "session-x.md:29:1: ends without a final message"},
 		{head, 1, "session-x.md:14:1: ends without a final message"},
-		{head + step1[:60] + step1 + final, 3, "session-x.md:14:1: is no whole step"},
-		{head + step1 + final[:40], 3, "session-x.md:29:1: is no whole step or final message"},
+		{head + step1[:60] + step1 + final, 3, "session-x.md:14:1: is not a complete step"},
+		{head + step1 + final[:40], 3, "session-x.md:29:1: is not a complete step or final message"},
 		{head + strings.Replace(step1, "hm", "hm\n```\n- action:\n```json\n[]\n```\n- execution_result:\n```text\nx", 1) + final, 3, "session-x.md:14:1: step 1 can be read in more than one way"},
 		{head + strings.Replace(step1, "hm", "hm\n"+step1[:70], 1) + final, 3, "session-x.md:14:1: step 1 can be read in more than one way"},
-		{head + strings.Replace(step1, "{}", "tap", 1) + final, 3, "session-x.md:14:1: the action of step 1 is no JSON object"},
+		{head + strings.Replace(step1, "{}", "tap", 1) + final, 3, "session-x.md:14:1: the action of step 1 is not a JSON object"},
 		{head + step1 + strings.Replace(final, "SUCCESS", "MAYBE", 1), 3, `session-x.md:29:1: status is "MAYBE", expected SUCCESS or FAILED`},
 		{strings.Replace(head, "20260218-130000", "today", 1) + final, 2, `session-x.md:3:1: id is "today"`},
 		{strings.Replace(head, "2026-02-18T05:00:00.120Z", "noon", 1) + final, 2, `session-x.md:4:1: started_at is "noon"`},
 		{head[:60], 0, "session-x.md:4:17: the header is cut off"},
-		{head + "\xff" + step1 + final, 3, "session-x.md:14:1: byte 0xff is no UTF-8"},
+		{head + "\xff" + step1 + final, 3, "session-x.md:14:1: byte 0xff is not UTF-8"},
 		{strings.Replace(head, "20260218-130000", "20261318-130000", 1) + final, 2, `session-x.md:3:1: id is "20261318-130000"`},
-		{head + step1 + "\x00\x00" + step1 + final, 5, "session-x.md:29:1: is no whole step or final message"},
-		{head + step1 + final + "\x00", 4, "session-x.md:37:1: is no whole step or final message"},
+		{head + step1 + "\x00\x00" + step1 + final, 5, "session-x.md:29:1: is not a complete step or final message"},
+		{head + step1 + final + "\x00", 4, "session-x.md:37:1: is not a complete step or final message"},
 	} {
 		doc := decode(t, test.text)
 		got := ""
@@ -181,7 +181,7 @@ func TestForeign(t *testing.T) {
 func TestWhole(t *testing.T) {
 	const (
 		call   = "```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{}}\n```\n"
-		noEnd  = "that it has no end: a final block without a message, of the status FAILED, is made up"
+		noEnd  = "that it has no end: a final block with status FAILED and no message is added"
 		failed = "## Final\n\n- status: FAILED\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\n\n"
 	)
 	for _, test := range []struct {
@@ -201,8 +201,8 @@ func TestWhole(t *testing.T) {
 		{"## user\n\n```json msg-metadata\n{\"speaker\": \"Ada\"}\n```\n\nMow.\n\n## assistant\n\nDone.\n", "Mow.", []string{"message 0: message_metadata.speaker"}},
 		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message 0: message_metadata.role", "message 0: that it is of the user: a session has one task"}},
 		{"## assistant\n\nHello.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n",
-			[]string{"message 0: that nothing was done after its last text, which becomes a step with an empty action", "message 1: that it comes behind others, for the task comes first"}},
-		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"message 0: that a tool-call is no JSON object, which becomes text"}},
+			[]string{"message 0: that nothing was done after its last text, which becomes a step with an empty action", "message 1: that it follows others: the task comes first"}},
+		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"message 0: that a tool-call is not a JSON object, which becomes text"}},
 		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":[1]}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments of a tool-call"}},
 		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{\"type\":\"x\"}}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments.type of a tool-call"}},
 	} {
@@ -337,7 +337,7 @@ func TestEndsOnce(t *testing.T) {
 	if want := "### Step 5\n\n- at: 2026-02-18T13:00:03.000Z\n- thought:\n```text\nDone.\n"; !strings.Contains(string(again), want) {
 		t.Errorf("expected %q in:\n%s", want, again)
 	}
-	if lost.Len() == 0 || lost.Texts()[0] != "message 2: that the session ended there, for it goes on" {
+	if lost.Len() == 0 || lost.Texts()[0] != "message 2: that the session ended there: it continues" {
 		t.Errorf("lost %q", lost.Texts())
 	}
 }

@@ -91,7 +91,7 @@ func textOf(block string) string {
 func lostOfCall(block string) []string {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil || v.Kind() != domarkx.Object {
-		return []string{"that a tool-call is no JSON object, which becomes text"}
+		return []string{"that a tool-call is not a JSON object, which becomes text"}
 	}
 	var lost []string
 	for _, m := range v.Members() {

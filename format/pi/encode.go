@@ -236,7 +236,7 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 		}
 	}
 	if kept := text(v, keyFirstKept); text(v, keyType) == typeCompaction && kept != "" && !e.isUsed(kept, idTaken) {
-		e.to.Lose("what the compaction %q keeps: it begins with the entry %q, which is not there, so that pi keeps nothing before it", id, kept)
+		e.to.Lose("what the compaction %q keeps: it begins with the entry %q, which does not exist, so that pi keeps nothing before it", id, kept)
 	}
 	e.write(domarkx.ObjectValue(members...))
 	e.last, e.at = id, text(v, keyTimestamp)

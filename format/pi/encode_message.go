@@ -188,7 +188,7 @@ func (w *writing) result(message domarkx.Value) {
 	w.loseOfResult(c[0].Text)
 	message = fill(message, c[0].Text, parts.pictures)
 	if len(parts.items) > 0 {
-		w.lose(w.i, "what stands behind the result")
+		w.lose(w.i, "the text after the result")
 	}
 	w.entry = w.entry.With(keyMessage, message)
 }

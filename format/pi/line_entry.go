@@ -103,7 +103,7 @@ func (l *lines) readHeader(v domarkx.Value, raw []byte) error {
 		return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: column, Pointer: pointer, Msg: msg, Err: err}
 	}
 	if !isHeader(v) {
-		return fail(v, "", `is no header of a pi session, expected {"type":"session","id":…} as the first line that can be read`, nil)
+		return fail(v, "", `is not the header of a pi session, expected {"type":"session","id":…} as the first line that can be read`, nil)
 	}
 	if l.version = versionOf(v); l.version == 0 {
 		stated, _ := v.Get(keyVersion)

@@ -17,7 +17,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	}
 	header := firstObject(line)
 	if !isHeader(header) {
-		return format.Place{}, fmt.Errorf("a transcript of pi: %w: its first line is no header", domarkx.ErrInvalid)
+		return format.Place{}, fmt.Errorf("a transcript of pi: %w: its first line is not a header", domarkx.ErrInvalid)
 	}
 	id := text(header, keyID)
 	name := baseName(header)

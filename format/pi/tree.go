@@ -80,7 +80,7 @@ func (l *lines) reportOrphan(i int32) error {
 		taken = fmt.Sprintf("it is taken to come after %q", before)
 	}
 	l.add(&domarkx.SyntaxError{Line: int(l.nodes[i].number), Column: 1, Pointer: "/" + keyParentID,
-		Msg: fmt.Sprintf("the entry %q comes after %q, which is not there; %s", id, parent, taken)})
+		Msg: fmt.Sprintf("the entry %q comes after %q, which does not exist; %s", id, parent, taken)})
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (l *lines) ends() ([]int32, []int32, error) {
 	last := int32(len(l.nodes) - 1)
 	main, round := l.trace(last)
 	if round {
-		l.add(&domarkx.SyntaxError{Line: int(l.nodes[last].number), Column: 1, Msg: "the entries before the last one go round in a circle, of which each is taken once"})
+		l.add(&domarkx.SyntaxError{Line: int(l.nodes[last].number), Column: 1, Msg: "the entries before the last one form a cycle; each is used once"})
 		slices.Sort(main)
 		main = slices.Compact(main)
 	} else {

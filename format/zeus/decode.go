@@ -58,7 +58,7 @@ func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Document, error) {
 	r := reading{path: path, data: data}
 	if v.Kind() != domarkx.Object {
-		return nil, r.at(v, "", "is no object, expected a snapshot of Zeus", nil)
+		return nil, r.at(v, "", "is not an object, expected a snapshot of Zeus", nil)
 	}
 	if err := r.version(v, false); err != nil {
 		return nil, err

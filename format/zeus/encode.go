@@ -101,7 +101,7 @@ func loseHeader(h domarkx.Header, to format.Target) {
 // entryOf returns the entry that a message is, and whether it is one.
 func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
-		to.LoseOf(i, "it is no agent")
+		to.LoseOf(i, "it is not an agent")
 		return domarkx.Value{}, false
 	}
 	entry := *m.Metadata

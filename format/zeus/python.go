@@ -84,9 +84,9 @@ func (w words) reports(path string) []*domarkx.SyntaxError {
 	const most = 20
 	var all []*domarkx.SyntaxError
 	for i, word := range w {
-		msg := word.text + " is no JSON, expected a value; it is read as a string"
+		msg := word.text + " is not JSON, expected a value; it is read as a string"
 		if i == most {
-			msg = fmt.Sprintf("from here on %d more words are no JSON; they are read as strings", len(w)-i)
+			msg = fmt.Sprintf("from here on %d more words are not JSON; they are read as strings", len(w)-i)
 		}
 		all = append(all, &domarkx.SyntaxError{Path: path, Line: word.line, Column: word.column, Msg: msg})
 		if i == most {

@@ -100,10 +100,10 @@ func TestValidity(t *testing.T) {
 		{`{"schema_version":1,"entries":[],"working_agent_ids":null}`, `s.json:1:54: /working_agent_ids: is null, expected an array`, false},
 		{whole + whole, `s.json:1:107: `, false},
 		{`{"schema_version":1e0,"entries":[]}`, "", false},
-		{strings.Replace(whole, `"kind"`, `"x":-Infinity,"y":"NaN","kind"`, 1), `s.json:1:37: -Infinity is no JSON, expected a value; it is read as a string`, false},
+		{strings.Replace(whole, `"kind"`, `"x":-Infinity,"y":"NaN","kind"`, 1), `s.json:1:37: -Infinity is not JSON, expected a value; it is read as a string`, false},
 		{"{\"é\":NaN,\"schema_version\":1,\n\"é\":[NaN,1],\"entries\":[{}]}", `s.json:2:24: /entries/0: required member "kind" is missing`, true},
-		{"{\"schema_version\":1,\n\"é\":[NaN,1}", `s.json:2:11: unexpected '}', expected ',' or ']'; 1 bytes from 2:11 to 2:12, behind 0 entries, could not be read`, true},
-		{strings.Replace(whole, `/s"`, "/\xff\"", 1), `s.json:1:102: byte 0xff is no UTF-8; it reads as U+FFFD`, false},
+		{"{\"schema_version\":1,\n\"é\":[NaN,1}", `s.json:2:11: unexpected '}', expected ',' or ']'; 1 bytes from 2:11 to 2:12, after 0 entries, could not be read`, true},
+		{strings.Replace(whole, `/s"`, "/\xff\"", 1), `s.json:1:102: byte 0xff is not UTF-8; it reads as U+FFFD`, false},
 
 		{`{"schema_version":2,"entries":[]}`, `s.json:1:19: /schema_version: schema_version is 2, expected 1`, true},
 		{`{"schema_version":"1","entries":[]}`, `s.json:1:19: /schema_version: schema_version is "1", expected 1`, true},
@@ -112,7 +112,7 @@ func TestValidity(t *testing.T) {
 		{`{"schema_version":1,"entries":{}}`, `s.json:1:31: /entries: is an object, expected an array`, true},
 		{strings.Replace(whole, `"kitty"`, `"kity"`, 1), `s.json:1:40: /entries/0/kind: is "kity", expected "kitty", "stygian" or "hoplite"`, true},
 		{strings.Replace(whole, `"kind":"kitty",`, ``, 1), `s.json:1:32: /entries/0: required member "kind" is missing`, true},
-		{`[]`, `s.json:1:1: is no object`, true},
+		{`[]`, `s.json:1:1: is not an object`, true},
 	} {
 		doc, err := zeus.Codec().Decode(format.Source{Path: "s.json", Data: []byte(test.text)})
 		got := ""
@@ -164,10 +164,10 @@ func TestReadOn(t *testing.T) {
 		entries    int
 	}{
 		"entry":  {strings.Replace(original, entries[1], strings.Replace(entries[1], `": "`, `": \x00"`, 1), 1), fmt.Sprintf("%d bytes from ", len(entries[1])+len(`\x00`)), 2},
-		"hole":   {original[:second] + strings.Repeat("\x00", len(entries[1])) + original[second+len(entries[1]):], ", behind 1 entries, could not be read", 2},
+		"hole":   {original[:second] + strings.Repeat("\x00", len(entries[1])) + original[second+len(entries[1]):], ", after 1 entries, could not be read", 2},
 		"first":  {strings.Replace(original, `"created_at": "`, `"created_at" "`, 1), "could not be read", 3},
-		"last":   {strings.Replace(original, `"agent_id": "a-19"`, `"agent_id" "a-19"`, 1), ", behind 2 entries, could not be read", 2},
-		"behind": {strings.Replace(original, `"entry_count": `, `"entry_count" `, 1), ", behind 3 entries, could not be read", 3},
+		"last":   {strings.Replace(original, `"agent_id": "a-19"`, `"agent_id" "a-19"`, 1), ", after 2 entries, could not be read", 2},
+		"behind": {strings.Replace(original, `"entry_count": `, `"entry_count" `, 1), ", after 3 entries, could not be read", 3},
 	} {
 		doc, err := zeus.Codec().Decode(format.Source{Path: "s.json", Data: []byte(test.text)})
 		if err != nil {
@@ -225,7 +225,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"message 0: it is no agent", "user_metadata.hostname", "user_metadata.created_at", "user_metadata.entries"}, lost.Texts()); diff != "" {
+	if diff := cmp.Diff([]string{"message 0: it is not an agent", "user_metadata.hostname", "user_metadata.created_at", "user_metadata.entries"}, lost.Texts()); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 	if again := decode(t, string(out)); again.Damage != nil {

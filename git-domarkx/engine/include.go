@@ -73,7 +73,7 @@ func (r *includeReader) notGit(path string) error {
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(within), "/") {
 		if strings.EqualFold(name, ".git") {
-			return fmt.Errorf("%w: the file is in a .git folder, which cannot be included from", domarkx.ErrInvalid)
+			return fmt.Errorf("%w: the file is in a .git directory, which cannot be included from", domarkx.ErrInvalid)
 		}
 	}
 	return nil

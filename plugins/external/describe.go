@@ -28,7 +28,7 @@ func (p Plugin) describe(v domarkx.Value) (domarkx.Description, error) {
 	}
 	d.Config, _ = v.Get("config")
 	if d.Config.Kind() != domarkx.Object {
-		return d, errors.New(`"config" is no object, expected the JSON Schema of the config`)
+		return d, errors.New(`"config" is not an object, expected the JSON Schema of the config`)
 	}
 	tools, _ := v.Get("tools")
 	if tools.Kind() != domarkx.Array || len(tools.Items()) > maxTools {
