@@ -424,7 +424,7 @@ func TestUnprivileged(t *testing.T) {
 	}
 	tests := "TestRunCommand|TestConfinement|TestTimeout|TestBackground|TestKilled|TestCancel|TestAbstractSocket"
 	if asNobody("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true").Run() == nil {
-		tests += "|TestGitDirectoryIsSealed|TestSockets|TestNameServices|TestNeededDirectories|TestTmux" // only namespaces seal it, and hide sockets
+		tests += "|TestGitDirectoryIsSealed|TestSockets|TestNameServices|TestNeededDirectories|TestTmux|TestTerminals" // only namespaces seal it, and hide sockets
 	}
 	cmd := asNobody(binary, "-test.run", tests)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -50,6 +50,9 @@ func (s *supervisor) run() report {
 			return report{Unable: err.Error()}
 		}
 		if c.Confined {
+			if err := ownTerminals(); err != nil {
+				return report{Unable: err.Error()}
+			}
 			if err := keepReadOnly(c.Writable); err != nil {
 				return report{Unable: err.Error()}
 			}
@@ -186,6 +189,18 @@ func ownProc() error {
 	}
 	// Where that fails, shared memory is not for commands that are confined.
 	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	return nil
+}
+
+// ownTerminals gives this mount namespace pseudo-terminals of its own. A command that could
+// open the user's terminal could write there, and as root type there.
+func ownTerminals() error {
+	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
+		return fmt.Errorf("mounting /dev/pts: %w", err)
+	}
+	if err := unix.Mount("/dev/pts/ptmx", "/dev/ptmx", "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("mounting /dev/ptmx: %w", err)
+	}
 	return nil
 }
 
