@@ -40,6 +40,8 @@ type cut struct {
 	*storetest.Store
 	m *machine
 
+	onPut func(drafts.Draft) // called before a draft is written; nil for nothing
+
 	mu   sync.Mutex
 	fail error // of all writes
 	left int   // writes before that; negative: any number
@@ -62,6 +64,9 @@ func (c *cut) set(err error) {
 }
 
 func (c *cut) Put(d drafts.Draft) (string, error) {
+	if c.onPut != nil {
+		c.onPut(d)
+	}
 	if err := c.err(); err != nil {
 		return "", err
 	}

@@ -39,11 +39,12 @@ func (t *Tree) wake() {
 	t.idle.Broadcast()
 }
 
-// unsettled returns the sessions with pending work, sorted by name.
+// unsettled returns the sessions with pending or running work, sorted by name. Running work may
+// still write to the journal what errors/ already shows.
 func (t *Tree) unsettled() []string {
 	var names []string
 	for name, s := range t.states {
-		if len(s.queue) > 0 || s.removal != nil && s.removal.removing {
+		if s.running || len(s.queue) > 0 || s.removal != nil && s.removal.removing {
 			names = append(names, name)
 		}
 	}

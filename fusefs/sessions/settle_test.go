@@ -2,8 +2,13 @@ package sessions_test
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 )
 
 // settled lets a time pass, settles and compares what is pending and the history.
@@ -63,6 +68,37 @@ func TestSettle(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who sees a problem in errors/ finds it in the journal after Settle: commands that ask the
+// server report it.
+func TestSettleWaitsForTheJournal(t *testing.T) {
+	timed(t, func(m *machine) {
+		recorded := make(chan struct{})
+		m.cut.onPut = func(d drafts.Draft) {
+			if d.State == drafts.Broken {
+				<-recorded
+			}
+		}
+		m.save("s.md", storetest.Broken)
+		m.at(time.Minute, "s", "-")
+		if got := m.tree.SessionsWithErrors(); !slices.Equal(got, []string{"s"}) {
+			t.Fatalf("errors/ shows %q", got)
+		}
+		settled := make(chan struct{})
+		go func() {
+			defer close(settled)
+			m.tree.Settle(context.Background())
+		}()
+		synctest.Wait()
+		select {
+		case <-settled:
+			t.Error("Settle did not wait until the problem was in the journal")
+		default:
+		}
+		close(recorded)
+		<-settled
+	})
 }
 
 // flushed leaves a file open that a child of the program has closed.
