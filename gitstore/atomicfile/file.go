@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // TempPrefix is how the names of unfinished files begin.
@@ -84,9 +85,8 @@ func Remove(path string) error {
 
 // MkdirAll makes a folder and its missing parents.
 func MkdirAll(dir string, perm fs.FileMode) error {
-	info, err := os.Stat(dir)
-	if err == nil && info.IsDir() {
-		return nil
+	if info, err := os.Stat(dir); err == nil {
+		return mustBeDir(dir, info)
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
@@ -95,11 +95,24 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 		}
 	}
 	if err := os.Mkdir(dir, perm); err != nil {
-		if info, serr := os.Stat(dir); serr != nil || !info.IsDir() { // else another process made it just now
+		info, missing := os.Stat(dir)
+		if missing != nil {
+			return err
+		}
+		if err := mustBeDir(dir, info); err != nil { // else another process made it just now
 			return err
 		}
 	}
 	return SyncDir(parent)
+}
+
+// mustBeDir returns the error of [os.MkdirAll] for a file where a folder should be. It is not
+// [fs.ErrExist], which callers take for another file of the name that they want.
+func mustBeDir(dir string, info fs.FileInfo) error {
+	if info.IsDir() {
+		return nil
+	}
+	return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 }
 
 // Sweep removes the unfinished files that killed processes left in a folder. No process

@@ -2,6 +2,7 @@ package atomicfile_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,7 +138,9 @@ func TestMkdirAll(t *testing.T) {
 	if err := atomicfile.Replace(filepath.Join(top, "file"), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := atomicfile.MkdirAll(filepath.Join(top, "file", "c"), 0o700); err == nil {
-		t.Error("made a folder in a file")
+	for _, dir := range []string{"file", "file/c"} {
+		if err := atomicfile.MkdirAll(filepath.Join(top, dir), 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s, where a file is: %v", dir, err)
+		}
 	}
 }
