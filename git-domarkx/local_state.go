@@ -41,7 +41,7 @@ func (s localState) Change(ctx context.Context, key string, change func(values [
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return s.failed("changing", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "local.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(dir, "local-lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return s.failed("changing", err)
 	}
