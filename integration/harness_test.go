@@ -221,6 +221,16 @@ func (s *site) domarkx(args ...string) string {
 	return s.must("", "git-domarkx", args...)
 }
 
+// pull pulls all sessions, and accepts conflicts.
+func (s *site) pull(remote string) {
+	s.tb.Helper()
+	o := s.try("", "git-domarkx", "pull", remote)
+	isConflict := o.code == 1 && strings.Contains(o.out, "\tconflict\n") && !strings.Contains(o.out, "\trejected")
+	if o.code != 0 && !isConflict {
+		s.tb.Fatalf("%s", o)
+	}
+}
+
 func (s *site) write(name, content string) {
 	s.tb.Helper()
 	path := name

@@ -87,7 +87,7 @@ func (c *crowd) step() {
 	n := c.random.IntN(len(c.clones))
 	clone := c.clones[n]
 	if clone.tip("s") == "" {
-		clone.domarkx("pull", "origin")
+		clone.pull("origin")
 	}
 	switch kind := c.random.IntN(20); {
 	case kind < 5:
@@ -108,7 +108,7 @@ func (c *crowd) step() {
 			}
 		}
 	case kind < 17:
-		clone.domarkx("pull", "origin")
+		clone.pull("origin")
 	default:
 		if o := clone.try("", "git-domarkx", "push", "origin", "s"); o.code > 1 {
 			c.t.Fatalf("%s", o)
@@ -183,7 +183,7 @@ func (c *crowd) settle() {
 	for range 8 {
 		tips := c.tips()
 		for _, i := range c.random.Perm(len(c.clones)) {
-			c.clones[i].domarkx("pull", "origin")
+			c.clones[i].pull("origin")
 			c.clones[i].domarkx("push", "origin")
 		}
 		if now := c.tips(); len(now) == 1 && maps.Equal(now, tips) {
@@ -249,7 +249,7 @@ func pair(t *testing.T, messages int) (a, b *site) {
 	b.git("config", "commit.gpgSign", "true") // a merge is never signed
 	a.write("s.md", document("s", messages))
 	a.domarkx("import", "s.md")
-	b.domarkx("pull", "other")
+	b.pull("other")
 	return a, b
 }
 
@@ -304,10 +304,10 @@ func TestMergeIsTheSameOnBothSides(t *testing.T) {
 			test.a(a)
 			test.b(b)
 			before := a.tip("s")
-			a.domarkx("pull", "other")
+			a.pull("other")
 			merged := a.tip("s")
 			a.git("update-ref", "refs/domarkx/sessions/s", before) // the merge of b must not start from that of a
-			b.domarkx("pull", "other")
+			b.pull("other")
 			if got := b.tip("s"); got != merged {
 				t.Errorf("one side merged to %s:\n%s\nthe other to %s:\n%s", merged, a.git("cat-file", "-p", merged), got, b.git("cat-file", "-p", got))
 			}
@@ -367,7 +367,7 @@ func TestMergeRemoved(t *testing.T) {
 		a.domarkx("append", "--new", "-m", "text of "+name, name)
 	}
 	a.domarkx("push", "origin", "unchanged", "changed")
-	b.domarkx("pull", "origin")
+	b.pull("origin")
 	b.domarkx("append", "--new", "-m", "changed by b", "changed")
 	a.domarkx("rm", "unchanged")
 	a.domarkx("rm", "changed")
@@ -375,7 +375,7 @@ func TestMergeRemoved(t *testing.T) {
 	if got := root.at("origin.git").git("for-each-ref", "refs/domarkx/"); got != "" {
 		t.Errorf("the remote still has %q", got)
 	}
-	b.domarkx("pull", "origin")
+	b.pull("origin")
 	if got := b.tip("unchanged"); got != "" {
 		t.Errorf("what was removed there and is unchanged here is still at %s", got)
 	}
@@ -400,8 +400,8 @@ func TestMergeLong(t *testing.T) {
 	a, b := pair(t, 20000)
 	a.domarkx("append", "--new", "-m", "by Ann", "s")
 	b.domarkx("append", "--new", "-m", "by Bob", "s")
-	b.domarkx("pull", "other")
-	a.domarkx("pull", "other")
+	b.pull("other")
+	a.pull("other")
 	if a.tip("s") != b.tip("s") {
 		t.Errorf("the clones are at %s and %s", a.tip("s"), b.tip("s"))
 	}
