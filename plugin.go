@@ -40,6 +40,10 @@ type Env struct {
 	Resource  string // id of the resource
 	Config    Value  // the document's object without "type" and "id", ${NAME} replaced by secrets: not to be stored
 	Written   Value  // Config as the document has it, with ${NAME}: what may be stored and shown
+	// Redact replaces the values of the environment variables in Config by ${NAME}. Errors
+	// and warnings are redacted anyway; a plugin calls it before it stores or cuts a text
+	// that may hold such a value. nil stands for no such values.
+	Redact func(text string) string
 	// Dir is the resource's own directory, mode 0700. It exists and stays until the
 	// resource is torn down.
 	Dir string

@@ -57,12 +57,12 @@ func pluginConfig(v domarkx.Value) domarkx.Value {
 	return v.Without("type").Without("id")
 }
 
-// expand replaces ${NAME} in the strings of a config by what the environment has;
-// $${ stands for ${.
-func (m *WorkspaceManager) expand(v domarkx.Value) (domarkx.Value, error) {
+// expand replaces ${NAME} in the strings of a config by the value of the environment
+// variable, which secrets is to redact; $${ stands for ${.
+func (m *WorkspaceManager) expand(v domarkx.Value, secrets *redactor) (domarkx.Value, error) {
 	switch v.Kind() {
 	case domarkx.String:
-		s, err := m.expandString(v.Text())
+		s, err := m.expandString(v.Text(), secrets)
 		if err != nil || s == v.Text() {
 			return v, err
 		}
@@ -71,7 +71,7 @@ func (m *WorkspaceManager) expand(v domarkx.Value) (domarkx.Value, error) {
 		items := make([]domarkx.Value, len(v.Items()))
 		for i, item := range v.Items() {
 			var err error
-			if items[i], err = m.expand(item); err != nil {
+			if items[i], err = m.expand(item, secrets); err != nil {
 				return v, err
 			}
 		}
@@ -79,7 +79,7 @@ func (m *WorkspaceManager) expand(v domarkx.Value) (domarkx.Value, error) {
 	case domarkx.Object:
 		members := make([]domarkx.Member, len(v.Members()))
 		for i, member := range v.Members() {
-			value, err := m.expand(member.Value)
+			value, err := m.expand(member.Value, secrets)
 			if err != nil {
 				return v, err
 			}
@@ -90,7 +90,7 @@ func (m *WorkspaceManager) expand(v domarkx.Value) (domarkx.Value, error) {
 	return v, nil
 }
 
-func (m *WorkspaceManager) expandString(s string) (string, error) {
+func (m *WorkspaceManager) expandString(s string, secrets *redactor) (string, error) {
 	var b strings.Builder
 	for {
 		i := strings.Index(s, "${")
@@ -111,6 +111,7 @@ func (m *WorkspaceManager) expandString(s string) (string, error) {
 		if !set {
 			return "", fmt.Errorf("config: ${%s}: the environment variable %s is not set: %w; set it and try again", name, name, domarkx.ErrNotFound)
 		}
+		secrets.add(name, value)
 		b.WriteString(s[:i] + value)
 		s = rest
 	}
@@ -123,7 +124,7 @@ func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 	expanded := make([]string, len(allowed))
 	for i, s := range allowed {
 		expanded[i] = s
-		if text, err := m.expandString(s); err == nil {
+		if text, err := m.expandString(s, &redactor{}); err == nil {
 			expanded[i] = text
 		}
 	}

@@ -20,6 +20,7 @@ type fake struct {
 	known bool          // of that, too
 	// refuses is a version that its resources cannot hold.
 	refuses string
+	says    string // what its tools "fail", "refuse" and "warn" say
 }
 
 func (*fake) Type() string { return "fake" }
@@ -40,6 +41,9 @@ func (*fake) Describe(context.Context) (domarkx.Description, error) {
 			{Name: "token", Description: "returns the config's token", Schema: object("")},
 			{Name: "panic", Description: "panics", Schema: object("")},
 			{Name: "wait", Description: "waits for the end", Schema: object(`"timeout": {"type": "number"}`)},
+			{Name: "fail", Description: "fails", Schema: object("")},
+			{Name: "refuse", Description: "refuses", Schema: object("")},
+			{Name: "warn", Description: "warns", Schema: object("")},
 			{Name: "hang", Description: "does not end", Schema: object("")},
 		},
 		Languages: []string{"text"},
@@ -75,6 +79,13 @@ func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.
 	case "token":
 		v, _ := r.env.Config.Get("token")
 		return domarkx.Result{Value: v}, nil
+	case "fail":
+		return domarkx.Result{}, errors.New(r.p.says)
+	case "refuse":
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeRefused, Message: r.p.says}
+	case "warn":
+		r.env.Warn(r.p.says)
+		return domarkx.Result{}, nil
 	case "wait":
 		<-ctx.Done()
 		return domarkx.Result{}, ctx.Err()

@@ -65,6 +65,7 @@ type Live struct {
 type resource struct {
 	resourceType *resourceType
 	live         domarkx.Resource // nil while it is closed
+	secrets      *redactor        // of its config, for its errors
 	err          error            // why it is closed
 	busy         chan struct{}    // closed when the plugin's last code returns; nil before
 }

@@ -230,5 +230,5 @@ func (l *Live) use(ctx context.Context, i int, f func(context.Context, domarkx.R
 	}
 	r.busy = make(chan struct{})
 	_, err := guard(ctx, l.m.config.Grace, r.busy, nothing(func(ctx context.Context) error { return f(ctx, r.live) }))
-	return err
+	return r.secrets.error(err)
 }

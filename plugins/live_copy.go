@@ -28,13 +28,14 @@ func (l *Live) copyPath(ctx context.Context, i int) error {
 		return err
 	}
 	defer p.Abort()
-	live, err := l.openPlugin(ctx, r.resourceType, &there)
+	live, secrets, err := l.openPlugin(ctx, r.resourceType, &there)
 	if err != nil {
 		return errors.Join(err, removeAll(dir))
 	}
 	_, err = guard(ctx, l.m.config.Grace, nil, nothing(func(ctx context.Context) error {
 		return errors.Join(live.Commit(ctx, p), live.TearDown(context.WithoutCancel(ctx)))
 	}))
+	err = secrets.error(err)
 	version := ""
 	if err == nil {
 		version, err = p.Finish(ctx)

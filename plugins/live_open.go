@@ -42,11 +42,11 @@ func (l *Live) open(ctx context.Context, i int) error {
 	if err := l.lockPath(e); err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
-	live, err := l.openPlugin(ctx, k, e)
+	live, secrets, err := l.openPlugin(ctx, k, e)
 	if err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
-	r.resourceType, r.live, r.err, r.busy = k, live, nil, nil
+	r.resourceType, r.live, r.secrets, r.err, r.busy = k, live, secrets, nil, nil
 	if e.Copy {
 		if err := l.copyPath(ctx, i); err != nil {
 			return &ResourceError{"copying what is at the path of", e.ID, err}
@@ -63,13 +63,20 @@ func (l *Live) open(ctx context.Context, i int) error {
 	return l.save()
 }
 
-// openPlugin opens a resource with its plugin.
-func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domarkx.Resource, error) {
+// openPlugin lets a plugin open a resource. It also returns what to redact in the
+// plugin's errors; its own are redacted.
+func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domarkx.Resource, *redactor, error) {
+	secrets := &redactor{}
+	live, err := l.openRedacting(ctx, k, e, secrets)
+	return live, secrets, secrets.error(err)
+}
+
+func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, secrets *redactor) (domarkx.Resource, error) {
 	config := pluginConfig(e.Config)
 	if found := check(k.config, config); len(found) > 0 {
 		return nil, fmt.Errorf("config: %w", found[0])
 	}
-	expanded, err := l.m.expand(config)
+	expanded, err := l.m.expand(config, secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +100,8 @@ func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domar
 	}
 	env := domarkx.Env{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private, Known: l.isKnown(e),
-		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow, Warn: l.m.warn,
+		WorkTree: top, Forbidden: limits.Forbidden, Allow: allow,
+		Redact: secrets.redact, Warn: func(message string) { l.m.warn(secrets.redact(message)) },
 	}
 	return guard(ctx, c.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {
 		live, err := k.plugin.Open(ctx, env)
@@ -151,7 +159,7 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	if r.live == nil && !isEmpty(dir) {
 		k, err := l.m.resourceType(ctx, e.Type)
 		if err == nil {
-			r.live, err = l.openPlugin(ctx, k, &e)
+			r.live, r.secrets, err = l.openPlugin(ctx, k, &e)
 			r.resourceType = k
 		}
 		if err != nil && e.Made {
