@@ -27,6 +27,7 @@ type conversation struct {
 	name    string // for messages
 	program *localshell.Program
 	journal *journal
+	redact  func(string) string
 	lines   chan line
 	quit    chan struct{}
 	last    int   // id of the last request
@@ -42,15 +43,19 @@ type line struct {
 // errLong says that a line is over the limit.
 var errLong = fmt.Errorf("a line over %d MiB", maxLine>>20)
 
-// start starts a program in a folder.
-func start(name, path, dir, log string, tell func(string)) (*conversation, error) {
+// start starts a program in a directory. redact is [domarkx.Env.Redact].
+func start(name, path, dir, log string, tell func(string), redact func(string) string) (*conversation, error) {
+	if redact == nil {
+		redact = func(text string) string { return text }
+	}
 	p, err := localshell.StartProgram(path, dir, environment(os.Environ()))
 	if err != nil {
 		return nil, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("plugin %q: starting %q: %v", name, path, err)}
 	}
 	c := &conversation{
 		name: name, program: p, lines: make(chan line), quit: make(chan struct{}),
-		journal: &journal{path: log, tell: tell, done: make(chan struct{})},
+		redact:  redact,
+		journal: &journal{path: log, tell: tell, redact: redact, done: make(chan struct{})},
 	}
 	go c.journal.follow(p.Stderr)
 	go c.read(p.Stdout)
@@ -174,7 +179,7 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 			a, err := parse(l.text)
 			switch {
 			case err != nil:
-				return answer{}, c.fail("it answered %s with %s: %v", method, quote(l.text), err)
+				return answer{}, c.fail("it answered %s with %s: %v", method, c.quote(l.text), err)
 			case a.progress:
 				timer.Reset(max(patience, 1))
 			case a.id != strconv.Itoa(c.last):
@@ -206,7 +211,7 @@ func (c *conversation) unasked(l line) error {
 	if l.err != nil {
 		return c.over("a pause", l.err)
 	}
-	return c.fail("it wrote %s, to which there was no request", quote(l.text))
+	return c.fail("it wrote %s, to which there was no request", c.quote(l.text))
 }
 
 // fail ends the conversation with a plugin that broke.
@@ -273,11 +278,13 @@ func (c *conversation) shutdown(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// quote is the beginning of a line, for a message.
-func quote(text []byte) string {
+// quote returns the beginning of a line for a message. It redacts before it cuts, so that
+// no half of a secret remains.
+func (c *conversation) quote(line []byte) string {
 	const most = 100
+	text := strings.TrimSuffix(c.redact(string(line)), "\n")
 	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "…"
+		return strconv.Quote(text[:most]) + "…"
 	}
-	return strconv.Quote(strings.TrimSuffix(string(text), "\n"))
+	return strconv.Quote(text)
 }

@@ -48,7 +48,7 @@ func (p Plugin) Type() string { return p.kind }
 
 // Describe starts the program, and asks it.
 func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
-	c, err := start(p.kind, p.path, string(filepath.Separator), "", nil)
+	c, err := start(p.kind, p.path, string(filepath.Separator), "", nil, nil)
 	if err != nil {
 		return domarkx.Description{}, err
 	}

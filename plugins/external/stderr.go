@@ -14,68 +14,84 @@ const (
 	maxLog       = 1 << 20 // bytes in the log, of each process
 	maxTold      = 20      // lines that the user is told, of each process
 	maxToldLine  = 500     // bytes of a line
+	maxLogLine   = 64 << 10
 	maxLastWords = 1 << 10 // bytes in an error
 )
 
-// A journal takes what a program writes to its standard error: into a file, to the
-// user, and the end of it for an error.
+// A journal reads what a program writes to its standard error, redacts it, and writes it
+// to a file. It passes the first lines to the user, and keeps the end for an error.
 type journal struct {
-	path string // of the log, "" for none
-	tell func(line string)
-	last []byte
-	line []byte
-	told int
-	done chan struct{}
+	path   string // of the log, "" for none
+	tell   func(line string)
+	redact func(text string) string
+	last   []byte
+	line   []byte // the last line, which is not complete
+	told   int
+	log    *os.File
+	left   int // bytes that still fit into the log
+	done   chan struct{}
 }
 
-// follow reads until the end, whatever comes.
+// follow reads until the end. Without a log the rest still works.
 func (j *journal) follow(r io.Reader) {
 	defer close(j.done)
-	var log *os.File
-	left := maxLog
+	j.left = maxLog
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buffer)
-		data := buffer[:n]
-		j.last = append(j.last, data...)
-		j.last = j.last[max(0, len(j.last)-maxLastWords):]
-		j.lines(data)
-		if log == nil && left > 0 && n > 0 && j.path != "" {
-			// Without a log the rest still works.
-			log, _ = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if n > 0 && j.log == nil && j.path != "" {
+			j.log, _ = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+			if j.log == nil {
+				j.path = ""
+			}
 		}
-		if log != nil && left > 0 {
-			_, _ = log.Write(data[:min(n, left)])
-			left -= n
-		}
+		j.split(buffer[:n])
 		if err != nil {
 			break
 		}
 	}
-	j.lines([]byte("\n"))
-	if log != nil {
-		log.Close()
+	if len(j.line) > 0 {
+		j.take("")
+	}
+	if j.log != nil {
+		j.log.Close()
 	}
 }
 
-// lines tells the user what is complete.
-func (j *journal) lines(data []byte) {
-	for len(data) > 0 && j.told < maxTold {
+// split takes each complete line. What exceeds maxLogLine in a line is dropped.
+func (j *journal) split(data []byte) {
+	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		j.line = append(j.line, line[:min(len(line), maxToldLine-len(j.line))]...)
-		data = rest
-		if !whole {
-			return
+		j.line = append(j.line, line[:min(len(line), maxLogLine-len(j.line))]...)
+		if data = rest; whole {
+			j.take("\n")
 		}
-		if text := strings.TrimSpace(string(j.line)); text != "" && j.tell != nil {
-			j.told++
-			if j.told == maxTold {
-				text += " (there is more, see " + j.path + ")"
-			}
-			j.tell(printable(text))
-		}
-		j.line = j.line[:0]
 	}
+}
+
+// take redacts, keeps and shows the last line, which ends with end.
+func (j *journal) take(end string) {
+	text := j.redact(string(j.line))
+	if len(j.line) == maxLogLine {
+		text = text[:min(len(text), maxLogLine/2)] // half a secret at the end is not recognized
+	}
+	j.line = j.line[:0]
+	j.last = append(j.last, text+end...)
+	j.last = j.last[max(0, len(j.last)-maxLastWords):]
+	if j.log != nil && j.left > 0 {
+		written := (text + end)[:min(len(text)+len(end), j.left)]
+		_, _ = j.log.WriteString(written)
+		j.left -= len(written)
+	}
+	text = strings.TrimSpace(text[:min(len(text), maxToldLine)])
+	if text == "" || j.tell == nil || j.told == maxTold {
+		return
+	}
+	j.told++
+	if j.told == maxTold {
+		text += " (there is more, see " + j.path + ")"
+	}
+	j.tell(printable(text))
 }
 
 // lastWords is the end of what was written, once all was read.
