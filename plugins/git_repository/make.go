@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -86,8 +85,12 @@ func (r *repository) clone(ctx context.Context, from string) error {
 		return err
 	}
 	g, err := gitcmd.Discover(ctx, aside, r.environment(aside))
+	var s source
 	if err == nil {
-		err = r.fetch(ctx, g, from)
+		s, err = r.source(from)
+	}
+	if err == nil {
+		err = r.fetch(ctx, g, s)
 	}
 	if err != nil {
 		return explain(ctx, r.hide(err, from))
@@ -104,15 +107,10 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	return os.Remove(aside)
 }
 
-// fetch gets everything from a repository, and checks out what the config says. What
-// may wait for another machine is supervised.
-func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) error {
-	// The URL may hold secrets, and arguments are for everybody on the machine to see, and
-	// in reflogs.
-	const source = "domarkx-source"
-	n := strconv.Itoa(len(overrides))
-	env := []string{"GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes",
-		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)+1), "GIT_CONFIG_KEY_" + n + "=remote." + source + ".url", "GIT_CONFIG_VALUE_" + n + "=" + from}
+// fetch fetches everything from a repository, and checks out the branch or ref of the
+// config. It runs supervised, since it may wait for another machine.
+func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) error {
+	env := append(from.environment(), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
@@ -128,7 +126,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 		refspecs = append(refspecs, "+"+ref+":"+ref)
 	}
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--update-shallow", "--", source} // of a shallow repository git takes nothing else, and says so in a warning
+		"--update-shallow", "--", sourceName} // of a shallow repository git takes nothing else, and says so in a warning
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
 		return err
 	}
@@ -149,7 +147,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from string) erro
 		return err
 	}
 	if branch == "" {
-		head, err := do("ls-remote", "--symref", "--", source, "HEAD")
+		head, err := do("ls-remote", "--symref", "--", sourceName, "HEAD")
 		if err != nil {
 			return err
 		}
@@ -203,45 +201,6 @@ func allowed(from, shown string, prefixes []string) error {
 		}
 	}
 	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
-}
-
-// redact is a URL without the password in it, and without the name that stands for one
-// in https.
-func redact(from string) string {
-	scheme, rest, ok := strings.Cut(from, "://")
-	host, path, _ := strings.Cut(rest, "/")
-	i := strings.LastIndexByte(host, '@')
-	if !ok || i < 0 {
-		return from
-	}
-	if name, _, _ := strings.Cut(host[:i], ":"); scheme == "ssh" {
-		return scheme + "://" + name + "@" + host[i+1:] + "/" + path
-	}
-	return scheme + "://" + host[i+1:] + "/" + path
-}
-
-// shownURL is the URL as it may be stored and shown: with ${NAME} as the document has it,
-// and without a password.
-func (r *repository) shownURL() string {
-	if written, ok := r.env.Written.Get("url"); ok {
-		return redact(written.Text())
-	}
-	return redact(r.text("url"))
-}
-
-// hide keeps what is secret in a URL out of an error. What came from ${NAME} may stand
-// in any form in what git says, so that nothing of that is shown.
-func (r *repository) hide(err error, from string) error {
-	var failed *gitcmd.Error
-	if !errors.As(err, &failed) {
-		return err
-	}
-	failed.Args = nil
-	if written, ok := r.env.Written.Get("url"); ok && written.Text() != from {
-		failed.Stderr = "git cannot fetch from it; what git said is not shown, as it may have in it what stands for ${NAME}"
-	}
-	failed.Stderr = strings.ReplaceAll(failed.Stderr, from, redact(from))
-	return err
 }
 
 // quoteConfig is a value in a config file (git-config(1), syntax).

@@ -47,6 +47,9 @@ var excluded = []string{
 // Open opens the repository of a resource. It is created when it is first used, unless a
 // version is loaded before.
 func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	if err := env.Literal("branch", "ref"); err != nil {
+		return nil, err
+	}
 	inFolder := env
 	patterns := make([]domarkx.Value, len(excluded))
 	for i, pattern := range excluded {

@@ -3,12 +3,17 @@ package gitrepository_test
 import (
 	"bytes"
 	"io/fs"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 
 // What stands for ${NAME} in a URL is in no file of the repository and in no error.
@@ -24,8 +29,12 @@ func TestSecretInURL(t *testing.T) {
 		written := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(strings.ReplaceAll(url, "s3cr3t", "${TOKEN}"))})
 		return domarkx.Env{Config: config, Written: written, Allow: domarkx.Allow{URLs: []string{"file://"}}}
 	}
+	_, ran := tracedGit(t, "")
 	r := open(t, env("file://"+from))
 	run(t, r, "status", `{}`)
+	if !strings.Contains(ran(), "upload-pack") || strings.Contains(ran(), "s3cr3t") {
+		t.Errorf("git ran\n%s", ran())
+	}
 	err := filepath.WalkDir(pathOf(r), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -46,6 +55,112 @@ func TestSecretInURL(t *testing.T) {
 		_, err := open(t, env(bad)).Execute(t.Context(), call(t, "status", `{}`))
 		if err == nil || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// The name and password of an https URL get to the server, and into no argument of a
+// program: neither of git nor of those that it starts.
+func TestSecretInArguments(t *testing.T) {
+	isolate(t)
+	const password = "s3cr3t/%41"
+	top := t.TempDir()
+	from := filepath.Join(top, "origin")
+	write(t, filepath.Join(from, "f"), "x")
+	git(t, from, "init", "-q", "-b", "main")
+	git(t, from, "add", "f")
+	git(t, from, "commit", "-q", "-m", "Begin")
+	program, ran := tracedGit(t, "-c http.sslVerify=false")
+	backend := &cgi.Handler{Path: program, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + top, "GIT_HTTP_EXPORT_ALL=1"}}
+	asked := 0
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		searchArguments(t, "s3cr3t")
+		if name, given, _ := req.BasicAuth(); name != "me" || given != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		asked++
+		backend.ServeHTTP(w, req)
+	}))
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "https://")
+	expanded := "https://me:s3cr3t%2F%2541@" + host + "/origin"
+	env := func(url, written string) domarkx.Env {
+		return domarkx.Env{
+			Config:  domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(url)}),
+			Written: domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(written)}),
+			Allow:   domarkx.Allow{URLs: []string{"https://" + host + "/", "ssh://h/", "ssh://git@h/"}},
+		}
+	}
+	r := open(t, env(expanded, "https://me:${TOKEN}@"+host+"/origin"))
+	if out := run(t, r, "log", `{}`); !strings.Contains(out, "Begin") || asked == 0 {
+		t.Errorf("log: %s; %d requests with the password", out, asked)
+	}
+	if !strings.Contains(ran(), "git remote-https") || strings.Contains(ran(), "s3cr3t") {
+		t.Errorf("git ran\n%s", ran())
+	}
+	for _, test := range []struct{ url, written string }{
+		{"https://" + host + "/s3cr3t", "https://" + host + "/${TOKEN}"},
+		{"https://" + host + "/origin?token=s3cr3t", "https://" + host + "/origin?token=${TOKEN}"},
+		{expanded, "${TOKEN}"},
+		{"https://me:s3c/r3t@" + host + "/origin", "https://me:${TOKEN}@" + host + "/origin"},
+		{"ssh://git@h/s3cr3t", "ssh://git@h/${TOKEN}"},
+	} {
+		_, err := open(t, env(test.url, test.written)).Execute(t.Context(), call(t, "status", `{}`))
+		if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "${NAME}") && !strings.Contains(err.Error(), "allow") {
+			t.Errorf("%s: %v", test.written, err)
+		}
+	}
+}
+
+// tracedGit puts a git first on PATH that has options of its own and records the arguments
+// of all programs that it starts. It returns the real git, and a function that returns
+// the records.
+func tracedGit(t *testing.T, options string) (program string, ran func() string) {
+	t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	trace := filepath.Join(dir, "trace")
+	write(t, filepath.Join(dir, "git"), "#!/bin/sh\nGIT_TRACE='"+trace+"' exec '"+program+"' "+options+" \"$@\"\n")
+	if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return program, func() string {
+		data, err := os.ReadFile(trace)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(data)
+	}
+}
+
+// searchArguments reports each process whose arguments have a text.
+func searchArguments(t *testing.T, text string) {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
+			t.Errorf("%s: %q", file, line)
+		}
+	}
+}
+
+// The value of a ${NAME} in a branch would be in versions.
+func TestNoSecretInBranch(t *testing.T) {
+	for _, key := range []string{"branch", "ref"} {
+		member := func(text string) domarkx.Value {
+			return domarkx.ObjectValue(domarkx.Member{Name: key, Value: domarkx.StringValue(text)})
+		}
+		_, err := gitrepository.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: member("s3cr3t"), Written: member("${TOKEN}")})
+		if err == nil || !strings.Contains(err.Error(), "/"+key) || strings.Contains(err.Error(), "s3cr3t") {
+			t.Error(err)
 		}
 	}
 }
