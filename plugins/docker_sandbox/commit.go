@@ -185,7 +185,11 @@ func (r *resource) give(ctx context.Context, w domarkx.VersionWriter, d *differe
 	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
 		return err
 	}
-	record, err := json.MarshalIndent(imageRecord{Image: r.state.Image, Layers: r.image.Layers}, "", "  ")
+	name := r.state.Image
+	if name == r.config.image {
+		name = r.config.written
+	}
+	record, err := json.MarshalIndent(imageRecord{Image: name, Layers: r.image.Layers}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 // A config is a resource's config, checked against what the user lets it have.
 type config struct {
 	image   string
+	written string // the image as the document has it, with ${NAME}
 	command []string
 	env     []string // NAME=VALUE
 	mounts  []hostMount
@@ -32,11 +33,17 @@ type hostMount struct {
 // parseConfig reads a config that fits the schema.
 func parseConfig(env domarkx.Env) (config, error) {
 	c := config{network: "none"}
+	if err := env.Literal("command"); err != nil {
+		return config{}, err
+	}
 	for _, m := range env.Config.Members() {
 		var err error
 		switch v := m.Value; m.Name {
 		case "image":
-			c.image = v.Text()
+			c.image, c.written = v.Text(), v.Text()
+			if written, ok := env.Written.Get("image"); ok && domarkx.Expanded(written, v) {
+				c.written = written.Text()
+			}
 		case "command":
 			c.command = []string{"sh", "-c", v.Text()}
 			if v.Kind() == domarkx.Array {
@@ -53,8 +60,12 @@ func parseConfig(env domarkx.Env) (config, error) {
 				c.env = append(c.env, e.Name+"="+e.Value.Text())
 			}
 		case "mounts":
+			written, _ := env.Written.Get("mounts")
 			for i, item := range v.Items() {
 				mount, err := parseMount(env, item)
+				if err == nil && len(written.Items()) > i {
+					err = literalTarget(written.Items()[i], item)
+				}
 				if err != nil {
 					return config{}, fmt.Errorf("config /mounts/%d: %w", i, err)
 				}
@@ -106,6 +117,17 @@ func parseBytes(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is too little: %w; engines want 6m at least", s, domarkx.ErrInvalid)
 	}
 	return n * unit, nil
+}
+
+// literalTarget refuses a ${NAME} in the target of a mount: its value would be the name
+// of a directory in versions.
+func literalTarget(written, item domarkx.Value) error {
+	before, _ := written.Get("target")
+	after, _ := item.Get("target")
+	if domarkx.Expanded(before, after) {
+		return fmt.Errorf("target: ${NAME} cannot be used here, because versions would show its value: %w; write the value itself", domarkx.ErrInvalid)
+	}
+	return nil
 }
 
 // parseMount checks a folder of the host, by where it leads.

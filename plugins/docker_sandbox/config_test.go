@@ -55,6 +55,22 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// Values of ${NAME} are refused where processes or versions would show them.
+func TestNoSecretInArguments(t *testing.T) {
+	shared := t.TempDir()
+	for _, test := range []struct{ written, expanded, want string }{
+		{`{"image": "x", "command": "serve --key=${KEY}"}`, `{"image": "x", "command": "serve --key=s3cr3t"}`, "/command"},
+		{`{"image": "x", "command": ["serve", "${KEY}"]}`, `{"image": "x", "command": ["serve", "s3cr3t"]}`, "/command"},
+		{`{"image": "x", "mounts": [{"source": "` + shared + `", "target": "/${KEY}"}]}`, `{"image": "x", "mounts": [{"source": "` + shared + `", "target": "/s3cr3t"}]}`, "/mounts/0: target"},
+	} {
+		env := domarkx.Env{Config: value(t, test.expanded), Written: value(t, test.written), Dir: t.TempDir(), Warn: func(string) {}, Allow: domarkx.Allow{Mounts: []string{shared}}}
+		_, err := dockersandbox.New().Open(t.Context(), env)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "${NAME}") || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: %v", test.written, err)
+		}
+	}
+}
+
 func TestSchema(t *testing.T) {
 	d, err := (&dockersandbox.Plugin{}).Describe(context.Background())
 	if err != nil {

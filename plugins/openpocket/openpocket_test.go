@@ -39,6 +39,15 @@ func parse(t testing.TB, text string) domarkx.Value {
 
 const png = "iVBORw0KGgo="
 
+// The name of the screenshots' directory is in versions.
+func TestNoSecretInScreenshots(t *testing.T) {
+	env := domarkx.Env{Dir: t.TempDir(), Config: parse(t, `{"screenshots": "s3cr3t"}`), Written: parse(t, `{"screenshots": "${KEY}"}`)}
+	_, err := openpocket.New().Open(t.Context(), env)
+	if err == nil || !strings.Contains(err.Error(), "/screenshots: ${NAME}") || strings.Contains(err.Error(), "s3cr3t") {
+		t.Error(err)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	call := func(tool, arguments string) domarkx.Call {
 		return domarkx.Call{Tool: tool, Arguments: parse(t, arguments)}

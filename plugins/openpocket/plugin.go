@@ -58,6 +58,9 @@ const (
 // Open opens the directory of a resource.
 func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	r := &resource{screenshots: defaultScreenshots, maxScreenshots: defaultMaxScreenshots}
+	if err := env.Literal("screenshots"); err != nil {
+		return nil, err
+	}
 	if dir, ok := env.Config.Get("screenshots"); ok {
 		clean := filepath.Clean(filepath.FromSlash(dir.Text()))
 		if !filepath.IsLocal(clean) || strings.ContainsRune(dir.Text(), 0) {
