@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An attachedNode is a folder of files that are attached to a session, beside its snapshots.
+// An attachedNode is a directory of a session's attached files, next to its snapshots.
 type attachedNode struct {
 	fixedNode
 	session string
@@ -30,8 +30,8 @@ var (
 	_ fs.NodeStatfser  = (*attachedNode)(nil)
 )
 
-// attached returns the inode of a file, or of a folder of files, that are attached to the
-// session whose newest snapshot tip is.
+// attached returns the inode of an attached file, or of a directory of attached files, of
+// a session with the newest snapshot tip.
 func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, path string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	files, err := n.attachedFiles(ctx, tip.ID)
 	if err != nil {
@@ -52,7 +52,7 @@ func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, p
 	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("attached", session, path+"/"), Gen: 1}), 0
 }
 
-// listAttached returns the names of attached files and of their folders below a path.
+// listAttached returns the names of the attached files and their directories below a path.
 func (n *node) listAttached(ctx context.Context, session string, tip domarkx.Info, path string) ([]fuse.DirEntry, error) {
 	files, err := n.attachedFiles(ctx, tip.ID)
 	if err != nil {
@@ -118,7 +118,7 @@ func (n *attachedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.Att
 	return 0
 }
 
-// An attachedFileNode is a file that is attached to a session.
+// An attachedFileNode is an attached file of a session.
 type attachedFileNode struct {
 	node
 	snapshot string
@@ -150,7 +150,7 @@ func (n *attachedFileNode) Open(ctx context.Context, flags uint32) (fs.FileHandl
 	return &attachedHandle{n, content}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// Setattr is refused: what is not in sessions/ never changes.
+// Setattr fails: only sessions/ can change.
 func (n *attachedFileNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }
@@ -166,7 +166,7 @@ var (
 	_ fs.FileReleaser = (*attachedHandle)(nil)
 )
 
-// Read gives a part of the content.
+// Read returns a part of the content.
 func (h *attachedHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	got, err := h.content.ReadAt(dest, off)
 	if err != nil && err != io.EOF {

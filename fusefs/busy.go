@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A User is a process that keeps a mount from being unmounted.
+// A User is a process that uses a mount and so prevents an unmount.
 type User struct {
 	PID     int
-	Command string   // as it was started, cut when long
-	Uses    []string // what it uses, such as "working directory" or "open file sessions/a.md"
+	Command string   // command line, truncated
+	Uses    []string // used files, such as "working directory" or "open file sessions/a.md"
 }
 
-// A BusyError says that a mount is in use. The mount is as it was.
+// A BusyError reports that a mount is in use. The mount has not changed.
 type BusyError struct {
 	Dir   string
-	Users []User // may be empty: other users' processes cannot be seen
+	Users []User // may be empty: processes of other users are invisible
 }
 
-// Error names everybody who uses the mount.
+// Error lists the users of the mount.
 func (e *BusyError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q is in use", e.Dir)

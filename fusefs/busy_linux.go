@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-const maxUses = 8 // of one process that are told
+const maxUses = 8 // reported uses of one process
 
-// Busy returns who uses a mounted folder, as far as this user may see: by working
-// directory, root, open files, program or mapped files. This process is left out.
+// Busy returns the processes that use a mounted directory and are visible to this user: by
+// working directory, root, open files, program or mapped files. It leaves out this
+// process.
 func Busy(dir string) ([]User, error) { return busy(dir, "") }
 
-// busy is Busy for a folder that the user knows under another path.
+// busy is Busy for a directory that the user knows under another path.
 func busy(dir, as string) ([]User, error) {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -40,8 +41,8 @@ func busy(dir, as string) ([]User, error) {
 	return users, nil
 }
 
-// usesOf returns what a process uses below a folder. Only links are read: nothing
-// is asked of the mount.
+// usesOf returns how a process uses files below a directory. It only reads links, so it
+// sends nothing to the mount.
 func usesOf(proc, dir, as string) []string {
 	var uses []string
 	add := func(kind, path string) {
@@ -77,7 +78,7 @@ func usesOf(proc, dir, as string) []string {
 	return uses
 }
 
-// under returns the part of a path below a folder.
+// under returns the part of a path below a directory.
 func under(path, dir string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, dir)
 	if !ok || rest != "" && rest[0] != '/' {

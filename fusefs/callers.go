@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	callerFresh = 50 * time.Millisecond // far less than it takes until a thread's number is used again
+	callerFresh = 50 * time.Millisecond // far less than the time until a thread id is reused
 	maxCallers  = 256
 )
 
-// callers remembers for a moment which process a thread is of: a program that opens
-// thousands of files would otherwise have it looked up at each.
+// callers caches the process of each thread for a moment: a program that opens thousands
+// of files would otherwise need a lookup for each.
 type callers struct {
 	mu    sync.Mutex
 	known map[uint32]knownCaller
@@ -26,7 +26,7 @@ type knownCaller struct {
 	until time.Time
 }
 
-// of returns the process of a thread and its group.
+// of returns the process of a thread and its process group.
 func (c *callers) of(thread uint32) sessions.Caller {
 	now := time.Now()
 	c.mu.Lock()

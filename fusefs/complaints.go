@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// An errorsNode is errors/ or a folder in it.
+// An errorsNode is errors/ or a directory in it.
 type errorsNode struct {
 	fixedNode
 	path string // "" for errors/
@@ -34,7 +34,7 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 		if data, at, err := n.tree.SaveErrors(session); err == nil {
 			child := &bytesNode{node: node{view: n.view}, data: data, at: at}
 			child.attr(&out.Attr, fileMode, int64(len(data)), at)
-			// Another text is another inode: what is open stays as it is.
+			// A changed text gets another inode, so that open files do not change.
 			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: number(string(data))}), 0
 		}
 	}
@@ -65,7 +65,7 @@ func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	return fs.NewListDirStream(entries), 0
 }
 
-// troubled returns the paths of all that is shown, in order.
+// troubled returns the paths of all files below errors/, sorted.
 func (n *errorsNode) troubled() []string {
 	paths := n.tree.Drafts()
 	for _, name := range n.tree.SessionsWithErrors() {
@@ -84,7 +84,7 @@ func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrO
 	return 0
 }
 
-// Unlink forgets a save that need not be mended any more.
+// Unlink dismisses the errors of a session.
 func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = steady(ctx)
 	if n.ReadOnly {

@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A place is what a path of components stands for in snapshots/ and messages/: a
-// session, or a folder of sessions.
+// A place is the meaning of a path in snapshots/ and messages/: a session, or a directory
+// of sessions.
 type place struct {
 	session domarkx.Info // its newest snapshot; no ID for a folder
 }
@@ -35,7 +35,7 @@ func (v *view) place(ctx context.Context, p string) (place, error) {
 	return place{}, err
 }
 
-// folders returns the names below a folder, by name.
+// folders returns the names in a directory, sorted.
 func (v *view) folders(ctx context.Context, p string) ([]string, error) {
 	if p != "" {
 		p += "/"
@@ -51,8 +51,8 @@ func (v *view) folders(ctx context.Context, p string) ([]string, error) {
 	return firstComponents(p, names), nil
 }
 
-// firstComponents returns the components that follow a prefix in names that are
-// sorted, each once.
+// firstComponents returns the distinct path components that follow a prefix in sorted
+// names.
 func firstComponents(prefix string, names []string) []string {
 	var found []string
 	seen := map[string]bool{}

@@ -1,16 +1,15 @@
-// Package fusefs shows sessions as files: it mounts
+// Package fusefs serves sessions as files. A mount contains
 //
-//	README.md                          what is what
+//	README.md                          an overview
 //	sessions/<name>.md                 read-write; a save is a new snapshot
 //	snapshots/<name>/<NNNN>-<oid>.md   read-only, every snapshot; also .json, and latest.md, latest.json
 //	messages/<name>/<NNNN>-<role>/     message.md and message.json of each message, workspace: its version
-//	workspaces/<name>/<NNNN>-<oid>/    read-only, every version of a workspace, a folder for each resource
-//	errors/<name>.md                   what became of a save that is not in the session as it was saved
+//	workspaces/<name>/<NNNN>-<oid>/    read-only, every version of a workspace, a directory for each resource
+//	errors/<name>.md                   a save that did not parse or was merged, and why
 //
-// It knows nothing of how sessions are stored: that is behind [Sessions],
-// [Snapshots], [Messages], [Names] and [Saver]. What programs do in sessions/ is
-// the work of package sessions, what was saved and is no snapshot yet is kept by
-// package drafts, versions of workspaces are served by package workspaces; this package turns both into a file system.
+// The store is behind [Sessions], [Snapshots], [Messages], [Names] and [Saver]. Package
+// sessions implements sessions/, package drafts stores saves until they are snapshots,
+// and package workspaces serves workspaces/.
 //
-// SEMANTICS.md says what can be relied on, and where the mount is not POSIX.
+// SEMANTICS.md documents the guarantees and the differences from POSIX.
 package fusefs

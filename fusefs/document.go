@@ -11,8 +11,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// A documentHandle is an open document. It is rendered when it is first read, and
-// kept while it is open: the kernel reads a piece at a time.
+// A documentHandle is an open document. It is rendered for the first read and stays in
+// memory while it is open, because the kernel reads a piece at a time.
 type documentHandle struct {
 	of *documentNode
 
@@ -38,7 +38,7 @@ func (h *documentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse
 	return fuse.ReadResultData(part(h.data, dest, off)), 0
 }
 
-// Setattr is refused: documents never change.
+// Setattr fails: documents never change.
 func (n *documentNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// errnos says which error a program sees for which of ours.
+// errnos maps errors of this program to error numbers.
 var errnos = []struct {
 	err   error
 	errno syscall.Errno
@@ -24,9 +24,8 @@ var errnos = []struct {
 	{context.DeadlineExceeded, syscall.ETIMEDOUT},
 }
 
-// Errno returns the error number that a program sees for an error; 0 for nil. An
-// error that stems from a system call keeps its number, one that nobody knows is
-// an I/O error.
+// Errno returns the error number for an error, or 0 for nil. An error from a system call
+// keeps its number. Unknown errors are I/O errors.
 func Errno(err error) syscall.Errno {
 	if err == nil {
 		return 0

@@ -80,8 +80,8 @@ func TestADeadMountIsClearedAway(t *testing.T) {
 	}
 }
 
-// A user that cannot be seen may be one that is just leaving: such as this process, which is
-// left out of those that are told.
+// An invisible user may be a process that is about to close its last file, like this one,
+// which the list of users leaves out.
 func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
 	for _, name := range []string{"README.md", "workspaces/w/latest/fs/f"} {
 		m := mounted(t)

@@ -10,8 +10,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// A fixedNode is a folder whose names cannot be changed, not by root either: the
-// library would take an operation that a node does not have for done.
+// A fixedNode is a directory whose names nobody can change, including root. The library
+// reports success for operations that a node does not implement, so they are implemented
+// here.
 type fixedNode struct{ node }
 
 // What programs try to change a folder with.
@@ -27,43 +28,43 @@ var (
 	_ fs.NodeSetattrer = (*fixedNode)(nil)
 )
 
-// Create is refused.
+// Create fails.
 func (*fixedNode) Create(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EROFS
 }
 
-// Mknod is refused.
+// Mknod fails.
 func (*fixedNode) Mknod(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Mkdir is refused.
+// Mkdir fails.
 func (*fixedNode) Mkdir(context.Context, string, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Rmdir is refused.
+// Rmdir fails.
 func (*fixedNode) Rmdir(context.Context, string) syscall.Errno { return syscall.EROFS }
 
-// Unlink is refused.
+// Unlink fails.
 func (*fixedNode) Unlink(context.Context, string) syscall.Errno { return syscall.EROFS }
 
-// Symlink is refused.
+// Symlink fails.
 func (*fixedNode) Symlink(context.Context, string, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Link is refused.
+// Link fails.
 func (*fixedNode) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Rename is refused.
+// Rename fails.
 func (*fixedNode) Rename(context.Context, string, fs.InodeEmbedder, string, uint32) syscall.Errno {
 	return syscall.EROFS
 }
 
-// Setattr is refused.
+// Setattr fails.
 func (*fixedNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }

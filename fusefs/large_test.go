@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 )
 
-// Large files are read in blocks, which several readers use at once.
+// TestLargeFilesShow reads large files with several readers, which share their blocks.
 func TestLargeFilesShow(t *testing.T) {
 	m := mounted(t)
 	content := make([]byte, 21<<20+123)
@@ -46,7 +46,7 @@ func TestLargeFilesShow(t *testing.T) {
 				if got, err := f.ReadAt(p[:n], int64(at)); !bytes.Equal(p[:got], want) || err != nil && err != io.EOF {
 					t.Errorf("%d bytes at %d: %d, %v", n, at, got, err)
 				}
-				// So that the next one asks the server.
+				// Drop the pages, so that the next reader asks the server.
 				if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 					t.Error(err)
 				}
@@ -56,7 +56,7 @@ func TestLargeFilesShow(t *testing.T) {
 	readers.Wait()
 }
 
-// The kernel reads further ahead where the administrator has mounted.
+// TestVersionsAreReadAhead checks that the kernel reads further ahead in mounts of root.
 func TestVersionsAreReadAhead(t *testing.T) {
 	m := mounted(t)
 	devices := m.inner()

@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A messagesNode is messages/, a folder in it, or the folder of a session's
+// A messagesNode is messages/, a directory in it, or the directory of a session's
 // messages.
 type messagesNode struct {
 	fixedNode
@@ -92,7 +92,7 @@ func (n *messagesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.Att
 	return 0
 }
 
-// A messageNode is the folder of one message of one snapshot.
+// A messageNode is the directory of one message of a snapshot.
 type messageNode struct {
 	fixedNode
 	session string

@@ -23,27 +23,26 @@ import (
 
 // A Server is a mount that this process serves.
 type Server struct {
-	real    string // the folder without symbolic links
+	real    string // the directory without symbolic links
 	dir     string
 	fuse    *fuse.Server
 	view    *view
 	tree    *sessions.Tree
 	journal *drafts.Journal // nil when read-only
 
-	inner sync.WaitGroup // what serves workspaces/
+	inner sync.WaitGroup // the goroutines that serve workspaces/
 
-	ended func() error // ends what is behind the mount, once
+	ended func() error // closes the tree and the journal, once
 }
 
-// Mount mounts the sessions, and serves them until they are unmounted. What an
-// earlier mount acknowledged and did not get to is done first. When it returns the
-// mount is usable.
+// Mount mounts the sessions and serves them until they are unmounted. It first completes
+// the work that an earlier mount acknowledged. The mount is usable when Mount returns.
 //
-// The serving process opens no file of its mount with package os: the poller would
-// wait for an answer that it keeps the process from giving.
+// The serving process must not open files of its mount with package os: the poller would
+// wait for an answer while it blocks the goroutine that has to give it.
 //
-// A mount whose process died is cleared away. A folder that something else is
-// mounted on is domarkx.ErrExists.
+// Mount replaces a mount whose process died. It returns domarkx.ErrExists if anything else
+// is mounted on the directory.
 func Mount(ctx context.Context, o Options) (*Server, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -61,12 +60,12 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("mounting on %q: %w: it is not a folder", dir, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("mounting on %q: %w: it is not a directory", dir, domarkx.ErrInvalid)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	// Found before there is a mount that this process must not ask.
+	// Before the mount exists, because this process must not send requests to it.
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
@@ -83,7 +82,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		if err == nil {
 			break
 		}
-		// Right after a dead mount was cleared away the first one may fail.
+		// The first mount after a dead one was removed may fail.
 		if try > 0 || Recover(ctx, dir) != nil {
 			return nil, errors.Join(fmt.Errorf("mounting on %q: %w", dir, err), s.ended())
 		}
@@ -93,7 +92,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	}
 	if err := s.mountWorkspaces(); err != nil {
 		gone := Unmount(ctx, dir)
-		if errors.Is(gone, domarkx.ErrNotFound) { // somebody unmounted it already
+		if errors.Is(gone, domarkx.ErrNotFound) { // it was unmounted meanwhile
 			return s, nil
 		}
 		return nil, errors.Join(fmt.Errorf("mounting on %q: %w", s.workspacesDir(), err), gone, s.ended())
@@ -101,7 +100,8 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// behind makes what is behind the mount, and takes up what was left.
+// behind creates the tree and the journal of the mount, and adopts the drafts of earlier
+// mounts.
 func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts}
 	v.uid, v.gid = ownerOf()
@@ -128,15 +128,15 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	v.tree = s.tree
 	found, err := journal.Adopt()
 	if err != nil {
-		o.Logger.Error("reading what an earlier mount kept", "err", err)
+		o.Logger.Error("reading the drafts of an earlier mount", "err", err)
 	}
 	if err := s.tree.Adopt(ctx, found); err != nil {
-		o.Logger.Error("taking up what an earlier mount kept", "err", err)
+		o.Logger.Error("adopting the drafts of an earlier mount", "err", err)
 	}
 	return v, nil
 }
 
-// rendered makes what is not in memory.
+// rendered renders a document or message that is not cached.
 func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
 	if r.message >= 0 {
 		return v.Messages.Message(ctx, r.id, r.message, r.form)
@@ -144,7 +144,7 @@ func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
 	return v.Snapshots.Render(ctx, r.id, r.form)
 }
 
-// A store is the snapshots as package sessions wants them.
+// A store provides snapshots to package sessions.
 type store struct{ *view }
 
 func (s store) History(ctx context.Context, name string) ([]domarkx.Info, error) {
@@ -155,10 +155,10 @@ func (s store) Markdown(ctx context.Context, id string) ([]byte, error) {
 	return s.documents.get(ctx, render{id, -1, Markdown})
 }
 
-// subtype is what follows "fuse." in the mount table, see [FileSystem].
+// subtype follows "fuse." in the mount table, see [FileSystem].
 const subtype = "domarkx"
 
-// sourceName returns what the mount table shows as the source.
+// sourceName returns the source that the mount table shows.
 func sourceName(o Options) string { return cmp.Or(o.Label, subtype) }
 
 func serve(v *view) (*fuse.Server, error) {
@@ -174,7 +174,7 @@ func serve(v *view) (*fuse.Server, error) {
 			DisableXAttrs: true,
 			// A file's content changes only through the kernel.
 			ExplicitDataCacheControl: true,
-			// Only who asks for attributes while listing gets them with the names.
+			// The kernel decides whether a listing needs attributes.
 			ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO,
 			DirectMount:       true,
 			MaxWrite:          1 << 20,
@@ -185,8 +185,8 @@ func serve(v *view) (*fuse.Server, error) {
 	if v.ReadOnly {
 		options.Options = append(options.Options, "ro")
 	}
-	// Not fs.Mount: it opens a file of the mount in this process, and a server that
-	// is killed while it asks itself something never ends: it waits for its own answer.
+	// Not fs.Mount: it opens a file of the mount in this process, and a server that is
+	// killed while it waits for its own answer never ends.
 	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}}}, options), v.Dir, &options.MountOptions)
 	if err != nil {
 		return nil, err
@@ -194,10 +194,10 @@ func serve(v *view) (*fuse.Server, error) {
 	return server, begin(server, v.Dir)
 }
 
-// begin serves a mount in the background, and waits until it is usable.
+// begin serves a mount in the background and waits until it is usable.
 func begin(server *fuse.Server, dir string) error {
-	// Programs that are started meanwhile must not have the connection: it would
-	// outlive this process with them.
+	// Programs that are started meanwhile must not inherit the connection: it would
+	// outlive this process.
 	if err := keepConnections(); err != nil {
 		return err
 	}
@@ -205,24 +205,23 @@ func begin(server *fuse.Server, dir string) error {
 	return usable(server, dir)
 }
 
-// Dir returns the folder that is mounted on, as an absolute path.
+// Dir returns the absolute path of the mounted directory.
 func (s *Server) Dir() string { return s.dir }
 
-// Wait waits until the folder is unmounted, by whomever, and all that was
-// acknowledged has become snapshots. The error says what has not, and waits for
-// the next mount.
+// Wait waits until the mount ends, however it ends, and all acknowledged saves are
+// snapshots. The error names the saves that are not; the next mount retries them.
 func (s *Server) Wait() error {
 	s.fuse.Wait()
 	s.inner.Wait()
 	return s.ended()
 }
 
-// Settle makes snapshots of what programs saved so far without waiting for more. It
-// returns the sessions that still have a save which is not in them.
+// Settle creates snapshots of all saves so far without waiting for more. It returns the
+// sessions that still have a save without a snapshot.
 func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx) }
 
-// Unmount unmounts the folder, as [Wait] goes on to describe. While somebody uses
-// it, it stays whole; the error is a [*BusyError].
+// Unmount unmounts the directory and waits like [Server.Wait]. While the mount is in use
+// it returns a [*BusyError] and changes nothing.
 func (s *Server) Unmount(ctx context.Context) error {
 	if err := s.TryUnmount(ctx); err != nil {
 		return err
@@ -230,15 +229,14 @@ func (s *Server) Unmount(ctx context.Context) error {
 	return s.Wait()
 }
 
-// TryUnmount unmounts the folder, or returns a [*BusyError], and waits for nothing
-// else.
+// TryUnmount unmounts the directory without waiting for saves, or returns a [*BusyError].
 func (s *Server) TryUnmount(ctx context.Context) error {
-	// The mount itself is not asked: it is this process that would have to answer.
+	// Without a request to the mount, which this process would have to answer.
 	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) }
 	return unmountBoth(ctx, s.dir, innerOf)
 }
 
-// end makes snapshots of what was acknowledged, and closes the journal.
+// end creates snapshots of all acknowledged saves, and closes the journal.
 func (s *Server) end() error {
 	err := s.tree.Close(context.Background())
 	if s.journal != nil {

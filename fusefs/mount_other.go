@@ -11,32 +11,32 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Server is a mount that this process serves. There is none on this system.
+// A Server is a mount that this process serves. It does not exist on this system.
 type Server struct{}
 
 func unsupported() error {
 	return fmt.Errorf("mounting on %s: %w", runtime.GOOS, domarkx.ErrUnsupported)
 }
 
-// Mount is not possible on this system: domarkx.ErrUnsupported.
+// Mount returns domarkx.ErrUnsupported on this system.
 func Mount(context.Context, Options) (*Server, error) { return nil, unsupported() }
 
-// Recover is not possible on this system: domarkx.ErrUnsupported.
+// Recover returns domarkx.ErrUnsupported on this system.
 func Recover(context.Context, string) error { return unsupported() }
 
 // Unmount is not possible on this system: domarkx.ErrUnsupported.
 func Unmount(context.Context, string) error { return unsupported() }
 
-// Resolve returns the absolute path of a folder.
+// Resolve returns the absolute path of a directory.
 func Resolve(dir string) (string, error) { return filepath.Abs(dir) }
 
 // SourceOf finds no mount on this system.
 func SourceOf(string) (source string, ok bool) { return "", false }
 
-// Detach is not possible on this system: domarkx.ErrUnsupported.
+// Detach returns domarkx.ErrUnsupported on this system.
 func Detach(context.Context, string, string) error { return unsupported() }
 
-// Busy is not possible on this system: domarkx.ErrUnsupported.
+// Busy returns domarkx.ErrUnsupported on this system.
 func Busy(string) ([]User, error) { return nil, unsupported() }
 
 // Dir returns the folder that is mounted on.

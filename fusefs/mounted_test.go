@@ -30,9 +30,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 )
 
-// The mount is served by a process of its own: a test that starts programs inside
-// a mount that it serves itself can wait for itself (fork and exec stop its
-// threads).
+// serveVariable makes the test binary serve a mount. A test must not serve a mount that
+// it starts programs in: fork and exec stop its threads, so it could wait for itself.
 const serveVariable = "FUSEFS_TEST_SERVE"
 
 func TestMain(m *testing.M) {

@@ -24,8 +24,7 @@ func mounts() ([]mounted, error) {
 	return parseMountinfo(data), nil
 }
 
-// parseMountinfo reads /proc/PID/mountinfo (proc(5)). Lines it does not understand
-// are left out.
+// parseMountinfo parses /proc/PID/mountinfo (proc(5)). It skips malformed lines.
 func parseMountinfo(data []byte) []mounted {
 	var all []mounted
 	for line := range bytes.Lines(data) {
@@ -39,7 +38,7 @@ func parseMountinfo(data []byte) []mounted {
 	return all
 }
 
-// unescape undoes the kernel's spelling of blanks and backslashes, \ooo.
+// unescape decodes the kernel's \ooo escapes of blanks and backslashes.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

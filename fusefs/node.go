@@ -20,15 +20,15 @@ import (
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
-// How long the kernel may keep what cannot change (attributes of a file, what is
-// below an object id) and what it refreshes at every lookup anyway.
+// Times that the kernel may cache immutable data (attributes of a file, everything below
+// an object id) and data that it refreshes with every lookup.
 const (
 	forever = 24 * time.Hour
 	moment  = time.Second
-	always  = 10 * 365 * 24 * time.Hour // names at the top: another mount is on one of them
+	always  = 10 * 365 * 24 * time.Hour // names in the root: one of them is a mount point
 )
 
-// A view is what all nodes of one mount share.
+// A view is the state that all nodes of a mount share.
 type view struct {
 	Options
 	tree      *sessions.Tree
@@ -39,18 +39,18 @@ type view struct {
 	versions  atomic.Pointer[workspaces.FS] // behind workspaces/
 	uid, gid  uint32
 	started   time.Time
-	statfs    string // the folder whose file system statfs tells about
+	statfs    string // the directory whose file system statfs describes
 	log       *slog.Logger
 	readers   callers
 }
 
-// A node is what every file and folder of the mount is made of.
+// A node is the base of every file and directory of the mount.
 type node struct {
 	fs.Inode
 	*view
 }
 
-// Statfs tells about the file system that drafts are kept on.
+// Statfs describes the file system that stores the drafts.
 func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(n.view.statfs, &st); err != nil {
@@ -61,7 +61,7 @@ func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	return 0
 }
 
-// fail logs an error that is the mount's fault and returns its number.
+// fail returns the number of an error, and logs errors that are not the caller's fault.
 func (v *view) fail(doing, what string, err error) syscall.Errno {
 	errno := Errno(err)
 	if errno == syscall.EIO {
@@ -70,13 +70,13 @@ func (v *view) fail(doing, what string, err error) syscall.Errno {
 	return errno
 }
 
-// number returns an inode number that something has in every mount.
+// number returns an inode number that is the same in every mount.
 func number(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, part := range parts {
 		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
-	return h.Sum64() | 1<<63 // those of package sessions begin with 0
+	return h.Sum64() | 1<<63 // numbers of package sessions have a 0 bit there
 }
 
 func (v *view) attr(out *fuse.Attr, mode uint32, size int64, at time.Time) {
@@ -102,7 +102,7 @@ func callerFrom(ctx context.Context) sessions.Caller {
 	return sessions.Caller{}
 }
 
-// readerFrom is callerFrom for what happens very often.
+// readerFrom is callerFrom for frequent calls.
 func (v *view) readerFrom(ctx context.Context) sessions.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return v.readers.of(c.Pid)
@@ -110,8 +110,8 @@ func (v *view) readerFrom(ctx context.Context) sessions.Caller {
 	return sessions.Caller{}
 }
 
-// steady returns a context that a signal to the caller does not end: programs are
-// not prepared for EINTR from a file system, and most calls are over at once.
+// steady returns a context that a signal to the caller does not cancel: programs do not
+// expect EINTR from a file system, and most calls are short.
 func steady(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 const (
@@ -153,7 +153,7 @@ func (n *bytesNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off in
 	return fuse.ReadResultData(part(n.data, dest, off)), 0
 }
 
-// part returns what a read of len(dest) bytes gets.
+// part returns the bytes for a read of len(dest) bytes.
 func part(data, dest []byte, off int64) []byte {
 	size := int64(len(data))
 	off = min(off, size)
@@ -180,7 +180,7 @@ func (n *linkNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 
 func (n *linkNode) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(n.target), 0 }
 
-// Setattr is refused: what is not in sessions/ never changes.
+// Setattr fails: only sessions/ can change.
 func (n *bytesNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }

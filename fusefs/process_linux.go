@@ -9,19 +9,19 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// callerOf returns the process of a thread and its group. A process that is not
-// there any more is nobody.
+// callerOf returns the process of a thread and its process group, or the zero Caller if
+// the process has ended.
 //
-// The kernel asks for a flush in the middle of execve(2), when it closes the files
-// that were open in the parent, and waits for the answer with a lock held that reading
-// /proc/PID/stat takes too (as Linux 6.18 does): whoever answers must not read it.
+// The kernel sends a flush during execve(2), when it closes the files that were open in
+// the parent, and waits for the answer with a lock held that reading /proc/PID/stat takes
+// as well (as of Linux 6.18). So the server must not read that file.
 func callerOf(thread uint32) sessions.Caller {
 	if thread == 0 {
 		return sessions.Caller{}
 	}
 	process := uint64(thread)
 	fd, err := unix.PidfdOpen(int(process), 0)
-	if err != nil { // only the first thread of a process has one
+	if err != nil { // only the main thread of a process has one
 		status, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/status")
 		if !ok {
 			return sessions.Caller{}
@@ -34,7 +34,7 @@ func callerOf(thread uint32) sessions.Caller {
 		defer unix.Close(fd)
 		var info unix.Stat_t
 		if unix.Fstat(fd, &info) == nil {
-			unique = info.Ino // since Linux 6.9 of this process alone, as long as the machine runs
+			unique = info.Ino // unique until the next boot since Linux 6.9
 		}
 	}
 	group, err := unix.Getpgid(int(process))
@@ -44,8 +44,8 @@ func callerOf(thread uint32) sessions.Caller {
 	return sessions.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
 }
 
-// readProc reads the beginning of a file of proc(5), in as few system calls as it
-// takes: it is done at every open.
+// readProc reads the beginning of a file of proc(5) with as few system calls as possible,
+// because every open needs it.
 func readProc(path string) ([]byte, bool) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -57,7 +57,7 @@ func readProc(path string) ([]byte, bool) {
 	return data[:max(n, 0)], err == nil && n > 0
 }
 
-// statusNumber returns a number of /proc/PID/status, 0 when it is not there.
+// statusNumber returns a number of /proc/PID/status, or 0 if it is missing.
 func statusNumber(status []byte, key string) uint64 {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok {

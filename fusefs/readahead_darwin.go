@@ -1,4 +1,4 @@
 package fusefs
 
-// readAhead does nothing: on macOS the kernel decides.
+// readAhead does nothing: macOS decides on its own.
 func readAhead(string, int) {}

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// readAhead lets the kernel read up to n bytes of a mount ahead of who reads a file from
-// end to end. It begins with 128 KiB, whatever the server asks for, and only the system's
-// administrator may change that; for others it stays.
+// readAhead lets the kernel read up to n bytes ahead of a sequential reader of the mount.
+// The default is 128 KiB, whatever the server requests, and only an administrator may
+// change it; other users keep the default.
 func readAhead(dir string, n int) {
 	all, err := mounts()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// recent keeps the last few values of a function of something that never changes.
+// recent caches the last values of a function of immutable data.
 type recent[V any] struct {
 	make func(ctx context.Context, key string) (V, error)
 	max  int

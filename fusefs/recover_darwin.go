@@ -14,36 +14,36 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Recover clears away what a dead mount left on a folder.
+// Recover unmounts a dead mount from a directory.
 func Recover(_ context.Context, dir string) error {
 	_, err := os.Stat(dir)
 	if !errors.Is(err, syscall.ENXIO) && !errors.Is(err, syscall.ENOTCONN) {
 		return nil
 	}
 	if err := unix.Unmount(dir, unix.MNT_FORCE); err != nil {
-		return fmt.Errorf("clearing away a dead mount on %q: %w", dir, err)
+		return fmt.Errorf("removing a dead mount on %q: %w", dir, err)
 	}
 	return nil
 }
 
-// clearDead clears away what a mount left on a folder when its connection was cut.
+// clearDead unmounts a mount from a directory after its connection was cut.
 func clearDead(dir string) error { return Recover(context.Background(), dir) }
 
 // unmountLazily unmounts a living mount from a directory. Programs that use it get errors:
 // macOS has no lazy unmount.
 func unmountLazily(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE) }
 
-// mountsDirectly reports that there is one way of mounting only.
+// mountsDirectly returns false: macOS has only one way of mounting.
 func mountsDirectly() bool { return false }
 
-// keepConnections has nothing to do.
+// keepConnections does nothing.
 func keepConnections() error { return nil }
 
 // usable waits until a mount answers.
 func usable(server *fuse.Server, _ string) error { return server.WaitMount() }
 
-// Unmount unmounts a folder that sessions are mounted on. While somebody uses it,
-// it stays whole; the error is a [*BusyError].
+// Unmount unmounts a directory with sessions. While the mount is in use it returns a
+// [*BusyError] and changes nothing.
 func Unmount(ctx context.Context, dir string) error {
 	return unmountBoth(ctx, dir, func(dir string) string {
 		if beside, err := os.Readlink(filepath.Join(dir, workspacesName)); err == nil {
@@ -55,7 +55,7 @@ func Unmount(ctx context.Context, dir string) error {
 
 func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
 	err := unix.Unmount(innerOf(dir), 0)
-	if err == nil || errors.Is(err, syscall.EINVAL) { // it may have none
+	if err == nil || errors.Is(err, syscall.EINVAL) { // the mount may have no workspaces
 		err = unix.Unmount(dir, 0)
 	}
 	switch {
@@ -73,6 +73,5 @@ func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string)
 	return nil
 }
 
-// Busy returns who uses a mounted folder. macOS tells it to lsof(8) only: nobody is
-// found.
+// Busy returns nobody: macOS reports the users of a mount only to lsof(8).
 func Busy(string) ([]User, error) { return nil, nil }

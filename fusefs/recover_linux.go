@@ -18,12 +18,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// usable has nothing to wait for: mount(2) has returned, and whoever asks the mount
-// something waits for the server to begin. The server must not ask itself, see serve.
+// usable does not wait: mount(2) has returned, and requests wait for the server to start.
+// The server must not send requests to itself, see serve.
 func usable(*fuse.Server, string) error { return nil }
 
-// Recover clears away what dead mounts of this package left on a folder. A living
-// mount, or one of another kind, is domarkx.ErrExists.
+// Recover unmounts dead mounts of this package from a directory. It returns
+// domarkx.ErrExists for a living mount or one of another kind.
 func Recover(ctx context.Context, dir string) error {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -45,16 +45,16 @@ func Recover(ctx context.Context, dir string) error {
 			return fmt.Errorf("%q: %w: a dead %s is mounted there, unmount it first", dir, domarkx.ErrExists, top.kind)
 		}
 		if err := detach(ctx, dir); err != nil {
-			return fmt.Errorf("clearing away a dead mount on %q: %w", dir, err)
+			return fmt.Errorf("removing a dead mount on %q: %w", dir, err)
 		}
 	}
 	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
 }
 
-// clearDead clears away what a mount of this package that has ended left on a folder,
-// whose path is canonical, when its connection was cut. The folder may be in a mount
-// of this process, which only others may ask: when it is killed while it waits for
-// its own answer, it never ends, and who uses the mount neither.
+// clearDead unmounts a mount of this package that has ended because its connection was
+// cut. dir must be canonical. It may lie in a mount of this process, so another process
+// has to do it: a process that is killed while it waits for its own answer never ends, nor
+// do the users of the mount.
 func clearDead(dir string) error {
 	all, err := mounts()
 	if err != nil {
@@ -73,15 +73,15 @@ func clearDead(dir string) error {
 // use it can continue; the mount ends when the last of them leaves.
 func unmountLazily(dir string) error { return clearDead(dir) }
 
-// mountsDirectly reports whether mounts inside our own are made with mount(2): it
-// asks our own server, which must not be killed meanwhile, so that another program
-// is better.
+// mountsDirectly reports whether mounts inside our own are created with mount(2). That
+// sends requests to our own server, which must not be killed meanwhile, so fusermount is
+// preferred.
 func mountsDirectly() bool {
 	_, err := fusermountProgram()
 	return err != nil
 }
 
-// keepConnections lets no program that is started have this process's connections.
+// keepConnections sets close-on-exec on the connections of mounts.
 func keepConnections() error {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -96,8 +96,8 @@ func keepConnections() error {
 	return nil
 }
 
-// canonical returns the absolute path without symbolic links, as the mount table
-// has it. Nothing that is mounted on the folder is asked: its server may be stopped.
+// canonical returns the absolute path without symbolic links, as in the mount table. It
+// sends no request to a mount on the directory, whose server may be stopped.
 func canonical(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func canonical(dir string) (string, error) {
 	return dir, fmt.Errorf("%q: %w", dir, syscall.ELOOP)
 }
 
-// topmost returns the mount on a folder that covers the others.
+// topmost returns the topmost mount on a directory.
 func topmost(all []mounted, dir string) (mounted, bool) {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].dir == dir {
@@ -138,15 +138,15 @@ func topmost(all []mounted, dir string) (mounted, bool) {
 	return mounted{}, false
 }
 
-// dead reports whether the process that served a mount is gone.
+// dead reports whether the process that served a mount has ended.
 func dead(dir string) bool {
-	// Not stat(2): the kernel answers that from its cache for a while.
+	// Not stat(2), which the kernel answers from its cache for a while.
 	var st unix.Statfs_t
 	err := unix.Statfs(dir, &st)
 	return errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// detach unmounts lazily: who still uses it gets errors, but the folder is free.
+// detach unmounts lazily: current users get errors, but the directory is free.
 func detach(ctx context.Context, dir string) error {
 	if err := unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != unix.EPERM {
 		return err
@@ -154,13 +154,12 @@ func detach(ctx context.Context, dir string) error {
 	return fusermount(ctx, "-u", "-z", "--", dir)
 }
 
-// Unmount unmounts a folder that sessions are mounted on, also by another process.
-// While somebody uses it, it stays whole; the error is a [*BusyError]. A folder
-// that no sessions are mounted on is domarkx.ErrNotFound.
+// Unmount unmounts a directory with sessions, also one of another process. While the mount
+// is in use it returns a [*BusyError] and changes nothing. It returns domarkx.ErrNotFound
+// if no sessions are mounted there.
 func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
 
-// unmountBoth unmounts a folder, and before it the one that workspaces are mounted
-// on.
+// unmountBoth unmounts the mount of the workspaces, then the directory itself.
 func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -178,8 +177,8 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 		return detach(ctx, dir)
 	}
 	inner := innerOf(dir)
-	// Who has just closed its last file counts as a user for a moment longer, which is a long one
-	// where there is much to do. Who is still seen then is one.
+	// A process that has just closed its last file counts as a user for a moment, which is
+	// longer on a busy machine. A process that is still visible after that is a user.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
 		err = unmountAll(ctx, dir, inner)
 		if err == nil || wait > 2*time.Second {
@@ -209,7 +208,7 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	return fmt.Errorf("unmounting %q: %w", dir, err)
 }
 
-// innerDir returns the folder that the workspaces of a mount are mounted on.
+// innerDir returns the mount point of the workspaces of a mount.
 func innerDir(dir string) string {
 	inside := filepath.Join(dir, workspacesName)
 	if beside, err := os.Readlink(inside); err == nil {
@@ -220,8 +219,8 @@ func innerDir(dir string) string {
 	return inside
 }
 
-// unmountAll unmounts what is mounted inside, then the folder itself. While somebody
-// is seen to use either, it begins with neither.
+// unmountAll unmounts the inner mount, then the directory itself. It does neither if
+// either has users.
 func unmountAll(ctx context.Context, dir, inner string) error {
 	all, err := mounts()
 	if err != nil {
@@ -238,8 +237,7 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 	return unmount(ctx, dir)
 }
 
-// awaitInner waits until the server of a mount that could not be unmounted has
-// mounted again what is inside.
+// awaitInner waits until the server has restored the inner mount after a failed unmount.
 func awaitInner(ctx context.Context, inner string) {
 	for deadline := time.Now().Add(10 * patience); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		if all, err := mounts(); err != nil {
@@ -250,7 +248,7 @@ func awaitInner(ctx context.Context, inner string) {
 	}
 }
 
-// usersOf returns who uses a mount, or the one of its workspaces.
+// usersOf returns the users of a mount and of the mount of its workspaces.
 func usersOf(dir, inner string) ([]User, error) {
 	users, err := Busy(dir)
 	if _, inside := under(inner, dir); err != nil || inside {
@@ -275,7 +273,7 @@ func fusermountProgram() (string, error) {
 	return program, err
 }
 
-// fusermount does what only root may do otherwise.
+// fusermount runs fusermount3, which has the privileges that mount(2) and umount(2) need.
 func fusermount(ctx context.Context, args ...string) error {
 	program, err := fusermountProgram()
 	if err != nil {

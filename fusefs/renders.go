@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	maxRenders = 64 << 20 // bytes kept of what was rendered
-	maxSizes   = 1 << 17  // sizes kept
+	maxRenders = 64 << 20 // bytes of cached documents
+	maxSizes   = 1 << 17  // cached sizes
 )
 
-// A render names something that never changes.
+// A render identifies an immutable document or message in a form.
 type render struct {
 	id      string // of a snapshot
 	message int    // -1 for the whole document
 	form    Form
 }
 
-// renders keeps what was rendered last, and the sizes of more. Of several readers
-// that want the same at once, one renders it.
+// renders caches the latest rendered documents, and the sizes of more. Concurrent readers
+// share one rendering.
 type renders struct {
 	make func(context.Context, render) ([]byte, error)
 
@@ -28,7 +28,7 @@ type renders struct {
 	order *list.List
 	bytes int
 	under map[render]*rendering
-	sizes [2]map[render]int64 // young and old
+	sizes [2]map[render]int64 // recent and older ones
 }
 
 type rendered struct {
@@ -46,7 +46,7 @@ func newRenders(draw func(context.Context, render) ([]byte, error)) *renders {
 	return &renders{make: draw, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
 }
 
-// get returns what r names; the caller does not change it.
+// get returns the bytes of r. The caller must not change them.
 func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	c.mu.Lock()
 	if e := c.kept[r]; e != nil {
@@ -68,7 +68,7 @@ func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	c.under[r] = u
 	c.mu.Unlock()
 
-	// Others may wait for it: one reader's interrupt does not end it.
+	// Other readers may wait for it, so the interrupt of one does not cancel it.
 	u.data, u.err = c.make(context.WithoutCancel(ctx), r)
 	c.mu.Lock()
 	delete(c.under, r)
@@ -80,7 +80,7 @@ func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	return u.data, u.err
 }
 
-// measured remembers the size of something.
+// measured caches a size.
 func (c *renders) measured(r render, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *renders) keep(r render, data []byte) {
 	}
 }
 
-// size returns how long something is, when that is known without rendering it.
+// size returns a cached size.
 func (c *renders) size(r render) (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,15 +36,16 @@ lists; what begins with a dot, or ends in ~, .swp, .tmp or .bak, is for editors:
 it is gone when this folder is unmounted.
 `
 
-// ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index: what is
-// in sessions/ is in these folders many times, and each file is made when it is read.
+// ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index: these
+// directories repeat the contents of sessions/ many times, and each file is rendered when
+// it is read.
 const ignored = `# sessions/ has what there is to find. These hold it again, once for each snapshot.
 /messages/
 /snapshots/
 /workspaces/
 `
 
-// A rootNode is the top of the mount.
+// A rootNode is the root of the mount.
 type rootNode struct{ fixedNode }
 
 var (
@@ -54,7 +55,7 @@ var (
 	_ fs.NodeStatfser  = (*rootNode)(nil)
 )
 
-// OnAdd makes what is always there.
+// OnAdd adds the fixed entries.
 func (n *rootNode) OnAdd(ctx context.Context) {
 	add := func(name string, child fs.InodeEmbedder, mode uint32, ino uint64) {
 		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: ino, Gen: 1}), true)
@@ -72,7 +73,7 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("errors"))
 }
 
-// Lookup finds what is always there.
+// Lookup looks up a fixed entry.
 func (n *rootNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	child := n.GetChild(name)
 	if child == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// A fileNode is a file or symbolic link in sessions/. Its content changes only
-// through the kernel, which may therefore keep all of it.
+// A fileNode is a file or symbolic link in sessions/. Its content changes only through the
+// kernel, which may therefore cache it.
 type fileNode struct {
 	node
 	file *sessions.File
@@ -61,7 +61,7 @@ func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAt
 	return n.Getattr(ctx, fh, out)
 }
 
-// changeOf returns what else a request to set attributes asks for.
+// changeOf returns the attributes other than the size that a request changes.
 func changeOf(in *fuse.SetAttrIn) sessions.Change {
 	var c sessions.Change
 	if mode, ok := in.GetMode(); ok {
@@ -124,7 +124,7 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	ctx = steady(ctx)
-	// Who writes does not matter, unless it empties the file.
+	// The writer only matters when it empties the file.
 	if err := n.tree.Write(ctx, n.file, nil, data, off, sessions.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
 	}

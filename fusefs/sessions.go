@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// A folderNode is sessions/ or a folder in it.
+// A folderNode is sessions/ or a directory in it.
 type folderNode struct {
 	node
 	folder *sessions.Folder
@@ -48,7 +48,7 @@ func (n *folderNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	return n.file(ctx, f, out), 0
 }
 
-// child returns the inode of a folder and its attributes.
+// child returns the inode of a directory and its attributes.
 func (n *folderNode) child(ctx context.Context, sub *sessions.Folder, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.FolderAttr(sub)
 	fillFolder(&out.Attr, a)
@@ -128,7 +128,7 @@ func (n *folderNode) Create(ctx context.Context, name string, flags, mode uint32
 	return n.file(ctx, f, out), h, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// Mknod makes ordinary files; devices, pipes and sockets are not possible.
+// Mknod creates regular files. Devices, pipes and sockets are not supported.
 func (n *folderNode) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	if kind := mode & syscall.S_IFMT; kind != syscall.S_IFREG && kind != 0 {
@@ -213,5 +213,5 @@ func (n *folderNode) Rename(ctx context.Context, name string, parent fs.InodeEmb
 	return n.fail("renaming", name, n.tree.Rename(ctx, n.folder, name, to.folder, newName, how, callerFrom(ctx)))
 }
 
-// Fsync has nothing to do: names are durable when a call that changes them returns.
+// Fsync does nothing: names are durable when the call that changes them returns.
 func (n *folderNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }

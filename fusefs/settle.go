@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// TakeOver makes snapshots of what servers that died had acknowledged, and does their
-// removals, without a mount. What cannot be done stays in the journal. Of the options
-// it needs what a writable mount needs, but no folder.
+// TakeOver completes the work that dead servers acknowledged, without a mount: it creates
+// snapshots and removes sessions. Failed work stays in the journal. It needs the options
+// of a writable mount except for the directory.
 func TakeOver(ctx context.Context, o Options) error {
 	journal, err := drafts.Open(o.Drafts)
 	if err != nil {
@@ -28,7 +28,7 @@ func TakeOver(ctx context.Context, o Options) error {
 	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
 }
 
-// asMarkdown is snapshots as package sessions wants them.
+// asMarkdown provides snapshots to package sessions.
 type asMarkdown struct{ Snapshots }
 
 // Markdown returns a snapshot as its author saved it.

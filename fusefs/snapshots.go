@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A snapshotsNode is snapshots/, a folder in it, or the folder of a session's
+// A snapshotsNode is snapshots/, a directory in it, or the directory of a session's
 // snapshots.
 type snapshotsNode struct {
 	fixedNode
@@ -50,7 +50,7 @@ func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.Entry
 	return n.NewInode(ctx, &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("snapshots", p), Gen: 1}), 0
 }
 
-// snapshot returns the inode of a file among the snapshots of a session.
+// snapshot returns the inode of a file in the directory of a session's snapshots.
 func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range []Form{Markdown, JSON} {
 		if name == latest+form.extension() {
@@ -79,7 +79,7 @@ func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name str
 	return child.entry(ctx, &n.node, number("snapshot", n.path, name), out), 0
 }
 
-// A history is the snapshots of a session as of one of them.
+// A history lists the snapshots of a session up to one of them.
 type history struct {
 	all  []domarkx.Info
 	byID map[string]domarkx.Info
@@ -131,7 +131,7 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 	return fs.NewListDirStream(append(entries, attached...)), 0
 }
 
-// listFolders lists the folders and sessions below a path of folders.
+// listFolders lists the directories and sessions below a path.
 func (v *view) listFolders(ctx context.Context, kind, p string) (fs.DirStream, syscall.Errno) {
 	names, err := v.folders(ctx, p)
 	if err != nil {
@@ -150,12 +150,12 @@ func (n *snapshotsNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.
 	return 0
 }
 
-// A documentNode is a document or message that never changes.
+// A documentNode is an immutable document or message.
 type documentNode struct {
 	node
 	render render
 	at     time.Time
-	size   int64 // -1 until it is known
+	size   int64 // -1 until known
 }
 
 var (
@@ -164,8 +164,8 @@ var (
 	_ fs.NodeStatfser  = (*documentNode)(nil)
 )
 
-// entry returns the inode of a document below a folder. When its size is not known
-// yet, the kernel has to ask for it with Getattr before it uses it.
+// entry returns the inode of a document in a directory. If its size is unknown, the kernel
+// has to call Getattr before it uses it.
 func (n *documentNode) entry(ctx context.Context, parent *node, ino uint64, out *fuse.EntryOut) *fs.Inode {
 	if n.size < 0 {
 		if size, ok := n.documents.size(n.render); ok {
@@ -197,7 +197,7 @@ func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.A
 	return 0
 }
 
-// measure returns the size of a document or message, and remembers it.
+// measure returns the size of a document or message, and caches it.
 func (n *documentNode) measure(ctx context.Context) (int64, error) {
 	if n.render.message >= 0 {
 		data, err := n.documents.get(ctx, n.render)
@@ -217,7 +217,7 @@ func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uin
 	return &documentHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// String names it in the log.
+// String returns the name for the log.
 func (r render) String() string {
 	if r.message < 0 {
 		return r.id + r.form.extension()

@@ -9,16 +9,16 @@ import (
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
-// Attachments reads the files that sessions keep beside their documents.
+// Attachments reads the attached files of sessions.
 type Attachments = sessions.Attachments
 
-// An Attacher lets sessions keep the images that they show.
+// An Attacher stores the images that sessions show as their attachments.
 type Attacher = sessions.Attacher
 
-// A Form is how a document is written.
+// A Form is the format of a document.
 type Form int
 
-// The forms that the mount shows.
+// The forms of documents in the mount.
 const (
 	Markdown Form = iota
 	JSON
@@ -31,19 +31,19 @@ func (f Form) extension() string {
 	return ".md"
 }
 
-// Sessions tells what sessions there are.
+// Sessions lists the sessions.
 type Sessions = sessions.Sessions
 
-// Names says what names new sessions can have.
+// Names checks the names of new sessions.
 type Names = sessions.Names
 
 // Saver changes sessions.
 type Saver = sessions.Saver
 
-// A SaveResult says what became of a save.
+// A SaveResult reports the outcome of a save.
 type SaveResult = sessions.SaveResult
 
-// Workspaces tells what workspaces there are.
+// Workspaces lists the workspaces.
 type Workspaces = workspaces.Workspaces
 
 // Versions reads versions of workspaces.
@@ -52,15 +52,15 @@ type Versions = workspaces.Versions
 // Timing sets the delays between a change in the mount and its effect.
 type Timing = sessions.Timing
 
-// Snapshots reads what sessions held.
+// Snapshots reads the contents of snapshots.
 type Snapshots interface {
-	// History returns all snapshots that led to a session's newest one, also those
-	// that were merged into it, parents before children.
+	// History returns all snapshots that led to the newest one of a session, including merged
+	// ones, parents before children.
 	History(ctx context.Context, name string) ([]domarkx.Info, error)
-	// Render returns a snapshot as a document: as Markdown the bytes that its author
-	// saved, Info.Bytes long. The caller does not change them.
+	// Render returns a snapshot as a document. Markdown is the bytes that its author saved,
+	// Info.Bytes long. The caller must not change them.
 	Render(ctx context.Context, id string, form Form) ([]byte, error)
-	// Size returns the length of what Render returns, at a lower cost.
+	// Size returns the length of the result of Render at a lower cost.
 	Size(ctx context.Context, id string, form Form) (int64, error)
 }
 
@@ -68,38 +68,36 @@ type Snapshots interface {
 type Messages interface {
 	// Roles returns the role of each message, without reading the messages.
 	Roles(ctx context.Context, id string) ([]domarkx.Role, error)
-	// Message returns message k, counted from 0. The caller does not change it.
+	// Message returns message k, counted from 0. The caller must not change it.
 	Message(ctx context.Context, id string, k int, form Form) ([]byte, error)
-	// Link returns the id of the workspace version that message k is linked to, ""
-	// when it is linked to none.
+	// Link returns the id of the workspace version that message k is linked to, or "".
 	Link(ctx context.Context, id string, k int) (string, error)
 }
 
-// Options is what is mounted where.
+// Options configures a mount.
 type Options struct {
-	Dir       string // the folder to mount on; it is there
+	Dir       string // an existing directory to mount on
 	Sessions  Sessions
 	Snapshots Snapshots
 	Messages  Messages
 	Names     Names // not needed when ReadOnly
 	Saver     Saver // not needed when ReadOnly
-	// Attachments are the files that sessions keep; nil shows none.
+	// Attachments reads attached files; nil shows none.
 	Attachments Attachments
 	Attacher    Attacher              // not needed when ReadOnly; nil attaches nothing
 	Workspaces  Workspaces            // nil shows no workspaces
 	Versions    Versions              // not needed without Workspaces
 	Contents    domarkx.VersionReader // not needed without Workspaces
-	// Beside is where the versions of workspaces are mounted when a mount cannot be
-	// inside of another, which takes root: a folder that is made, and removed in the
-	// end. MNT/workspaces is a symbolic link to it then. "" mounts them inside.
+	// Beside is a directory for the mount of the workspaces, for users other than root,
+	// who cannot mount inside another mount. It is created if needed and removed in the
+	// end, and MNT/workspaces is a symbolic link to it. "" mounts the workspaces inside.
 	Beside   string
-	Drafts   string       // folder of the journal of drafts; not needed when ReadOnly
+	Drafts   string       // directory of the journals; not needed when ReadOnly
 	ReadOnly bool         // refuse all changes
-	Label    string       // what mount(8) shows as the source, such as the repository's folder
+	Label    string       // source in mount(8), such as the repository's directory
 	Logger   *slog.Logger // nil logs nothing
 	Timing   Timing       // zero for the default
 }
 
-// FileSystem is the type under which mounts of this package stand in the mount
-// table.
+// FileSystem is the type of these mounts in the mount table.
 const FileSystem = "fuse.domarkx"

@@ -11,7 +11,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Resolve returns the absolute path of a folder; symbolic links above it are resolved.
+// Resolve returns the absolute path of a directory, with the symbolic links in its parent
+// resolved.
 func Resolve(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -23,8 +24,8 @@ func Resolve(dir string) (string, error) {
 	return dir, nil
 }
 
-// SourceOf returns the label of the mount of sessions on a folder, and whether there is
-// one, dead or alive. It only reads the mount table.
+// SourceOf returns the label of the mount of sessions on a directory, and whether it
+// exists, dead or alive. It only reads the mount table.
 func SourceOf(dir string) (source string, ok bool) {
 	dir, err := Resolve(dir)
 	if err != nil {
@@ -46,8 +47,8 @@ func SourceOf(dir string) (source string, ok bool) {
 	return "", false
 }
 
-// Detach takes a mount of sessions off its folder at once, whoever uses it, and off
-// beside, where its workspaces are ("" for none).
+// Detach unmounts a mount of sessions at once, even if it is in use, and the mount of its
+// workspaces on beside ("" for none).
 func Detach(_ context.Context, dir, beside string) error {
 	if _, ok := SourceOf(dir); !ok {
 		return fmt.Errorf("detaching %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)

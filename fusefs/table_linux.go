@@ -13,12 +13,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Resolve returns the absolute path of a folder without symbolic links. It asks nothing
-// of a mount on the folder, whose server may be stopped.
+// Resolve returns the absolute path of a directory without symbolic links. It sends no
+// request to a mount on the directory, whose server may be stopped.
 func Resolve(dir string) (string, error) { return canonical(dir) }
 
-// SourceOf returns the label of the mount of sessions on a folder, [Options].Label, and
-// whether there is one, dead or alive. It only reads the mount table.
+// SourceOf returns the label of the mount of sessions on a directory, [Options].Label, and
+// whether it exists, dead or alive. It only reads the mount table.
 func SourceOf(dir string) (source string, ok bool) {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -32,10 +32,9 @@ func SourceOf(dir string) (source string, ok bool) {
 	return top.source, ok && top.kind == FileSystem
 }
 
-// Detach takes a mount of sessions off its folder at once, whoever uses it, and off
-// beside, where its workspaces are when they are not inside ("" for none). It waits for
-// no server: programs that wait for an answer get an error. A folder without such a
-// mount is domarkx.ErrNotFound.
+// Detach unmounts a mount of sessions at once, even if it is in use, and the mount of its
+// workspaces on beside, or inside if beside is "". It does not wait for a server: pending
+// requests fail. It returns domarkx.ErrNotFound if no such mount exists.
 func Detach(ctx context.Context, dir, beside string) error {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -60,8 +59,8 @@ func Detach(ctx context.Context, dir, beside string) error {
 			abort(m.device)
 		}
 	}
-	// As root: the first call only ends the connection, so that the path to the mount inside
-	// can be followed without the server.
+	// For root, the first call only ends the connection, so that the path to the inner mount
+	// resolves without the server.
 	for _, at := range []string{dir, inside} {
 		unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
 	}
@@ -70,7 +69,7 @@ func Detach(ctx context.Context, dir, beside string) error {
 			continue
 		}
 		if err := unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err == nil || err == unix.EINVAL {
-			continue // it is gone already
+			continue // already unmounted
 		}
 		if err := detach(ctx, at); err != nil {
 			errs = append(errs, fmt.Errorf("detaching %q: %w", at, err))
@@ -79,8 +78,8 @@ func Detach(ctx context.Context, dir, beside string) error {
 	return errors.Join(errs...)
 }
 
-// abort ends the connection of a mount, so that nobody waits for an answer. Where the
-// control files of FUSE are not mounted, only root can do that, by unmounting.
+// abort ends the connection of a mount, so that pending requests fail. Without the control
+// files of FUSE only root can do that, by unmounting.
 func abort(device string) {
 	_, minor, _ := strings.Cut(device, ":")
 	f, err := os.OpenFile(filepath.Join("/sys/fs/fuse/connections", minor, "abort"), os.O_WRONLY, 0)

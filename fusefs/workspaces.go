@@ -21,12 +21,11 @@ import (
 
 const workspacesName = "workspaces"
 
-// patience is how long workspaces/ may be without its mount while the whole is
-// being unmounted.
+// patience is how long workspaces/ may lack its mount while the whole is being unmounted.
 const patience = 500 * time.Millisecond
 
-// A workspacesNode is the empty folder that the versions of workspaces are mounted
-// on. fusermount(1) wants it writable for its user.
+// A workspacesNode is the empty directory for the mount of the workspaces. fusermount(1)
+// requires it to be writable for its user.
 type workspacesNode struct{ fixedNode }
 
 var (
@@ -40,7 +39,7 @@ func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.A
 	return 0
 }
 
-// addWorkspaces adds what leads to the versions of workspaces.
+// addWorkspaces adds workspaces/, a directory or a symbolic link.
 func (n *rootNode) addWorkspaces(add func(name string, child fs.InodeEmbedder, mode uint32, ino uint64)) {
 	if n.Beside != "" {
 		add(workspacesName, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK, number(workspacesName))
@@ -49,8 +48,8 @@ func (n *rootNode) addWorkspaces(add func(name string, child fs.InodeEmbedder, m
 	add(workspacesName, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(workspacesName))
 }
 
-// workspaceOf returns where the symbolic link of a message to its workspace leads;
-// "" when it has none.
+// workspaceOf returns the target of the symbolic link from a message to its workspace
+// version, or "" if it has none.
 func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info, k int) (string, error) {
 	tree := v.versions.Load()
 	if tree == nil {
@@ -62,20 +61,19 @@ func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info
 	}
 	path, err := tree.Path(ctx, id, session)
 	if errors.Is(err, domarkx.ErrNotFound) {
-		return "", nil // not fetched, as in a shallow clone
+		return "", nil // not fetched: a shallow clone
 	}
 	up := strings.Repeat("../", strings.Count(session, "/")+3)
 	return up + workspacesName + "/" + path, err
 }
 
-// workspacesDir returns the folder that the versions of workspaces are mounted on,
-// as the mount table has it.
+// workspacesDir returns the mount point of the workspaces, as in the mount table.
 func (s *Server) workspacesDir() string {
 	return cmp.Or(s.view.Beside, filepath.Join(s.real, workspacesName))
 }
 
-// prepareBeside makes a folder to mount on, and returns its path as the mount table
-// will have it.
+// prepareBeside creates a directory to mount on, and returns its path as in the mount
+// table.
 func prepareBeside(ctx context.Context, dir string) (string, error) {
 	if err := Recover(ctx, dir); err != nil {
 		return dir, err
@@ -86,8 +84,8 @@ func prepareBeside(ctx context.Context, dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// mountWorkspaces mounts the versions of workspaces inside or beside the mount, and
-// keeps them there as long as that is.
+// mountWorkspaces mounts the workspaces inside or beside the mount, and restores that
+// mount while the outer one exists.
 func (s *Server) mountWorkspaces() error {
 	server, err := s.serveWorkspaces()
 	if err != nil {
@@ -101,11 +99,11 @@ func (s *Server) mountWorkspaces() error {
 	s.inner.Go(func() {
 		for {
 			s.awaitWorkspaces(server, outer)
-			// Whoever unmounts the whole begins here, but stops when he finds that it is in use.
+			// An unmount of the whole starts here, and stops if the outer mount is in use.
 			select {
 			case <-outer:
 				if s.view.Beside != "" {
-					os.Remove(s.view.Beside) // it is empty, or not ours
+					os.Remove(s.view.Beside) // fails if it is not empty, and then is not ours
 				}
 				return
 			case <-time.After(patience):
@@ -119,8 +117,8 @@ func (s *Server) mountWorkspaces() error {
 	return nil
 }
 
-// awaitWorkspaces waits until the versions are unmounted. Beside the whole they do not go with
-// it when somebody unmounts only that: then they are let go.
+// awaitWorkspaces waits until the workspaces are unmounted. If only the outer mount was
+// unmounted and they are beside it, it unmounts them lazily.
 func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 	ended := make(chan struct{})
 	s.inner.Go(func() {
@@ -133,7 +131,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 	case <-outer:
 	}
 	select {
-	case <-ended: // they went before it, or with it
+	case <-ended: // unmounted before or together with the outer mount
 		return
 	case <-time.After(patience):
 	}
@@ -145,7 +143,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 
 func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	dir := s.workspacesDir()
-	// One whose connection was cut stays in the mount table.
+	// A mount whose connection was cut stays in the mount table.
 	if err := clearDead(dir); err != nil {
 		return nil, err
 	}
@@ -157,15 +155,15 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	server, err := fuse.NewServer(tree, dir, &fuse.MountOptions{
 		Name:   subtype,
 		FsName: sourceName(v.Options),
-		// What is below an object id is found without a message; what programs ask for
-		// beside content and attributes would be one for each file.
+		// The kernel needs no message for lookups below an object id; extended
+		// attributes would need one for each file.
 		DisableXAttrs:        true,
 		EnableSymlinkCaching: true,
 		DirectMount:          mountsDirectly(),
 		MaxWrite:             1 << 20,
 		MaxReadAhead:         1 << 20,
 		MaxBackground:        64,
-		DisableSplice:        true, // it is tried in vain for each answer that is in memory
+		DisableSplice:        true, // it never works for answers in memory
 		Options:              []string{"ro"},
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 )
 
-// A tree has a file of each sort.
+// sorts has a file of each type.
 func sorts() workspacetest.Tree {
 	return workspacetest.Tree{
 		"README":          {Content: "read me\n"},
@@ -126,7 +126,8 @@ func TestToolsWorkInVersions(t *testing.T) {
 	}
 }
 
-// The kernel may have only the names of files, and is told the rest when that is wanted.
+// TestFilesAreWholeAfterTheirNamesWereListed reads files and their attributes before and
+// after programs that only list names.
 func TestFilesAreWholeAfterTheirNamesWereListed(t *testing.T) {
 	m := mounted(t)
 	tree := workspacetest.Tree{}
@@ -346,7 +347,7 @@ func busyVersions(m *mount) {
 			m.Errorf("after that: %q, %d mounts", got, len(m.inner()))
 		}
 	}
-	// One that is not seen: the kernel itself.
+	// An invisible user: the kernel itself.
 	hidden := filepath.Join(m.dir, "hidden")
 	if err := os.Mkdir(hidden, 0o700); err != nil {
 		m.Fatal(err)

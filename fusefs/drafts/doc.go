@@ -1,16 +1,15 @@
-// Package drafts is the journal of what was saved but is in no snapshot yet: it
-// makes a save survive a killed process and a power cut before it is
-// acknowledged.
+// Package drafts implements the journal of saves that are not in a snapshot yet. An
+// acknowledged save survives a killed process and a power cut.
 //
-// Each process that saves has a [Journal] of its own, a folder of plain files
-// that it holds locked while it lives. What a dead process left behind is read
-// by [List] and taken over, where it is, by [Journal.Adopt].
+// Each process has its own [Journal], a directory of plain files that it keeps locked.
+// [List] reads the journals of dead processes, and [Journal.Adopt] takes them over in
+// place.
 //
-//	DIR/<journal>/lock             held (flock) while the process lives that it names
+//	DIR/<journal>/lock             locked (flock) by the process that it names
 //	DIR/<journal>/<number>.draft   one draft, with the key <journal>/<number>; numbers
-//	                               rise, also above those of the journals taken over
+//	                               rise, also above those of adopted journals
 //
-// A draft is a line "domarkx draft 1", a line with a JSON object, and the saved
-// bytes as they are. It is written aside, synced and renamed, and the folder is
-// synced, before [Journal.Put] returns.
+// A draft is a line "domarkx draft 1", a line with a JSON object, and the saved bytes.
+// [Journal.Put] writes it to a temporary file, syncs and renames that, and syncs the
+// directory.
 package drafts

@@ -10,29 +10,29 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A State says what a draft waits for.
+// A State is the reason why a draft is kept.
 type State string
 
 // The states of a draft.
 const (
-	Saved   State = "saved"   // acknowledged, its snapshot is still to be made
-	Broken  State = "broken"  // no snapshot can be made of it; its author has to mend it
+	Saved   State = "saved"   // acknowledged, without a snapshot yet
+	Broken  State = "broken"  // cannot become a snapshot until its author fixes it
 	Merged  State = "merged"  // in the session, but merged with other changes
 	Removed State = "removed" // the session is to be removed
-	Beside  State = "beside"  // a file beside sessions that is in none of them; its name is "/" and its path
+	Beside  State = "beside"  // a file next to sessions that no session has; its name is "/" and its path
 )
 
-// A Draft is something that was saved and what became of it.
+// A Draft is a save, a removal or a file that is not in a snapshot yet.
 type Draft struct {
-	Key     string // names it in its journal; "" for a new one
+	Key     string // identifies the draft; "" for a new one
 	Name    string // of the session
-	Base    string // the snapshot it was made from, or that was removed; "" for a new session
-	After   string // the key of the draft it was made from, where that has no snapshot yet
-	Over    string // the key of the draft whose place it takes once it is whole; After is what that one was made from
-	AfterIs string // the [Sum] of that draft's Data, by which its snapshot is known when the draft is gone
+	Base    string // snapshot that it was made from, or that was removed; "" for a new session
+	After   string // key of the draft that it was made from, if that has no snapshot yet
+	Over    string // key of the draft that it replaces once it is complete; After is then the base of that draft
+	AfterIs string // [Sum] of that draft's Data, which identifies its snapshot after the draft was deleted
 	State   State
-	Problem string // what is wrong with it, for its author; "" when nothing is known to be
-	Data    []byte // as it was saved; the reader may keep, but not change it
+	Problem string // message for its author, or ""
+	Data    []byte // saved bytes; readers may keep but not change them
 }
 
 const magic = "domarkx draft 1\n"
@@ -49,13 +49,13 @@ type header struct {
 	SHA256  string `json:"sha256"`
 }
 
-// Sum returns the SHA-256 of what was saved, in hexadecimal.
+// Sum returns the SHA-256 of saved bytes in hexadecimal.
 func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// Encode returns a draft as it stands in its file.
+// Encode returns the file of a draft.
 func Encode(d Draft) ([]byte, error) {
 	line, err := json.Marshal(header{d.Name, d.Base, d.After, d.AfterIs, d.Over, d.State, d.Problem, len(d.Data), Sum(d.Data)})
 	if err != nil {
@@ -70,8 +70,9 @@ func Encode(d Draft) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads a draft from its file; its Data is part of file. A file of another
-// version is [domarkx.ErrUnsupported], a damaged one [domarkx.ErrCorrupt].
+// Decode parses the file of a draft; its Data is a part of file. It returns
+// [domarkx.ErrUnsupported] for another format version and [domarkx.ErrCorrupt] for a
+// damaged file.
 func Decode(file []byte) (Draft, error) {
 	rest, ok := bytes.CutPrefix(file, []byte(magic))
 	if !ok {

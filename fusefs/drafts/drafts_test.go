@@ -123,8 +123,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A mount that dies while it takes up what another left, and saves more, leaves all
-// of it in order.
+// A mount that dies while it adopts drafts and saves more leaves all drafts in order.
 func TestAdoptAgain(t *testing.T) {
 	dir := t.TempDir()
 	var want []drafts.Draft
@@ -197,7 +196,7 @@ func TestAdoptOldKeys(t *testing.T) {
 	}
 }
 
-// A child that a process was starting when it was killed has the lock for a moment.
+// A child that a killed process was starting holds the lock for a moment.
 func TestAdoptFromADeadProcess(t *testing.T) {
 	dir := t.TempDir()
 	child := open(t, dir) // stands for it

@@ -18,28 +18,27 @@ import (
 
 const (
 	suffix = ".draft"
-	aside  = atomicfile.TempPrefix // begins the name of what is still being written
+	aside  = atomicfile.TempPrefix // prefix of temporary files
 )
 
-// A Journal holds the drafts of one process, and those that it took over. Its
-// methods may be called by several goroutines at once, but those on one key not.
+// A Journal holds the drafts of one process and those that it adopted. Its methods may be
+// called concurrently, except for the same key.
 type Journal struct {
-	dir  string // of all journals
+	dir  string // directory of all journals
 	own  folder
-	over []folder // of dead processes, taken over
+	over []folder // adopted from dead processes
 
 	mu   sync.Mutex
 	next uint64
 }
 
-// A folder is one journal on the disk. Its lock is held by the process that has it.
+// A folder is one journal on the disk. Its process holds the lock.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-// Open makes a new, empty journal in a folder, which is made when it is not
-// there, with mode 0700.
+// Open creates an empty journal in a directory, which it creates with mode 0700 if needed.
 func Open(dir string) (*Journal, error) {
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of drafts: %w", err)
@@ -49,7 +48,7 @@ func Open(dir string) (*Journal, error) {
 	if err := os.Mkdir(made, 0o700); err != nil {
 		return nil, fmt.Errorf("making a journal of drafts: %w", err)
 	}
-	// It gets its name when it is locked: nobody takes it for a dead one.
+	// It gets its name once it is locked, so that no process adopts it.
 	lock, err := takeLock(made)
 	if err == nil {
 		path := filepath.Join(dir, name)
@@ -64,8 +63,7 @@ func Open(dir string) (*Journal, error) {
 	return nil, fmt.Errorf("making a journal of drafts: %w", err)
 }
 
-// Put stores a draft durably, in the place of the one with the same key, and
-// returns its key.
+// Put stores a draft durably, replaces the one with the same key, and returns the key.
 func (j *Journal) Put(d Draft) (key string, err error) {
 	if d.Key == "" {
 		d.Key = j.newKey()
@@ -80,8 +78,8 @@ func (j *Journal) Put(d Draft) (key string, err error) {
 	return d.Key, nil
 }
 
-// newKey returns a key of this journal: its name and a number, which is higher than
-// those of all drafts that it knows.
+// newKey returns a key of this journal: its name and a number above those of all drafts
+// that it knows.
 func (j *Journal) newKey() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,7 +92,7 @@ func (j *Journal) file(key string) string {
 	return filepath.Join(j.dir, filepath.FromSlash(key)+suffix)
 }
 
-// Delete removes drafts durably. One that is not there is no error.
+// Delete deletes drafts durably. Missing drafts are not an error.
 func (j *Journal) Delete(keys ...string) error {
 	var errs []error
 	dirs := map[string]bool{}
@@ -115,10 +113,10 @@ func (j *Journal) Delete(keys ...string) error {
 	return nil
 }
 
-// Adopt takes over the journals of dead processes, and returns their drafts in the
-// order they were made. Nothing is written: whatever ends this process finds them
-// as they are. Files that are no drafts are left where they are; the error says
-// which, and the drafts are returned nevertheless.
+// Adopt takes over the journals of dead processes, and returns their drafts in the order
+// of their creation. It writes nothing, so the next process finds them again if this one
+// dies. It leaves damaged files in place and names them in the error, but still returns
+// the drafts.
 func (j *Journal) Adopt() ([]Draft, error) {
 	paths, err := journalsIn(j.dir)
 	if err != nil {
@@ -138,7 +136,7 @@ func (j *Journal) Adopt() ([]Draft, error) {
 			found = append(found, drafts)
 		}
 	}
-	// A process that took over another's drafts has numbers after theirs.
+	// The numbers of a process that adopted drafts follow theirs.
 	slices.SortStableFunc(found, func(a, b []Draft) int { return cmp.Compare(number(a[0].Key), number(b[0].Key)) })
 	all := slices.Concat(found...)
 	j.mu.Lock()
@@ -149,11 +147,11 @@ func (j *Journal) Adopt() ([]Draft, error) {
 	return all, errors.Join(bad...)
 }
 
-// adopt takes over one journal, unless its process lives.
+// adopt takes over one journal unless its process lives.
 func (j *Journal) adopt(path string) ([]Draft, error) {
 	lock, err := takeLock(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, atomicfile.ErrLocked) {
-		return nil, nil // its owner removed it meanwhile, or lives
+		return nil, nil // its owner has removed it, or lives
 	}
 	if err != nil {
 		return nil, fmt.Errorf("taking over a journal of drafts: %w", err)
@@ -167,7 +165,7 @@ func (j *Journal) adopt(path string) ([]Draft, error) {
 	return found, bad
 }
 
-// number returns the number in a key; keys that Put did not make have none.
+// number returns the number in a key, or 0 if Put did not create the key.
 func number(key string) uint64 {
 	_, digits, _ := strings.Cut(key, "/")
 	n, err := strconv.ParseUint(digits, 10, 64)
@@ -177,7 +175,7 @@ func number(key string) uint64 {
 	return n
 }
 
-// Close ends the journal. Drafts that are left in it wait for [Journal.Adopt].
+// Close ends the journal. Its remaining drafts wait for [Journal.Adopt].
 func (j *Journal) Close() error {
 	var errs []error
 	for _, f := range append(j.over, j.own) {
@@ -189,11 +187,11 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// leave removes a journal that holds nothing, and gives back its lock.
+// leave removes an empty journal and releases its lock.
 func (f folder) leave() error {
 	entries, err := os.ReadDir(f.path)
 	if err == nil && !slices.ContainsFunc(entries, isDraft) {
-		os.RemoveAll(f.path) // who looks at it this moment may keep it from going, and removes it then
+		os.RemoveAll(f.path) // may fail while another process reads it, which then removes it
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -201,15 +199,15 @@ func (f folder) leave() error {
 	return errors.Join(err, f.lock.Close())
 }
 
-// isDraft reports whether a name in a journal is that of a draft.
+// isDraft reports whether a file in a journal is a draft.
 func isDraft(e fs.DirEntry) bool {
 	return strings.HasSuffix(e.Name(), suffix) && !strings.HasPrefix(e.Name(), aside)
 }
 
-// List returns all drafts in a folder of journals, of live and dead processes, by
-// journal and in the order they were made. Damaged ones are left out and named by
-// the error, which is [domarkx.ErrCorrupt] or [domarkx.ErrUnsupported]; the others
-// are returned nevertheless. A folder that is not there holds none.
+// List returns all drafts in a directory of journals, of live and dead processes, by
+// journal and in the order of their creation. It skips damaged drafts and names them in
+// the error, which is [domarkx.ErrCorrupt] or [domarkx.ErrUnsupported]. A missing
+// directory has no drafts.
 func List(dir string) ([]Draft, error) {
 	journals, err := journalsIn(dir)
 	if err != nil {
@@ -227,7 +225,7 @@ func List(dir string) ([]Draft, error) {
 	return all, errors.Join(bad...)
 }
 
-// Discard removes the drafts of a session that dead processes left, durably.
+// Discard durably deletes the drafts that dead processes left for a session.
 func Discard(dir, name string) error {
 	j, err := Open(dir)
 	if err != nil {
@@ -259,7 +257,7 @@ func journalsIn(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// read returns the drafts of one journal, by key.
+// read returns the drafts of one journal, sorted by key.
 func read(path string) ([]Draft, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -277,7 +275,7 @@ func read(path string) ([]Draft, error) {
 		file := filepath.Join(path, e.Name())
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its owner is done with it
+			continue // its owner has deleted it
 		}
 		var d Draft
 		if err == nil {
@@ -290,7 +288,7 @@ func read(path string) ([]Draft, error) {
 		journal := filepath.Base(path) + "/"
 		d.Key = journal + strings.TrimSuffix(e.Name(), suffix)
 		if d.After != "" && !strings.Contains(d.After, "/") {
-			d.After = journal + d.After // as former versions wrote it
+			d.After = journal + d.After // written by an earlier version
 		}
 		found = append(found, d)
 	}

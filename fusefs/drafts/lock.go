@@ -15,12 +15,12 @@ import (
 
 const lockName = "lock"
 
-// forked is how long to wait for a lock whose process is dead: a child that it was
-// starting when it died has the file until it runs its own program.
+// forked is how long to wait for the lock of a dead process: a child that it was starting
+// holds the file until it executes its own program.
 const forked = 5 * time.Second
 
-// takeLock locks a journal until this process ends, and writes its number to the lock
-// file. The error is [atomicfile.ErrLocked] while another process has the journal.
+// takeLock locks a journal until this process ends, and writes its process number to the
+// lock file. It returns [atomicfile.ErrLocked] while another process has the journal.
 func takeLock(journal string) (*os.File, error) {
 	lock, err := os.OpenFile(filepath.Join(journal, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,7 +46,7 @@ func takeLock(journal string) (*os.File, error) {
 	return lock, nil
 }
 
-// owner returns the number of the process that a lock file names, 0 for none.
+// owner returns the process number in a lock file, or 0.
 func owner(lock *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 32))
 	line, whole := strings.CutSuffix(string(text), "\n")

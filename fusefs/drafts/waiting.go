@@ -14,16 +14,16 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// Waiting is a save or a removal that was acknowledged and is not in its session yet.
+// Waiting is an acknowledged save or removal that is not in its session yet.
 type Waiting struct {
 	Name  string // of the session
-	Owner int    // the process that has the journal, 0 when unknown
-	Alive bool   // that process runs
+	Owner int    // process that has the journal, or 0
+	Alive bool   // whether that process runs
 }
 
-// ListWaiting returns what the drafts in a folder of journals wait for, by journal and
-// in the order they were made. It reads no saved bytes. Damaged drafts are left out. A
-// folder that does not exist holds none.
+// ListWaiting returns the waiting saves and removals in a directory of journals, by
+// journal and in the order of their creation. It reads no saved bytes and skips damaged
+// drafts. A missing directory has none.
 func ListWaiting(dir string) ([]Waiting, error) {
 	journals, err := journalsIn(dir)
 	if err != nil {
@@ -46,7 +46,7 @@ func ListWaiting(dir string) ([]Waiting, error) {
 	return all, nil
 }
 
-// waitingIn returns the sessions that a journal has a save or a removal of.
+// waitingIn returns the waiting saves and removals of one journal.
 func waitingIn(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,9 +88,8 @@ func readHeader(file string) (header, error) {
 	return h, json.Unmarshal(line, &h)
 }
 
-// holder returns the process that has a journal, and whether it still runs. The lock of
-// one that does not is taken for a moment; a process that is taking the journal over then
-// tries again.
+// holder returns the process that has a journal, and whether it runs. It takes the lock of
+// a dead process for a moment; a process that is adopting the journal then retries.
 func holder(journal string) (pid int, live bool) {
 	lock, err := os.OpenFile(filepath.Join(journal, lockName), os.O_RDWR, 0)
 	if err != nil {

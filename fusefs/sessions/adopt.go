@@ -20,8 +20,8 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 		return nil
 	}
 	var errs []error
-	// Else a save is made twice, and merged with itself: once by what the dead mount
-	// began, after we have looked.
+	// Otherwise a child of the dead mount could complete a save after we have looked, and
+	// the save would be merged with itself.
 	if err := t.Saver.Settle(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("waiting for what an earlier mount began: %w", err))
 	}
@@ -35,7 +35,7 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 			continue
 		}
 		if err := a.adopt(ctx, d); err != nil {
-			errs = append(errs, fmt.Errorf("taking up what was saved to %q: %w", d.Name, err))
+			errs = append(errs, fmt.Errorf("adopting a draft of %q: %w", d.Name, err))
 		}
 	}
 	errs = append(errs, a.dropDone())
@@ -95,7 +95,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 	case drafts.Removed:
 		g := &pendingRemoval{tip: d.Base, version: base, removing: true, due: time.Now(), key: d.Key}
 		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
-			g.tip = next // what was saved before the removal
+			g.tip = next // a save before the removal
 		}
 		if s.file != nil {
 			a.hide(s, g)

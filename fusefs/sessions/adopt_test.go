@@ -40,8 +40,8 @@ func (m *machine) snapshot(name, base, text string) string {
 	return r.Info.ID
 }
 
-// What the dead mount's own save has become is no change made elsewhere: what was
-// made from it is not merged, whatever the journal still says.
+// TestAdoptAfterItsOwnSnapshot: the snapshot of the dead mount's own save does not count
+// as a change elsewhere, so saves that were made from it are not merged.
 func TestAdoptAfterItsOwnSnapshot(t *testing.T) {
 	saved := func(name, base, after, afterIs, text string) drafts.Draft {
 		return drafts.Draft{Name: name, Base: base, After: after, AfterIs: afterIs, State: drafts.Saved, Data: []byte(text)}
@@ -132,7 +132,7 @@ func TestAdoptWaitsForWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-// A mount that dies while it takes up what another left changes nothing of it.
+// TestAdoptionIsCut: a mount that dies while it adopts drafts does not change them.
 func TestAdoptionIsCut(t *testing.T) {
 	second := map[string]drafts.Draft{
 		"a|b|c": {Name: "s", AfterIs: drafts.Sum([]byte("b")), State: drafts.Saved, Data: []byte("c")},

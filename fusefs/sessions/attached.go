@@ -124,7 +124,7 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *F
 	defer t.mu.Unlock()
 	if now := t.files[p]; now != nil && (now.kept == nil || a != nil && now.kept.file.SHA256 == a.file.SHA256) {
 		return now, nil, nil
-	} else if now != nil { // somebody else attached another file
+	} else if now != nil { // another file was attached meanwhile
 		t.unbind(p)
 	}
 	if a != nil {
@@ -177,7 +177,7 @@ func (t *Tree) readAttached(ctx context.Context, f *File, p []byte, off int64) (
 		case err != nil:
 			return 0, err
 		case a.content != nil:
-			content.Close() // somebody else was faster
+			content.Close() // another reader was faster
 		default:
 			a.content = content
 		}

@@ -16,7 +16,7 @@ const (
 // The zero value is empty.
 type content struct {
 	mem    []byte
-	shared bool // mem is somebody else's too: copy before writing
+	shared bool // mem has other users: copy before writing
 	file   *os.File
 	size   int64
 }

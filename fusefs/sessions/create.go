@@ -77,7 +77,7 @@ func (t *Tree) make(ctx context.Context, d *Folder, name string, perm uint32, c 
 	t.freeze(s)
 	defer t.thaw(s)
 	if s.file != nil && s.file.local() {
-		return s.file, false, nil // somebody else was faster
+		return s.file, false, nil // created meanwhile
 	}
 	f = t.newFile(p, perm)
 	f.links, f.dirty = 1, true

@@ -89,7 +89,7 @@ func (t *Tree) folder(ctx context.Context, p string) (*Folder, error) {
 		return d, nil
 	}
 	if strings.HasSuffix(p, Extension) || hidden(p) {
-		return nil, nil // no session can be in it
+		return nil, nil // it cannot contain a session
 	}
 	if witness != "" {
 		tips, err := t.lockWithTips(ctx, witness)
@@ -171,7 +171,7 @@ func (t *Tree) holds(p string) bool {
 func (t *Tree) List(ctx context.Context, d *Folder) ([]Entry, error) {
 	p, err := t.path(d, "")
 	if err != nil {
-		return nil, nil // POSIX: a folder that was removed is empty
+		return nil, nil // POSIX: a removed directory is empty
 	}
 	infos, err := t.lockWithList(ctx, p)
 	if err != nil {
@@ -186,7 +186,7 @@ func (t *Tree) List(ctx context.Context, d *Folder) ([]Entry, error) {
 // start with p.
 func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 	found := map[string]Entry{}
-	// add takes the component below p; a path that goes on is in a folder.
+	// add adds the component below p: a directory if the path continues.
 	add := func(path string, e Entry) {
 		rest, ok := strings.CutPrefix(path, p)
 		if !ok || rest == "" {

@@ -11,7 +11,7 @@ type Handle struct {
 	file    *File
 	write   bool
 	closed  bool
-	version *baseVersion // what was written through it last
+	version *baseVersion // last version written through it
 }
 
 // A Mode is the access that a handle allows.
@@ -124,7 +124,7 @@ func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	f.id = ""
 	base := f.version
 	if emptied && f.name != "" {
-		// Whoever empties a file writes what it has: its base is what it read.
+		// A process that empties a file will write content based on its last read.
 		if read := t.seen.get(c, f.name); read != nil {
 			base = read
 		}
@@ -139,7 +139,7 @@ func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	if f.name == "" {
 		return
 	}
-	// Now, as somebody else may be the one who acknowledges it.
+	// Now, because another process may acknowledge it.
 	t.seen.put(c, f.name, f.version)
 	s := t.state(f.name)
 	if s.removal == nil && (s.file == nil || !s.file.local()) {

@@ -14,7 +14,7 @@ type Replacing int
 
 // The ways of renaming (renameat2(2)).
 const (
-	Replace   Replacing = iota // what has the name loses it
+	Replace   Replacing = iota // the other file loses the name
 	NoReplace                  // domarkx.ErrExists
 	Exchange                   // both swap names; only for scratch files
 )

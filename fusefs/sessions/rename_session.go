@@ -27,7 +27,7 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	t.register(f)
 	new := t.shown(to, tips[1]) == nil && tips[1].ID == ""
 	if tips[0].ID != "" {
-		t.finish(t.state(from)) // what was saved before goes along
+		t.finish(t.state(from)) // earlier saves move with the session
 	}
 	if s := t.states[to]; s != nil && s.removal != nil && s.removal.removing {
 		t.finish(s)
