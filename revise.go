@@ -115,7 +115,7 @@ func (r *Revision) Dead() []Tombstone {
 		}
 		switch e := r.live.At(first); {
 		case kept:
-		case r.moved[first]: // what it says was not replaced
+		case r.moved[first]: // its text was not replaced
 			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: e.Past})
 		default:
 			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: history(r.live, first)})

@@ -247,7 +247,7 @@ func stringEnd(s []byte) int {
 // A Growth is the data appended to a document.
 type Growth struct {
 	Path   string
-	Data   []byte         // behind the bytes that were read for good; shared as in [Source]
+	Data   []byte         // after the first Stream.Read bytes; shared as in [Source]
 	State  string         // of the rest
 	Header domarkx.Header // of the session
 }

@@ -47,7 +47,7 @@ func encode(t testing.TB, doc *domarkx.Document, to format.Target) string {
 }
 
 // TestGolden pins what sessions look like as Markdown, and as they are written when
-// they were changed. What is written is valid, and reads as the same session.
+// they were changed. The written document is valid, and reads as the same session.
 func TestGolden(t *testing.T) {
 	inputs, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(inputs) == 0 {

@@ -42,7 +42,7 @@ type encoder struct {
 	to       format.Target
 	about    domarkx.Value // user_metadata: the document's object but its messages
 
-	// What the messages say together.
+	// Properties of all messages together.
 	created, updated string
 	sessionID        string
 	first            string             // the content of the first

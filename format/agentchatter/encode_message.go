@@ -111,7 +111,7 @@ func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 	e.check(where.in(keySpeaker), migrate(said), map[string]func(domarkx.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
 		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
-		// What an older version called the same, beside it: the program drops it too.
+		// A duplicate under the name of an older version: the program drops it too.
 		"roleId": isString, "roleName": isString, "roleTitle": isString,
 	})
 }

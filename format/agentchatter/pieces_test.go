@@ -65,7 +65,7 @@ const several = "\ufeff{\"schemaVersion\":\"1.0\",\"teamId\":\"ü\",\n \"session
 	`{"id":"","timestamp":"2024","speaker":{"roleId":"h","roleName":"h","roleTitle":"ü","type":"ai"},"content":5}, 7 ,"ä",null` +
 	"\n],\"teamTask\":null,\"timestamp\":\"x\",\"version\":1},\n\"metadata\":{\"messageCount\":5,\"summary\":\"5 messages - \\\"\"}}\n"
 
-// TestPieces: what is read of a document does not depend on how it is read, wherever a
+// TestPieces: the result of reading a document does not depend on how it is read, wherever a
 // byte is lost, added or another one.
 func TestPieces(t *testing.T) {
 	for at := range len(several) + 1 {

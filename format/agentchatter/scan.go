@@ -179,7 +179,7 @@ func (s *scanner) name(e extent) (string, error) {
 	return v.Text(), nil
 }
 
-// itemsOf takes the items of an array, up to its closing bracket.
+// itemsOf reads the items of an array, up to its closing bracket.
 func (s *scanner) itemsOf(item func(extent) error) error {
 	if c, err := s.next(); err != nil || c == ']' {
 		return err

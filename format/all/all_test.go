@@ -30,8 +30,8 @@ func TestCodecsAreWhole(t *testing.T) {
 }
 
 // TestCodecsRecogniseTheirOwn: each document is of one format only, and any codec
-// reads the messages of what it wrote, and what it holds of the header; or it said
-// what is lost.
+// reads back the messages and the header that it wrote, or it reported the
+// losses.
 func TestCodecsRecogniseTheirOwn(t *testing.T) {
 	header := domarkx.NewHeader()
 	header.SnapshotID, header.ImportTimestamp = "i", "2025-11-14T10:45:00Z"

@@ -81,7 +81,7 @@ func TestImagePath(t *testing.T) {
 	}
 }
 
-// What a CommonMark parser takes for an image is found, where no block of HTML or code is about.
+// Images that a CommonMark parser finds are found, unless blocks of HTML or code are near.
 func TestImagesAsCommonMark(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"!", "[", "]", "(", ")", "![a](x.png)", "](", "\\", "`", "``", " ", "\n", "\n\n", "a", "\"", "'", "<", ">", "x.png", "&amp;"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -119,7 +119,7 @@ func codeFence(code string) string {
 	return strings.Repeat("`", length)
 }
 
-// appendJSONBlock appends a block of pretty JSON, no line of which can begin with
+// appendJSONBlock appends a block of pretty JSON, whose lines cannot begin with
 // a backquote.
 func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
 	dst = append(append(append(dst, "```"...), info...), '\n')
@@ -169,7 +169,7 @@ func WriteMessage(m domarkx.Message) domarkx.WrittenMessage {
 	return written
 }
 
-// renderings is memory for renderings of which only the layout is of use.
+// renderings pools buffers for renderings that are needed only for their layout.
 var renderings = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxKeptRendering = 1 << 20
@@ -183,7 +183,7 @@ func canonicalLayout(rendering []byte) domarkx.Layout {
 	return domarkx.Layout{Digest: sha256.Sum256(rendering), Size: int64(len(rendering)), Tail: tailOf(rendering)}
 }
 
-// hides reports whether text has what the reader would not give back: a carriage
+// hides reports whether text has characters that the reader would not restore: a carriage
 // return, which other readers take for a line end, or a NUL, which makes Git and
 // editors take the document for binary.
 func hides(text []byte) bool {

@@ -173,7 +173,7 @@ func (s *scanner) push(c container, matched *int) {
 	*matched++
 }
 
-// outside reports whether a line that is no blockquote or list item itself stands
+// outside reports whether a line that is not itself a blockquote or list item is
 // in no open container nor code block.
 func (s *scanner) outside(line []byte) bool {
 	if len(s.open) == 0 {

@@ -106,7 +106,7 @@ const (
 	keyStep      = "step"       // the step's number as spelled
 	keyAt        = "at"         // when it was done
 	keyAction    = "action"     // the action as spelled, if the tool-call does not determine it
-	keyHumanAuth = "human_auth" // what the result says of an approval
+	keyHumanAuth = "human_auth" // what the result says about an approval
 	keyStatus    = "status"     // of the final message
 	keyEndedAt   = "ended_at"
 	keyUnread    = "unread" // true: the text is a piece of the document that could not be read

@@ -86,7 +86,7 @@ var (
 
 // split divides what follows the header, which begins at offset, into pieces. A
 // heading within a step's content is none of its own: the step must be whole before
-// another can begin. It takes linear time for what the program writes.
+// another can begin. It takes linear time for documents of the program.
 func split(s string, offset int) []piece {
 	heads := headsIn(s)
 	var pieces []piece

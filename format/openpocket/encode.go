@@ -146,7 +146,7 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 	if !ended {
 		e.to.Lose("that it has no end: a final block with status %s and no message is added", failedStatus)
 		if before != nil && before.raw != "" && !strings.HasSuffix(before.raw, "\n") {
-			before.raw += "\n" // what was cut off there
+			before.raw += "\n" // the line end that was cut off
 		}
 	}
 	if before != nil {

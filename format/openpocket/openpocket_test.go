@@ -154,7 +154,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestForeign writes a session that is none of the program's.
+// TestForeign encodes a session that the program did not write.
 func TestForeign(t *testing.T) {
 	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\n---\n\n## user\n\nMow.\n\n## assistant\n\nFirst I look.\n\n" +
 		"```tool-call\n{\"resource\":\"barn\",\"tool\":\"read_file\",\"arguments\":{\"path\":\"a\"}}\n```\n\n```tool-result\n{\"ok\":true,\"result\":{\"n\":1}}\n```\n\n" +
@@ -235,8 +235,7 @@ func TestHalfPair(t *testing.T) {
 	}
 }
 
-// TestAnyText writes steps of any text so that they read as those steps; what had to
-// be escaped is told.
+// TestAnyText: steps with any text read back as those steps; escapes are reported.
 func TestAnyText(t *testing.T) {
 	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "x", "(empty)"})
 	texts := rapid.Map(rapid.SliceOfN(odd, 0, 6), func(parts []string) string { return strings.Join(parts, "") })
@@ -314,8 +313,8 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEndsOnce: what was the end of a session that goes on becomes a step, and the document is
-// one that can be read.
+// TestEndsOnce: the former end of a session that continues becomes a step, and the document
+// remains readable.
 func TestEndsOnce(t *testing.T) {
 	data := "# OpenPocket Session\n\n- id: 20260218-130000\n- started_at: 2026-02-18T13:00:00.000Z\n- model_profile: p\n- model_name: m\n\n## Task\n\nDo it\n\n## Steps\n\n" +
 		"### Step 4\n\n- at: 2026-02-18T13:00:01.000Z\n- thought:\n```text\nt\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\nok\n```\n" +

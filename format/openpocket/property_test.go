@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestReadsBackApart: a document of which each piece reads as it is written does so as a whole,
+// TestReadsBackApart: a document whose pieces each read as written does so as a whole,
 // and no other.
 func TestReadsBackApart(t *testing.T) {
 	parts := []string{"a", "\n", "\x00", "{}", "### Step 2\n\n- at: x\n- thought:\n```text\n", "\n```\n- action:\n```json\n",

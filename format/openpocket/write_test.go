@@ -40,8 +40,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteAnyText writes pieces of any text: what is read has as many steps and ends
-// as were written, and a document that was cut off keeps what it had.
+// TestWriteAnyText: pieces with any text read back as the same number of steps and ends,
+// and a document that was cut off keeps its content.
 func TestWriteAnyText(t *testing.T) {
 	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "x", "(empty)"})
 	texts := rapid.Map(rapid.SliceOfN(odd, 0, 6), func(parts []string) string { return strings.Join(parts, "") })

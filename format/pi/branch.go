@@ -13,7 +13,7 @@ const (
 	folded             // a result, in the message of its call
 )
 
-// A branch is a way through the tree, and the messages on it.
+// A branch is a path through the tree, with the messages on it.
 type branch struct {
 	*lines
 	lead  []domarkx.Value // entries before the first node, other than those in lines

@@ -83,8 +83,8 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestGolden pins what transcripts look like as Markdown, and what is written of them
-// when they are read from there: of one without branches in version 3, its own bytes.
+// TestGolden pins the Markdown of transcripts, and the transcripts written from that Markdown:
+// one of version 3 without branches keeps its bytes.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"v3", "branches", "v1", "v2"} {
 		original := read(t, "testdata/"+name+".jsonl")

@@ -200,7 +200,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestForeign writes a session that is none of Zeus's.
+// TestForeign encodes a session that Zeus did not write.
 func TestForeign(t *testing.T) {
 	doc, err := markdown.Decode(format.Source{Data: []byte("---\ntitle: Hay\nhostname: [1]\ncreated_at: yesterday\nentries: []\n---\n\n## user\n\nHello.\n")})
 	if err != nil {
