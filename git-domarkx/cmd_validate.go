@@ -19,12 +19,17 @@ no repository is needed. Errors are lines on standard error:
     PATH:LINE:COLUMN: what is wrong, what was expected
 
 For JSON the pointer (RFC 6901) of the wrong value stands before the message.
+
+The resources that a document asks for are checked against the config schemas of their
+plugins, completed by the defaults in .domarkx.toml. No resource is started. A plugin that is a
+program on PATH runs to describe its config, as for plugin list. A type without a plugin on this
+machine is an error.
 `
 }
 
 // ExitOne says what exit status 1 means.
 func (validateCmd) ExitOne() string {
-	return "A document is not well formed."
+	return "A document is not well formed, or its resources cannot be opened as they are configured."
 }
 
 // Run checks the documents.
@@ -38,7 +43,7 @@ func (c *validateCmd) Run(inv *invocation) error {
 		stdin = bytes.NewReader(data)
 	}
 	var bad []error
-	read, err := validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = append(bad, err) })
+	read, err := inv.validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = append(bad, err) })
 	if err != nil {
 		return err
 	}

@@ -112,8 +112,11 @@ func ignoredNames(ctx context.Context, git *gitcmd.Git, names []string, tracked 
 }
 
 // validator returns a manager without a store, for documents alone.
-func validator() *engine.SessionManager {
+func (inv *invocation) validator() *engine.SessionManager {
+	workTree, types := inv.resourceTypes()
 	return engine.New(nil, all.Codecs(), engine.Surroundings{
-		Ignored: func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+		WorkTree:   workTree,
+		Ignored:    func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
+		Workspaces: types,
 	})
 }

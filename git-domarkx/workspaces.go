@@ -74,12 +74,20 @@ func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
 	return allow, err
 }
 
+// resourceTypes returns a manager that only describes and checks types of resources, and the
+// work tree, "" outside a repository.
+func (inv *invocation) resourceTypes() (workTree string, types *plugins.WorkspaceManager) {
+	var except []string
+	if git, err := inv.git(); err == nil {
+		workTree = git.WorkTree
+		except = append(except, workTree)
+	}
+	return workTree, plugins.New(all.Types(except...), nil, plugins.Config{WorkTree: workTree})
+}
+
 // pluginTypes returns the types of resources that there are, with or without a
 // repository.
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
-	var except []string
-	if git, err := inv.git(); err == nil {
-		except = append(except, git.WorkTree)
-	}
-	return plugins.New(all.Types(except...), nil, plugins.Config{}).Types(inv.ctx)
+	_, types := inv.resourceTypes()
+	return types.Types(inv.ctx)
 }

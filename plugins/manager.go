@@ -139,7 +139,7 @@ type unknownType struct {
 }
 
 func (e *unknownType) Error() string {
-	return fmt.Sprintf("no plugin has the resource type %q, expected one of %s; an executable git-domarkx-plugin-%s on PATH would add it",
+	return fmt.Sprintf("no plugin for the resource type %q is installed here, expected one of %s; install the program git-domarkx-plugin-%s on PATH to add it",
 		e.name, strings.Join(e.known, ", "), e.name)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,11 +28,15 @@ type Finding struct {
 	Dialect *domarkx.SyntaxError
 	// Blocks lists the metadata, calls and results that are not valid JSON.
 	Blocks []*domarkx.SyntaxError
+
+	path    string
+	configs map[string]configBlock // the first of each name
 }
 
 // Check looks for signs that a file, which was read as a session of n messages, is something else.
 func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 	c := checker{path: f.Path}
+	c.found.path, c.found.configs = f.Path, map[string]configBlock{}
 	lines := format.NewPassingWindow(f)
 	for at := int64(0); at < f.Size; {
 		raw, whole, err := lines.Line(at)
@@ -146,9 +151,12 @@ func (c *checker) beginBlock() {
 			c.block = word
 		}
 	}
-	for _, word := range []string{sessionConfig, workspaceConfig, wholeSnapshot, setupScript} {
-		c.configures = c.configures || seg.is(word)
+	for _, word := range []string{sessionConfig, workspaceConfig, wholeSnapshot} {
+		if seg.is(word) {
+			c.block, c.configures = word, true
+		}
 	}
+	c.configures = c.configures || seg.is(setupScript)
 }
 
 // The blocks of calls and their results.
@@ -160,6 +168,13 @@ const (
 // endBlock checks the block that ended.
 func (c *checker) endBlock() {
 	if c.block == "" || len(c.body) > maxBlock {
+		c.block = ""
+		return
+	}
+	if slices.Contains([]string{sessionConfig, workspaceConfig, wholeSnapshot}, c.block) {
+		if _, there := c.found.configs[c.block]; !there {
+			c.found.configs[c.block] = configBlock{c.blockLine, bytes.Clone(c.body)}
+		}
 		c.block = ""
 		return
 	}

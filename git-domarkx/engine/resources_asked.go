@@ -31,11 +31,9 @@ type askedFor struct {
 // askedFor returns what a session asks for; its header is h. What is wrong with the
 // document, or with the file, is a *domarkx.SyntaxError.
 func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx.Header) (a askedFor, err error) {
-	if a.specs, err = resourceSpecs(h); err != nil {
+	if a, err = askedByDocument(h); err != nil {
 		return a, inSession(session, err)
 	}
-	workspaceConfig, _ := h.ExecutionConfig.Get(configWorkspace)
-	a.engine = len(a.specs) > 0 && workspaceConfig.Kind() == domarkx.Null
 	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
 		return a, err
 	}
@@ -58,6 +56,13 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 		return a, err
 	}
 	return askedIn(workspace, tip), nil
+}
+
+// askedByDocument returns what the document of a header asks for by itself.
+func askedByDocument(h domarkx.Header) (askedFor, error) {
+	specs, err := resourceSpecs(h)
+	workspaceConfig, _ := h.ExecutionConfig.Get(configWorkspace)
+	return askedFor{specs: specs, engine: len(specs) > 0 && workspaceConfig.Kind() == domarkx.Null}, err
 }
 
 // askedIn returns the resources of a workspace, whatever a document asks for.

@@ -1,15 +1,22 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// Validate decodes documents and gives what is wrong with each to bad, also what
-// an import would work around. It returns how many there were.
+// Validate decodes documents and gives what is wrong with each to bad, also what an import
+// would work around, and resources that their plugins would refuse. It returns how many
+// documents there were.
 func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
 	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
 	all, err := c.find(ctx, paths, bad)
@@ -29,27 +36,79 @@ func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.
 		if err != nil {
 			return 0, err
 		}
-		validate(in, bad)
+		err = m.validate(ctx, in, bad)
 		in.close()
+		if err != nil {
+			return 0, err
+		}
 	}
 	return len(all), nil
 }
 
-func validate(in input, bad func(error)) {
+func (m *SessionManager) validate(ctx context.Context, in input, bad func(error)) error {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
 	for conv, err := range in.conversations(files.read) {
+		if err == nil {
+			err = in.check(conv, true)
+		}
 		if err != nil {
 			bad(err)
-			return
-		}
-		if err := in.check(conv, true); err != nil {
-			bad(err)
-			return
+			return nil
 		}
 		for _, report := range conv.doc.Damage {
 			bad(report)
 		}
-		return // all damage is told with the first
+		if err := m.checkDocument(ctx, conv.doc.Header); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			bad(in.locate(err))
+		}
+		return nil // all damage is reported with the first
 	}
+	return nil
+}
+
+// checkDocument checks the resources that a document asks for, completed by the defaults in
+// .domarkx.toml, against the config schemas of their plugins. An error about the document
+// is a *domarkx.SyntaxError without a path.
+func (m *SessionManager) checkDocument(ctx context.Context, h domarkx.Header) error {
+	a, err := askedByDocument(h)
+	if err != nil || len(a.specs) == 0 {
+		return err
+	}
+	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+		return err
+	}
+	a.complete()
+	return a.at("", m.around.Workspaces.Check(ctx, a.specs))
+}
+
+// locate adds to an error about the document's execution_config where that is in the document.
+func (in *input) locate(err error) error {
+	var at *domarkx.SyntaxError
+	if !errors.As(err, &at) || at.Path != "" {
+		return err
+	}
+	e := *at
+	e.Path = in.path
+	switch in.codec.Name {
+	case string(Markdown):
+		found, err := markdown.Check(format.File{Path: in.path, Content: in.content, Size: in.size}, domarkx.NewHeader(), 0)
+		if err != nil {
+			return err
+		}
+		return found.Locate(at)
+	case string(JSON):
+		data, err := in.data()
+		if err != nil {
+			return err
+		}
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		if v, err := domarkx.ParseValue(data); err == nil {
+			e.Line, e.Column = domarkx.Position(data, v.Nearest(e.Pointer).Offset())
+		}
+	}
+	return &e
 }

@@ -1,0 +1,84 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A configBlock is a block that configures a session.
+type configBlock struct {
+	line int // its first line in the document
+	text []byte
+}
+
+// Locate returns an error about a document's execution_config with the line and column of
+// the block that says it, and the pointer from the top of that block. An error about what
+// no block says, as about an included one, is returned with the document's path alone.
+func (f Finding) Locate(err *domarkx.SyntaxError) *domarkx.SyntaxError {
+	e := *err
+	e.Path = f.path
+	for _, level := range []struct{ name, at string }{{workspaceConfig, "/execution_config/workspace"}, {sessionConfig, "/execution_config"}, {wholeSnapshot, ""}} {
+		block, found := f.configs[level.name]
+		pointer, within := strings.CutPrefix(e.Pointer, level.at)
+		if !found || !within {
+			continue
+		}
+		line, column := positionOf(block.text, pointer)
+		e.Line, e.Column, e.Pointer, e.Msg = block.line+line-1, column, pointer, level.name+" block: "+e.Msg
+		return &e
+	}
+	return &e
+}
+
+// positionOf returns the line and column of the value at a JSON pointer in JSON or YAML, or of
+// the innermost value around that place.
+func positionOf(text []byte, pointer string) (line, column int) {
+	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
+		v, err := domarkx.ParseValue(text)
+		if err != nil {
+			return 1, 1
+		}
+		return domarkx.Position(text, v.Nearest(pointer).Offset())
+	}
+	loader, err := yaml.NewLoader(strings.NewReader(valid(text)))
+	var root yaml.Node
+	if err != nil || loader.Load(&root) != nil || len(root.Content) == 0 {
+		return 1, 1
+	}
+	n := root.Content[0]
+	for _, token := range domarkx.PointerTokens(pointer) {
+		next := childOf(n, token)
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return max(n.Line, 1), max(n.Column, 1)
+}
+
+// childOf returns the value of a key of a mapping, or an item of a sequence; nil when there
+// is none.
+func childOf(n *yaml.Node, token string) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch n.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i]
+		}
+	case yaml.MappingNode:
+		for pair := range slices.Chunk(n.Content, 2) {
+			if len(pair) == 2 && pair[0].Value == token {
+				return pair[1]
+			}
+		}
+	}
+	return nil
+}
