@@ -16,7 +16,7 @@ type place struct {
 	session domarkx.Info // its newest snapshot; no ID for a folder
 }
 
-// place returns what a path stands for; [domarkx.ErrNotFound] when nothing.
+// place returns the place of a path, or [domarkx.ErrNotFound].
 func (v *view) place(ctx context.Context, p string) (place, error) {
 	if p == "" {
 		return place{}, nil

@@ -126,7 +126,7 @@ type mount struct {
 	stderr *said
 }
 
-// said is what a server says, while it goes on.
+// said collects the standard error of a server.
 type said struct {
 	mu   sync.Mutex
 	text bytes.Buffer

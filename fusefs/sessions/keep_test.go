@@ -29,7 +29,8 @@ func TestIsScratch(t *testing.T) {
 	}
 }
 
-// Files that are no sessions survive a power cut under the names that they had last, but for scratch.
+// TestFilesBesideSessionsSurvive: files outside sessions, except scratch, survive a power cut
+// under their last names.
 func TestFilesBesideSessionsSurvive(t *testing.T) {
 	dir, run := t.TempDir(), 0
 	names := []string{"a.txt", "b.png", "c", "d~", ".e", "f.tmp", "s.md"}

@@ -31,10 +31,10 @@ type machine struct {
 	saves []string // what became of saves, in order
 
 	writes   int    // of the next boot, after which the power is cut; negative: never
-	onSettle func() // what a dead mount had begun and ends now
+	onSettle func() // completes the running work of a dead mount
 }
 
-// cut stands between the tree and what is durable.
+// cut stands between the tree and the durable state, and can cut the power.
 type cut struct {
 	*drafts.Journal
 	*storetest.Store
@@ -197,7 +197,7 @@ func (m *machine) save(name, text string) {
 	m.close(h)
 }
 
-// read returns what a name shows, "-" when nothing.
+// read returns the content of a name, or "-" if it does not exist.
 func (m *machine) read(name string) string {
 	m.Helper()
 	f, _, err := m.tree.Lookup(context.Background(), m.tree.Root(), name)
@@ -254,7 +254,7 @@ func (m *machine) history(name string) string {
 	return strings.Join(all, "|")
 }
 
-// at lets the clock go on, and checks what a session's history is then.
+// at advances the clock and checks the history of a session.
 func (m *machine) at(after time.Duration, name, want string) {
 	m.Helper()
 	time.Sleep(after) // of the test's own clock

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 )
 
-// settled lets a time pass, settles and compares what is pending and the history.
+// settled advances the clock, settles, and compares the pending sessions and the history.
 func (m *machine) settled(pending, want string) {
 	m.Helper()
 	got := ""

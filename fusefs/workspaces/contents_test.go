@@ -86,7 +86,7 @@ func TestBlocksReadWhatIsThere(t *testing.T) {
 	}
 }
 
-// What was lent stays what it is until it is given back, whatever else is read.
+// TestBlocksStayWhileTheyAreLent: a borrowed buffer does not change until Done.
 func TestBlocksStayWhileTheyAreLent(t *testing.T) {
 	data := bytesOf(3, 20*workspaces.BlockSize)
 	b := workspaces.NewReadAhead(&content{Reader: bytes.NewReader(data), open: &atomic.Int64{}})
