@@ -32,7 +32,7 @@ func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{reader: reader{db: db, shallow: filepath.Join(g.CommonDir, "shallow"), links: &linkWalks{}, files: &fileCache{}}, git: g, refs: refdb.Open(g)}
-	db.OnPromised((&promised{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).bring)
+	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).bring)
 	if err := s.mend(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -23,9 +23,9 @@ type Git struct {
 	caller []string // the environment that the caller gave
 	env    []string // the environment of git
 
-	config  cache[*Config]
-	people  cache[people]
-	version cache[Version]
+	config        cache[*Config]
+	identityCache cache[identities]
+	version       cache[Version]
 }
 
 // Dir is the directory that the caller stands in: relative paths that a user

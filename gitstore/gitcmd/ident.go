@@ -17,8 +17,8 @@ type Ident struct {
 	When  time.Time // to the second, in the zone that the commit shall show
 }
 
-// people is what git says about both sides of a commit.
-type people struct{ author, committer Ident }
+// identities are the author and committer that git reports.
+type identities struct{ author, committer Ident }
 
 // Author is who git would name as the author of a commit made now. Where git has
 // no identity to give, it is the user of the operating system at localhost, so
@@ -47,21 +47,21 @@ func (g *Git) now(who Ident, variable string) Ident {
 // identities asks for both with one git. "git var -l" lists the configuration
 // first, whose values may hold newlines, and then the variables: the last line
 // of a name counts.
-func (g *Git) identities(ctx context.Context) (people, error) {
-	return g.people.get(func() (people, error) {
+func (g *Git) identities(ctx context.Context) (identities, error) {
+	return g.identityCache.get(func() (identities, error) {
 		out, err := g.Run(ctx, nil, "var", "-l")
 		if err != nil {
-			return people{}, fmt.Errorf("asking git who you are: %w", err)
+			return identities{}, fmt.Errorf("asking git who you are: %w", err)
 		}
 		author, err := parseIdent(lastLine(out, "GIT_AUTHOR_IDENT="))
 		if err != nil {
-			return people{}, err
+			return identities{}, err
 		}
 		committer, err := parseIdent(lastLine(out, "GIT_COMMITTER_IDENT="))
 		if err != nil {
-			return people{}, err
+			return identities{}, err
 		}
-		return people{author.orUser(), committer.orUser()}, nil
+		return identities{author.orUser(), committer.orUser()}, nil
 	})
 }
 

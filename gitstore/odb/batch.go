@@ -51,16 +51,16 @@ type object struct {
 	id      ID
 	t       Type
 	data    []byte
-	repeats repetition
+	repeats dedupHint
 }
 
-// A repetition says what an object has to do with those that are added before and after it.
-type repetition uint8
+// A dedupHint says how an object relates to those added before and after it.
+type dedupHint uint8
 
 const (
-	alone    repetition = iota
-	repeated            // others repeat it
-	repeats             // it repeats another one for the most part
+	alone    dedupHint = iota
+	repeated           // others repeat it
+	repeats            // it repeats another one for the most part
 )
 
 type state int

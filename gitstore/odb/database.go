@@ -21,19 +21,19 @@ type Database struct {
 
 	// mu is held shared while packs are read and exclusively while their list
 	// changes, so that no mapping goes away under a reader.
-	mu       sync.RWMutex
-	packs    []*pack
-	listed   int    // how often packs was changed
-	scans    []scan // one per directory, once scanned
-	promisor bool   // some pack is that of a partial clone
-	recent   atomic.Pointer[pack]
-	bases    baseCache
-	resident resident
+	mu         sync.RWMutex
+	packs      []*pack
+	listed     int    // how often packs was changed
+	scans      []scan // one per directory, once scanned
+	promisor   bool   // some pack is that of a partial clone
+	recent     atomic.Pointer[pack]
+	bases      baseCache
+	mmapBudget mmapBudget
 
-	promised func(ID) error
+	lazyFetch func(ID) error
 
-	chooseBarrier sync.Once
-	chosenBarrier barrier
+	chooseBarrier   sync.Once
+	chosenFsyncMode fsyncMode
 }
 
 // errGone says that a pack's file was removed since the list of packs was read.
@@ -77,11 +77,11 @@ func Open(gitDir, commonDir string) (*Database, error) {
 	return d, nil
 }
 
-// OnPromised sets what brings an object that a partial clone's remote has promised.
+// OnLazyFetch sets the function that fetches an object that the remote of a partial clone promised.
 // It is called, from any goroutine, when an object to be read is nowhere; when it
 // returns nil, the object is looked for once more. It must be set before the first
 // reading.
-func (d *Database) OnPromised(bring func(ID) error) { d.promised = bring }
+func (d *Database) OnLazyFetch(bring func(ID) error) { d.lazyFetch = bring }
 
 // Close gives back memory and files. No other method may be running or be called
 // afterwards.
@@ -185,10 +185,10 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 // lookupOrBring is lookup for what has to be there: promised objects are brought.
 func (d *Database) lookupOrBring(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	err := d.lookup(id, packed, loose)
-	if !errors.Is(err, domarkx.ErrNotFound) || d.promised == nil || !d.isPartial() {
+	if !errors.Is(err, domarkx.ErrNotFound) || d.lazyFetch == nil || !d.isPartial() {
 		return err
 	}
-	if bringErr := d.promised(id); bringErr != nil {
+	if bringErr := d.lazyFetch(id); bringErr != nil {
 		return fmt.Errorf("%w; fetching it: %w", err, bringErr)
 	}
 	return d.lookup(id, packed, loose)

@@ -12,13 +12,13 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A barrier is a way to make the files of a pack durable. POSIX offers one fsync per
+// An fsyncMode is a way to make the files of a pack durable. POSIX offers one fsync per
 // file and one for their directory, and each may cost a flush of the disk.
-type barrier int
+type fsyncMode int
 
 const (
 	// byFile syncs each file, then, after all have their names, the directory.
-	byFile barrier = iota
+	byFile fsyncMode = iota
 	// byJournal is for a file system with one journal for everything. The content of
 	// each file is written back and waited for, the files get their names, and one
 	// fsync of the directory commits the journal with all of it. A name never becomes
@@ -27,16 +27,16 @@ const (
 	byJournal
 )
 
-// barrier returns the way that suits the object directory's file system.
-func (d *Database) barrier() barrier {
-	d.chooseBarrier.Do(func() { d.chosenBarrier = barrierFor(d.dirs[0]) })
-	return d.chosenBarrier
+// fsyncMode returns the way that suits the object directory's file system.
+func (d *Database) fsyncMode() fsyncMode {
+	d.chooseBarrier.Do(func() { d.chosenFsyncMode = fsyncModeFor(d.dirs[0]) })
+	return d.chosenFsyncMode
 }
 
 // syncContent makes the content of files durable before they get their names, or
 // sees to it that the sync of the directory will.
 func (d *Database) syncContent(files ...newFile) error {
-	if d.barrier() == byFile {
+	if d.fsyncMode() == byFile {
 		return parallel(len(files), func(i int) error {
 			return writeError("sync pack", files[i].f.Sync())
 		})

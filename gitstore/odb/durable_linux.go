@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// barrierFor returns the cheapest way that is known to be right on a directory's
+// fsyncModeFor returns the cheapest way that is known to be right on a directory's
 // file system. ext2, ext3 and ext4 have the same magic number; the kernel shows
 // the journal of those that have one. Others, Btrfs among them, keep the fsync of
 // one file apart from all else.
-func barrierFor(dir string) barrier {
+func fsyncModeFor(dir string) fsyncMode {
 	var fs unix.Statfs_t
 	var st unix.Stat_t
 	if unix.Statfs(dir, &fs) != nil || unix.Stat(dir, &st) != nil {

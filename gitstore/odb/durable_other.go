@@ -4,7 +4,7 @@ package odb
 
 import "os"
 
-// barrierFor is the way that POSIX promises.
-func barrierFor(string) barrier { return byFile }
+// fsyncModeFor is the way that POSIX promises.
+func fsyncModeFor(string) fsyncMode { return byFile }
 
 func writeBack(f *os.File, _ bool) error { return f.Sync() }

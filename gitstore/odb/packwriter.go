@@ -14,17 +14,17 @@ import (
 // parallel and written in the order in which they came. Trees are in groups of their
 // own, so that a pack has them in few places: who lists folders reads nothing else.
 type packWriter struct {
-	d       *Database
-	pack    newFile
-	group   *group
-	trees   *group
-	order   chan *group // to the writer
-	work    chan *group // to the compressors
-	written sync.WaitGroup
-	index   []indexEntry
-	objects uint32
-	window  window
-	samples samples
+	d          *Database
+	pack       newFile
+	group      *group
+	trees      *group
+	order      chan *group // to the writer
+	work       chan *group // to the compressors
+	written    sync.WaitGroup
+	index      []indexEntry
+	objects    uint32
+	window     window
+	deltaBases deltaBases
 
 	failed sync.Mutex // guards err
 	err    error
@@ -116,7 +116,7 @@ func (w *packWriter) add(o object) error {
 		packed.own = w.window.put(o.data)
 	case o.repeats == repeats:
 		if g.raw, packed.base = w.window.delta(g.raw, o.data); packed.base == nil {
-			g.raw, packed.base, packed.own = w.samples.delta(g.raw, o.data)
+			g.raw, packed.base, packed.own = w.deltaBases.delta(g.raw, o.data)
 		}
 	}
 	if packed.base == nil {

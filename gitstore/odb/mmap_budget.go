@@ -6,10 +6,10 @@ import "sync/atomic"
 // lets a mapping be given back. It is for who reads much of a large pack once: what was read
 // of it counts as memory of the process. No other method may be
 // running.
-func (d *Database) BoundMemory(n int64) { d.resident.most = n }
+func (d *Database) BoundMemory(n int64) { d.mmapBudget.most = n }
 
-// A resident counts what of packs was read, in pieces of 64 KiB, as Linux maps them.
-type resident struct {
+// An mmapBudget counts the bytes of packs that were read, in pieces of 64 KiB, as Linux maps them.
+type mmapBudget struct {
 	most int64 // bytes; 0 for any number
 	now  atomic.Int64
 }
@@ -36,14 +36,14 @@ func (p pieces) add(from, to int64) int64 {
 // held, perhaps shared.
 func (d *Database) touch(p *pack, from, size int64) {
 	m := p.data.Load()
-	if d.resident.most == 0 || m == nil {
+	if d.mmapBudget.most == 0 || m == nil {
 		return
 	}
 	to := min(from+max(size, 1), int64(len(m.bytes)))
-	if d.resident.now.Add(m.read.add(from, to)) <= d.resident.most {
+	if d.mmapBudget.now.Add(m.read.add(from, to)) <= d.mmapBudget.most {
 		return
 	}
-	d.resident.now.Store(0)
+	d.mmapBudget.now.Store(0)
 	for _, p := range d.packs {
 		if m := p.data.Load(); m != nil {
 			m.release()

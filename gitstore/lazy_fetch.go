@@ -12,11 +12,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// promised brings the objects that a partial clone left at its remote
+// A lazyFetch fetches the objects that a partial clone left at its remote
 // (gitformat-pack(5), partial-clone in Git's technical documentation). Git brings
 // each when it is needed; a session has thousands, so that all that are missing of
 // all sessions come at once.
-type promised struct {
+type lazyFetch struct {
 	ctx context.Context
 	git *gitcmd.Git
 
@@ -25,7 +25,7 @@ type promised struct {
 }
 
 // bring fetches the object, and what else is missing.
-func (p *promised) bring(id odb.ID) error {
+func (p *lazyFetch) bring(id odb.ID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tried[id] {
@@ -66,7 +66,7 @@ func (p *promised) bring(id odb.ID) error {
 }
 
 // missing lists what the sessions here and of remotes reach and is not there.
-func (p *promised) missing() ([]odb.ID, error) {
+func (p *lazyFetch) missing() ([]odb.ID, error) {
 	out, err := p.git.Run(p.ctx, nil, "rev-list", "--objects", "--missing=print", "--glob=refs/domarkx/*", "--glob=refs/domarkx-remotes/*")
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (p *promised) missing() ([]odb.ID, error) {
 }
 
 // remotes are those of whose objects some may be missing here.
-func (p *promised) remotes() ([]string, error) {
+func (p *lazyFetch) remotes() ([]string, error) {
 	config, err := p.git.Config(p.ctx)
 	if err != nil {
 		return nil, err

@@ -8,14 +8,14 @@ import (
 // Samples are small objects that a pack has whole, the last of each kind. What is small
 // has often more in common with others of its kind than with the document that it is from:
 // who said it, and how that is written as JSON.
-type samples [64]*windowBase
+type deltaBases [64]*windowBase
 
 // maxSampled is up to which size an object is small.
 const maxSampled = 2 << 10
 
 // delta appends to dst what makes content of a sample that it repeats for more than half.
 // Else the base is nil, and content becomes a sample itself, if it is small.
-func (s *samples) delta(dst, content []byte) (delta []byte, base, own *windowBase) {
+func (s *deltaBases) delta(dst, content []byte) (delta []byte, base, own *windowBase) {
 	if len(content) < minDelta || len(content) > maxSampled {
 		return dst, nil, nil
 	}
