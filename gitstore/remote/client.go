@@ -12,26 +12,26 @@ import (
 type Client struct {
 	Git   *gitcmd.Git // required
 	Refs  *refdb.Refs // required; its lock must not be held when a method is called
-	Kinds []string    // required: the folders of refs/domarkx/ that are shared, like "sessions"
+	Kinds []string    // required: the directories of refs/domarkx/ that are shared, like "sessions"
 
-	// Accept says whether this program can hold a shared reference (complete, like
-	// refs/domarkx/sessions/NAME). Nil accepts all.
+	// Accept returns an error when this program cannot store a shared reference, given by
+	// its full name, like refs/domarkx/sessions/NAME. Nil accepts all.
 	Accept func(ref string) error
 
-	// Along says whether a reference of the remote that was not asked for comes too. It
-	// is called when the objects of the others are here. Nil takes none.
+	// Along reports whether to fetch also a reference that was not requested. It is called
+	// once the objects of the requested ones are stored. Nil fetches none.
 	Along func(ref refdb.Ref) bool
 
-	// Verify returns what is wrong with fetched references (complete shared names), by
-	// name: those are not taken in. Nil takes all.
+	// Verify returns the errors of fetched references, by full shared name. Those
+	// references are not stored. Nil stores all.
 	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
-	// Progress gets git's progress and the remote's messages as they come; nil
-	// shows none. They can hold control characters.
+	// Progress receives git's progress and the remote's messages, which may have control
+	// characters. Nil discards them.
 	Progress io.Writer
 }
 
-// progress is git's option for whether progress is shown.
+// progress returns git's option that shows or hides progress.
 func (c *Client) progress() string {
 	if c.Progress != nil {
 		return "--progress"

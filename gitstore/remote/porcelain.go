@@ -7,10 +7,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// parsePush reads what git push --porcelain wrote: for each URL a line "To URL",
-// then for each reference FLAG TAB FROM:TO TAB SUMMARY, perhaps with a reason in
-// parentheses (git-push(1), OUTPUT). Where a remote has several URLs the worst
-// counts. It reports whether git said anything about a reference.
+// parsePush parses the output of git push --porcelain: for each URL a line "To URL", then
+// for each reference FLAG TAB FROM:TO TAB SUMMARY, optionally with a reason in parentheses
+// (git-push(1), OUTPUT). If a remote has several URLs, the worst result counts. said
+// reports whether the output mentions any of the references.
 func parsePush(out []byte, changes []refdb.Change) (results []Result, said bool) {
 	results = make([]Result, len(changes))
 	place := make(map[string]int, len(changes))
@@ -57,12 +57,12 @@ func parseLine(line string) (ref string, result Result, ok bool) {
 	return "", Result{}, false
 }
 
-// lost are the words of git receive-pack when a reference, or one of those of an atomic
-// push, has moved or is locked since it told what it has.
+// lost are the messages of git receive-pack when a reference, or another one of an atomic
+// push, was moved or locked after it was advertised.
 var lost = []string{"atomic transaction failed", "failed to update ref", "failed to lock", "incorrect old value provided",
 	"reference already exists", "reference does not exist"}
 
-// rejection reads "[rejected] (REASON)" and "[remote rejected] (REASON)".
+// rejection parses "[rejected] (REASON)" and "[remote rejected] (REASON)".
 func rejection(summary string) Result {
 	who, reason, _ := strings.Cut(summary, "] (")
 	reason = words(strings.TrimSuffix(reason, ")"))

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// A Status says what came of pushing one reference.
+// A Status is the outcome of pushing one reference.
 type Status string
 
 // The statuses.
@@ -21,10 +21,10 @@ const (
 	Deleted  Status = "deleted"
 	UpToDate Status = "up-to-date"
 	Stale    Status = "stale"   // the remote has another value than was expected: fetch first
-	Lost     Status = "lost"    // the remote could not move it, likely as somebody else did just then: fetch first
-	Refused  Status = "refused" // the remote says no: a hook, a permission, a setting
-	NotTried Status = "held"    // nothing was changed, as another reference of the same push was not taken
-	Unknown  Status = "unknown" // the connection ended before the remote said what it did: fetch tells
+	Lost     Status = "lost"    // the remote could not move it, probably because somebody else just did: fetch first
+	Refused  Status = "refused" // the remote refused: a hook, a permission, a setting
+	NotTried Status = "held"    // nothing was changed, because another reference of the same push was refused
+	Unknown  Status = "unknown" // the connection ended before the remote reported the outcome: fetch first
 )
 
 // OK reports whether the remote now has what was pushed.
@@ -32,28 +32,26 @@ func (s Status) OK() bool {
 	return s == Created || s == Updated || s == Deleted || s == UpToDate
 }
 
-// A Result is what came of pushing one reference.
+// A Result is the result of pushing one reference.
 type Result struct {
 	Ref    string // refs/domarkx/…
 	Status Status
-	Reason string // in the remote's or git's words, for people; "" when all went well
+	Reason string // message of the remote or git, for the user; "" on success
 }
 
-// maxArguments bounds the length of one command line, in bytes; Linux takes two
-// million, with the environment.
+// maxArguments bounds the length of one command line, in bytes. Linux allows two
+// million, including the environment.
 const maxArguments = 500_000
 
-// Push moves references of the remote from what they were last seen at (Old) to
-// New, whose objects go along. The names are those of this repository
-// (refs/domarkx/…), Old "" means that the remote has none yet, New "" removes it
-// there. A reference that somebody else has moved meanwhile is never overwritten,
-// but comes back as [Stale]. Either all changes are made or none (of very many,
-// all or none of some thousands each).
+// Push moves references of the remote from Old, where they were last seen, to New, and
+// sends the objects. The names are those of this repository (refs/domarkx/…). Old is ""
+// for a reference that the remote does not have, and New "" deletes it there. Push never
+// overwrites a reference that somebody else has moved, and reports it as [Stale]. A push is
+// atomic; very many changes are split into pushes of some thousands each.
 //
-// The results have the order of the changes. A remote that refuses is no error of
-// Push; an error means that git could not talk to it, or stopped halfway, and then
-// the results say what is known. What the remote took is noted at once in
-// [Remote.Prefix].
+// The results have the order of the changes. An error means that git could not reach the
+// remote, or stopped before the end; the results then hold what is known. A refusal by the
+// remote is a result. Push updates the references below [Remote.Prefix] at once.
 func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) ([]Result, error) {
 	results := make([]Result, 0, len(changes))
 	var failed error
@@ -73,7 +71,7 @@ func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) (
 	return results, failed
 }
 
-// fits is how many changes one command line holds.
+// fits returns how many changes fit into one command line.
 func fits(changes []refdb.Change) int {
 	size := 0
 	for i, change := range changes {
@@ -92,7 +90,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	}
 	var args []string
 	if mirror, err := config.Bool("remote."+to.address+".mirror", false); mirror || err != nil {
-		args = append(args, "-c", "remote."+to.address+".mirror=false") // it takes no refspecs
+		args = append(args, "-c", "remote."+to.address+".mirror=false") // a mirror allows no refspecs
 	}
 	args = append(args, "-c", "push.followTags=false", "push", "--porcelain", c.progress(), "--recurse-submodules=no")
 	if len(changes) > 1 {
@@ -106,7 +104,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	out, err := c.Git.Do(ctx, gitcmd.Command{Args: append(args, specs...), Stderr: c.Progress, Terminal: true})
 	results, said := parsePush(out, changes)
 	if err != nil && !said {
-		// Without a word about any reference git has not come to pushing.
+		// Git failed before it pushed anything.
 		return results, fmt.Errorf("pushing to %q: %w", to.Name, err)
 	}
 	if noted := c.note(ctx, to, changes, results); noted != nil {
@@ -120,8 +118,8 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	return results, nil
 }
 
-// note moves the tracking references of what the remote took, unless somebody has
-// seen something newer there meanwhile.
+// note updates the tracking references of accepted changes, unless a concurrent fetch
+// already recorded something newer.
 func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, results []Result) error {
 	release, err := c.Refs.Lock(context.WithoutCancel(ctx))
 	if err != nil {
@@ -143,12 +141,12 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 	}
 	err = c.Refs.Update(context.WithoutCancel(ctx), "push", moved...)
 	if errors.Is(err, domarkx.ErrConflict) {
-		return nil // a fetch was quicker, and knows more
+		return nil // a concurrent fetch recorded something newer
 	}
 	return err
 }
 
-// words makes a remote's words fit to be shown.
+// words removes control characters and invalid UTF-8 from a remote's message.
 func words(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {

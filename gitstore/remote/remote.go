@@ -26,14 +26,13 @@ const (
 type Remote struct {
 	Name string // as the user names it: a configured remote, a URL or a path
 
-	address string // what git gets
-	folder  string // its folder below refs/domarkx-remotes/
+	address string // argument for git
+	folder  string // its directory below refs/domarkx-remotes/
 }
 
-// Find finds a remote: one that is configured in Git, else a URL or a path, which
-// is relative to the directory that the caller stands in. Without a name it is
-// the one that domarkx.remote names, else the only one, else origin.
-// The error is [domarkx.ErrNotFound] when there is no such remote.
+// Find returns a remote by name: one that is configured in Git, else a URL or a path, which
+// is relative to the caller's directory. For "" it returns the remote that domarkx.remote
+// names, else the only one, else origin. It returns [domarkx.ErrNotFound] if none matches.
 func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	config, err := g.Config(ctx)
 	if err != nil {
@@ -70,7 +69,7 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	return Remote{Name: name, address: place, folder: derive(filepath.ToSlash(filepath.Clean(place)))}, nil
 }
 
-// preferred is the remote that is meant when none is named; "" when there is none.
+// preferred returns the default remote, or "" if none is configured.
 func preferred(config *gitcmd.Config, configured map[string]bool) string {
 	if name, ok := config.Get("domarkx.remote"); ok && name != "" {
 		return name
@@ -86,24 +85,24 @@ func preferred(config *gitcmd.Config, configured map[string]bool) string {
 	return ""
 }
 
-// Prefix is the folder of the references that say what the remote has: it ends in
+// Prefix returns the directory of the references that record the remote's state. It ends in
 // a slash, and KIND/NAME follows.
 func (r Remote) Prefix() string { return tracking + r.folder + "/" }
 
-// Tracking is the reference that says where a shared reference
+// Tracking returns the reference that records where a shared reference
 // (refs/domarkx/KIND/NAME) was last seen in the remote.
 func (r Remote) Tracking(ref string) string { return r.Prefix() + strings.TrimPrefix(ref, shared) }
 
-// incoming is the folder of the references that were fetched and not verified yet.
+// incoming returns the directory of references that are fetched but not verified yet.
 func (r Remote) incoming() string { return incoming + r.folder + "/" }
 
-// Shared is the shared reference that one of [Remote.Prefix] stands for.
+// Shared returns the shared reference for one below [Remote.Prefix].
 func (r Remote) Shared(ref string) string { return shared + strings.TrimPrefix(ref, r.Prefix()) }
 
 var scpLike = regexp.MustCompile(`^[^/:]+:`)
 
-// isURL tells URLs (scheme://…, host:path, helper::address) from paths (git-fetch(1),
-// GIT URLS); a DOS drive is no host.
+// isURL reports whether name is a URL (scheme://…, host:path, helper::address) and not a
+// path (git-fetch(1), GIT URLS). A DOS drive is a path.
 func isURL(name string) bool {
 	if len(name) > 1 && name[1] == ':' && filepath.VolumeName(name) != "" {
 		return false
@@ -111,8 +110,8 @@ func isURL(name string) bool {
 	return scpLike.MatchString(name)
 }
 
-// withoutSecrets takes user and password away, so that a new token does not make
-// another remote.
+// withoutSecrets removes user and password from a URL, so that a new token does not look
+// like another remote.
 func withoutSecrets(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Host != "" {
 		u.User = nil
@@ -121,8 +120,8 @@ func withoutSecrets(name string) string {
 	return name
 }
 
-// derive makes a folder name for a remote without a name of its own: what people
-// recognise, and a digest. It begins with "@", as no escaped name does.
+// derive returns the directory name for a remote without a configured name: a readable part
+// and a digest. It begins with "@", which no escaped name does.
 func derive(address string) string {
 	digest := sha256.Sum256([]byte(address))
 	base := strings.TrimSuffix(path.Base(strings.TrimRight(address, "/")), ".git")
@@ -136,8 +135,8 @@ func derive(address string) string {
 	return "@" + escape(base) + "-" + hex.EncodeToString(digest[:6])
 }
 
-// escape makes one component of a reference's name of any remote's name. Two names
-// never give one: a remote "a/sessions" must not be a folder of a remote "a".
+// escape returns a remote's name as one component of a reference's name. Different names
+// have different results: a remote "a/sessions" must not be a directory of a remote "a".
 func escape(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
