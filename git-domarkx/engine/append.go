@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// An AppendRequest says what [SessionManager.Append] adds.
+// An AppendRequest describes the message that [SessionManager.Append] adds.
 type AppendRequest struct {
 	Name string
 	New  bool   // create the session if it does not exist
@@ -17,10 +17,10 @@ type AppendRequest struct {
 	Text string // Markdown
 }
 
-// Append adds a message to the end of a session. A system message is one of the user
-// whose metadata names the role. A message of the assistant is linked as
-// [SessionManager.replyLink] says. Without r.New, a session that does not exist is an error
-// that Is [domarkx.ErrNotFound]. The cost does not grow with the session.
+// Append adds a message to the end of a session. A system message is stored as a user message
+// whose metadata names the role "system". An assistant message is linked to the workspace version
+// that [SessionManager.replyLink] returns. If the session does not exist and r.New is false, the
+// error matches [domarkx.ErrNotFound]. The cost does not depend on the length of the session.
 func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, error) {
 	name, role := r.Name, domarkx.Role(r.Role)
 	blocks, err := markdown.ParseContent(r.Text)
@@ -43,7 +43,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 			return domarkx.Info{}, err
 		}
 	}
-	id := domarkx.NewID(0, committer.When) // one id, however often it must be tried
+	id := domarkx.NewID(0, committer.When) // one id for all attempts of the update
 	c := change{name: name, operation: "append", author: author, committer: committer}
 	var info domarkx.Info
 	err = m.update(ctx, "append "+name, func(tx Tx) error {
@@ -71,7 +71,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 	return info, err
 }
 
-// begin commits a session of one message.
+// begin commits a new session with one message.
 func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
 	e := &edition{blobs: m.store, date: c.committer.When.Unix(), newID: func(uint32) domarkx.ID { return id },
 		doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
@@ -86,11 +86,11 @@ func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.
 	return tx.Commit(ctx, commit)
 }
 
-// An addition is a message for the end of a session.
+// An addition is a message to append to a session.
 type addition struct {
 	message     domarkx.Message
 	id          domarkx.ID
-	link        string // the version that its calls left; "" for none
+	link        string // the version that its calls produced; "" for none
 	attachments []domarkx.Attachment
 }
 
@@ -120,7 +120,7 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 	if commit.State.Headers, err = m.ownedHeaders(ctx, headers); err != nil {
 		return domarkx.Info{}, err
 	}
-	if commit.State.Headers != nil { // the preamble may be written anew
+	if commit.State.Headers != nil { // the preamble may have been rewritten
 		tail.Headers = commit.State.Headers
 	}
 	tail.Thread.Live = append(tail.Thread.Live, entry)
@@ -133,8 +133,9 @@ func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, 
 	return tx.Append(ctx, commit)
 }
 
-// tail returns a state of the last messages of a session, as many as decide what
-// stands between it and a new message, as it is shown, and the size of their document.
+// tail returns a state with the last messages of a session, the view of that state and the size
+// of its document in bytes. It loads as many messages as decide the separator between the session
+// and a new message.
 func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*domarkx.State, *view, int64, error) {
 	state := &domarkx.State{Headers: headers}
 	if tip.Messages > 0 {
@@ -142,7 +143,7 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		from := max(0, tip.Messages-2-last.Layout.Within) // one more, to see a conflict
+		from := max(0, tip.Messages-2-last.Layout.Within) // one more message, to detect a conflict
 		for k := from; k < tip.Messages-1; k++ {
 			e, err := m.store.Entry(ctx, tip.ID, k)
 			if err != nil {
@@ -159,9 +160,8 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 	return state, v, v.size(), nil
 }
 
-// ownedHeaders returns the headers without the snapshot_id and import_timestamp
-// that an imported document brought for its own snapshot; nil when there are
-// none.
+// ownedHeaders returns the headers without the snapshot_id and import_timestamp that an imported
+// document brought for its own snapshot, or nil if they have neither.
 func (m *SessionManager) ownedHeaders(ctx context.Context, headers []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
 	h, err := loadHeader(ctx, m.store, headers[:1])
 	if err != nil || !hasOwn(h) {
@@ -170,11 +170,11 @@ func (m *SessionManager) ownedHeaders(ctx context.Context, headers []domarkx.Hea
 	return append([]domarkx.HeaderEntry{withoutOwn(headers[0], h)}, headers[1:]...), nil
 }
 
-// hasOwn reports whether a header has what belongs to one snapshot alone.
+// hasOwn reports whether a header contains fields that belong to a single snapshot.
 func hasOwn(h domarkx.Header) bool { return h.SnapshotID != "" || h.ImportTimestamp != "" }
 
-// withoutOwn returns the entry of a header without what belongs to one snapshot
-// alone. An author's preamble stays as it was written.
+// withoutOwn returns a header entry without the fields that belong to a single snapshot. A
+// preamble that the author wrote verbatim keeps its text.
 func withoutOwn(entry domarkx.HeaderEntry, h domarkx.Header) domarkx.HeaderEntry {
 	h.SnapshotID, h.ImportTimestamp = "", ""
 	entry.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}

@@ -9,10 +9,11 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// replyLink returns the workspace version that a new message of the assistant at the end of a
-// session is linked to, "" for none: the version of what is live, after changes made by hand in
-// its folders were committed, or else the last version that the session is linked to. It starts
-// nothing, contacts nothing and waits for nobody: a tool that is being called may append.
+// replyLink returns the workspace version to link to a new assistant message at the end of a
+// session, or "" for none. It commits manual changes in the live directories and returns the
+// version of the live workspace. If nothing is live, it returns the last version that the session
+// links. It starts no resource, uses no network and waits for no lock, because a running tool may
+// call it.
 func (m *SessionManager) replyLink(ctx context.Context, session string) (string, error) {
 	tip, err := m.store.Tip(ctx, session)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -28,7 +29,7 @@ func (m *SessionManager) replyLink(ctx context.Context, session string) (string,
 	if v, err := m.commitFolders(ctx, workspace); v != "" || err != nil {
 		return v, err
 	}
-	for _, name := range []string{workspace, session} { // without any, long sessions are not searched
+	for _, name := range []string{workspace, session} { // without any version, do not search long sessions
 		if _, err := m.store.WorkspaceTip(ctx, name); err == nil {
 			return m.linkAt(ctx, tip.ID, tip.Messages-1)
 		} else if !errors.Is(err, domarkx.ErrNotFound) {
@@ -38,10 +39,10 @@ func (m *SessionManager) replyLink(ctx context.Context, session string) (string,
 	return "", nil
 }
 
-// commitFolders commits what was changed by hand in the live folders of a workspace, and returns
-// the version of what is live. It returns "" where nothing is live, and where that cannot be told
-// now: another process works there, a call or a load was interrupted, or a file cannot be stored.
-// The next call mends these or reports them.
+// commitFolders commits manual changes in the live directories of a workspace and returns the
+// version of the live workspace. It returns "" if nothing is live, or if the version cannot be
+// determined now: another process holds the workspace, a call or a load was interrupted, or a
+// file cannot be stored. The next call repairs or reports these.
 func (m *SessionManager) commitFolders(ctx context.Context, workspace string) (string, error) {
 	i, err := m.around.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) || err == nil && (i.Head == "" || i.Loading != "") {
@@ -55,7 +56,7 @@ func (m *SessionManager) commitFolders(ctx context.Context, workspace string) (s
 		return "", err
 	}
 	if slices.ContainsFunc(begun, func(c journalled) bool { return c.Workspace == workspace }) {
-		return "", nil // what the call left is not a change made by hand
+		return "", nil // changes left by an interrupted call are not manual
 	}
 	tip, err := m.tipOrNone(ctx, workspace)
 	if err != nil {

@@ -11,46 +11,46 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// An edition makes the next state of a session out of a document.
+// An edition computes the next state of a session from a document.
 type edition struct {
 	blobs Blobs
 	base  *view // nil for a new session
 	doc   *domarkx.Document
-	// messages are those of the document where it holds none itself.
+	// messages holds the messages of the document if doc itself holds none.
 	messages format.Messages
 	date     int64 // of new and changed messages, in Unix seconds
-	// derived makes the ids of new messages follow from the document, so that the
-	// same file imported twice is the same session; else they are new to the world.
+	// derived derives the ids of new messages from the document, so that importing the same file
+	// twice produces the same session. Otherwise new messages get fresh ids.
 	derived bool
 	newID   func(clock uint32) domarkx.ID
 
-	keys    []domarkx.Key // of the base's pieces
-	scanned []scanned     // the document's messages, once they were looked at
-	// origin is the tree of the foreign original that the document is. An edit of
-	// the header forgets the original: it could not be given back for it.
+	keys    []domarkx.Key // of the header and messages of the base
+	scanned []scanned     // the document's messages; nil before the first scan
+	// origin is the tree of the foreign original if the document is one. An edit of the header
+	// drops it, because an export could no longer return the original.
 	origin   string
-	original *original    // to be stored along with the messages of a new session; nil for none
-	linker   *linker      // of messages that name what an import keeps; nil links none
-	stated   *statedLinks // of messages with a workspace_version; nil links none
+	original *original    // stored with the messages of a new session; nil for none
+	linker   *linker      // links messages that name files that an import keeps; nil links none
+	stated   *statedLinks // links messages with a workspace_version; nil links none
 
-	moved  map[int]string  // by message: the version it states, which is in its metadata now
-	shared *sharedMessages // with other conversations of the document; nil for none
-	made   struct {        // which message was made last
+	moved  map[int]string  // by message: the version that it states, which is still in its metadata
+	shared *sharedMessages // messages shared with other conversations of the document; nil for none
+	made   struct {        // the message that was created last
 		message int
 		origin  string
 	}
 
 	newLinks  []string        // versions that the next snapshot links for the first time
-	linkedNow map[string]bool // those
+	linkedNow map[string]bool // the same versions as a set
 
-	attachments []domarkx.Attachment   // that the base has not
-	files       []domarkx.AttachedFile // that the base has not, of which the contents are among the attachments
+	attachments []domarkx.Attachment   // those that the base lacks
+	files       []domarkx.AttachedFile // those that the base lacks; attachments holds their contents
 
-	// verify, when not nil, reports whether the document is still what was read of it.
+	// verify, when not nil, reports whether the document has changed since it was read.
 	verify func() error
 }
 
-// len returns the number of messages of the document.
+// len returns the number of messages in the document.
 func (e *edition) len() int {
 	if e.messages != nil {
 		return e.messages.Len()
@@ -58,14 +58,14 @@ func (e *edition) len() int {
 	return len(e.doc.Conversation)
 }
 
-// scanned is what an alignment needs of a message.
+// scanned holds what an alignment needs about a message.
 type scanned struct {
 	key    domarkx.Key // see [layoutKey]
 	digest domarkx.Key // of its bytes
 	isUser bool
 }
 
-// scan looks at all messages of the document, once.
+// scan fills e.scanned from all messages of the document. Later calls do nothing.
 func (e *edition) scan() error {
 	if e.scanned != nil {
 		return nil
@@ -74,7 +74,7 @@ func (e *edition) scan() error {
 	restored, _ := e.messages.(*restored)
 	for j := range all {
 		if restored != nil && e.keys != nil {
-			if k := restored.places[j].base; k >= 0 { // it need not be read
+			if k := restored.places[j].base; k >= 0 { // unchanged: no need to read it
 				entry := e.base.live.At(k)
 				all[j] = scanned{e.keys[k+1], entry.Layout.Digest, entry.Role == domarkx.User}
 				continue
@@ -106,7 +106,7 @@ func (e *edition) at(j int) (domarkx.WrittenMessage, error) {
 	return msg, err
 }
 
-// checkDepth refuses a message that could be stored and not be read again.
+// checkDepth rejects a message that is nested too deeply to be read again after it is stored.
 func checkDepth(j int, m domarkx.Message) error {
 	if m.Depth() <= domarkx.MaxMessageDepth {
 		return nil
@@ -114,7 +114,7 @@ func checkDepth(j int, m domarkx.Message) error {
 	return fmt.Errorf("message %d: %w: its content is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
 }
 
-// checkHeaderDepth refuses a header like that.
+// checkHeaderDepth rejects a header that is nested too deeply to be read again.
 func checkHeaderDepth(h domarkx.Header) error {
 	if h.Value().Depth() <= domarkx.MaxDepth {
 		return nil
@@ -122,13 +122,13 @@ func checkHeaderDepth(h domarkx.Header) error {
 	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, domarkx.MaxDepth)
 }
 
-// A successor is the next state of a session. Its messages are made one after the other,
-// once, and then the tombstones.
+// A successor is the next state of a session. The caller must iterate over live, exactly once,
+// before it calls dead.
 type successor struct {
 	headers []domarkx.HeaderEntry
 	live    iter.Seq2[domarkx.Entry, error]
 	dead    func() []domarkx.Tombstone
-	changed bool // it differs from the base
+	changed bool // whether the state differs from the base
 }
 
 // apply returns the next state, and whether it differs from the base.
@@ -148,7 +148,7 @@ func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, b
 	return state, next.changed, nil
 }
 
-// next begins to make the next state.
+// next prepares the next state.
 func (e *edition) next(ctx context.Context, objects Objects) (successor, error) {
 	if err := e.settleStated(ctx); err != nil {
 		return successor{}, err
@@ -172,8 +172,7 @@ func (e *edition) next(ctx context.Context, objects Objects) (successor, error) 
 	return next, err
 }
 
-// complete gives the pieces of a document that was not written in Markdown their
-// canonical layout.
+// complete sets the canonical layout of all parts of a document that was not written in Markdown.
 func complete(doc *domarkx.Document) {
 	if doc.Preamble.Digest == ([32]byte{}) {
 		doc.Preamble = markdown.WriteHeader(doc.Header)
@@ -189,9 +188,9 @@ func completeMessage(m *domarkx.WrittenMessage) {
 	}
 }
 
-// entryOf returns the entry for a message as it is in the document.
+// entryOf returns the entry for a message as the document writes it.
 func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
-	space := make([]byte, 0, m.Layout.Size+m.Layout.Size/4+256) // so much it needs most often
+	space := make([]byte, 0, m.Layout.Size+m.Layout.Size/4+256) // enough for most messages
 	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: appendPretty(space, m.Message.Value())}}
 	if m.Verbatim {
 		e.Source = domarkx.Blob{Data: notNil(m.Bytes)}
@@ -199,7 +198,7 @@ func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
 	return e
 }
 
-// prettyJSON is the one form in which JSON is stored.
+// prettyJSON returns the only form in which JSON is stored.
 func prettyJSON(v domarkx.Value) []byte { return appendPretty(nil, v) }
 
 func appendPretty(dst []byte, v domarkx.Value) []byte {
@@ -213,8 +212,8 @@ func notNil(data []byte) []byte {
 	return data
 }
 
-// keepPreamble keeps the preamble's bytes, for the header is to hold what they do
-// not say: the canonical rendering would show it.
+// keepPreamble keeps the bytes of the preamble. It is called when the header will hold fields
+// that the preamble does not state, which a canonical rendering would show.
 func keepPreamble(doc *domarkx.Document) {
 	if !doc.Preamble.Verbatim {
 		doc.Preamble.Bytes = markdown.RenderHeader(doc.Header)
@@ -228,7 +227,7 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 	header := e.doc.Header
 	var old []domarkx.HeaderEntry
 	if hasOwn(header) && e.origin == "" && e.original == nil {
-		keepPreamble(e.doc) // later snapshots have its bytes, but not its snapshot_id
+		keepPreamble(e.doc) // later snapshots keep its bytes, but not its snapshot_id
 	}
 	if e.base != nil {
 		old = e.base.headers
@@ -261,7 +260,8 @@ func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.Heade
 	return domarkx.ReviseHeader(old, next, normalHeader(header)), true, nil
 }
 
-// unchanged returns the headers that an edition left as they were: was, as shown.
+// unchanged returns the headers after an edit that did not change them. was is the decoded header
+// as the base shows it.
 func (e *edition) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []domarkx.HeaderEntry {
 	if e.derived || len(old) > 1 || !hasOwn(was) {
 		return old
@@ -271,8 +271,8 @@ func (e *edition) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []dom
 	return []domarkx.HeaderEntry{withoutOwn(entry, was)}
 }
 
-// normal is what must change of a header for the edition to change it: only an
-// import brings a snapshot_id and an import_timestamp.
+// normal returns the form of a header that is compared to find changes. The snapshot_id and
+// import_timestamp count only in imports, because no other edit can set them.
 func (e *edition) normal(h domarkx.Header) []byte {
 	if e.derived {
 		return prettyJSON(h.Value())
@@ -280,7 +280,7 @@ func (e *edition) normal(h domarkx.Header) []byte {
 	return normalHeader(h)
 }
 
-// normalHeader is a header without what belongs to one snapshot alone.
+// normalHeader encodes a header without the fields that belong to a single snapshot.
 func normalHeader(h domarkx.Header) []byte {
 	h.SnapshotID, h.ImportTimestamp = "", ""
 	return prettyJSON(h.Value())

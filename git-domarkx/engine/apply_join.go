@@ -8,22 +8,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Bounds on the search for the messages that removed ones were joined to: longer runs of removed
-// messages are not searched for, nor is larger text searched.
+// These constants bound the search for the messages that removed messages were joined to. Longer
+// runs of removed messages and larger texts are not searched.
 const (
 	maxJoined     = 32
 	maxJoinedSize = 16 << 20 // bytes
 )
 
 // joined returns, for each message of the base, the message of the document that it was joined
-// to, -1 for none; nil when none was joined.
+// to, or -1 for none. It returns nil if no message was joined.
 func (e *edition) joined(ctx context.Context, base domarkx.Entries, edit domarkx.Edit) ([]int, error) {
 	moved := map[int]bool{}
 	for _, i := range edit.Moved {
 		moved[i] = true
 	}
 	var into []int
-	from, first := 0, 0 // the gap between matched messages begins there, in the base and the document
+	from, first := 0, 0 // where the gap between matched messages begins, in the base and the document
 	for j := 0; j <= len(edit.Match); j++ {
 		to := base.Len()
 		if j < len(edit.Match) {
@@ -55,7 +55,7 @@ func (e *edition) joined(ctx context.Context, base domarkx.Entries, edit domarkx
 	return into, nil
 }
 
-// candidates returns the messages of the document, from first to before end, that an edit wrote.
+// candidates returns the messages of the document in [first, end) that the edit wrote.
 func (e *edition) candidates(edit domarkx.Edit, first, end int) []int {
 	var near []int
 	for j := first; j < end; j++ {
@@ -66,8 +66,8 @@ func (e *edition) candidates(edit domarkx.Edit, first, end int) []int {
 	return near
 }
 
-// joinedTo returns which of the candidates says what message i of the base said, and did not say
-// it before; -1 for none.
+// joinedTo returns the first candidate that contains the text of message i of the base and did
+// not contain it before the edit, or -1 for none.
 func (e *edition) joinedTo(ctx context.Context, base domarkx.Entries, edit domarkx.Edit, i int, candidates []int) (int, error) {
 	removed, err := loadMessage(ctx, e.blobs, base.At(i))
 	if err != nil {
@@ -99,8 +99,8 @@ func (e *edition) joinedTo(ctx context.Context, base domarkx.Entries, edit domar
 	return -1, nil
 }
 
-// wordsOf returns the words of a message with a blank on each side; "" for a message without any,
-// or one that is too large to be searched.
+// wordsOf returns the words of a message with a space before and after each. It returns "" if the
+// message has no words or is too large to search.
 func wordsOf(m domarkx.Message) string {
 	size := 0
 	for _, b := range m.Content {

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// thread begins to make the messages of the next state.
+// thread prepares the messages of the next state.
 func (e *edition) thread(ctx context.Context) (successor, error) {
 	var base domarkx.Entries = domarkx.EntryList(nil)
 	var dead []domarkx.Tombstone
@@ -28,7 +28,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 	if err != nil {
 		return successor{}, err
 	}
-	var now domarkx.Entry // the one that was made last
+	var now domarkx.Entry // the entry that was created last
 	origin := ""
 	next := func(j int) (domarkx.Entry, error) {
 		if link := relinked[j]; link != "" {
@@ -58,12 +58,12 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 		}
 		switch runsOtherwise := from >= 0 && base.At(from).Link != ""; {
 		case now.Link != "":
-		case runsOtherwise: // what a document states is of the calls that it had
+		case runsOtherwise: // a version that the document states belongs to its earlier calls
 			now.Link = e.noteLink(e.linker.link(msg.Message))
 		default:
 			now.Link = e.noteLink(e.linkFor(j, msg.Message))
 		}
-		if now.Link != "" && now.Link == e.moved[j] { // it is shown with the link, not stored
+		if now.Link != "" && now.Link == e.moved[j] { // shown with the link, so it is not stored
 			link := now.Link
 			plain := domarkx.WrittenMessage{Message: withoutStatedMetadata(msg.Message)}
 			completeMessage(&plain)
@@ -99,8 +99,8 @@ func all(entries domarkx.Entries) iter.Seq2[domarkx.Entry, error] {
 	}
 }
 
-// align finds out which message of the base each message of the document is, and reports
-// whether they are all the same. The messages of a new session are all new.
+// align matches the messages of the document to those of the base, and reports whether they are
+// identical. All messages of a new session are new.
 func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit, bool, error) {
 	n := e.len()
 	edit := domarkx.Edit{Same: make([]bool, n)}
@@ -135,9 +135,9 @@ func (e *edition) align(ctx context.Context, base domarkx.Entries) (domarkx.Edit
 	return edit, false, err
 }
 
-// moveLinked finds the linked messages that were moved and say the same, though not in
-// the same bytes: the end of a document, and what comes to stand there, have other blank
-// lines. Without that they would lose what their calls left.
+// moveLinked finds linked messages that were moved and have equal content but different bytes.
+// Blank lines differ at the end of a document, so a move to or from there changes the bytes. If
+// such a message were not recognized, it would lose its link.
 func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *domarkx.Edit) error {
 	if !slices.Contains(edit.Match, -1) {
 		return nil
@@ -146,7 +146,7 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 	for _, i := range slices.Concat(edit.Match, edit.Moved) {
 		taken[i] = true
 	}
-	linked := map[[sha256.Size]byte][]int{} // by what they say, of which there may be a gigabyte
+	linked := map[[sha256.Size]byte][]int{} // keyed by a hash of the content, which may be a gigabyte
 	for i := range base.Len() {
 		if old := base.At(i); old.Link != "" && !taken[i] && !domarkx.InConflict(base, i) {
 			data, err := read(ctx, e.blobs, old.JSON)
@@ -173,9 +173,9 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 	return nil
 }
 
-// relink returns the links of messages that are the same but for that they name something
-// that is kept only now. Texts in a conflict stay as they were saved, with their marks, when
-// the edit settles the conflict.
+// relink returns the links of messages that are otherwise unchanged but name something that is
+// kept only now. Texts in a conflict stay as they were saved, including the conflict markers,
+// even if this edit resolves the conflict.
 func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]string, error) {
 	links := map[int]string{}
 	if e.linker == nil && e.stated == nil {
@@ -196,8 +196,8 @@ func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]stri
 	return links, nil
 }
 
-// link returns the workspace version that an edited message keeps: the one it
-// had, unless its runnable content changed.
+// link returns the workspace version that an edited message keeps. The message keeps its old
+// version unless its runnable content changed.
 func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (string, error) {
 	old := e.base.live.At(from)
 	if old.Link == "" {

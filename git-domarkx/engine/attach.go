@@ -11,13 +11,13 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// attachOperation is the operation of snapshots that differ from the one before by attached
-// files alone.
+// attachOperation is the operation of snapshots that differ from their parent only in attached
+// files.
 const attachOperation = "attach"
 
-// Attach makes a snapshot of a session that keeps a file by that path, relative to the session's
-// folder, and returns its newest snapshots before and after. A session that keeps the
-// file already stays as it is.
+// Attach creates a snapshot of a session that keeps a file under path, relative to the session's
+// directory, and returns the newest snapshots before and after. If the session already keeps that
+// file, it creates no snapshot and both are equal.
 func (m *SessionManager) Attach(ctx context.Context, name, path string, content io.Reader) (before, after domarkx.Info, err error) {
 	if err := domarkx.CheckFilePath(path); err != nil {
 		return before, after, fmt.Errorf("attaching %q: %w", path, err)
@@ -64,8 +64,8 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	return before, after, err
 }
 
-// sameText returns what is to be appended to a session so that its text stays the same, and
-// the size of that as Markdown.
+// sameText returns a state to append to a session that leaves its text unchanged, and the size of
+// the session as Markdown in bytes.
 func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domarkx.State, int64, error) {
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
@@ -87,8 +87,8 @@ func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domar
 	return &domarkx.State{Headers: owned}, tip.Bytes + now.size() - before, nil
 }
 
-// ImagesShown returns the files that a snapshot's Markdown shows as images, relative to its
-// folder, each once.
+// ImagesShown returns the paths of the images in a snapshot's Markdown, relative to the session's
+// directory and without duplicates.
 func (m *SessionManager) ImagesShown(ctx context.Context, snapshot string) ([]string, error) {
 	var doc bytes.Buffer
 	if err := m.Write(ctx, snapshot, Markdown, &doc); err != nil {
@@ -103,12 +103,12 @@ func (m *SessionManager) ImagesShown(ctx context.Context, snapshot string) ([]st
 	return paths, nil
 }
 
-// pastAttached returns the newest snapshot of a session where it differs from base by attached
-// files alone, else base: a text that was made from either was made from both.
+// pastAttached returns the newest snapshot of a session if it differs from base only in attached
+// files, and base otherwise. Text that was edited from one of these snapshots applies to both.
 func (m *SessionManager) pastAttached(ctx context.Context, name, base string) (string, error) {
 	tip, err := m.store.Tip(ctx, name)
 	if err != nil || tip.ID == base || tip.Operation != attachOperation || base == "" {
-		return base, nil // what is wrong with the session is found by who saves it
+		return base, nil // the save that follows reports errors of the session
 	}
 	for info, err := range m.store.History(ctx, tip.ID) {
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// WriteAttachment writes the whole of an output of which a message of a snapshot
-// holds the beginning, by its SHA-256 in hexadecimal.
+// WriteAttachment writes an attachment of a snapshot to w: the full output that a message holds
+// only the beginning of. The attachment is identified by its SHA-256 in hexadecimal.
 func (m *SessionManager) WriteAttachment(ctx context.Context, r Revision, sha256 string, w io.Writer) error {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {

@@ -13,15 +13,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Bounds of the files that a document brings, in bytes, and their number.
+// These constants bound the files that a document brings along: bytes per file, bytes in total
+// and the number of files.
 const (
 	maxFileSize   = 16 << 20
 	maxFilesSize  = 100 << 20
 	maxFilesCount = 10_000
 )
 
-// A folder is where a document is. What is read there is neither a symbolic link nor
-// behind one, and no name leads out.
+// A besideFolder is the directory of a document. Files are opened only inside it and never
+// through symbolic links.
 type besideFolder struct {
 	dir  string
 	root *os.Root
@@ -37,7 +38,7 @@ func openBeside(dir string) (*besideFolder, error) {
 
 func (b *besideFolder) close() { b.root.Close() }
 
-// open opens a regular file by its path, as [domarkx.CheckFilePath] wants it.
+// open opens a regular file by its path, which must satisfy [domarkx.CheckFilePath].
 func (b *besideFolder) open(name string) (*os.File, os.FileInfo, error) {
 	if err := domarkx.CheckFilePath(name); err != nil {
 		return nil, nil, err
@@ -56,7 +57,7 @@ func (b *besideFolder) open(name string) (*os.File, os.FileInfo, error) {
 			return nil, nil, fmt.Errorf("%w: it is, or is behind, a symbolic link", domarkx.ErrInvalid)
 		}
 	}
-	if !seen.Mode().IsRegular() { // opening a FIFO would wait for a writer
+	if !seen.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		return nil, nil, fmt.Errorf("%w: it is not a regular file", domarkx.ErrInvalid)
 	}
 	f, err := b.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -79,7 +80,8 @@ func (b *besideFolder) open(name string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// copyTo writes a file to w, of which the beginning must be good for accept, and returns its size.
+// copyTo writes a file to w and returns its size. accept checks the beginning of the file before
+// anything is written.
 func (b *besideFolder) copyTo(w io.Writer, name string, accept func(head []byte) error) (int64, error) {
 	f, _, err := b.open(name)
 	if err != nil {

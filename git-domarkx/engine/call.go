@@ -8,14 +8,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The languages of the blocks that hold a call of a tool and what came of it.
+// The languages of the blocks that hold a tool call and its outcome.
 const (
 	toolCall   = "tool-call"
 	toolResult = "tool-result"
 )
 
-// runnable returns the blocks of a message that may be run: tool calls, and code
-// with a name. Which of the latter are run, the languages of the workspace decide.
+// runnable returns the blocks of a message that may be run: tool calls, and code blocks with a
+// name. The workspace decides by language which code blocks are run.
 func runnable(m domarkx.Message) []domarkx.Block {
 	var blocks []domarkx.Block
 	for _, b := range m.Content {
@@ -30,22 +30,21 @@ func isRunnable(b domarkx.Block) bool {
 	return b.Type == domarkx.CodeBlock && (b.Language == toolCall || b.Name != "" && b.Language != toolResult)
 }
 
-// sameCode reports whether two blocks run the same.
+// sameCode reports whether two blocks would run the same way.
 func sameCode(a, b domarkx.Block) bool {
 	return a.Language == b.Language && a.Name == b.Name && a.Text == b.Text
 }
 
-// A step is one thing that an assistant's message does: a call of a tool, or code
-// that is run.
+// A step is one thing that an assistant's message runs: a tool call or a block of code.
 type step struct {
 	block  domarkx.Block
-	at     int    // of the block in the content
-	result string // the text of the block behind it that holds what came of it
-	done   bool   // there is such a block
+	at     int    // index of the block in the content
+	result string // the text of the block after it, if that is a tool result
+	done   bool   // whether that block exists
 }
 
-// steps returns what an assistant's message does, in order; runs tells the
-// languages of code that its workspace runs. What others write is never run.
+// steps returns the steps of an assistant's message in order. runs reports whether the workspace
+// runs code in a language. Messages of other roles have no steps.
 func steps(m domarkx.Message, runs func(language string) bool) []step {
 	if m.Role != domarkx.Assistant {
 		return nil
@@ -72,8 +71,7 @@ type request struct {
 	domarkx.Call
 }
 
-// parseCall reads the content of a tool-call block. What is wrong with it is a
-// *domarkx.ToolError.
+// parseCall parses the content of a tool-call block. Its errors are of type *domarkx.ToolError.
 func parseCall(text string) (request, error) {
 	bad := func(format string, args ...any) (request, error) {
 		return request{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the tool-call block " + fmt.Sprintf(format, args...)}
@@ -103,7 +101,7 @@ func parseCall(text string) (request, error) {
 	return r, nil
 }
 
-// callBlock returns the block that asks for a call.
+// callBlock returns the tool-call block for a request.
 func callBlock(r request) domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: JSONLine(domarkx.ObjectValue(
 		domarkx.Member{Name: "resource", Value: domarkx.StringValue(r.Resource)},
@@ -111,16 +109,16 @@ func callBlock(r request) domarkx.Block {
 		domarkx.Member{Name: "arguments", Value: r.Arguments}))}
 }
 
-// An Outcome is what came of a call.
+// An Outcome is the outcome of a call.
 type Outcome struct {
 	OK      bool
-	Result  domarkx.Value // what the tool returned, when OK
-	Version string        // of the resource after the call, when OK
-	Code    string        // why there is no result, else: of a domarkx.ToolError
+	Result  domarkx.Value // what the tool returned, if OK
+	Version string        // of the resource after the call, if OK
+	Code    string        // code of the domarkx.ToolError, if not OK
 	Message string
 }
 
-// failed returns the outcome of a call that an error ended.
+// failed returns the outcome of a call that ended with an error.
 func failed(err error) Outcome {
 	var tool *domarkx.ToolError
 	if errors.As(err, &tool) {
@@ -129,7 +127,7 @@ func failed(err error) Outcome {
 	return Outcome{Code: domarkx.CodeBroken, Message: err.Error()}
 }
 
-// block returns the block in which an outcome is recorded.
+// block returns the tool-result block that records an outcome.
 func (o Outcome) block() domarkx.Block {
 	v := domarkx.ObjectValue(domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
 		domarkx.Member{Name: "result", Value: o.Result},
@@ -143,8 +141,8 @@ func (o Outcome) block() domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolResult, Text: JSONLine(v)}
 }
 
-// parseOutcome reads the content of a tool-result block. One that somebody wrote
-// otherwise is an outcome without a code.
+// parseOutcome parses the content of a tool-result block. If the block was edited and cannot be
+// parsed, the outcome has no code.
 func parseOutcome(text string) Outcome {
 	v, err := domarkx.ParseValue([]byte(text))
 	if err != nil {
@@ -159,14 +157,14 @@ func parseOutcome(text string) Outcome {
 	return Outcome{OK: ok.IsTrue(), Result: result, Version: version.Text(), Code: code.Text(), Message: message.Text()}
 }
 
-// interrupted is the outcome of a call during which the program ended.
+// interrupted returns the outcome of a call during which the program ended.
 func interrupted(session string) Outcome {
 	return Outcome{Code: domarkx.CodeInterrupted,
 		Message: "the program ended during the call; git domarkx run --retry " + session + " makes it again"}
 }
 
-// firstDifference returns the first of the blocks of a message that runs another
-// way than it did; the number of the blocks when none does.
+// firstDifference returns the index of the first block in now that does not run as in was, or
+// len(now) if there is none.
 func firstDifference(was, now []domarkx.Block) int {
 	for i := range now {
 		if i >= len(was) || !sameCode(was[i], now[i]) {
@@ -176,7 +174,7 @@ func firstDifference(was, now []domarkx.Block) int {
 	return len(now)
 }
 
-// sameRunnable reports whether two texts of a message run the same.
+// sameRunnable reports whether two versions of a message run the same code and calls.
 func sameRunnable(a, b domarkx.Message) bool {
 	return slices.EqualFunc(runnable(a), runnable(b), sameCode)
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// complete returns the text of a call's block with what its resource adds to the
-// arguments, so that it can be made again; "" when there is nothing to add, or the
-// call cannot be made.
+// complete returns the text of a call's block with the arguments that its resource adds, so that
+// the call can be repeated. It returns "" if the resource adds none or the call is invalid.
 func (b *bench) complete(ctx context.Context, block domarkx.Block) string {
 	if block.Language != toolCall {
 		return ""
@@ -33,7 +32,7 @@ func (b *bench) complete(ctx context.Context, block domarkx.Block) string {
 	return JSONLine(v)
 }
 
-// recorded returns the block of a call as it is recorded.
+// recorded returns the block of a call as the session records it.
 func (c journalled) recorded() domarkx.Block {
 	block := c.Block
 	if c.Completed != "" {
@@ -42,8 +41,8 @@ func (c journalled) recorded() domarkx.Block {
 	return block
 }
 
-// outcomeBlocks returns what is put behind a call, or, when that was completed, in its
-// place.
+// outcomeBlocks returns the blocks to insert after a call. If the call was completed, they
+// replace it.
 func (t target) outcomeBlocks(o Outcome) []domarkx.Block {
 	if t.Completed != "" {
 		return []domarkx.Block{t.recorded(), o.block()}
@@ -51,8 +50,8 @@ func (t target) outcomeBlocks(o Outcome) []domarkx.Block {
 	return []domarkx.Block{o.block()}
 }
 
-// goOn lets a session that was approved for this run go on, when the only change since
-// is that a call of it was completed.
+// goOn extends the approval of this run to the new tip, if the only change since before is that
+// the resource completed the arguments of a call.
 func (r *runner) goOn(ctx context.Context, before domarkx.Info) error {
 	was, err := r.m.digest(ctx, before)
 	if err != nil || !r.gate.approved[was] {
@@ -81,9 +80,9 @@ func (r *runner) goOn(ctx context.Context, before domarkx.Info) error {
 	return nil
 }
 
-// trustCompleted extends the trust in a session over a call that was completed, in
-// message k of the next state. That is before the session moves: it does no harm where
-// that does not come, and no kill in between leaves a session that is not trusted.
+// trustCompleted extends the trust in a session to its next state, in which message k has a
+// completed call. It runs before the session moves, so that a process killed in between cannot
+// leave an untrusted session. Trust in a state that is never reached does no harm.
 func (m *SessionManager) trustCompleted(ctx context.Context, tip domarkx.Info, next *domarkx.State, k int, completed domarkx.Message) error {
 	was, err := m.digest(ctx, tip)
 	if err != nil {

@@ -14,28 +14,28 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A callJournal keeps what runs right now, so that a call during which the program
-// is killed is neither forgotten nor made again by itself. An entry is a file,
-// durable before the call starts and removed when its outcome is recorded.
+// A callJournal records running calls, so that a call whose process was killed is neither
+// forgotten nor repeated automatically. Each entry is a file. It is durable before the call
+// starts and is removed once the outcome is recorded.
 type callJournal struct{ dir string }
 
-// A journalled is a call that was begun.
+// A journalled is the journal entry of a call that has started.
 type journalled struct {
 	Session   string
 	Workspace string
-	Message   domarkx.ID // that makes the call
-	Index     int        // of the call among those of the message, from 0
+	Message   domarkx.ID // the message with the call
+	Index     int        // index of the call among those of the message, from 0
 	Block     domarkx.Block
-	Resource  string // "" when not known
+	Resource  string // "" if unknown
 	Tool      string // "" for a block of code
-	// Appends says that the message is not in the session before the call is done.
+	// Appends means that the message joins the session only after the call.
 	Appends bool
-	// Completed is the text of the block as it is recorded, when the resource had
-	// something to add to its arguments; else "".
+	// Completed is the text of the block with the arguments that the resource added, or "" if it
+	// added none.
 	Completed string
-	// Before is the result that the call had, when it is made once more.
+	// Before is the earlier result of a call that is repeated.
 	Before  string
-	Process int // that makes it
+	Process int // id of the process that runs the call
 }
 
 func (m *SessionManager) journal() callJournal {
@@ -46,7 +46,7 @@ func (j callJournal) path(c journalled) string {
 	return filepath.Join(j.dir, c.Message.String()+"-"+strconv.Itoa(c.Index)+".json")
 }
 
-// begin makes an entry durable.
+// begin writes an entry and makes it durable.
 func (j callJournal) begin(c journalled) error {
 	err := replaceFile(j.path(c), prettyJSON(c.value()))
 	if err != nil {
@@ -55,8 +55,8 @@ func (j callJournal) begin(c journalled) error {
 	return nil
 }
 
-// end removes the entry of a call whose outcome is recorded. It is durable: an entry that
-// a power cut brings back would say that the call was interrupted.
+// end removes the entry of a call whose outcome is recorded. The removal is durable: an entry
+// that reappeared after a power failure would report the call as interrupted.
 func (j callJournal) end(c journalled) error {
 	if err := atomicfile.Remove(j.path(c)); err != nil {
 		return fmt.Errorf("removing the journal entry of a recorded call: %w", err)
@@ -64,7 +64,7 @@ func (j callJournal) end(c journalled) error {
 	return nil
 }
 
-// list returns the calls that were begun and not recorded.
+// list returns the entries of calls that started and have no recorded outcome.
 func (j callJournal) list() ([]journalled, error) {
 	files, err := os.ReadDir(j.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,7 @@ func (j callJournal) list() ([]journalled, error) {
 	return all, nil
 }
 
-// sweep removes what a process was writing that was killed long ago.
+// sweep removes an old temporary file of a killed process.
 func (j callJournal) sweep(f fs.DirEntry) {
 	if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), atomicfile.TempPrefix) && time.Since(info.ModTime()) > time.Hour {
 		os.Remove(filepath.Join(j.dir, f.Name()))

@@ -12,30 +12,29 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A CheckoutRequest says what is written where.
+// A CheckoutRequest describes a version to write and the directory to write it to.
 type CheckoutRequest struct {
-	Of      Revision // the session that the version belongs to, or the workspace of that name
+	Of      Revision // the session that the version belongs to, or the workspace with that name
 	Version domarkx.Version
-	Dir     string // empty, or not there
-	Yes     bool   // also what can do harm, as far as this user may
+	Dir     string // must be empty or must not exist
+	Yes     bool   // also write hazards, as far as this user's privileges allow
 }
 
-// A Restorer writes what a version of a resource holds to a folder of this machine.
+// A Restorer writes a version of a resource to a directory on this machine.
 type Restorer interface {
-	// Restore makes the folder and writes everything below it, never through a symbolic
-	// link. It leaves out devices and owners unless privileged is set and this user may
-	// make them, and returns what it left out, in words.
+	// Restore creates dir and writes the version below it, never through a symbolic link. It
+	// omits devices and owners unless privileged is set and this user may create them. It returns
+	// descriptions of what it omitted.
 	Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error)
-	// Remove removes a folder in which Restore made folders, whatever their modes.
+	// Remove removes a directory that Restore has written to, whatever its permissions.
 	Remove(dir string) error
 }
 
-// Checkout writes a version of a workspace to a folder, each resource to one of its
-// own, and returns what could not be written as it was. What can do harm by being
-// there (see hazards) is refused unless the user trusts the session or said yes; the
-// error is a [*RefusedError], as for a folder that is not empty. The folder is complete
-// or as it was, whatever kills the process; what that leaves besides, the same checkout
-// removes.
+// Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
+// returns descriptions of what could not be written exactly. It returns a [*RefusedError] if the
+// directory is not empty, or if the version contains hazards (see hazards), the user does not
+// trust the session and r.Yes is false. If the process is killed, the directory is either
+// complete or unchanged. A repeated checkout removes what is left over.
 func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]string, error) {
 	if err := vacantFolder(r.Dir); err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	}
 	if err := s.finish(); err != nil {
 		err = fmt.Errorf("moving %q to %q: %w", r.Dir, s.path, err)
-		if !s.inside { // nothing of it is in its place
+		if !s.inside { // no part of it has been moved yet
 			err = errors.Join(err, m.around.Restorer.Remove(s.path))
 		}
 		return left, err
@@ -75,7 +74,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	return left, nil
 }
 
-// restoreTo writes the resources to a folder.
+// restoreTo writes the resources to subdirectories of dir.
 func (m *SessionManager) restoreTo(ctx context.Context, r CheckoutRequest, dir string) (left []string, err error) {
 	for _, resource := range r.Version.Resources {
 		missing, err := m.around.Restorer.Restore(ctx, m.store, resource.Version, filepath.Join(dir, resource.ID), r.Yes)
@@ -89,8 +88,8 @@ func (m *SessionManager) restoreTo(ctx context.Context, r CheckoutRequest, dir s
 	return left, nil
 }
 
-// vacantFolder reports whether a folder is empty or not there, but for what a killed
-// checkout left.
+// vacantFolder returns an error unless a directory does not exist or contains nothing but the
+// leftovers of a killed checkout.
 func vacantFolder(dir string) error {
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +133,8 @@ func (m *SessionManager) checkHazards(ctx context.Context, r CheckoutRequest) er
 		r.Of.Name, strings.Join(found, ", "), more, r.Of.Name)}
 }
 
-// trustsRevision reports whether the user trusts a session; a name that no session
-// has is not trusted.
+// trustsRevision reports whether the user trusts a session. It returns false if no session has
+// that name.
 func (m *SessionManager) trustsRevision(ctx context.Context, r Revision) (bool, error) {
 	info, err := m.Resolve(ctx, r)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -147,12 +146,12 @@ func (m *SessionManager) trustsRevision(ctx context.Context, r Revision) (bool, 
 	return m.IsTrusted(ctx, info)
 }
 
-// hazards returns what can do harm just by being on the disk: files with a set-id bit
-// or capabilities, devices, and nested repositories, whose configuration Git obeys in
-// the folder that they are in.
+// hazards returns descriptions of files that are dangerous just by being on the disk: files with
+// a set-id bit or capabilities, devices, and nested repositories, because Git obeys their
+// configuration.
 func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
 	var found []string
-	bare := map[string][]string{} // what a folder has of a bare repository
+	bare := map[string][]string{} // by directory, the names that a bare repository has
 	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(path string, f domarkx.File) error {
 		at := quotedPath(resource.ID + "/" + path)
 		switch {
@@ -180,8 +179,9 @@ func (m *SessionManager) hazards(ctx context.Context, resource domarkx.ResourceV
 	return found, err
 }
 
-// bareNames are those by which Git takes a folder for a repository, isBare which of them
-// it wants: "commondir" says that all but HEAD is elsewhere, the configuration too.
+// bareNames are the names by which Git recognizes a directory as a repository. isBare reports
+// whether it would: a repository with "commondir" keeps everything but HEAD elsewhere, including
+// the configuration.
 var bareNames = []string{"HEAD", "objects", "refs", "commondir"}
 
 func isBare(names []string) bool {
@@ -189,17 +189,17 @@ func isBare(names []string) bool {
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-// hasCapabilities reports whether a program gets privileges when it is started, as one
-// with a set-id bit does: capabilities(7).
+// hasCapabilities reports whether a program gains privileges when it is started, as with a set-id
+// bit; see capabilities(7).
 func hasCapabilities(f domarkx.File) bool {
 	return slices.ContainsFunc(f.Xattrs, func(x domarkx.Xattr) bool { return x.Name == "security.capability" })
 }
 
-// isGitName reports whether some file system takes a name for ".git".
+// isGitName reports whether some file system treats a name as ".git".
 func isGitName(name string) bool {
 	folded := strings.Map(func(r rune) rune {
 		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
-			return -1 // HFS+ does not see it
+			return -1 // HFS+ ignores these
 		}
 		return r
 	}, strings.ToLower(name))

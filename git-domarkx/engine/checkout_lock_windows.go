@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// lockFolder locks no folder here.
+// lockFolder is not supported on Windows.
 func lockFolder(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -14,24 +14,26 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// stagePrefix begins the name of a folder in which a checkout is made until it is whole.
-// Behind it are what is written, the process that writes, and what no other stage has.
+// stagePrefix begins the name of a staging directory. A key, the process id and a random suffix
+// follow.
 const stagePrefix = ".domarkx-checkout-"
 
-// A stage is where a checkout is made: beside a folder that is not there yet, which it
-// becomes at once, or in one that is there and stays what it is to those who stand in
-// it. It is locked, so that a killed process's is told from one that is written to, also
-// by processes that see each other's files only, such as those of two containers.
+// A stage is the directory in which a checkout is prepared. If the target does not exist, the
+// stage is beside it and is renamed to it. If the target is an empty directory, the stage is
+// inside it, so that processes working in the target keep their directory. A live stage is locked
+// to distinguish it from one that a killed process left. The lock also works between containers
+// that share only files.
 type stage struct {
-	dir    string // in which it ends
+	dir    string // the target
 	path   string
 	inside bool
-	lock   *os.File // nil where folders cannot be locked
+	lock   *os.File // nil where directories cannot be locked
 }
 
-// newStage makes a stage for a folder, which is empty or not there but for what a killed
-// process left. That goes, unless it was whole and of the same version: then done is
-// true and the folder is what that process wanted. The stage has to be closed.
+// newStage creates a stage for dir, which must not exist, be empty or hold only the leftovers of
+// a killed process. It removes the leftovers. However, if they are a complete checkout of the
+// same version, it returns them with done set, and the caller only has to finish the stage. The
+// caller must close the stage.
 func newStage(dir, version string, resources []string, remove func(dir string) error) (s *stage, done bool, err error) {
 	dir = filepath.Clean(dir)
 	names, err := namesIn(dir)
@@ -43,7 +45,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 		return nil, false, err
 	}
 	var left, moved []string
-	whole := "" // the one of this version
+	whole := "" // the leftover of this version
 	for _, name := range names {
 		switch of, _, ok := parseStage(name); {
 		case !ok:
@@ -58,7 +60,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 	switch {
 	case len(moved) > 0 && len(left) == 0:
 		return nil, false, errNotEmpty(dir)
-	case len(moved) > 0: // it was whole, and on its way out
+	case len(moved) > 0: // it was complete and was being moved
 		if whole == "" || !completes(filepath.Join(dir, whole), moved, resources) {
 			return nil, false, &RefusedError{fmt.Sprintf("folder %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left[0])}
 		}
@@ -82,7 +84,7 @@ func refuseLocked(dir string, err error) error {
 	return err
 }
 
-// stageBeside makes a stage beside a folder that is not there.
+// stageBeside creates a stage beside a directory that does not exist.
 func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	if info, err := os.Lstat(dir); err == nil {
 		return nil, &RefusedError{fmt.Sprintf("%q is a %s that leads nowhere, expected a folder or nothing", dir, kindOf(info.Mode()))}
@@ -108,7 +110,7 @@ func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	return s, s.make(parent, key, 0o777)
 }
 
-// make makes the stage's folder, which is that of this process once it is locked.
+// make creates and locks the directory of the stage.
 func (s *stage) make(parent, key string, mode fs.FileMode) error {
 	for {
 		s.path = filepath.Join(parent, fmt.Sprintf("%s%s-%d-%s", stagePrefix, key, os.Getpid(), strings.ToLower(rand.Text())))
@@ -128,7 +130,7 @@ func (s *stage) make(parent, key string, mode fs.FileMode) error {
 		if err != nil && !errors.Is(err, atomicfile.ErrLocked) && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, os.Remove(s.path))
 		}
-		// Another process took it, not locked yet, for one that was left.
+		// Another process mistook the unlocked directory for a leftover. Try again.
 	}
 }
 
@@ -141,7 +143,7 @@ func isStill(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// close gives the stage up; where it ended it stays.
+// close releases the lock. It removes no files.
 func (s *stage) close() error {
 	if s.lock == nil {
 		return nil
@@ -149,8 +151,8 @@ func (s *stage) close() error {
 	return s.lock.Close()
 }
 
-// lockStage locks what a killed process left; atomicfile.ErrLocked when its process lives. Where
-// folders cannot be locked, that is told by the number of the process.
+// lockStage locks the stage of a killed process. It returns atomicfile.ErrLocked if the process
+// is alive. Where directories cannot be locked, the process id decides.
 func lockStage(path string) (*os.File, error) {
 	f, err := lockFolder(path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -162,8 +164,8 @@ func lockStage(path string) (*os.File, error) {
 	return nil, nil
 }
 
-// removeStage removes what a killed process left. What only has the name of a stage, such
-// as a symbolic link that somebody put there, is no stage.
+// removeStage removes the stage of a killed process. It refuses anything that is not a directory,
+// such as a symbolic link with the name of a stage.
 func removeStage(path string, remove func(dir string) error) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
@@ -179,7 +181,7 @@ func removeStage(path string, remove func(dir string) error) error {
 	if lock != nil {
 		lock.Close()
 	}
-	if errors.Is(err, fs.ErrNotExist) { // another process was faster
+	if errors.Is(err, fs.ErrNotExist) { // another process has removed it
 		return nil
 	}
 	if err != nil {
@@ -195,8 +197,8 @@ func kindOf(mode fs.FileMode) string {
 	return "file"
 }
 
-// completes reports whether what is in a stage and what is beside it are together the
-// resources of the version.
+// completes reports whether the contents of a stage and the names in moved are together exactly
+// the resources of the version.
 func completes(stage string, moved, resources []string) bool {
 	staged, err := namesIn(stage)
 	if err != nil || len(staged)+len(moved) != len(resources) {
@@ -214,7 +216,7 @@ func completes(stage string, moved, resources []string) bool {
 	return true
 }
 
-// finish makes the folder what is staged. It is durable then.
+// finish moves the staged files to the target and makes them durable.
 func (s *stage) finish() error {
 	if err := atomicfile.SyncFS(s.path); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -237,8 +239,8 @@ func (s *stage) finish() error {
 	return errors.Join(os.Remove(s.path), atomicfile.SyncDir(s.dir))
 }
 
-// moveFolder renames a folder, also one that its owner must not write, which systems
-// refuse since its ".." changes.
+// moveFolder renames a directory. Systems refuse that for a directory that its owner may not
+// write, because its ".." changes, so moveFolder makes it writable during the rename.
 func moveFolder(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -260,7 +262,7 @@ func moveFolder(from, to string) error {
 
 func stageKey(version string) string { return version[:min(12, len(version))] }
 
-// parseStage reads the name of a stage.
+// parseStage parses the name of a stage. ok is false for other names.
 func parseStage(name string) (key string, process int, ok bool) {
 	rest, ok := strings.CutPrefix(name, stagePrefix)
 	key, number, dash := strings.Cut(rest, "-")
@@ -269,7 +271,7 @@ func parseStage(name string) (key string, process int, ok bool) {
 	return key, process, ok && dash && err == nil && process > 0
 }
 
-// namesIn returns the names in a folder.
+// namesIn returns the names of the entries in a directory.
 func namesIn(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {

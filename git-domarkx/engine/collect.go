@@ -17,30 +17,30 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// collector finds the documents that the user named.
+// A collector finds the documents that the user named.
 type collector struct {
 	manager *SessionManager
 	stdin   io.Reader
-	as      string // the name that the user gave; "" when there are several documents
-	stdinAs string // the name that the user gave standard input
+	as      string // the session name that the user gave; "" if there are several documents
+	stdinAs string // the session name that the user gave for standard input
 	format  string
-	input   *io.SectionReader // of stdin, once it was read
-	others  int               // files in folders that are no sessions
+	input   *io.SectionReader // content of stdin after it was read
+	others  int               // number of files in directories that are not sessions
 	homes   []*home
 }
 
-// A found is a document that the user named, not read yet.
+// A found is a document to import that has not been read yet.
 type found struct {
 	path  string
-	name  string // the session's name, not mapped yet
-	codec string // what recognised its beginning; "" when it was not looked at
+	name  string // the session's name before it is mapped to a valid one
+	codec string // the codec that recognized its beginning; "" if nobody looked
 	saved format.Saving
-	home  *home // that it is in; nil for none
-	named bool  // by the user, not found in a folder
+	home  *home // the agent home that contains it; nil for none
+	named bool  // named by the user, not found in a directory
 }
 
-// find returns the documents that the user named, saves of one session in their
-// order. What cannot be read is given to bad, and the others go on.
+// find returns the documents that the user named, with the saves of one session in order. It
+// reports paths that cannot be read to bad and continues with the others.
 func (c *collector) find(ctx context.Context, paths []string, bad func(error)) ([]found, error) {
 	var all []found
 	for _, path := range paths {
@@ -59,12 +59,12 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 				return nil, err
 			}
 			all = append(all, inside...)
-		case !info.Mode().IsRegular(): // opening a FIFO would wait for a writer
+		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
 			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
 		default:
 			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: true}
 			if len(paths) > 1 {
-				if head, err := readHead(path); err == nil { // else reading it says what is wrong
+				if head, err := readHead(path); err == nil { // on error, the later import reports it
 					c.note(&f, head)
 				}
 			}
@@ -75,7 +75,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 	return all, nil
 }
 
-// note notes what the beginning of a document tells.
+// note stores what the beginning of a document says about its format and save time in f.
 func (c *collector) note(f *found, head []byte) {
 	codec, err := c.codec(f.path, head)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *collector) note(f *found, head []byte) {
 	f.saved = saved
 }
 
-// savedAt returns when a document was saved whose beginning does not tell; 0 when it is
-// not known.
+// savedAt reads a document to find out when it was saved, and returns 0 if that is unknown. It is
+// used when the beginning of the document does not state the time.
 func savedAt(codec format.Codec, path string) int64 {
 	in, err := openInput(path)
 	if err != nil || codec.Identify == nil {
@@ -110,8 +110,8 @@ func savedAt(codec format.Codec, path string) int64 {
 	return 0
 }
 
-// inOrder puts documents that say when they were saved in that order, a session's
-// together where that is known; the others stay where they are.
+// inOrder sorts the documents that have a save time by that time. If the session of each of them
+// is known, it groups them by session. The other documents keep their positions.
 func inOrder(all []found) {
 	var at []int
 	var saves []found
@@ -133,7 +133,7 @@ func inOrder(all []found) {
 	}
 }
 
-// read reads a document; one that cannot be read is an *unreadableError.
+// read opens a document. If it cannot be read, the error is an *unreadableError.
 func (c *collector) read(f found) (input, error) {
 	if f.path == "-" {
 		return c.standardInput()
@@ -160,12 +160,12 @@ func (c *collector) read(f found) (input, error) {
 	return in, nil
 }
 
-// unreadableError is an error about one input, after which others go on.
+// An unreadableError concerns one input. The import continues with the others.
 type unreadableError struct{ error }
 
 func (e *unreadableError) Unwrap() error { return e.error }
 
-// pathError strips the operation and path, which the caller names itself.
+// pathError strips the operation and the path from an error, because callers name them.
 func pathError(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -195,7 +195,8 @@ func (c *collector) standardInput() (input, error) {
 	return in, nil
 }
 
-// wholeInput returns all of standard input. What can be read again is not held in memory.
+// wholeInput returns all of standard input. It buffers the input in memory only if it cannot be
+// read twice.
 func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
 	if again, ok := stdin.(interface {
 		io.ReaderAt
@@ -207,7 +208,8 @@ func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
 	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), err
 }
 
-// canonicalPath is the one path under which a file is remembered.
+// canonicalPath returns the absolute path without symbolic links, under which a file is
+// remembered.
 func canonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -223,8 +225,8 @@ func (c *collector) nameOf(relative string) string {
 	return strings.TrimSuffix(filepath.ToSlash(relative), filepath.Ext(relative))
 }
 
-// codec returns the codec that the user chose or that suits the document; a file
-// that was named is tried as Markdown when nothing else recognises it.
+// codec returns the codec that the user chose, or the one that recognizes the document. If none
+// does, it returns Markdown.
 func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 	if c.format != "" {
 		return c.manager.codec(c.format)
@@ -235,7 +237,7 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 	return c.manager.codec(string(Markdown))
 }
 
-// codec returns the codec of that name.
+// codec returns the codec with that name, or an error that matches domarkx.ErrUnsupported.
 func (m *SessionManager) codec(name string) (format.Codec, error) {
 	codec, ok := format.ByName(m.codecs, name)
 	if ok {
@@ -248,8 +250,8 @@ func (m *SessionManager) codec(name string) (format.Codec, error) {
 	return codec, fmt.Errorf("format %q: %w, expected one of %s", name, domarkx.ErrUnsupported, strings.Join(names, ", "))
 }
 
-// folder takes the sessions of a folder: hidden and ignored paths and files of
-// other kinds are passed over, and symbolic links are not followed.
+// folder finds the documents in a directory. It skips hidden paths, ignored paths and files of
+// other formats, and does not follow symbolic links.
 func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([]found, error) {
 	if c.as != "" {
 		return nil, fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)

@@ -15,10 +15,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// keepCompanions stores the files that the messages of an imported document name,
-// and notes in each message which one it is. A file that is not there any more stays
-// the one that the base has. What cannot be kept is a warning. It reports whether a
-// message changed.
+// keepCompanions stores the files that the messages of an imported document name, and records the
+// digest in each message. For a file that no longer exists, it keeps the digest from the base. If
+// a file cannot be kept, it adds a warning. changed reports whether it changed a message.
 func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view) (added []domarkx.Attachment, changed bool, err error) {
 	files := in.codec.Companions
 	if files == nil {
@@ -37,7 +36,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		}
 		digest, known := kept[path]
 		if !known {
-			look, _, _ := lookAt(path) // before it is read
+			look, _, _ := lookAt(path) // before the file is read
 			attachment, err := imp.keepCompanion(ctx, files, path)
 			var missing *unreadableError
 			switch {
@@ -62,7 +61,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 	return added, changed, nil
 }
 
-// companionsOf returns the digests of the files that a snapshot has, by path.
+// companionsOf returns the digests that the messages of a snapshot record, by path.
 func companionsOf(ctx context.Context, files *format.Companions, base *view) (map[string]string, error) {
 	digests := map[string]string{}
 	if base == nil {
@@ -80,8 +79,8 @@ func companionsOf(ctx context.Context, files *format.Companions, base *view) (ma
 	return digests, nil
 }
 
-// keepCompanion stores one file. One that is not there, cannot be read, or is not
-// what such a message may name, is an *unreadableError.
+// keepCompanion stores one file. It returns an *unreadableError if the file does not exist,
+// cannot be read or is of a kind that the message may not name.
 func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
 	content, err := openCompanion(files, path)
 	if err != nil {
@@ -92,14 +91,14 @@ func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions
 	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
 }
 
-// A companion is the content of a file as it was when it was opened: somebody may be
-// writing it.
+// A companion reads a file up to the size that it had when it was opened, because another process
+// may be appending to it.
 type companion struct {
 	io.Reader
 	io.Closer
 }
 
-// openCompanion opens a file that a message names; an *unreadableError.
+// openCompanion opens a file that a message names. Its errors are of type *unreadableError.
 func openCompanion(files *format.Companions, path string) (companion, error) {
 	refuse := func(err error) (companion, error) {
 		return companion{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
@@ -109,9 +108,9 @@ func openCompanion(files *format.Companions, path string) (companion, error) {
 	}
 	if info, err := os.Stat(path); err != nil {
 		return refuse(pathError(err))
-	} else if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
+	} else if !info.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		return refuse(fmt.Errorf("%w: it is no regular file", domarkx.ErrInvalid))
-	} else if info.Size() == 0 { // as such are in proc(5), some of which are read without end
+	} else if info.Size() == 0 { // files in proc(5) look empty, and some have no end
 		return refuse(fmt.Errorf("%w: it is empty", domarkx.ErrInvalid))
 	}
 	f, err := os.Open(path)
@@ -134,21 +133,21 @@ func openCompanion(files *format.Companions, path string) (companion, error) {
 	return companion{io.MultiReader(bytes.NewReader(head), rest), f}, nil
 }
 
-// A besideFile is what is remembered of a file that a document names.
+// A besideFile is the last known state of a file that a document names.
 type besideFile struct {
 	Size   int64  `json:"size,omitempty"`
 	Time   int64  `json:"time,omitempty"`   // of the last change, in nanoseconds since 1970
-	SHA256 string `json:"sha256,omitempty"` // of what was kept of it, in hexadecimal; "" for nothing
+	SHA256 string `json:"sha256,omitempty"` // of the kept content, in hexadecimal; "" if nothing was kept
 }
 
-// A beside is what is remembered of the files that a document names.
+// A beside holds the last known state of the files that a document names.
 type beside struct {
-	document string // its path
+	document string // path of the document
 	files    map[string]besideFile
 }
 
-// lookAt returns how a file looks from outside, and whether it is there and would look
-// otherwise if it were changed now.
+// lookAt returns the size and time of a file and whether it is an existing regular file. settled
+// reports whether a change from now on would change the time.
 func lookAt(path string) (look besideFile, there, settled bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -157,9 +156,8 @@ func lookAt(path string) (look besideFile, there, settled bool) {
 	return besideFile{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, isSettled(info)
 }
 
-// withBeside returns what is remembered of a document. When more can be kept of a file
-// that it names than was, the document is to be imported again: its digest is not
-// known then.
+// withBeside returns src without its digest if a file that the document names has changed, so
+// that the document is imported again.
 func (src source) withBeside(files *format.Companions) source {
 	for path, before := range src.Beside {
 		look, there, settled := lookAt(path)
@@ -180,7 +178,7 @@ func (src source) withBeside(files *format.Companions) source {
 	return src
 }
 
-// Document returns a snapshot as a document, with what it is a snapshot of.
+// Document returns a snapshot as a document together with its Info.
 func (m *SessionManager) Document(ctx context.Context, r Revision) (*domarkx.Document, domarkx.Info, error) {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -190,14 +188,14 @@ func (m *SessionManager) Document(ctx context.Context, r Revision) (*domarkx.Doc
 	return doc, info, err
 }
 
-// Attachment opens what a snapshot keeps under a SHA-256 in hexadecimal;
-// domarkx.ErrNotFound.
+// Attachment opens an attachment of a snapshot by its SHA-256 in hexadecimal. The error matches
+// domarkx.ErrNotFound if the snapshot has no such attachment.
 func (m *SessionManager) Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error) {
 	return m.store.Attachment(ctx, snapshot, sha256)
 }
 
-// ImportedFrom returns the sessions that were imported from documents of a format, by
-// name. Sessions that cannot be read are left out.
+// ImportedFrom returns the sessions that were imported from documents of a format. It omits
+// sessions that cannot be read.
 func (m *SessionManager) ImportedFrom(ctx context.Context, formatName string) ([]domarkx.Info, error) {
 	list, err := m.store.List(ctx)
 	if list == nil && err != nil {

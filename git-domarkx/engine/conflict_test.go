@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// inConflict is a session with two texts of its only message.
+// inConflict returns a clone with a session whose only message is in conflict between two texts.
 func inConflict(t *testing.T, first, second string) *clone {
 	t.Helper()
 	c := newClone(t)
@@ -17,7 +17,8 @@ func inConflict(t *testing.T, first, second string) *clone {
 	return c
 }
 
-// Who settles one text of a conflict reads back what he saved, marks included.
+// If one text of a conflict is edited, the session reads back exactly as saved, including the
+// conflict markers.
 func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat, and words\n\n* * *\n")
 	shown := c.show("a")

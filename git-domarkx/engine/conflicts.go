@@ -6,11 +6,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Conflict is the status of a session whose merge left texts of both sides.
+// Conflict is the status of a session in which a merge left conflicts.
 const Conflict = "conflict"
 
-// Conflicts returns how many messages, and headers, of sessions stand in the texts of
-// several sides, by session, without those that have none.
+// Conflicts returns the number of messages and headers in conflict for each session, by name.
+// Sessions without conflicts are omitted.
 func (m *SessionManager) Conflicts(ctx context.Context, list []domarkx.Info) (map[string]int, error) {
 	found, err := m.store.Conflicts(ctx, list)
 	if err != nil || len(found) == 0 {
@@ -25,7 +25,7 @@ func (m *SessionManager) Conflicts(ctx context.Context, list []domarkx.Info) (ma
 	return counts, nil
 }
 
-// mergeStatus is the status of a session that was merged.
+// mergeStatus returns the status of a session after a merge.
 func mergeStatus(state *domarkx.State) string {
 	if len(state.Headers) > 1 {
 		return Conflict

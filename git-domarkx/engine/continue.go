@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// continueWith commits a state that continues a snapshot; what is linked are
-// versions of workspaces that go with it.
+// continueWith commits a state as the successor of a snapshot. linked are workspace versions to
+// link from the new snapshot.
 func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx.Info, state *domarkx.State, c change, subject string, linked ...string) (domarkx.Info, error) {
 	owned, err := m.ownedHeaders(ctx, state.Headers)
 	if err != nil {
@@ -28,8 +28,8 @@ func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx
 	return tx.Commit(ctx, commit)
 }
 
-// revert gives a state the headers and messages of another, the first n+1 of
-// them where n is a message.
+// revert resets a state to the headers and messages of wanted. If n is not negative, it keeps
+// only the first n+1 messages of wanted.
 func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.State, n int) error {
 	thread := wanted.Thread
 	if n >= 0 {
@@ -44,7 +44,7 @@ func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.Stat
 	if err != nil {
 		return err
 	}
-	if len(wanted.Headers) > 1 { // as it was shown, the conflict is text
+	if len(wanted.Headers) > 1 { // the conflict becomes text, as it was shown
 		then.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
 		then.Layout, then.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
 	}
