@@ -5,12 +5,12 @@ import (
 	"os"
 
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 func main() {
 	// It may have been started to supervise a command of a local_shell.
-	if code, ok := localshell.Supervise(); ok {
+	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
 	// In a container of a docker_sandbox this program is process 1.

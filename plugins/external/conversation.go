@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 // What the two sides may say, in bytes with the line end.
@@ -25,7 +25,7 @@ const (
 // A conversation is a program that runs, and what was said so far.
 type conversation struct {
 	name    string // for messages
-	program *localshell.Program
+	program *process.Program
 	journal *journal
 	redact  func(string) string
 	lines   chan line
@@ -48,8 +48,11 @@ func start(name, path, dir, log string, tell func(string), redact func(string) s
 	if redact == nil {
 		redact = func(text string) string { return text }
 	}
-	p, err := localshell.StartProgram(path, dir, environment(os.Environ()))
+	p, err := process.Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ())})
 	if err != nil {
+		if refused := (*domarkx.ToolError)(nil); errors.As(err, &refused) {
+			err = errors.New(refused.Message)
+		}
 		return nil, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("plugin %q: starting %q: %v", name, path, err)}
 	}
 	c := &conversation{

@@ -14,12 +14,12 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/external"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := localshell.Supervise(); ok {
+	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

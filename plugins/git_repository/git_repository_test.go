@@ -11,13 +11,13 @@ import (
 
 	"github.com/domarkx/domarkx"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 // TestMain supervises the clones of this package's tests.
 func TestMain(m *testing.M) {
-	if code, supervised := localshell.Supervise(); supervised {
+	if code, supervised := process.Supervise(); supervised {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins/dirversion"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 // make makes the repository.
@@ -117,7 +117,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 		}
 	}
 	do := func(args ...string) (string, error) {
-		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: localshell.RunJob})
+		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: process.Run})
 		return strings.TrimSpace(string(out)), err
 	}
 	branch, ref := r.text("branch"), r.text("ref")

@@ -1,22 +1,24 @@
 package localshell
 
-// NewLimited returns the plugin with less output, in bytes.
+import "github.com/domarkx/domarkx/plugins/process"
+
+// NewLimited returns the plugin with a smaller output limit, in bytes.
 func NewLimited(maxOutput int64) Plugin {
 	p := New()
 	p.maxOutput = maxOutput
 	return p
 }
 
-// NewWithoutLandlock returns the plugin as it is on a kernel that has no Landlock.
+// NewWithoutLandlock returns the plugin as it runs on a kernel without Landlock.
 func NewWithoutLandlock() Plugin {
 	p := New()
 	p.canConfine = func() bool { return false }
 	return p
 }
 
-// NewWithoutNamespaces returns the plugin as it is where namespaces are not to be had.
+// NewWithoutNamespaces returns the plugin as it runs for users who may not create namespaces.
 func NewWithoutNamespaces() Plugin {
 	p := New()
-	p.tried.noNamespace.Store(true)
+	p.runner = process.NewRunner(false)
 	return p
 }

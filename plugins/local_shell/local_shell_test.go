@@ -19,10 +19,11 @@ import (
 
 	"github.com/domarkx/domarkx"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := localshell.Supervise(); ok {
+	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
 	if dir := os.Getenv("LOCALSHELL_TEST_HANG"); dir != "" {

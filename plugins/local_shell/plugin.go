@@ -15,23 +15,24 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/directory"
 	"github.com/domarkx/domarkx/plugins/dirversion"
+	"github.com/domarkx/domarkx/plugins/process"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // Plugin is the plugin.
 type Plugin struct {
-	tried      *method
+	runner     *process.Runner
 	canConfine func() bool
-	maxOutput  int64 // bytes of a command's output that are kept; one that writes more is killed
+	maxOutput  int64 // bytes of output; a command that writes more is killed
 }
 
-// New returns the plugin. The program's main must call [Supervise] first.
-func New() Plugin { return Plugin{&method{}, canConfine, maxOutput} }
+// New returns the plugin. The program's main must call [process.Supervise] first.
+func New() Plugin { return Plugin{process.NewRunner(true), process.CanConfine, maxOutput} }
 
 // Type returns "local_shell".
 func (Plugin) Type() string { return "local_shell" }
 
-// languages are the programs that run blocks, and the option for code.
+// languages maps languages of blocks to interpreters and their option for code.
 var languages = []struct{ name, program, option string }{
 	{"bash", "bash", "-c"}, {"sh", "sh", "-c"}, {"shell", "sh", "-c"},
 	{"python", "python3", "-c"}, {"python3", "python3", "-c"},
@@ -39,7 +40,7 @@ var languages = []struct{ name, program, option string }{
 	{"perl", "perl", "-e"}, {"ruby", "ruby", "-e"},
 }
 
-// Describe tells of the config, the tools, and the languages whose interpreters are
+// Describe returns the config, the tools, and the languages whose interpreters are
 // installed.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
@@ -71,35 +72,35 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	return newShell(f, env, p, p.Type()), nil
 }
 
-func newShell(f *directory.Resource, env domarkx.Env, p Plugin, kind string) *shell {
-	s := &shell{Resource: f, env: env, plugin: p, kind: kind, confined: !env.Allow.Unsandboxed}
+func newShell(f *directory.Resource, env domarkx.Env, p Plugin, typ string) *shell {
+	s := &shell{Resource: f, env: env, plugin: p, typ: typ, confined: !env.Allow.Unsandboxed}
 	if s.confined && !p.canConfine() {
 		s.confined = false
 		if env.Warn != nil {
-			env.Warn("commands of " + kind + " are not confined to their folder: this kernel has no Landlock")
+			env.Warn("commands of " + typ + " are not confined to their folder: this kernel has no Landlock")
 		}
 	}
 	s.sweep()
 	return s
 }
 
-// A shell is a folder in which commands run.
+// A shell is a directory in which commands run.
 type shell struct {
 	*directory.Resource
 	env      domarkx.Env
 	plugin   Plugin
-	kind     string // type of the resource, for messages
+	typ      string // of the resource, for messages
 	confined bool
 }
 
 var _ domarkx.ChangeCommitter = (*shell)(nil)
 
-// CommitChange looks for a change and commits it. See [domarkx.ChangeCommitter].
+// CommitChange commits the directory if it changed. See [domarkx.ChangeCommitter].
 func (s *shell) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	return s.CommitIncrement(ctx, begin)
 }
 
-// Execute calls a tool.
+// Execute executes a tool.
 func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if call.Tool != "run_command" {
 		return s.Resource.Execute(ctx, call)
@@ -124,7 +125,7 @@ func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 // Run runs code in a language.
 func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	if strings.ContainsRune(code, 0) {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "there is a NUL in the command, which no command can hold"}
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the command contains a NUL byte, which no argument can hold"}
 	}
 	for _, l := range languages {
 		if l.name != language {
@@ -139,22 +140,22 @@ func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result,
 		}
 		return s.run(ctx, program, l.option, code)
 	}
-	return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("no blocks in %q can be run", language)}
+	return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("blocks in %q cannot be run", language)}
 }
 
-// maxArgument is what code may have in bytes to be given as an argument; kernels take
-// 128 KiB (execve(2)).
+// maxArgument bounds the code that is passed as an argument, in bytes; the kernel limits
+// an argument to 128 KiB (execve(2)). Longer code is passed in a file.
 const maxArgument = 100 << 10
 
-// run runs a program on code, in a temporary folder that goes with it.
+// run runs an interpreter on code, with a temporary directory that is removed afterwards.
 func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.Result, error) {
 	temporary, err := s.temporary()
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	defer s.forget(temporary)
-	c := command{
-		Program: program, Args: []string{program, option, code}, Dir: s.Path(), Writable: []string{s.Path(), temporary}, Confined: s.confined,
+	c := process.Command{
+		Program: program, Args: []string{program, option, code}, Dir: s.Path(), Writable: []string{s.Path(), temporary}, Confined: s.confined, Sockets: nameServices,
 	}
 	if len(code) > maxArgument {
 		file := filepath.Join(temporary, "code")
@@ -168,8 +169,8 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	defer spool.Close()
 	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
 	c.Sealed = s.sealed()
-	status, err := s.plugin.tried.run(ctx, c, limited)
-	if s.plugin.tried.noNamespace.Load() && len(c.Sealed) > 0 {
+	status, err := s.plugin.runner.Run(ctx, c, limited, limited.over)
+	if !s.plugin.runner.HasNamespaces() && len(c.Sealed) > 0 {
 		s.warnUnsealed()
 	}
 	if err != nil {
@@ -182,8 +183,7 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	return r, err
 }
 
-// sealed returns what in the folder a confined command must not write, though it may
-// write all around it.
+// sealed returns the paths in the directory that a confined command must not write.
 func (s *shell) sealed() []string {
 	if !s.confined {
 		return nil
@@ -193,12 +193,12 @@ func (s *shell) sealed() []string {
 
 func (s *shell) warnUnsealed() {
 	if s.env.Warn != nil {
-		s.env.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.kind, s.Path()))
+		s.env.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.typ, s.Path()))
 	}
 }
 
-// temporary makes a temporary folder for a command, with its home and what it takes
-// for the system's. It is the caller's to forget.
+// temporary creates a temporary directory for a command, with its HOME and TMPDIR. The
+// caller must call forget.
 func (s *shell) temporary() (string, error) {
 	temporary, err := os.MkdirTemp("", "domarkx-")
 	if err != nil {
@@ -216,14 +216,14 @@ func (s *shell) temporary() (string, error) {
 	return temporary, err
 }
 
-// holds reports whether a path lies in the folder.
+// holds reports whether a path exists in the directory.
 func (s *shell) holds(path string) bool {
 	_, err := os.Lstat(path)
 	at, rerr := filepath.Rel(s.Path(), path)
 	return err == nil && rerr == nil && filepath.IsLocal(at)
 }
 
-// environment is what commands see of it.
+// environment returns the environment of a command.
 func (s *shell) environment(temporary string) []string {
 	path := os.Getenv("PATH")
 	if path == "" {
@@ -233,7 +233,7 @@ func (s *shell) environment(temporary string) []string {
 		"PATH=" + path, "HOME=" + filepath.Join(temporary, "home"), "TMPDIR=" + filepath.Join(temporary, "tmp"),
 		"LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=dumb", "PWD=" + s.Path(), "PYTHONPATH=" + s.Path(),
 	}
-	if s.IsPrivate() { // it may lie below the user's .git, which Git would take for the repository
+	if s.IsPrivate() { // it may lie below the user's .git, which Git would take as the repository
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(s.Path()))
 	}
 	for _, name := range append([]string{"USER", "LOGNAME"}, systemVariables...) {
@@ -249,8 +249,8 @@ func (s *shell) environment(temporary string) []string {
 	return env
 }
 
-// temporaries names the file that lists the temporary folders of commands, for when
-// this program is killed.
+// temporaries returns the path of the file that records the temporary directory, so that
+// sweep can remove it after this program was killed.
 func (s *shell) temporaries() string { return filepath.Join(s.env.Dir, "temporary") }
 
 func (s *shell) remember(path string) error {
@@ -259,11 +259,11 @@ func (s *shell) remember(path string) error {
 
 func (s *shell) forget(path string) {
 	if dirversion.Empty(path) == nil && os.Remove(path) == nil {
-		os.Remove(s.temporaries()) // unless another command has a folder there
+		os.Remove(s.temporaries()) // fails harmlessly if it does not exist
 	}
 }
 
-// sweep removes the temporary folder of a command whose program was killed.
+// sweep removes the temporary directory that a killed process left.
 func (s *shell) sweep() {
 	data, err := os.ReadFile(s.temporaries())
 	if err != nil {
@@ -275,16 +275,16 @@ func (s *shell) sweep() {
 	}
 }
 
-// TearDown removes what is the resource's own.
+// TearDown closes the resource and removes its own files.
 func (s *shell) TearDown(ctx context.Context) error {
 	s.sweep()
 	return s.Resource.TearDown(ctx)
 }
 
-// maxOutput is how much output of a command is kept, in bytes.
+// maxOutput bounds the output of a command, in bytes.
 const maxOutput = 1 << 30
 
-// A limiter takes output up to a limit, and then says so.
+// A limiter writes output up to a limit, and closes over when it is exceeded.
 type limiter struct {
 	w    *toolresult.Spool
 	left int64
@@ -299,7 +299,7 @@ func (l *limiter) Write(p []byte) (int, error) {
 		}
 		l.left = -1
 		l.once.Do(func() { close(l.over) })
-		return len(p), nil // what is still in the pipe is thrown away
+		return len(p), nil // the rest is discarded
 	}
 	l.left -= int64(len(p))
 	return l.w.Write(p)

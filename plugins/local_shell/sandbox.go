@@ -10,23 +10,24 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/directory"
+	"github.com/domarkx/domarkx/plugins/process"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// A Sandbox runs programs in the folder of another plugin's resource, supervised,
-// confined and with the environment of a command of local_shell.
+// A Sandbox runs programs in the directory of another plugin's resource like commands of
+// local_shell: supervised, confined and with the same environment.
 type Sandbox struct{ shell *shell }
 
-// NewSandbox returns the sandbox of a folder. kind is the type of the resource, for
-// messages. The program's main must call [Supervise] first.
-func NewSandbox(f *directory.Resource, env domarkx.Env, kind string) *Sandbox {
-	return &Sandbox{newShell(f, env, New(), kind)}
+// NewSandbox returns the sandbox of a directory. typ is the type of the resource, for
+// messages. The program's main must call [process.Supervise] first.
+func NewSandbox(f *directory.Resource, env domarkx.Env, typ string) *Sandbox {
+	return &Sandbox{newShell(f, env, New(), typ)}
 }
 
-// Run runs a program with arguments (its name among them) in dir, absolute, and
-// gives what it writes to stdout and stderr, each by a goroutine of its own. When it
-// returns, all that the program started is dead. Time that ran out, the deadline of
-// ctx, is no error but stands in the status.
+// Run runs a program with args, which include its name, in dir, an absolute path. It
+// writes the program's output to stdout and stderr, each from a goroutine of its own.
+// When Run returns, every process that the program started is dead. A deadline of ctx
+// that passed is not an error but reported in the status.
 func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, stdout, stderr io.Writer) (toolresult.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return toolresult.Status{}, err
@@ -41,17 +42,17 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	}
 	defer s.shell.forget(temporary)
 	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
-	p, err := startTalking(command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir), Talks: true,
-		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined}, domarkx.CodeFailed)
+	p, err := process.Start(process.Command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir),
+		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined, Sockets: nameServices})
 	if err != nil {
 		return toolresult.Status{}, err
 	}
-	if p.unsealed {
+	if p.Unsealed() {
 		s.shell.warnUnsealed()
 	}
 	defer p.Kill()
-	p.Stdin.Close() // empty, as a command's
-	if err := p.relay(ctx, stdout, stderr); err != nil {
+	p.Stdin.Close() // commands have an empty standard input
+	if err := p.Relay(ctx, stdout, stderr); err != nil {
 		return toolresult.Status{}, fmt.Errorf("reading the output of %q: %w", program, err)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -60,5 +61,5 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	return toolresult.Status{ExitCode: p.ExitCode()}, ctx.Err()
 }
 
-// TearDown removes what a killed process may have left.
+// TearDown removes temporary files of a process that was killed.
 func (s *Sandbox) TearDown() { s.shell.sweep() }

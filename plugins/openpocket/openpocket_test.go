@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/openpocket"
 	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 func TestMain(m *testing.M) {
-	if code, ok := localshell.Supervise(); ok {
+	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

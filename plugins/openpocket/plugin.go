@@ -15,7 +15,7 @@ import (
 // Plugin is the plugin.
 type Plugin struct{}
 
-// New returns the plugin. The program's main must call [localshell.Supervise] first.
+// New returns the plugin. The program's main must call [process.Supervise] first.
 func New() Plugin { return Plugin{} }
 
 // Type returns "openpocket".

@@ -11,8 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/external"
-	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 
 // TestMain supervises the program, as git-domarkx does.
 func TestMain(m *testing.M) {
-	if code, ok := localshell.Supervise(); ok {
+	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"encoding/json"
@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supervise is what main calls before anything else, with an exit code for when it
-// was the supervisor of a command. Otherwise it returns at once, with false.
+// Supervise must be called by main before anything else. In a process that was started
+// as a supervisor it runs the command and returns the exit code for main and true.
+// In any other process it returns false at once.
 func Supervise() (code int, supervised bool) {
 	if len(os.Args) != 1 || os.Args[0] != supervisorName {
 		return confineAndRun()
@@ -26,8 +27,8 @@ func Supervise() (code int, supervised bool) {
 	if s.command, err = givenCommand(); err != nil {
 		return 1, true
 	}
-	// Nobody but the lifeline ends a supervisor. What is ignored, the command would
-	// ignore too.
+	// Only the lifeline ends a supervisor. The signals are caught rather than ignored,
+	// since the command would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 	r := s.run()
 	if err := json.NewEncoder(s.reports).Encode(r); err != nil {
@@ -40,7 +41,7 @@ func Supervise() (code int, supervised bool) {
 type supervisor struct {
 	command command
 	reports *os.File
-	mu      sync.Mutex // held while the end comes
+	mu      sync.Mutex // held while everything is killed
 }
 
 func (s *supervisor) run() report {
@@ -67,7 +68,7 @@ func (s *supervisor) run() report {
 				return report{Error: err.Error()}
 			}
 		}
-		// The command could undo that. It is forked by this thread.
+		// With the capability, the command could undo that. This thread forks it.
 		runtime.LockOSThread()
 		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 			return report{Unable: fmt.Sprintf("dropping capabilities: %v", err)}
@@ -81,7 +82,7 @@ func (s *supervisor) run() report {
 		return report{Error: fmt.Sprintf("opening /dev/null: %v", err)}
 	}
 	input := uintptr(null)
-	if c.Talks {
+	if c.Pipes {
 		input = 0
 	}
 	var pid int
@@ -93,8 +94,8 @@ func (s *supervisor) run() report {
 	if err != nil {
 		return report{Error: err.Error()}
 	}
-	if c.Talks {
-		for fd := range 3 { // only the command is to hold its pipes, so that closing them is seen
+	if c.Pipes {
+		for fd := range 3 { // only the command holds its pipes, so that readers see them close
 			unix.Dup3(null, fd, unix.O_CLOEXEC)
 		}
 		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
@@ -103,7 +104,7 @@ func (s *supervisor) run() report {
 		}
 	}
 	exit := s.reap(pid)
-	s.mu.Lock() // from here on the end of the lifeline makes no difference
+	s.mu.Lock() // from here on watch does nothing
 	s.killAll()
 	return report{Exit: exit}
 }
@@ -119,7 +120,7 @@ func (c command) fork(program string, args []string, files []uintptr) (int, erro
 	return pid, nil
 }
 
-// watch ends everything when the program that waits is gone.
+// watch kills everything when the program that started the supervisor dies.
 func (s *supervisor) watch() {
 	var b [1]byte
 	for {
@@ -134,8 +135,8 @@ func (s *supervisor) watch() {
 	os.Exit(1)
 }
 
-// reap waits for a process, and for others that end before, and returns how it
-// ended.
+// reap waits for a process and returns its exit code. It also reaps all processes that
+// end earlier.
 func (s *supervisor) reap(pid int) int {
 	for {
 		var status unix.WaitStatus
@@ -152,10 +153,10 @@ func (s *supervisor) reap(pid int) int {
 	}
 }
 
-// killAll kills all that is below the supervisor.
+// killAll kills all descendants of the supervisor.
 func (s *supervisor) killAll() {
 	if s.command.Namespace {
-		unix.Kill(-1, unix.SIGKILL) // all in the namespace but its first process
+		unix.Kill(-1, unix.SIGKILL) // everything in the namespace except its first process
 		for {
 			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
 				return
@@ -163,7 +164,7 @@ func (s *supervisor) killAll() {
 		}
 	}
 	for {
-		// What forks while it is looked for is found in the next round: it hangs on here.
+		// The next round finds processes that were forked meanwhile: they are descendants, too.
 		for _, pid := range descendants(os.Getpid()) {
 			unix.Kill(pid, unix.SIGKILL)
 		}
@@ -179,7 +180,7 @@ func (s *supervisor) killAll() {
 	}
 }
 
-// ownProc makes /proc that of the PID namespace, and /dev/shm empty.
+// ownProc mounts the /proc of the PID namespace and an empty /dev/shm.
 func ownProc() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keeping mounts private: %w", err)
@@ -187,7 +188,7 @@ func ownProc() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting /proc: %w", err)
 	}
-	// Where that fails, shared memory is not for commands that are confined.
+	// If that fails, confined commands have no shared memory.
 	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 	return nil
 }
@@ -204,8 +205,8 @@ func ownTerminals() error {
 	return nil
 }
 
-// keepReadOnly makes all file systems read-only for this namespace, but those folders and
-// shared memory. Landlock forbids writing files there, but not to change their modes,
+// keepReadOnly makes all mounts of this namespace read-only except those directories and
+// shared memory. Landlock forbids writing other files, but not changing their modes,
 // owners, times and attributes.
 func keepReadOnly(writable []string) error {
 	for _, path := range writable {
@@ -223,12 +224,12 @@ func keepReadOnly(writable []string) error {
 			return fmt.Errorf("making %q writable: %w", path, err)
 		}
 	}
-	_ = unix.MountSetattr(unix.AT_FDCWD, sharedMemory, 0, again) // that of the namespace, if it has its own
+	_ = unix.MountSetattr(unix.AT_FDCWD, sharedMemory, 0, again) // that of the namespace, if it has one
 	return nil
 }
 
-// seal makes a file or folder one that cannot be written, for this namespace. There
-// may be none, or a mount whose program is gone.
+// seal makes a file or directory read-only in this namespace. It does nothing if the path
+// does not exist or is a mount whose server died.
 func seal(path string) error {
 	var fs unix.Statfs_t
 	err := unix.Statfs(path, &fs)
@@ -241,7 +242,7 @@ func seal(path string) error {
 	if err != nil {
 		return err
 	}
-	// What the mount has of these cannot be taken away in a user namespace.
+	// A user namespace cannot clear these flags of a mount.
 	const locked = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME
 	flags := uintptr(fs.Flags) & locked
 	if fs.Flags&unix.ST_RELATIME != 0 {

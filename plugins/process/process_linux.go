@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"bytes"
@@ -14,31 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespaces says that PID namespaces can be tried.
+// namespaces reports whether the system has PID namespaces.
 const namespaces = true
 
-// systemVariables are what programs need of the environment besides.
-var systemVariables []string
-
-// supervisorName is what this program is called when it is to supervise.
+// supervisorName is the only argument of this program when it runs as a supervisor.
 const supervisorName = "git-domarkx-supervise"
 
-// The files that a supervisor gets, beside the standard ones.
+// The file descriptors of a supervisor, besides the standard ones.
 const (
-	commandFD  = 3 // the command, encoded
-	lifelineFD = 4 // ends with the program that waits
-	reportFD   = 5 // takes the report, as JSON
+	commandFD  = 3 // reads the encoded command
+	lifelineFD = 4 // reaches its end when this program dies
+	reportFD   = 5 // writes reports as JSON
 )
 
-// encode is a command on its way to another process of this program. Not JSON: paths and
-// arguments are any bytes.
+// encode encodes a command for another process of this program. It does not use JSON,
+// since paths and arguments may not be UTF-8.
 func (c command) encode() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(c)
 	return b.Bytes(), err
 }
 
-// givenCommand is the command that this process was given.
+// givenCommand reads the command that was passed to this process.
 func givenCommand() (command, error) {
 	input := os.NewFile(commandFD, "command")
 	defer input.Close()
@@ -55,7 +52,7 @@ type process struct {
 	cmd       *exec.Cmd
 	namespace bool
 	output    *os.File
-	input     *os.File // nil unless the command talks
+	input     *os.File // nil unless the command has pipes
 	errors    *os.File // likewise
 	lifeline  *os.File
 	reports   *os.File
@@ -66,7 +63,7 @@ type process struct {
 // start starts a supervisor.
 func (c command) start() (*process, error) {
 	if c.Confined {
-		c.Sockets, c.SocketDirs = resolve(nameServices), c.socketDirectories()
+		c.Sockets, c.SocketDirs = resolve(c.Sockets), c.socketDirectories()
 	}
 	spec, err := c.encode()
 	if err != nil {
@@ -88,7 +85,7 @@ func (c command) start() (*process, error) {
 	reports, reportW := pipe()
 	var inputR, input, errors *os.File
 	errorW := outputW
-	if c.Talks {
+	if c.Pipes {
 		inputR, input = pipe()
 		errors, errorW = pipe()
 	}
@@ -103,7 +100,7 @@ func (c command) start() (*process, error) {
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName}, Env: []string{}, Dir: "/"}
 	cmd.Stdout, cmd.Stderr = outputW, errorW
 	theirs := []*os.File{outputW, commandR, lifelineR, reportW}
-	if c.Talks {
+	if c.Pipes {
 		cmd.Stdin = inputR
 		theirs = append(theirs, inputR, errorW)
 	}
@@ -115,7 +112,7 @@ func (c command) start() (*process, error) {
 			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
 			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-			cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; else it is lost with execve(2), for the user stays who he is
+			cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; execve(2) would drop it, since the user stays the same
 		}
 	}
 	if err := cmd.Start(); err != nil {
@@ -142,7 +139,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait waits for the supervisor, and for what it left when it was killed.
+// wait waits for the supervisor, and kills its descendants if it was killed itself.
 func (p *process) wait() error {
 	err := p.cmd.Wait()
 	p.lifeline.Close()
@@ -152,7 +149,7 @@ func (p *process) wait() error {
 	return err
 }
 
-// kill ends the supervisor with all below, and waits for that.
+// kill kills the supervisor with all its descendants and waits for their end.
 func (p *process) kill(ended <-chan error) {
 	if p.namespace {
 		p.cmd.Process.Kill() // the kernel kills the namespace with its first process
@@ -165,7 +162,7 @@ func (p *process) kill(ended <-chan error) {
 	again := time.NewTicker(killGrace / 50)
 	defer again.Stop()
 	for {
-		p.cmd.Process.Signal(unix.SIGCONT) // the command may have stopped it
+		p.cmd.Process.Signal(unix.SIGCONT) // in case the command stopped it
 		select {
 		case <-ended:
 			return
@@ -181,19 +178,19 @@ func (p *process) kill(ended <-chan error) {
 	}
 }
 
-// maxReport bounds what a supervisor says, in bytes.
+// maxReport bounds the reports of a supervisor, in bytes.
 const maxReport = 1 << 20
 
-// started waits for what the supervisor of a command that talks says first.
+// started waits for the next report.
 func (p *process) started() report {
 	var r report
 	if p.decoder.Decode(&r) != nil {
-		r = report{Error: "the process that supervises the command was killed, by the command or somebody else; all that it started was killed, too"}
+		r = report{Error: "the process that supervises the command was killed, by the command or somebody else; all processes that it started were killed, too"}
 	}
 	return r
 }
 
-// report is what the supervisor said at its end.
+// report returns the supervisor's last report.
 func (p *process) report() report {
 	defer p.reports.Close()
 	return p.started()

@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"os"
@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relation is where a process stands among others.
+// A relation holds the parent and session of a process.
 type relation struct{ parent, session int }
 
-// relations returns all processes that can be seen (proc(5)).
+// relations returns all visible processes by pid (proc(5)).
 func relations() map[int]relation {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -33,7 +33,7 @@ func relations() map[int]relation {
 		if err != nil {
 			continue
 		}
-		// The name of the program stands in parentheses and may hold any.
+		// The program name stands in parentheses and may contain parentheses.
 		_, rest, ok := strings.Cut(string(data[max(0, strings.LastIndexByte(string(data), ')')):]), " ")
 		fields := strings.Fields(rest)
 		if !ok || len(fields) < 4 {
@@ -48,7 +48,7 @@ func relations() map[int]relation {
 	return all
 }
 
-// descendants returns the processes below one.
+// descendants returns the children of a process, their children, and so on.
 func descendants(top int) []int {
 	children := map[int][]int{}
 	for pid, r := range relations() {
@@ -62,11 +62,11 @@ func descendants(top int) []int {
 	return found
 }
 
-// An heir gets the processes of a supervisor without a namespace that its command
-// killed.
+// An heir inherits the processes of a supervisor without a namespace when the command
+// kills the supervisor.
 type heir struct{ before map[int]relation }
 
-// newHeir makes this process the one that gets them, before the supervisor starts.
+// newHeir makes this process a subreaper. It is called before the supervisor starts.
 func newHeir() (*heir, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func newHeir() (*heir, error) {
 	return &heir{relations()}, nil
 }
 
-// killAll kills what came to this process since then. What this program starts itself is
-// in its session, or a supervisor.
+// killAll kills the children that this process inherited since newHeir. The children
+// that it started itself are in its session or are supervisors.
 func (h *heir) killAll() {
 	self := os.Getpid()
 	session, err := unix.Getsid(0)
@@ -101,7 +101,7 @@ func (h *heir) killAll() {
 	}
 }
 
-// isSupervisor reports whether a process is another supervisor of this program's.
+// isSupervisor reports whether a process is a supervisor.
 func isSupervisor(pid int) bool {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return err == nil && string(name) == supervisorName+"\x00"

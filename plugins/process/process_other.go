@@ -1,6 +1,6 @@
 //go:build !linux
 
-package localshell
+package process
 
 import (
 	"errors"
@@ -11,16 +11,17 @@ import (
 
 const namespaces = false
 
-// Supervise returns at once: commands are supervised on Linux only.
+// Supervise returns at once. Only Linux has supervisors.
 func Supervise() (code int, supervised bool) { return 0, false }
 
-func canConfine() bool { return false }
+// CanConfine returns false.
+func CanConfine() bool { return false }
 
 // A process is a command.
 type process struct {
 	cmd    *exec.Cmd
 	output *os.File
-	input  *os.File // nil unless the command talks
+	input  *os.File // nil unless the command has pipes
 	errors *os.File // likewise
 	exit   int
 }
@@ -39,7 +40,7 @@ func (c command) start() (*process, error) {
 	output, outputW := pipe()
 	ours, theirs = append(ours, output), append(theirs, outputW)
 	cmd := &exec.Cmd{Path: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, Stdout: outputW, Stderr: outputW}
-	if c.Talks {
+	if c.Pipes {
 		input, inputW := pipe()
 		errors, errorW := pipe()
 		ours, theirs = append(ours, inputW, errors), append(theirs, input, errorW)
@@ -63,7 +64,7 @@ func (c command) start() (*process, error) {
 	return p, nil
 }
 
-// wait waits for the command, and kills what is left of its group.
+// wait waits for the command and kills the rest of its group.
 func (p *process) wait() error {
 	err := p.cmd.Wait()
 	p.exit = exitCode(err)
@@ -71,7 +72,7 @@ func (p *process) wait() error {
 	return err
 }
 
-// kill ends the command with its group, and waits for that.
+// kill kills the command with its group and waits for its end.
 func (p *process) kill(ended <-chan error) {
 	killGroup(p.cmd)
 	<-ended
@@ -81,7 +82,7 @@ func (p *process) started() report { return report{Started: true} }
 
 func (p *process) report() report { return report{Exit: p.exit} }
 
-// exitCode is how a command ended.
+// exitCode returns the exit code of a command that ended with err.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {

@@ -1,13 +1,11 @@
 //go:build unix && !linux
 
-package localshell
+package process
 
 import (
 	"os/exec"
 	"syscall"
 )
-
-var systemVariables []string
 
 func group(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 

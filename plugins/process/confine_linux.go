@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confinedName is what this program is called when it is to confine itself and
-// become a command. The supervisor is not confined: Landlock lets nobody send
-// signals to another domain, and each of its threads would have one.
+// confinedName is the only argument of this program when it is to confine itself and
+// execute a command. The supervisor itself is not confined: Landlock forbids signals to
+// other domains, and each of its threads would be one.
 const confinedName = "git-domarkx-confined"
 
-// errorFD takes why a program did not become the command; it ends when it did.
+// errorFD receives the reason if the command cannot be executed; execve(2) closes it.
 const errorFD = 4
 
-// forkConfined starts this program to become the command.
+// forkConfined starts this program to confine itself and execute the command.
 func (c command) forkConfined(input uintptr) (int, error) {
 	spec, err := c.encode()
 	if err != nil {
@@ -41,7 +41,7 @@ func (c command) forkConfined(input uintptr) (int, error) {
 		return 0, err
 	}
 	if _, err := commandW.Write(spec); err != nil {
-		return 0, fmt.Errorf("confining the command to its folder: %w", err)
+		return 0, fmt.Errorf("confining the command to its directory: %w", err)
 	}
 	commandW.Close()
 	said, err := io.ReadAll(errorR)
@@ -51,7 +51,7 @@ func (c command) forkConfined(input uintptr) (int, error) {
 	return pid, err
 }
 
-// confineAndRun becomes the command, when this program was started for that.
+// confineAndRun executes the command if this process was started by forkConfined.
 func confineAndRun() (code int, confined bool) {
 	if len(os.Args) != 1 || os.Args[0] != confinedName {
 		return 0, false
@@ -61,20 +61,20 @@ func confineAndRun() (code int, confined bool) {
 	return 1, true
 }
 
-// becomeCommand returns only when it cannot be.
+// becomeCommand confines this process and executes the command. It returns only on error.
 func becomeCommand() error {
 	c, err := givenCommand()
 	if err == nil {
 		err = confine(c)
 	}
 	if err != nil {
-		return fmt.Errorf("confining the command to its folder: %w", err)
+		return fmt.Errorf("confining the command to its directory: %w", err)
 	}
 	return fmt.Errorf("running %q: %w", c.Program, syscall.Exec(c.Program, c.Args, c.Env))
 }
 
-// confine lets this process write only in the command's folders, send signals only to
-// processes below it, and connect only to their Unix sockets, to those in the folders and
+// confine lets this process write only in the command's directories, send signals only to
+// its descendants, and connect only to their Unix sockets, to those in the directories and
 // to c.Sockets. Kernels whose Landlock is older restrict less: signals and abstract
 // sockets need ABI 6, sockets that have a path ABI 9.
 func confine(c command) error {
@@ -95,8 +95,8 @@ func confine(c command) error {
 	return config.BestEffort().Restrict(rules...)
 }
 
-// canConfine reports whether the kernel has Landlock (landlock_create_ruleset(2)).
-func canConfine() bool {
+// CanConfine reports whether the kernel has Landlock (landlock_create_ruleset(2)).
+func CanConfine() bool {
 	const versionFlag = 1
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, versionFlag)
 	return errno == 0 && version > 0

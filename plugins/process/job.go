@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"context"
@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// RunJob runs a command to its end, as cmd.Run does, and ends it with ctx. It is
-// supervised like a [Program], so that nothing that it started outlives it or this
-// program, but in no namespace: it may be one that looks whose the user's files are,
-// as ssh does. An exit code other than 0 is an [*ExitError].
-func RunJob(ctx context.Context, cmd *exec.Cmd) error {
+// Run runs a command to its end, as cmd.Run does, and kills it when ctx ends. It is
+// supervised but runs in no namespace, since programs such as ssh check the owners of
+// the user's files. An exit code other than 0 is an [*ExitError].
+func Run(ctx context.Context, cmd *exec.Cmd) error {
 	if err := errors.Join(cmd.Err, ctx.Err()); err != nil {
 		return err
 	}
-	p, why, err := command{Program: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), Talks: true}.talk()
+	p, why, err := command{Command: Command{Program: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ()}, Pipes: true}.startProgram()
 	if err != nil {
 		return err
 	}
@@ -29,11 +28,11 @@ func RunJob(ctx context.Context, cmd *exec.Cmd) error {
 	defer p.Kill()
 	go func() {
 		if cmd.Stdin != nil {
-			io.Copy(p.Stdin, cmd.Stdin) // it may end without reading all
+			io.Copy(p.Stdin, cmd.Stdin) // fails if the command ends without reading everything
 		}
 		p.Stdin.Close()
 	}()
-	if err := p.relay(ctx, cmd.Stdout, cmd.Stderr); err != nil {
+	if err := p.Relay(ctx, cmd.Stdout, cmd.Stderr); err != nil {
 		return fmt.Errorf("reading the output of %q: %w", cmd.Path, err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -45,20 +44,21 @@ func RunJob(ctx context.Context, cmd *exec.Cmd) error {
 	return nil
 }
 
-// An ExitError is a program's exit code other than 0.
+// An ExitError reports an exit code other than 0.
 type ExitError struct{ code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
-// Exited reports that it was no signal that ended the program.
+// Exited reports whether the program exited by itself, not by a signal.
 func (e *ExitError) Exited() bool { return e.code < 128 }
 
-// ExitCode is the exit code, 128+N after signal N.
+// ExitCode returns the exit code, 128+N after signal N.
 func (e *ExitError) ExitCode() int { return e.code }
 
-// relay gives on what a program writes until it ends, or ctx does, which ends it. nil
-// takes nothing.
-func (p *Program) relay(ctx context.Context, stdout, stderr io.Writer) error {
+// Relay copies the program's output to stdout and stderr, each from a goroutine of its
+// own, until the program ends. When ctx ends, it kills the program. A nil writer discards
+// the output.
+func (p *Program) Relay(ctx context.Context, stdout, stderr io.Writer) error {
 	var reading sync.WaitGroup
 	var failed [2]error
 	for i, from := range []*os.File{p.Stdout, p.Stderr} {
@@ -73,7 +73,7 @@ func (p *Program) relay(ctx context.Context, stdout, stderr io.Writer) error {
 	case <-ctx.Done():
 		p.stop()
 	}
-	// What holds the pipes still is no child of the program's.
+	// All descendants are dead; only an unrelated process can still hold the pipes.
 	p.Stdout.SetReadDeadline(time.Now().Add(killGrace))
 	p.Stderr.SetReadDeadline(time.Now().Add(killGrace))
 	reading.Wait()

@@ -1,4 +1,4 @@
-package localshell
+package process
 
 import (
 	"bufio"
@@ -16,12 +16,6 @@ import (
 
 // Landlock refuses connections to sockets that have a path from its ABI 9 on only. Where
 // a command has a mount namespace, mounts hide these sockets on all kernels.
-
-// nameServices are the sockets of programs that look up hosts, users and groups for the C
-// library, and do nothing else.
-var nameServices = []string{
-	"/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/userdb/io.systemd.Multiplexer", "/run/nscd/socket", "/var/lib/sss/pipes/nss",
-}
 
 // hideSockets hides from this mount namespace the sockets outside the command's folders,
 // and the directories in which more may be bound while it runs.

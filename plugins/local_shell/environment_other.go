@@ -1,0 +1,5 @@
+//go:build !windows
+
+package localshell
+
+var systemVariables []string

@@ -1,0 +1,24 @@
+// Package process runs programs under a supervisor, so that no process that they start
+// outlives them or this program. [Start] runs a program that another plugin talks with,
+// [Run] runs one to its end, and a [Runner] runs commands confined to directories.
+//
+// # Supervision
+//
+// The supervisor is this program again (see [Supervise]). When the command ends, ctx ends
+// or this program dies, in whatever way, every process that the command started is
+// killed, daemons included. On Linux the supervisor is the first process of a PID
+// namespace, and the kernel kills all others with it. Where this user may not create
+// namespaces, the supervisor is a subreaper and kills its descendants. In that case a
+// command that is not confined, or that runs on a kernel before 6.12, can kill its
+// supervisor. This program then inherits the processes, kills them, and the call
+// returns an error that says so. A command that also kills this program escapes: the call
+// is then interrupted, as by any kill. On other systems only the command's process group
+// is killed.
+//
+// # Confinement
+//
+// On Linux, Landlock restricts the files that a confined command can write to
+// [Command].Writable. In a namespace, all other mounts are read-only as well, and
+// [Command].Sealed is read-only inside of writable directories. A command in a PID
+// namespace sees no other processes and therefore not their environment.
+package process

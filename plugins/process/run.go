@@ -1,0 +1,129 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/toolresult"
+)
+
+// A Command is a program to run under a supervisor.
+type Command struct {
+	Program  string   // absolute path
+	Args     []string // including the program's name
+	Dir      string
+	Env      []string
+	Confined bool     // whether the command can write only to Writable
+	Writable []string // directories
+	Sealed   []string // paths in Writable that are read-only; this needs a namespace
+	Sockets  []string // Unix sockets outside of Writable to which a confined command may connect
+}
+
+// A command is a Command with the way in which it runs.
+type command struct {
+	Command
+	Namespace bool // the supervisor is the first process of a PID namespace
+	Pipes     bool // the command has a standard input, and a standard error of its own
+
+	SocketDirs []string // directories that look empty to a confined command; this needs a namespace
+}
+
+// A report is a message of a supervisor to this process.
+type report struct {
+	Started bool   // the command runs; the first report of a command with pipes
+	Unable  string // why the namespace cannot be set up; run the command without one
+	Error   string // why the command could not be run
+	Exit    int    // 128+N after signal N
+}
+
+// A Runner runs commands. It remembers whether this user may create namespaces.
+type Runner struct{ noNamespace atomic.Bool }
+
+// NewRunner returns a Runner. It tries namespaces only if namespaces is true.
+func NewRunner(namespaces bool) *Runner {
+	r := &Runner{}
+	r.noNamespace.Store(!namespaces)
+	return r
+}
+
+// HasNamespaces reports whether commands run in namespaces, as far as known: it is true
+// until the first attempt failed.
+func (r *Runner) HasNamespaces() bool { return namespaces && !r.noNamespace.Load() }
+
+// killGrace bounds how long a supervisor without a namespace may take to kill its
+// descendants.
+const killGrace = 5 * time.Second
+
+// Run runs a command and writes its output to w, until the command ends, ctx ends or
+// stop is closed. When Run returns, every process that the command started is dead. A
+// deadline that passed is not an error but reported in the status.
+func (r *Runner) Run(ctx context.Context, spec Command, w io.Writer, stop <-chan struct{}) (toolresult.Status, error) {
+	for {
+		c := command{Command: spec, Namespace: r.HasNamespaces()}
+		status, err := c.run(ctx, w, stop)
+		if c.Namespace && errors.Is(err, errNoNamespace) {
+			r.noNamespace.Store(true)
+			continue
+		}
+		return status, err
+	}
+}
+
+// errNoNamespace reports that this user may not create a PID namespace.
+var errNoNamespace = errors.New("no PID namespace")
+
+// run runs a command with or without a namespace, as c says.
+func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (toolresult.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return toolresult.Status{}, err
+	}
+	p, err := c.start()
+	if err != nil {
+		return toolresult.Status{}, err
+	}
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(w, p.output)
+		copied <- err
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- p.wait() }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		p.kill(ended)
+	case <-stop:
+		p.kill(ended)
+	}
+	// All descendants are dead; only an unrelated process can still hold the pipe.
+	p.output.SetReadDeadline(time.Now().Add(killGrace))
+	if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return toolresult.Status{}, fmt.Errorf("reading the output of a command: %w", err)
+	}
+	p.output.Close()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return toolresult.Status{}, err
+	}
+	select {
+	case <-stop:
+		return toolresult.Status{ExitCode: -1}, nil
+	default:
+	}
+	r := p.report()
+	switch {
+	case r.Unable != "":
+		return toolresult.Status{}, fmt.Errorf("%w: %s", errNoNamespace, r.Unable)
+	case r.Error != "":
+		return toolresult.Status{}, &domarkx.ToolError{Code: domarkx.CodeFailed, Message: r.Error}
+	}
+	return toolresult.Status{ExitCode: r.Exit}, nil
+}
