@@ -1,5 +1,5 @@
-// Package all is the registry of the types of resources: those that come with the
-// program, and the programs on PATH that are plugins.
+// Package all is the registry of resource types: the built-in ones and the plugin programs on
+// PATH.
 package all
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
 
-// Types returns the plugins. Programs in the folders that are excepted, such as the
-// user's work tree, are none; nor are those for a type that is built in.
+// Types returns the plugins. It ignores programs in the excepted directories, such as the user's
+// work tree, and programs for a built-in type.
 func Types(except ...string) []domarkx.Plugin {
 	types := builtIn()
 	for _, p := range external.Find(os.Getenv("PATH"), except...) {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// asidePrefix begins the name under which a file is written before it takes the place of
-// another; asideLength is what random text follows.
+// asidePrefix begins the names of temporary files that replace another file; asideLength is
+// the length of the random text after it.
 const (
 	asidePrefix = ".domarkx-"
 	asideLength = 26
 )
 
-// writeAside gives a file, whose folder is there, a content and a mode at once. Where that
-// is written first is noted, so that after a kill Open can take it away: nothing else
-// tells it from a file of the user's with such a name.
+// writeAside replaces a file, in an existing directory, atomically. It notes the path of the
+// temporary file, so that Open can remove it after a kill: a user's own file could have such
+// a name, too.
 func (f *Files) writeAside(path string, content []byte, mode fs.FileMode) error {
 	aside := filepath.Join(filepath.Dir(path), asidePrefix+strings.ToLower(rand.Text()))
 	if f.note != "" {
@@ -39,7 +39,7 @@ func (f *Files) writeAside(path string, content []byte, mode fs.FileMode) error 
 	return err
 }
 
-// sweep removes what a killed process wrote aside.
+// sweep removes the temporary file of a killed process.
 func (f *Files) sweep() error {
 	if f.note == "" {
 		return nil
@@ -51,7 +51,7 @@ func (f *Files) sweep() error {
 	if err != nil {
 		return err
 	}
-	aside := string(noted) // of a note that was not written whole, a part
+	aside := string(noted) // only a part, if the note was not written completely
 	if random, ok := strings.CutPrefix(filepath.Base(aside), asidePrefix); ok && len(random) == asideLength {
 		if info, err := f.Lstat(aside); err == nil && info.Mode().IsRegular() {
 			if err := f.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {

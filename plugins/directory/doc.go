@@ -1,15 +1,15 @@
-// Package directory implements what all resources share that are a directory on this
+// Package directory implements the common part of all resources that are a directory on this
 // machine: [Resource] finds the directory, keeps its versions and calls its tools;
 // [Files] implements the tools read_file, write_file, edit_file, list_dir, search, move
 // and delete.
 //
-// Whatever path a call names, and whoever plants symbolic links meanwhile, the tools
-// stay in the directory ([os.Root]). They refuse links that lead out of it.
+// The tools stay in the directory ([os.Root]), whatever path a call names and whatever
+// symbolic links are planted meanwhile. They refuse links that lead out of it.
 package directory
 
 import "github.com/domarkx/domarkx"
 
-// Tools returns the tools, for a plugin's description.
+// Tools returns the tools for a plugin's description.
 func Tools() []domarkx.Tool {
 	const path = `"path": {"type": "string", "description": "from the top of the folder, with slashes"}`
 	return []domarkx.Tool{
@@ -31,7 +31,7 @@ func tool(name, description, properties, required string) domarkx.Tool {
 	schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + properties +
 		`}, "required": [` + required + `], "additionalProperties": false}`))
 	if err != nil {
-		panic(err) // it is written above
+		panic(err) // the schemas above are constant
 	}
 	return domarkx.Tool{Name: name, Description: description, Schema: schema}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Execute calls one of the [Tools], and reports whether it is one. Arguments that a
-// schema would refuse count as empty.
+// Execute calls one of the [Tools] and reports whether the tool is one of them. Arguments that
+// do not match the schema count as empty.
 func (f *Files) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, bool, error) {
 	run, ok := map[string]func(context.Context, *Files, domarkx.Value) (domarkx.Result, error){
 		"read_file": readFile, "write_file": writeFile, "edit_file": editFile, "list_dir": listDir,
@@ -32,7 +32,7 @@ func text(v domarkx.Value, name string) string {
 	return member.Text()
 }
 
-// reachable is the path that an argument names, and what it leads to is not hidden.
+// reachable returns the path in an argument, after checking that it does not lead to a hidden one.
 func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) {
 	path, err := pathOf(arguments, name)
 	if err == nil {
@@ -41,7 +41,7 @@ func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) 
 	return path, err
 }
 
-// pathOf is the path that an argument names.
+// pathOf returns the path in an argument.
 func pathOf(arguments domarkx.Value, name string) (string, error) {
 	path := text(arguments, name)
 	if strings.ContainsRune(path, 0) {
@@ -61,7 +61,7 @@ func toolError(code, format string, args ...any) error {
 	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// explain turns an error of the file system into that of a tool.
+// explain converts an error of the file system to a ToolError.
 func explain(path string, err error) error {
 	var tool *domarkx.ToolError
 	var pe *fs.PathError
@@ -89,7 +89,7 @@ func explain(path string, err error) error {
 	return toolError(domarkx.CodeFailed, "%q: %v", path, plain)
 }
 
-// value is an object of names and values.
+// value returns an object of the given names and values.
 func value(members ...any) domarkx.Result {
 	var o []domarkx.Member
 	for i := 0; i < len(members); i += 2 {

@@ -11,16 +11,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Folder is a folder that the tools work in.
+// Files implements the tools for a directory.
 type Files struct {
 	*os.Root
-	hidden map[string]fs.FileInfo // by path from the top, without symbolic links; nil where nothing is
-	note   string                 // file that says what is being written aside; "" for none
+	hidden map[string]fs.FileInfo // by path from the top, without symbolic links; nil if the path does not exist
+	note   string                 // path of the file that names the current temporary file; "" for none
 }
 
-// Open opens a folder. What is hidden, by absolute paths, is no part of it: the tools
-// do not reach it where it lies in the folder. note is the path of a file, which needs not be
-// there, for what a killed process leaves in the folder; with "" that stays.
+// OpenFiles opens a directory. The tools do not reach the absolute paths in hidden. note is the
+// path of a file, which may not exist, that records temporary files, so that those of a killed
+// process are removed; with "" they stay.
 func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 	for _, h := range hidden {
 		if real, err := filepath.EvalSymlinks(h); err == nil {
 			h = real
-		} else if real, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // a mount whose program is gone
+		} else if real, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // a mount whose server died
 			h = filepath.Join(real, filepath.Base(h))
 		}
 		at, err := filepath.Rel(top, h)
@@ -51,12 +51,11 @@ func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 	return f, nil
 }
 
-// maxLinks bounds how many symbolic links a path may lead over.
+// maxLinks bounds the symbolic links that a path may lead through.
 const maxLinks = 255
 
-// resolve returns a path without symbolic links, as far as it is there; the last
-// name is followed as well if that is asked for. What leads out of the folder is
-// returned as far as it does not.
+// resolve resolves the symbolic links in the part of a path that exists; the last name only if
+// follow is set. It stops at a link that leads out of the directory.
 func (f *Files) resolve(path string, follow bool) string {
 	real, links := ".", 0
 	for rest := strings.Split(path, string(filepath.Separator)); len(rest) > 0; {
@@ -84,13 +83,13 @@ func (f *Files) resolve(path string, follow bool) string {
 	return real
 }
 
-// hides reports whether a path without symbolic links is hidden, or lies in what is.
+// hides reports whether a path without symbolic links is hidden or lies in a hidden directory.
 func (f *Files) hides(real string) bool {
 	for at := real; at != "."; at = filepath.Dir(at) {
 		if _, ok := f.hidden[at]; ok {
 			return true
 		}
-		for _, info := range f.hidden { // by another name: a file system may ignore case
+		for _, info := range f.hidden { // by another name, since a file system may ignore case
 			if info == nil || !strings.EqualFold(info.Name(), filepath.Base(at)) {
 				continue
 			}
@@ -102,12 +101,12 @@ func (f *Files) hides(real string) bool {
 	return false
 }
 
-// Reach refuses a path from the top that is hidden, or lies in what is, wherever its
-// symbolic links lead; the last name's only if they are to be followed. It is asked
-// before the path is used by the methods of the root.
+// Reach rejects a path from the top that is hidden or lies in a hidden directory, after
+// resolving symbolic links; the last name is resolved only if follow is set. Callers use it
+// before they pass the path to a method of the root.
 func (f *Files) Reach(path string, follow bool) error { return f.reach(path, follow) }
 
-// reach is Reach.
+// reach implements Reach.
 func (f *Files) reach(path string, follow bool) error {
 	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
 		return nil
@@ -115,7 +114,7 @@ func (f *Files) reach(path string, follow bool) error {
 	return toolError(domarkx.CodeRefused, "%q is no part of the resource: the repository's Git directory and mounts are left alone", filepath.ToSlash(path))
 }
 
-// take refuses a path that is hidden, or that something hidden lies below.
+// take rejects a path that is hidden or has something hidden below it.
 func (f *Files) take(path string) error {
 	if err := f.reach(path, false); err != nil {
 		return err

@@ -14,15 +14,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Limits of what a result holds, and of what is read for it.
+// Limits of results and of the files read for them.
 const (
-	maxContent    = 1 << 20  // bytes of a file in a result; the rest is in the attachment
-	maxAttachment = 1 << 30  // bytes of a file that can be read at all
-	maxEdited     = 64 << 20 // bytes of a file that is edited
-	maxEntries    = 20_000   // of a folder in a result
+	maxContent    = 1 << 20  // bytes of a file in a result; longer content is in the attachment
+	maxAttachment = 1 << 30  // bytes of a file that can be read
+	maxEdited     = 64 << 20 // bytes of a file that can be edited
+	maxEntries    = 20_000   // entries of a directory in a result
 )
 
-// open opens a regular file without waiting for a writer of a FIFO.
+// open opens a regular file. It does not block on a FIFO.
 func open(root *Files, path string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -45,7 +45,7 @@ func open(root *Files, path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// kind names a type of file.
+// kind returns the name of a file type.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:
@@ -90,13 +90,13 @@ func readFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	return r, nil
 }
 
-// An attachment is a file as long as it was.
+// An attachment is a file, read up to the size that it had when it was opened.
 type attachment struct {
 	io.Reader
 	io.Closer
 }
 
-// content is the bytes of a file as a result.
+// content returns the result for the bytes of a file.
 func content(b []byte) domarkx.Result {
 	if utf8.Valid(b) {
 		return value("content", string(b))
@@ -104,7 +104,7 @@ func content(b []byte) domarkx.Result {
 	return value("content_base64", base64.StdEncoding.EncodeToString(b))
 }
 
-// wholeRunes leaves out a last code point of which only the beginning is there.
+// wholeRunes removes an incomplete code point from the end.
 func wholeRunes(b []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
 		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
@@ -153,7 +153,7 @@ func listDir(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx
 	return value(r...), nil
 }
 
-// named is a text as a member, in base64 when it is not UTF-8.
+// named returns a member with a text, in base64 if it is not UTF-8.
 func named(name, s string) []any {
 	if utf8.ValidString(s) {
 		return []any{name, s}
@@ -161,7 +161,7 @@ func named(name, s string) []any {
 	return []any{name + "_base64", base64.StdEncoding.EncodeToString([]byte(s))}
 }
 
-// namesIn returns the names in a folder, sorted by bytes.
+// namesIn returns the names in a directory, sorted by bytes.
 func namesIn(root *Files, path string) ([]string, error) {
 	info, err := root.Stat(path)
 	if err == nil && !info.IsDir() {

@@ -15,15 +15,15 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// Properties are the config keys of a folder, as the properties of a JSON Schema.
+// Properties are the config keys of a directory, as the properties of a JSON Schema.
 const Properties = `"path": {"type": "string", "minLength": 1, "description": "folder of the work tree to work on in place, from its top; without it a private folder is kept"},
 "exclude": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "patterns of what is in no version, as in gitignore without \"!\""}`
 
-// A Folder is a folder of this machine that has versions: a [domarkx.Resource].
+// A Resource is a directory on this machine with versions. It implements [domarkx.Resource].
 type Resource struct {
 	path   string
 	env    string // Env.Dir
-	own    bool   // whether the folder is private
+	own    bool   // whether the directory is private
 	tree   *dirversion.Directory
 	files  *Files
 	hidden []string
@@ -49,7 +49,7 @@ func Open(env domarkx.Env) (*Resource, error) {
 		f.path = filepath.Join(env.Dir, privateName)
 		err = makePrivate(f.path)
 	} else {
-		// Also the .git of a linked work tree, which is a file.
+		// This includes the .git of a linked work tree, which is a file.
 		forbidden = append([]string{filepath.Join(env.WorkTree, ".git")}, env.Forbidden...)
 		f.path, err = inWorkTree(env, path.Text(), forbidden)
 	}
@@ -74,9 +74,9 @@ func Open(env domarkx.Env) (*Resource, error) {
 	return f, nil
 }
 
-// makePrivate makes a folder with a mode that no umask changes. What somebody put in its
-// place is refused: a link would lead to files that no version has, and loading one would
-// remove them.
+// makePrivate creates a directory with a mode that does not depend on the umask. It rejects
+// anything else in its place: a link could lead to files that no version contains, which a
+// load would remove.
 func makePrivate(path string) error {
 	err := os.Mkdir(path, 0o755)
 	if errors.Is(err, fs.ErrExist) {
@@ -95,7 +95,7 @@ func makePrivate(path string) error {
 	return err
 }
 
-// inWorkTree is the folder that a config's path names.
+// inWorkTree returns the directory that a config's path names, and creates it.
 func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
@@ -124,7 +124,7 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 		}
 		return nil
 	}
-	// Nothing is made before it is known where that would be.
+	// Check where the path leads before creating anything there.
 	if err := check(resolve(filepath.Join(top, local))); err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 	return real, check(real)
 }
 
-// makeFolders makes a folder with those that it lies in, durably.
+// makeFolders creates a directory with its parents, durably.
 func makeFolders(root *os.Root, local string) error {
 	if _, err := root.Stat(local); err == nil || local == "." {
 		return err
@@ -158,7 +158,7 @@ func makeFolders(root *os.Root, local string) error {
 	return atomicfile.SyncDir(filepath.Join(root.Name(), parent))
 }
 
-// resolve follows the symbolic links of a path as far as it is there.
+// resolve resolves the symbolic links in the part of a path that exists.
 func resolve(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil || filepath.Dir(path) == path {
@@ -167,20 +167,20 @@ func resolve(path string) string {
 	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
 }
 
-// within reports whether a path is another one or below it.
+// within reports whether path is top or below it.
 func within(path, top string) bool {
 	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// Path returns the folder, absolute.
+// Path returns the absolute path of the directory.
 func (f *Resource) Path() string { return f.path }
 
-// IsPrivate reports whether the folder belongs to the resource alone.
+// IsPrivate reports whether the directory belongs to this resource alone.
 func (f *Resource) IsPrivate() bool { return f.own }
 
-// Hidden returns the paths, absolute, of what may lie in the folder and is no part of
-// the resource, such as the repository's Git directory: it is in no version, loading
-// leaves it alone, and the tools do not reach it.
+// Hidden returns the absolute paths that are not part of the resource even where they lie in
+// the directory, such as the repository's Git directory: versions do not contain them, loads
+// do not touch them, and the tools do not reach them.
 func (f *Resource) Hidden() []string { return f.hidden }
 
 // Files returns the tools of the directory, usable until Close.
@@ -195,38 +195,37 @@ func (f *Resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return r, err
 }
 
-// Changed reports whether the folder may differ from what was last committed or
-// loaded.
+// Changed reports whether the directory may differ from the version last committed or loaded.
 func (f *Resource) Changed(ctx context.Context) (bool, error) { return f.tree.Changed(ctx) }
 
-// Commit gives what the folder holds to w.
+// Commit writes the content of the directory to w.
 func (f *Resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return f.tree.Commit(ctx, w)
 }
 
-// CommitIncrement is Changed and Commit in one, for the method CommitChange
-// ([domarkx.ChangeCommitter]) of resources that are nothing but the folder. It is not
-// called that, so that a resource which keeps more does not get it by embedding.
+// CommitIncrement combines Changed and Commit. Resources that consist of the directory only
+// implement [domarkx.ChangeCommitter] with it. It has another name so that embedding does not
+// make other resources ChangeCommitters.
 func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	return f.tree.CommitChange(ctx, begin)
 }
 
-// CheckLoad tells what of a version the folder could not hold. See [domarkx.LoadChecker].
+// CheckLoad reports a version that the directory cannot hold. See [domarkx.LoadChecker].
 func (f *Resource) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
 	return f.tree.CheckLoad(ctx, r, base, version)
 }
 
-// Load makes the folder what a version holds.
+// Load replaces the content of the directory by a version.
 func (f *Resource) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
 	return f.tree.Load(ctx, r, version)
 }
 
-// Close closes the folder.
+// Close closes the directory.
 func (f *Resource) Close(context.Context) error {
 	return errors.Join(f.tree.Close(), f.files.Close())
 }
 
-// TearDown closes the folder and removes it when it is private.
+// TearDown closes the directory and removes it if it is private.
 func (f *Resource) TearDown(ctx context.Context) error {
 	err := f.Close(ctx)
 	if f.own {

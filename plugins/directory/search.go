@@ -18,9 +18,9 @@ import (
 const (
 	maxMatches = 1000
 	maxLine    = 1000     // bytes of a line in a result
-	maxLineLen = 16 << 20 // bytes of a line that is looked at
-	sniffed    = 8000     // bytes in which a NUL makes a file binary
-	maxDepth   = 1000     // folders in folders
+	maxLineLen = 16 << 20 // bytes of a line that are searched
+	sniffed    = 8000     // bytes in which a NUL marks a file as binary
+	maxDepth   = 1000     // depth of directories
 )
 
 // A searcher collects matching lines.
@@ -29,7 +29,7 @@ type searcher struct {
 	re        *regexp.Regexp
 	matches   []domarkx.Value
 	truncated bool
-	binary    int // files that were left out
+	binary    int // number of skipped files
 }
 
 func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
@@ -66,7 +66,7 @@ func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	return value(r...), nil
 }
 
-// folder searches the files in a folder and below; symbolic links are not followed.
+// folder searches the files in a directory and below. It follows no symbolic links.
 func (s *searcher) folder(ctx context.Context, path string, depth int) error {
 	names, err := namesIn(s.root, path)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *searcher) folder(ctx context.Context, path string, depth int) error {
 	return nil
 }
 
-// skippable reports whether one file's error does not end a search of a folder.
+// skippable reports whether the search of a directory continues after an error of one file.
 func skippable(err error) bool {
 	return os.IsNotExist(err) || os.IsPermission(err)
 }
@@ -130,7 +130,7 @@ func (s *searcher) file(ctx context.Context, path string) error {
 	}
 }
 
-// add notes a match, and reports whether there may be more.
+// add adds a match, and reports whether the result has room for more.
 func (s *searcher) add(path string, n int, line []byte) bool {
 	if len(s.matches) == maxMatches {
 		s.truncated = true
@@ -149,7 +149,7 @@ func (s *searcher) add(path string, n int, line []byte) bool {
 	return true
 }
 
-// readLine reads a line without its end; of one that is too long the beginning.
+// readLine reads a line without its end, truncated if it is too long.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -31,7 +31,7 @@ func writeFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx
 	return value("bytes", len(content)), nil
 }
 
-// makeParents makes the folders that a path lies in.
+// makeParents creates the parent directories of a path.
 func makeParents(root *Files, path string) error {
 	err := root.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -73,7 +73,7 @@ func editFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	return value("bytes", len(data)), nil
 }
 
-// occurrences counts where s begins in data, also where two of them overlap.
+// occurrences counts the positions of s in data, including overlapping ones.
 func occurrences(data, s []byte) int {
 	if len(s) == 0 {
 		return 0
@@ -89,8 +89,8 @@ func occurrences(data, s []byte) int {
 	}
 }
 
-// replace gives a file a content: written aside and renamed, but in its place where
-// that would make it another file: behind a symbolic link, or one of several names.
+// replace replaces the content of a file atomically. Behind a symbolic link, or for a file with
+// several hard links, it writes in place, since a rename would separate them.
 func replace(root *Files, path string, content []byte) error {
 	info, err := root.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,13 +16,13 @@ import (
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
-// What the two sides may say, in bytes with the line end.
+// Limits of messages, in bytes including the line end.
 const (
 	maxLine    = 4 << 20  // of a plugin
 	maxRequest = 64 << 20 // of the host
 )
 
-// A conversation is a program that runs, and what was said so far.
+// A conversation is a running program and the state of the protocol.
 type conversation struct {
 	name    string // for messages
 	program *process.Program
@@ -31,16 +31,16 @@ type conversation struct {
 	lines   chan line
 	quit    chan struct{}
 	last    int   // id of the last request
-	broken  error // why it is over
+	broken  error // why the conversation ended
 }
 
-// A line is what a program wrote, or why there is no more.
+// A line is a line that a program wrote, or why there are no more.
 type line struct {
 	text []byte
 	err  error
 }
 
-// errLong says that a line is over the limit.
+// errLong reports a line over the limit.
 var errLong = fmt.Errorf("a line over %d MiB", maxLine>>20)
 
 // start starts a program in a directory. redact is [domarkx.Env.Redact].
@@ -65,8 +65,8 @@ func start(name, path, dir, log string, tell func(string), redact func(string) s
 	return c, nil
 }
 
-// environment is what a program gets of it: nothing of Git's, which is about another
-// repository, and no PATH that depends on where it is.
+// environment returns the environment of a program: without Git's variables, which belong to
+// another repository, and without relative entries in PATH.
 func environment(all []string) []string {
 	var env []string
 	for _, v := range all {
@@ -88,7 +88,7 @@ func environment(all []string) []string {
 	return env
 }
 
-// read gives on lines, one at a time: a program that floods waits.
+// read passes lines on one at a time, so that a program that floods is blocked.
 func (c *conversation) read(r io.Reader) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -116,9 +116,9 @@ func (c *conversation) read(r io.Reader) {
 	}
 }
 
-// call makes a request and waits for its answer. Patience is how long the plugin may
-// say nothing, 0 for as long as ctx lasts. After any error that is not the plugin's own
-// answer the program is dead, with all that it started.
+// call sends a request and waits for the answer. patience bounds how long the plugin may stay
+// silent; 0 means as long as ctx lasts. After any error except the plugin's own answer the
+// program is dead, with everything that it started.
 func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (domarkx.Value, error) {
 	if c.broken != nil {
 		return domarkx.Value{}, c.broken
@@ -195,7 +195,7 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 	return *got, nil
 }
 
-// over says why there are no more lines.
+// over returns the reason why there are no more lines.
 func (c *conversation) over(method string, err error) error {
 	if errors.Is(err, errLong) {
 		return c.fail("it answered %s with %v", method, err)
@@ -209,7 +209,7 @@ func (c *conversation) over(method string, err error) error {
 	return c.fail("it ended during %s, with exit code %d", method, c.program.ExitCode())
 }
 
-// unasked says that a plugin said something between two requests.
+// unasked returns the error for a message between two requests.
 func (c *conversation) unasked(l line) error {
 	if l.err != nil {
 		return c.over("a pause", l.err)
@@ -217,7 +217,7 @@ func (c *conversation) unasked(l line) error {
 	return c.fail("it wrote %s, to which there was no request", c.quote(l.text))
 }
 
-// fail ends the conversation with a plugin that broke.
+// fail ends the conversation with a plugin that misbehaved.
 func (c *conversation) fail(format string, args ...any) error {
 	why := fmt.Sprintf("plugin %q broke: ", c.name) + fmt.Sprintf(format, args...)
 	c.stop()
@@ -234,7 +234,7 @@ func (c *conversation) end(why error) {
 	c.broken = fmt.Errorf("plugin %q was ended: %w", c.name, why)
 }
 
-// stop kills the program with all that it started.
+// stop kills the program and everything that it started.
 func (c *conversation) stop() {
 	if c.broken != nil {
 		return
@@ -244,10 +244,10 @@ func (c *conversation) stop() {
 	<-c.journal.done
 }
 
-// errClosed says that a conversation ended as it should.
+// errClosed reports that a conversation ended normally.
 var errClosed = errors.New("it was told to")
 
-// alive reports whether requests can be made.
+// alive reports whether requests can be sent.
 func (c *conversation) alive() bool {
 	if c == nil || c.broken != nil {
 		return false
@@ -261,7 +261,7 @@ func (c *conversation) alive() bool {
 	}
 }
 
-// shutdown lets the program end by itself, in a while.
+// shutdown asks the program to exit and gives it some time.
 func (c *conversation) shutdown(ctx context.Context, patience time.Duration) {
 	if c.broken != nil {
 		return

@@ -9,14 +9,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Bounds of what a plugin may say of itself.
+// Limits of a plugin's description.
 const (
 	maxTools     = 1000
 	maxLanguages = 100
 	maxName      = 64
 )
 
-// describe reads the answer to initialize.
+// describe parses the answer to initialize.
 func (p Plugin) describe(v domarkx.Value) (domarkx.Description, error) {
 	d := domarkx.Description{Source: p.path}
 	version, _ := v.Get("protocol")

@@ -9,15 +9,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// prefix begins the names of the programs.
+// prefix begins the names of plugin programs.
 const prefix = "git-domarkx-plugin-"
 
-// maxType is how long the name of a type may be.
+// maxType bounds the length of a type's name.
 const maxType = 64
 
-// Find returns the plugins among the programs on a PATH, in its order; of several
-// programs for one type the first. Relative entries do not count, nor those in one of
-// the folders that are excepted.
+// Find returns the plugins among the programs on a PATH, in its order. If several programs have
+// the same type, the first counts. Relative entries and entries in the excepted directories
+// are skipped.
 func Find(path string, except ...string) []domarkx.Plugin {
 	excepted := make([]string, len(except))
 	for i, folder := range except {
@@ -42,14 +42,14 @@ func Find(path string, except ...string) []domarkx.Plugin {
 	return found
 }
 
-// programs returns the names in a folder that could be those of plugins.
+// programs returns the names in a directory that may be those of plugins.
 func programs(dir string) []string {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
 	defer d.Close()
-	all, _ := d.Readdirnames(-1) // what cannot be read is not there, as for a shell
+	all, _ := d.Readdirnames(-1) // an unreadable directory counts as empty, as in a shell
 	var names []string
 	for _, name := range all {
 		if strings.HasPrefix(name, prefix) {
@@ -59,7 +59,7 @@ func programs(dir string) []string {
 	return names
 }
 
-// typeOf is the type of a program by its name.
+// typeOf returns the type that a program's name contains.
 func typeOf(name string) (string, bool) {
 	kind, ok := strings.CutPrefix(name, prefix)
 	if runtime.GOOS == "windows" && ok {
@@ -87,7 +87,7 @@ func isBelow(dir string, folders []string) bool {
 	return false
 }
 
-// real is a path without symbolic links, as far as that can be told.
+// real resolves the symbolic links of a path if possible.
 func real(path string) string {
 	if path == "" {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An object is written member by member.
+// An object builds a JSON object member by member.
 type object []domarkx.Member
 
 func (o object) with(name string, v domarkx.Value) object {
@@ -20,8 +20,7 @@ func (o object) text(name, v string) object { return o.with(name, domarkx.String
 
 func (o object) value() domarkx.Value { return domarkx.ObjectValue(o...) }
 
-// message is a message of the host, with its line end. An id of 0 makes it a
-// notification.
+// message encodes a message of the host with its line end. With id 0 it is a notification.
 func message(id int, method string, params object) []byte {
 	o := object{}.text("jsonrpc", "2.0")
 	if id > 0 {
@@ -34,8 +33,7 @@ func message(id int, method string, params object) []byte {
 	return append(o.value().AppendJSON(nil, "", ""), '\n')
 }
 
-// An answer is what a plugin wrote: the answer to a request, or that it makes
-// progress with it.
+// An answer is a message of a plugin: the answer to a request, or its progress.
 type answer struct {
 	progress bool
 	id       string
@@ -43,7 +41,7 @@ type answer struct {
 	err      error // of the plugin
 }
 
-// parse reads a line of a plugin.
+// parse parses a line of a plugin.
 func parse(line []byte) (answer, error) {
 	if !utf8.Valid(line) {
 		return answer{}, errors.New("it is not UTF-8")
@@ -77,7 +75,7 @@ func parse(line []byte) (answer, error) {
 	return a, err
 }
 
-// parseError reads the error of an answer.
+// parseError parses the error of an answer.
 func parseError(v domarkx.Value) (*domarkx.ToolError, error) {
 	number, _ := v.Get("code")
 	text, _ := v.Get("message")

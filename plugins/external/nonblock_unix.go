@@ -4,5 +4,5 @@ package external
 
 import "syscall"
 
-// nonblock keeps the opening of a FIFO from waiting.
+// nonblock makes opening a FIFO return at once.
 const nonblock = syscall.O_NONBLOCK

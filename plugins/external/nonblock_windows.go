@@ -1,4 +1,4 @@
 package external
 
-// nonblock is not needed: files that wait for others have no place in folders.
+// nonblock is not needed: Windows has no FIFOs in directories.
 const nonblock = 0

@@ -15,21 +15,21 @@ import (
 // protocol is the version of the protocol.
 const protocol = 1
 
-// Options say how patient a plugin's host is; 0 stands for the protocol's times.
+// Options set the timeouts; 0 selects those of the protocol.
 type Options struct {
 	Describe time.Duration // for initialize
-	Patience time.Duration // without an answer or progress, for all but execute_tool
-	Shutdown time.Duration // for shutdown, and then for the end
+	Patience time.Duration // time without an answer or progress, except for execute_tool
+	Shutdown time.Duration // for the answer to shutdown, and again for the exit
 }
 
-// Plugin is a program.
+// Plugin is an external program.
 type Plugin struct {
 	kind, path string
 	options    Options
 }
 
-// New returns the plugin of a type that a program, by its absolute path, is. It is
-// started when it is needed.
+// New returns the plugin of a type. path is the absolute path of its program, which is started
+// when it is needed.
 func New(kind, path string, o Options) Plugin {
 	if o.Describe == 0 {
 		o.Describe = 10 * time.Second
@@ -46,7 +46,7 @@ func New(kind, path string, o Options) Plugin {
 // Type returns the type.
 func (p Plugin) Type() string { return p.kind }
 
-// Describe starts the program, and asks it.
+// Describe starts the program and asks for its description.
 func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
 	c, err := start(p.kind, p.path, string(filepath.Separator), "", nil, nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
 	return p.initialize(ctx, c)
 }
 
-// initialize makes the first request.
+// initialize sends the first request.
 func (p Plugin) initialize(ctx context.Context, c *conversation) (domarkx.Description, error) {
 	params := object{}.with("protocol", domarkx.NumberValue(strconv.Itoa(protocol))).text("type", p.kind)
 	v, err := c.call(ctx, "initialize", params, p.options.Describe)
@@ -74,7 +74,7 @@ func (p Plugin) initialize(ctx context.Context, c *conversation) (domarkx.Descri
 	return d, nil
 }
 
-// Open makes the resource, or takes up the one that is there.
+// Open creates the resource or opens the existing one.
 func (p Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	r := &resource{plugin: p, env: env}
 	if err := r.read(); err != nil {
@@ -97,8 +97,8 @@ func (p Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, er
 	return r, nil
 }
 
-// removeFolder removes a folder with all in it, whatever modes that has; a symbolic
-// link is only removed itself.
+// removeFolder removes a directory with its content, whatever modes that has. Of a symbolic
+// link it removes only the link.
 func removeFolder(path string) error {
 	info, err := os.Lstat(path)
 	if os.IsNotExist(err) {

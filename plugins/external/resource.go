@@ -12,16 +12,15 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// A resource is one of a program.
+// A resource is a resource of an external program.
 type resource struct {
 	plugin Plugin
 	env    domarkx.Env
 	state  state
-	c      *conversation // nil before the program was started
+	c      *conversation // nil before the program is started
 }
 
-// talk returns the conversation with the program, which is started when it does not
-// run.
+// talk returns the conversation with the program, and starts the program if necessary.
 func (r *resource) talk(ctx context.Context) (*conversation, error) {
 	if r.c.alive() {
 		return r.c, nil
@@ -45,7 +44,7 @@ func (r *resource) talk(ctx context.Context) (*conversation, error) {
 	return c, nil
 }
 
-// create makes the first two requests of a conversation.
+// create sends the first two requests of a conversation.
 func (r *resource) create(ctx context.Context) error {
 	if _, err := r.plugin.initialize(ctx, r.c); err != nil {
 		return err
@@ -63,10 +62,10 @@ func (r *resource) create(ctx context.Context) error {
 	return r.keep(made)
 }
 
-// params are what every request about the resource has.
+// params returns the parameters that all requests about the resource have.
 func (r *resource) params() object { return object{}.text("resource", r.env.Resource) }
 
-// Execute calls a tool.
+// Execute executes a tool.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	c, err := r.talk(ctx)
 	if err != nil {
@@ -92,23 +91,23 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if err := staging.remove(); err != nil {
 		return domarkx.Result{}, err
 	}
-	// A nil file in the interface would not be nil.
+	// A nil *os.File in the interface would not be a nil interface.
 	if attachment == nil {
 		return domarkx.Result{Value: result}, nil
 	}
 	return domarkx.Result{Value: result, Attachment: attachment}, nil
 }
 
-// Run runs a block of code, which is the tool run_code.
+// Run runs a block of code with the tool run_code.
 func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	arguments := object{}.text("language", language).text("code", code).value()
 	return r.Execute(ctx, domarkx.Call{Tool: "run_code", Arguments: arguments})
 }
 
-// maxVersion is how long the name of a state may be that a plugin gives, in bytes.
+// maxVersion bounds the name of a state that a plugin returns, in bytes.
 const maxVersion = 1 << 10
 
-// version makes a request that is answered with the name of the present state.
+// version sends a request whose answer is the name of the current state.
 func (r *resource) version(ctx context.Context, c *conversation, method string, params object) (string, error) {
 	v, err := c.call(ctx, method, params, r.plugin.options.Patience)
 	if err != nil {
@@ -121,7 +120,7 @@ func (r *resource) version(ctx context.Context, c *conversation, method string, 
 	return version.Text(), nil
 }
 
-// Changed asks for the version, and compares.
+// Changed asks for the current state and compares it with the last one.
 func (r *resource) Changed(ctx context.Context) (bool, error) {
 	if r.state.Version == "" {
 		return true, nil
@@ -134,7 +133,7 @@ func (r *resource) Changed(ctx context.Context) (bool, error) {
 	return version != r.state.Version, err
 }
 
-// Commit has the plugin write its state to a folder, and stores that.
+// Commit has the plugin write its state to a directory, and stores that.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	c, err := r.talk(ctx)
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 	if err := s.whole(); err != nil {
 		return c.fail("what commit_version left: %v", err)
 	}
-	left := "" // what is not in the version
+	left := "" // files that the version does not contain
 	folder, err := dirversion.Open(dirversion.Config{Path: s.path, Warn: func(m string) { left = m }})
 	if err != nil {
 		return err
@@ -183,7 +182,7 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 	return r.keep(kept)
 }
 
-// Load gives the plugin a version in a folder.
+// Load passes a version to the plugin in a directory.
 func (r *resource) Load(ctx context.Context, from domarkx.VersionReader, version string) error {
 	if err := admit(ctx, from, version); err != nil {
 		return err
@@ -220,7 +219,7 @@ func (r *resource) load(ctx context.Context, c *conversation, s *staging, from d
 	return r.keep(kept)
 }
 
-// Close ends the program.
+// Close stops the program.
 func (r *resource) Close(ctx context.Context) error {
 	if r.c.alive() {
 		r.c.shutdown(ctx, r.plugin.options.Shutdown)
@@ -228,7 +227,7 @@ func (r *resource) Close(ctx context.Context) error {
 	return nil
 }
 
-// TearDown has the plugin remove what it has elsewhere, and removes its folder.
+// TearDown has the plugin remove what it created elsewhere, and removes its directory.
 func (r *resource) TearDown(ctx context.Context) error {
 	c, err := r.talk(ctx)
 	if err == nil {
@@ -238,7 +237,7 @@ func (r *resource) TearDown(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil && r.env.Warn != nil {
-		// What a plugin that is broken left elsewhere nobody can know.
+		// If the plugin is broken, what it created elsewhere is unknown and stays.
 		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin did not remove what it may have elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
 	}
 	if err := r.Close(ctx); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A staging is a folder through which files go from side to side.
+// A staging is a directory through which host and plugin exchange files.
 type staging struct {
 	path string
 	info os.FileInfo
 }
 
-// stage makes an empty one.
+// stage creates an empty staging directory.
 func (r *resource) stage() (*staging, error) {
 	s := &staging{path: r.in(stagingName)}
 	err := removeFolder(s.path)
@@ -36,7 +36,7 @@ func (r *resource) stage() (*staging, error) {
 
 func (s *staging) remove() error { return removeFolder(s.path) }
 
-// whole reports an error unless the folder is the one that was made.
+// whole returns an error unless the directory is still the one that was created.
 func (s *staging) whole() error {
 	info, err := os.Lstat(s.path)
 	if err != nil || !info.IsDir() || !os.SameFile(info, s.info) {
@@ -45,7 +45,7 @@ func (s *staging) whole() error {
 	return nil
 }
 
-// attachment takes the file that an answer names, nil for none.
+// attachment opens the file that an answer names, nil for none.
 func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
 	named, ok := v.Get("attachment")
 	if !ok || named.Kind() == domarkx.Null {
@@ -74,7 +74,7 @@ func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
 	return f, nil
 }
 
-// The modes in a version.
+// The modes of files in a version.
 const (
 	fileMode    = 0o644
 	programMode = 0o755
@@ -82,8 +82,8 @@ const (
 	linkMode    = 0o777
 )
 
-// plain takes only what a version of a plugin's resource may hold, and of modes only
-// whether a file is a program: equal states are to be equal anywhere.
+// plain is a VersionWriter that accepts only what versions of a plugin may contain, and reduces
+// modes to whether a file is executable: equal states must be equal on every machine.
 type plain struct{ domarkx.VersionWriter }
 
 func (p plain) Add(ctx context.Context, at string, f domarkx.File) error {
@@ -103,7 +103,7 @@ func (p plain) Add(ctx context.Context, at string, f domarkx.File) error {
 	return p.VersionWriter.Add(ctx, at, f)
 }
 
-// check reports what no version may hold.
+// check rejects files that no version may contain.
 func check(at string, kind domarkx.FileType, target string) error {
 	switch kind {
 	case domarkx.Regular, domarkx.Directory:
@@ -117,8 +117,8 @@ func check(at string, kind domarkx.FileType, target string) error {
 	return fmt.Errorf("%q is a %v: %w", at, kind, domarkx.ErrInvalid)
 }
 
-// staysInside reports whether the target of a link leads to the folder or below. It
-// may go up only at its beginning: behind another link that would lead anywhere.
+// staysInside reports whether the target of a link lies in the directory. ".." is allowed only
+// at its beginning, since behind another link it could lead anywhere.
 func staysInside(at, target string) bool {
 	if target == "" || path.IsAbs(target) || strings.ContainsAny(target, "\\\x00") {
 		return false
@@ -138,7 +138,7 @@ func staysInside(at, target string) bool {
 	return true
 }
 
-// admit reports whether a version, which may be anybody's, is one that a plugin gave.
+// admit rejects a version, which may come from anybody, that no plugin could have written.
 func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
 		target := ""
@@ -158,7 +158,7 @@ func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 	})
 }
 
-// maxTarget is how long a symbolic link can be (PATH_MAX).
+// maxTarget bounds the target of a symbolic link (PATH_MAX).
 const maxTarget = 4096
 
 func targetOf(ctx context.Context, r domarkx.VersionReader, f domarkx.File) (string, error) {

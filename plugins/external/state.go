@@ -11,18 +11,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// What is in the folder of a resource.
+// Names in the directory of a resource.
 const (
-	dataName    = "data"    // the plugin's own folder
-	stagingName = "staging" // what goes from side to side
-	logName     = "log"     // what the program's last run wrote to its standard error
+	dataName    = "data"    // the plugin's own directory
+	stagingName = "staging" // see staging
+	logName     = "log"     // standard error of the program's last run
 	stateName   = "state.json"
 )
 
-// A state is what the host knows of a resource.
+// A state is what the host stores about a resource.
 type state struct {
 	Made    bool   `json:"made"`    // create_resource was answered
-	Version string `json:"version"` // of the plugin, when it was last committed or loaded; "" for none
+	Version string `json:"version"` // the plugin's name of the state last committed or loaded; "" for none
 }
 
 func (r *resource) in(name string) string { return filepath.Join(r.env.Dir, name) }
@@ -41,7 +41,7 @@ func (r *resource) read() error {
 	return nil
 }
 
-// keep makes the state what it says, also after a power cut.
+// keep stores the state durably.
 func (r *resource) keep(s state) error {
 	if s == r.state {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// What a program writes to its standard error is bounded by these.
+// Limits of what is kept of a program's standard error.
 const (
 	maxLog       = 1 << 20 // bytes in the log, of each process
-	maxTold      = 20      // lines that the user is told, of each process
+	maxTold      = 20      // lines shown to the user, of each process
 	maxToldLine  = 500     // bytes of a line
 	maxLogLine   = 64 << 10
 	maxLastWords = 1 << 10 // bytes in an error
@@ -99,7 +99,7 @@ func (j *journal) lastWords() string {
 	return printable(strings.TrimSpace(string(j.last)))
 }
 
-// printable is a text that does nothing to a terminal.
+// printable returns a text without control characters.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,5 +1,5 @@
-// Package filesystem is the plugin of the type "filesystem": a folder with tools to
-// read and change its files.
+// Package filesystem implements the resource type "filesystem": a directory with tools to read
+// and change its files.
 package filesystem
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-// Plugin is the plugin.
+// Plugin implements domarkx.Plugin.
 type Plugin struct{}
 
 // New returns the plugin.
@@ -18,7 +18,7 @@ func New() Plugin { return Plugin{} }
 // Type returns "filesystem".
 func (Plugin) Type() string { return "filesystem" }
 
-// Describe tells of the config and the tools.
+// Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `}, "additionalProperties": false}`))
 	return domarkx.Description{Source: "built-in", Config: config, Tools: directory.Tools()}, err
@@ -33,12 +33,12 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 	return resource{f}, nil
 }
 
-// A resource is a folder and nothing else.
+// A resource is a directory and nothing else.
 type resource struct{ *directory.Resource }
 
 var _ domarkx.ChangeCommitter = resource{}
 
-// CommitChange looks for a change and commits it. See [domarkx.ChangeCommitter].
+// CommitChange commits the directory if it changed. See [domarkx.ChangeCommitter].
 func (r resource) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	return r.CommitIncrement(ctx, begin)
 }

@@ -10,10 +10,10 @@ import (
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
-// maxUpload is what the program takes of Base64, in characters.
+// maxUpload bounds the base64 text of an upload, in characters.
 const maxUpload = 6_000_000
 
-// extension is what files of a media type end with.
+// extension maps media types to file extensions.
 func extension(mime string) string {
 	mime = strings.ToLower(mime)
 	for _, known := range []struct{ part, ext string }{
@@ -26,7 +26,7 @@ func extension(mime string) string {
 	return "bin"
 }
 
-// kinds are the members that what is given as JSON has by its kind, and their kinds.
+// kinds maps kinds of JSON payloads to their members and the kinds of those.
 var kinds = map[string]map[string]domarkx.Kind{
 	"text":    {"value": domarkx.String},
 	"qr_text": {"value": domarkx.String},
@@ -38,7 +38,7 @@ func isKnownKind(payload domarkx.Value) bool {
 	return kinds[kind.Text()] != nil
 }
 
-// storeArtifact stores what was given with an approval.
+// storeArtifact stores the payload of an approval.
 func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value, error) {
 	payload, isJSON := a.Get("json")
 	if isJSON == a.has("base64") {
@@ -74,7 +74,7 @@ func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value,
 	return object("path", name, "bytes", len(data)), err
 }
 
-// checkPayload says what is missing in what is given as JSON, where its kind tells.
+// checkPayload returns what is missing in a JSON payload of a known kind.
 func checkPayload(payload domarkx.Value) error {
 	kind, _ := payload.Get("kind")
 	for name, want := range kinds[kind.Text()] {

@@ -13,12 +13,11 @@ import (
 const (
 	stampFormat = "20060102-150405"               // of ids and names, local
 	isoFormat   = "2006-01-02T15:04:05.000Z"      // of Date.prototype.toISOString, UTC
-	atFormat    = "2006-01-02T15:04:05.000Z07:00" // of the argument "at" that is filled in
+	atFormat    = "2006-01-02T15:04:05.000Z07:00" // of the default of the argument "at"
 )
 
-// Defaults completes a call so that it writes the same files whenever and wherever it
-// is made again on the same state: it gets the time, the session that is the newest
-// now, and a random id.
+// Defaults completes a call so that repeating it on the same state writes the same files at any
+// time and on any machine: it adds the time, the newest session and a random id.
 func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (domarkx.Value, error) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
@@ -59,7 +58,7 @@ func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (do
 	return v, nil
 }
 
-// whenOf is the time that a call says, with its offset, or now.
+// whenOf returns the time in a call, with its offset, or the current time.
 func whenOf(v domarkx.Value) (time.Time, error) {
 	given, ok := v.Get("at")
 	if !ok {
@@ -72,7 +71,7 @@ func whenOf(v domarkx.Value) (time.Time, error) {
 	return t, nil
 }
 
-// when is the time of a completed call, which is known to be one.
+// when returns the time of a completed call, which is valid.
 func (a arguments) when() time.Time {
 	t, _ := whenOf(a.Value)
 	return t

@@ -1,5 +1,4 @@
-// Package openpocket is the plugin of the type "openpocket": the files of
-// OpenPocket, an agent that uses a phone, with tools that write them as that program
-// does. README.md beside this code says what is written, and where it differs from
-// what the program does.
+// Package openpocket implements the resource type "openpocket": the files of OpenPocket, an
+// agent that uses a phone, with tools that write them like OpenPocket itself. README.md in this
+// directory describes the files and the differences.
 package openpocket

@@ -12,10 +12,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxFile is how large a document may be that is read, in bytes.
+// maxFile bounds a document that is read, in bytes.
 const maxFile = 256 << 20
 
-// create makes a file that is not there, durably; fs.ErrExist.
+// create creates a file durably. It returns fs.ErrExist if the file exists.
 func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	native := filepath.FromSlash(name)
 	if err := r.makeDir(path.Dir(name)); err != nil {
@@ -30,7 +30,7 @@ func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		err = f.Chmod(mode) // whatever the umask
+		err = f.Chmod(mode) // independent of the umask
 	}
 	if err == nil {
 		err = f.Sync()
@@ -41,7 +41,7 @@ func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	return nil
 }
 
-// makeDir makes a folder with those above it.
+// makeDir creates a directory with its parents.
 func (r *resource) makeDir(dir string) error {
 	native := filepath.FromSlash(dir)
 	if err := r.root.Reach(native, true); err != nil {
@@ -53,8 +53,7 @@ func (r *resource) makeDir(dir string) error {
 	return nil
 }
 
-// extend appends to a file, durably. What the program itself appends meanwhile is not
-// lost.
+// extend appends to a file durably. It keeps what OpenPocket appends at the same time.
 func (r *resource) extend(name string, data []byte) error {
 	f, err := r.openRegular(name, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
@@ -87,7 +86,7 @@ func (r *resource) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// openRegular opens a regular file; opening another would wait for somebody.
+// openRegular opens a regular file. It does not block on a FIFO.
 func (r *resource) openRegular(name string, flag int) (*os.File, error) {
 	native := filepath.FromSlash(name)
 	if err := r.root.Reach(native, true); err != nil {
@@ -107,7 +106,7 @@ func (r *resource) openRegular(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// names returns the names in a folder, sorted; none where there is no folder.
+// names returns the names in a directory, sorted; none if it does not exist.
 func (r *resource) names(dir string) ([]string, error) {
 	if err := r.root.Reach(filepath.FromSlash(dir), true); err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func (r *resource) names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// explain turns an error of the file system into that of a tool; fs.ErrExist stays.
+// explain converts an error of the file system to a ToolError, except fs.ErrExist.
 func explain(name string, err error) error {
 	var at *fs.PathError
 	plain := err

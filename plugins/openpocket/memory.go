@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxMessage is how many UTF-16 units of a result are remembered.
+// maxMessage bounds the UTF-16 units of a result in the memory.
 const maxMessage = 400
 
 // appendMemory appends an entry to the memory of a day.
@@ -31,7 +31,7 @@ func (r *resource) appendMemory(_ context.Context, a arguments) (domarkx.Value, 
 	if err := r.create(name, 0o644, []byte("# Memory "+day+"\n\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return domarkx.Value{}, err
 	}
-	// A line of a task must not read as an entry.
+	// A line of a task must not look like an entry.
 	task := strings.ReplaceAll(a.text("task"), "\n- [", "\n - [")
 	result, _ := firstUnits(compact(a.text("result")), maxMessage)
 	before, err := r.read(name)

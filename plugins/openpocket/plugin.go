@@ -12,7 +12,7 @@ import (
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )
 
-// Plugin is the plugin.
+// Plugin implements domarkx.Plugin.
 type Plugin struct{}
 
 // New returns the plugin. The program's main must call [process.Supervise] first.
@@ -25,7 +25,7 @@ const configProperties = `,
 "screenshots": {"type": "string", "minLength": 1, "description": "folder of the screenshots, from the top of the resource; state/screenshots unless given"},
 "max_screenshots": {"type": "integer", "minimum": 1, "description": "how many screenshots are kept; 400 unless given"}`
 
-// Describe tells of the config and the tools.
+// Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`))
 	if err != nil {
@@ -43,7 +43,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return d, nil
 }
 
-// The places of files, from the top of the resource, which is the program's home.
+// Paths of files, relative to the resource, which is OpenPocket's home.
 const (
 	sessionsDir  = "workspace/sessions"
 	memoryDir    = "workspace/memory"
@@ -84,7 +84,7 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	return r, nil
 }
 
-// A resource is a folder with the files of OpenPocket.
+// A resource is a directory with the files of OpenPocket.
 type resource struct {
 	*directory.Resource
 	root           *directory.Files
@@ -93,7 +93,7 @@ type resource struct {
 	maxScreenshots int
 }
 
-// Execute calls a tool.
+// Execute executes a tool.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Result{}, err
@@ -112,7 +112,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return r.Resource.Execute(ctx, call)
 }
 
-// TearDown removes what is the resource's own.
+// TearDown closes the resource and removes its own files.
 func (r *resource) TearDown(ctx context.Context) error {
 	r.sandbox.TearDown()
 	return r.Resource.TearDown(ctx)

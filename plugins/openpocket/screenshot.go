@@ -18,7 +18,7 @@ import (
 
 var stamped = regexp.MustCompile(`^\d{8}-\d{6}-`)
 
-// saveScreenshot saves a picture. One of the same name gets the next second.
+// saveScreenshot saves a picture. If the name exists, it uses the next second.
 func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value, error) {
 	id, _, err := r.session(a)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value
 	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
 }
 
-// decode decodes an argument.
+// decode decodes a base64 argument.
 func decode(a arguments, name string) ([]byte, error) {
 	data, err := base64.StdEncoding.DecodeString(a.text(name))
 	if err != nil {
@@ -58,9 +58,9 @@ func decode(a arguments, name string) ([]byte, error) {
 	return data, nil
 }
 
-// retain removes the oldest pictures where there are too many, and returns how many
-// that were. Times of files are in no version; the names tell the order. A picture
-// whose name does not tell counts as older; the one that was saved now is the newest.
+// retain removes the oldest pictures if there are too many, and returns how many it removed.
+// It sorts by name, since versions contain no times. A picture without a time in its name counts
+// as older, and the one that was just saved as the newest.
 func (r *resource) retain(saved string) (int, error) {
 	names, err := r.names(r.screenshots)
 	if err != nil {

@@ -20,19 +20,19 @@ const (
 	maxOutput = 6_000  // of each log, UTF-16 units
 )
 
-// A run is what a record says of how a script ended.
+// A run is the record of a script run.
 type run struct {
 	id             string
-	exit           string // "null" when it has no exit code
+	exit           string // "null" without an exit code
 	timedOut       bool
 	duration       int // in milliseconds
 	stdout, stderr string
 }
 
-// dir is where a run is kept.
+// dir returns the directory of a run.
 func (u run) dir() string { return runsDir + "/run-" + u.id }
 
-// value is what result.json holds.
+// value returns the content of result.json.
 func (u run) value() domarkx.Value {
 	exit := domarkx.NumberValue(u.exit)
 	if u.exit == "null" {
@@ -42,8 +42,7 @@ func (u run) value() domarkx.Value {
 		"exitCode", exit, "timedOut", u.timedOut, "durationMs", u.duration, "stdout", u.stdout, "stderr", u.stderr)
 }
 
-// runScript runs a script and keeps it with its output. One that is not run has no
-// logs.
+// runScript runs a script and stores it with its output. A script that is refused has no logs.
 func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, error) {
 	if v, ok := a.Get("timeout"); ok {
 		seconds, err := strconv.ParseFloat(v.Text(), 64)
@@ -92,7 +91,7 @@ func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, e
 	if err := r.record(u); err != nil {
 		return domarkx.Value{}, err
 	}
-	u.duration = took // the files do not tell, so that the same call leaves the same
+	u.duration = took // not written to files, so that the same call writes the same files
 	return u.value(), nil
 }
 
@@ -102,7 +101,7 @@ func (r *resource) record(u run) error {
 	return r.taken(r.create(name, 0o644, []byte(format.WellFormed(string(u.value().AppendJSON(nil, "", "  ")))+"\n")), name)
 }
 
-// taken says of a file that the script itself made it.
+// taken returns the error for a file that the script itself created.
 func (r *resource) taken(err error, name string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return toolError(domarkx.CodeFailed, "%q is there already: the script made it", name)
@@ -132,10 +131,10 @@ func (r *resource) bash(ctx context.Context, u *run) error {
 	return nil
 }
 
-// A capture takes the beginning of an output.
+// A capture keeps the beginning of an output.
 type capture struct{ b bytes.Buffer }
 
-// maxCapture is more than maxOutput units can have in bytes.
+// maxCapture is at least the number of bytes in maxOutput units.
 const maxCapture = 4*maxOutput + 4
 
 func (c *capture) Write(p []byte) (int, error) {
@@ -143,7 +142,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is the output as it is kept.
+// text returns the output as it is stored.
 func (c *capture) text() string {
 	text, more := firstUnits(format.WellFormed(c.b.String()), maxOutput)
 	if more {

@@ -18,11 +18,11 @@ var sessionName = regexp.MustCompile(`^session-(\d{8}-\d{6})\.md$`)
 
 func sessionPath(id string) string { return sessionsDir + "/session-" + id + ".md" }
 
-// maxTries bounds how many seconds are tried for a session.
+// maxTries bounds how many seconds are tried for the id of a session.
 const maxTries = 3600
 
-// startSession makes the document of a session. A second one within a second gets
-// the next second that is free.
+// startSession creates the document of a session. If the id of this second exists, it uses the
+// next free one.
 func (r *resource) startSession(_ context.Context, a arguments) (domarkx.Value, error) {
 	when := a.when()
 	for n := range maxTries {
@@ -41,7 +41,7 @@ func (r *resource) startSession(_ context.Context, a arguments) (domarkx.Value, 
 	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
 }
 
-// withEscaped tells that lines got a blank before them.
+// withEscaped adds to a result that some lines were indented by a blank.
 func withEscaped(v domarkx.Value, escaped bool) domarkx.Value {
 	if escaped {
 		return v.With("escaped", domarkx.BoolValue(true))
@@ -67,8 +67,7 @@ func (r *resource) newestSession() (string, error) {
 	return newest, nil
 }
 
-// session returns the id and document of the session that a call names by its id,
-// the name of its file, or its path.
+// session returns the id and document of the session that a call names by id, file name or path.
 func (r *resource) session(a arguments) (id string, document []byte, err error) {
 	named := a.text("session")
 	id = strings.TrimSuffix(strings.TrimPrefix(named, "session-"), ".md")
@@ -119,7 +118,7 @@ func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, er
 	return withEscaped(object("id", id, "path", sessionPath(id), "step", number), escaped), nil
 }
 
-// finishSession appends the end.
+// finishSession appends the end of a session.
 func (r *resource) finishSession(_ context.Context, a arguments) (domarkx.Value, error) {
 	id, document, err := r.session(a)
 	if err != nil {
@@ -132,7 +131,7 @@ func (r *resource) finishSession(_ context.Context, a arguments) (domarkx.Value,
 	return withEscaped(object("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
 }
 
-// integer is an argument that the schema says to be one; 1.0 is one, too.
+// integer returns an integer argument; 1.0 is an integer, too.
 func integer(a arguments, name string) (int, error) {
 	f, err := strconv.ParseFloat(a.text(name), 64)
 	if err != nil || f != float64(int(f)) || f > 1e15 {

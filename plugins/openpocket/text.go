@@ -5,8 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// firstUnits returns the first n UTF-16 units of a text, and whether there are more.
-// A pair that is cut in two leaves U+FFFD.
+// firstUnits returns the first n UTF-16 units of a text and whether the text is longer. A
+// surrogate pair that is cut becomes U+FFFD.
 func firstUnits(s string, n int) (string, bool) {
 	units := 0
 	for i, r := range s {
@@ -22,7 +22,7 @@ func firstUnits(s string, n int) (string, bool) {
 	return s, false
 }
 
-// isSpace reports whether \s and trim of JavaScript take a character for white space
+// isSpace reports whether JavaScript's \s and trim treat a character as white space
 // (ECMA-262, WhiteSpace and LineTerminator).
 func isSpace(r rune) bool {
 	switch r {
@@ -32,10 +32,10 @@ func isSpace(r rune) bool {
 	return r >= '\u2000' && r <= '\u200a'
 }
 
-// compact makes each run of white space one blank, none at the ends.
+// compact replaces each run of white space by one blank and trims the text.
 func compact(s string) string { return strings.Join(strings.FieldsFunc(s, isSpace), " ") }
 
-// safeName is an app's name as a part of a file's.
+// safeName returns an app's name as a part of a file name.
 func safeName(app string) string {
 	var b strings.Builder
 	gap := false

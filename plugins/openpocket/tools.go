@@ -8,7 +8,7 @@ import (
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
-// A tool is one of the tools, besides those of package directory.
+// A tool is a tool of this plugin, in addition to those of package directory.
 type tool struct {
 	name        string
 	description string
@@ -72,7 +72,7 @@ var tools = []tool{
 ` + at + `}, "required": ["request_id"], "additionalProperties": false}`, (*resource).storeArtifact},
 }
 
-// arguments are those of a call, which fit the schema.
+// arguments are the arguments of a call, which match the schema.
 type arguments struct{ domarkx.Value }
 
 func (a arguments) text(name string) string {
@@ -93,7 +93,7 @@ func toolError(code, format string, args ...any) error {
 	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// object is an object of names and values in turn.
+// object returns an object of the given names and values.
 func object(members ...any) domarkx.Value {
 	var all []domarkx.Member
 	for i := 0; i < len(members); i += 2 {

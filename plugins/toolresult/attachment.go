@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Attachment is the whole of what was written, once that is over the [Limit]; nil
-// before. The spool is then the attachment's.
+// Attachment returns the complete output if it is over the [Limit], nil otherwise. The caller
+// must close it.
 func (s *Spool) Attachment() (io.ReadCloser, error) {
 	if s.file == nil {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package output makes the result of a tool from what a command wrote: the
-// beginning stands in the result, the whole is an attachment when it is long.
+// Package toolresult converts the output of a command to the result of a tool: the result
+// contains the beginning, and an attachment contains the complete output if it is long.
 package toolresult
 
 import (
@@ -15,20 +15,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Limit is how many bytes of output stand in a result.
+// Limit bounds the output in a result, in bytes.
 const Limit = 1 << 20
 
-// A Spool takes the output of a command: what is over the [Limit] goes to a file,
-// so that memory use does not depend on the size. It is not for several goroutines
-// at once.
+// A Spool collects the output of a command. Output over the [Limit] goes to a file, so that
+// memory use does not depend on the size. It is not safe for concurrent use.
 type Spool struct {
 	dir  string
 	head []byte
 	size int64
-	file *os.File // all of the output, once it is over the limit
+	file *os.File // the complete output, once it is over the limit
 }
 
-// NewSpool makes a spool whose file is in dir, "" for the system's place.
+// NewSpool returns a spool whose file is created in dir, "" for the system's default.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
 
 func (s *Spool) Write(p []byte) (int, error) {
@@ -42,8 +41,8 @@ func (s *Spool) Write(p []byte) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("keep a command's output: %w", err)
 		}
-		// The open file is all that is left of it, also when the program is killed; where
-		// open files cannot be removed, Close does it.
+		// Removed at once, so that nothing is left after a kill; where open files cannot be
+		// removed, Close does it.
 		_ = os.Remove(f.Name())
 		s.file = f
 		if _, err := f.Write(s.head); err != nil {
@@ -59,7 +58,7 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close gives the output up.
+// Close discards the output.
 func (s *Spool) Close() error {
 	if s.file == nil {
 		return nil
@@ -69,16 +68,15 @@ func (s *Spool) Close() error {
 	return closeAndRemove(f)
 }
 
-// A Status is how a command ended.
+// A Status is the result of running a command.
 type Status struct {
 	ExitCode int  // 128+N after signal N
-	TimedOut bool // its time ran out; the exit code is then -1
+	TimedOut bool // the timeout passed; the exit code is then -1
 }
 
-// Result is what a tool such as run_command returns: exit_code and output, as
-// output_base64 when it is not UTF-8, and of a long one the beginning, with the
-// number of bytes of the whole and that as the attachment. The spool is the
-// result's.
+// Result returns the result of a tool such as run_command: exit_code and output, or
+// output_base64 if the output is not UTF-8. For a long output it contains the beginning, the
+// number of bytes and an attachment. The spool must not be used afterwards.
 func (s *Spool) Result(status Status) (domarkx.Result, error) {
 	members := []domarkx.Member{{Name: "exit_code", Value: domarkx.NumberValue(strconv.Itoa(status.ExitCode))}}
 	if status.TimedOut {
@@ -123,7 +121,7 @@ func closeAndRemove(f *os.File) error {
 	return err
 }
 
-// wholeRunes leaves out a last code point of which only the beginning is there.
+// wholeRunes removes an incomplete code point from the end.
 func wholeRunes(b []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
 		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
