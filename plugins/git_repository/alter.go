@@ -39,9 +39,9 @@ func (r *repository) commit(ctx context.Context, arguments domarkx.Value) (domar
 	return r.done(ctx, g, err)
 }
 
-// somethingStaged is an error when there is nothing to commit. git commit would tell of
-// the work tree then, for which it runs git in submodules, that runs what their config
-// says; a submodule can ask for it where no other setting keeps git from that.
+// somethingStaged returns an error if there is nothing to commit. Otherwise git commit would
+// describe the work tree, for which it runs git in submodules, which runs programs that their
+// config names; no setting prevents this if a submodule asks for it.
 func (r *repository) somethingStaged(ctx context.Context, g *gitcmd.Git) error {
 	if _, err := os.Lstat(filepath.Join(r.gitDir, "MERGE_HEAD")); err == nil {
 		return nil // a merge may change nothing
@@ -57,16 +57,16 @@ func (r *repository) somethingStaged(ctx context.Context, g *gitcmd.Git) error {
 	return explain(ctx, err)
 }
 
-// stage stages all changes below some paths, nil for all. It is not done by git add,
-// which looks into submodules, where it runs what their config says.
+// stage stages all changes below some paths, nil for all. It does not use git add, which looks
+// into submodules and runs programs that their config names.
 func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) error {
 	list := append([]string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", "--"}, paths...)
 	changed, err := g.Run(ctx, nil, list...)
 	if err != nil {
 		return explain(ctx, err)
 	}
-	// A repository in the work tree is listed as a folder; its name stands for the commit
-	// that it is on.
+	// A repository in the work tree is listed as a directory. Its name stands for the commit
+	// that it has checked out.
 	var files, repositories []byte
 	for path := range bytes.SplitAfterSeq(changed, []byte{0}) {
 		if repository, ok := bytes.CutSuffix(path, []byte("/\x00")); ok {
@@ -89,7 +89,7 @@ func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) e
 	return r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(files)})
 }
 
-// prepare is what all tools that change the history begin with.
+// prepare is the common start of all tools that change the history.
 func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
 	if g, err = r.git(ctx); err != nil {
 		return nil, nil, nil, err
@@ -101,7 +101,7 @@ func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx
 	return env, g, paths, err
 }
 
-// done is the result of a tool that moves HEAD.
+// done returns the result of a tool that moves HEAD.
 func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
@@ -122,7 +122,7 @@ func (r *repository) checkout(ctx context.Context, arguments domarkx.Value) (dom
 	return r.done(ctx, g, r.change(ctx, g, gitcmd.Command{Args: args, Env: env}))
 }
 
-// checkoutArgs are the arguments of git for a checkout.
+// checkoutArgs returns the arguments of git for a checkout.
 func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, paths []string) ([]string, error) {
 	args := []string{"checkout", "--quiet", "--no-recurse-submodules"}
 	if isTrue(arguments, "force") {

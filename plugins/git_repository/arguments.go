@@ -26,7 +26,7 @@ func isTrue(arguments domarkx.Value, name string) bool {
 	return v.IsTrue()
 }
 
-// pathsOf are the arguments of git for "paths".
+// pathsOf returns git's arguments for "paths".
 func pathsOf(arguments domarkx.Value) ([]string, error) {
 	v, _ := arguments.Get("paths")
 	var paths []string
@@ -40,7 +40,7 @@ func pathsOf(arguments domarkx.Value) ([]string, error) {
 	return paths, nil
 }
 
-// commitOf is the commit that an argument names, "" when it is not given.
+// commitOf returns the id of the commit in an argument, "" if it is missing.
 func commitOf(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, name string) (string, error) {
 	ref := text(arguments, name)
 	if ref == "" {
@@ -53,7 +53,7 @@ func commitOf(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, name 
 	return id, err
 }
 
-// resolve is a commit's id, "" when there is none.
+// resolve returns the id of a commit, "" if it does not exist.
 func resolve(ctx context.Context, g *gitcmd.Git, ref string) (string, error) {
 	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n") {
 		return "", nil
@@ -81,10 +81,10 @@ func branchName(ctx context.Context, g *gitcmd.Git, name string) error {
 	return invalid("%q cannot be the name of a branch", name)
 }
 
-// signers are the tools that take an author and a date.
+// signers are the tools that accept an author and a date.
 var signers = map[string]bool{"commit": true, "checkout": true, "branch": true}
 
-// Defaults says who makes a change to the history, and when.
+// Defaults adds the author and the date of a change to the history.
 func (r *repository) Defaults(ctx context.Context, tool string, arguments domarkx.Value) (domarkx.Value, error) {
 	if !signers[tool] || tool == "branch" && text(arguments, "name") == "" {
 		return arguments, nil
@@ -104,7 +104,7 @@ func (r *repository) Defaults(ctx context.Context, tool string, arguments domark
 
 var person = regexp.MustCompile(`^([^<>\x00-\x1f]*[^<>\x00-\x20]) <([^<>\x00-\x1f]*)>$`)
 
-// signature is the environment in which git makes a change for somebody.
+// signature returns the environment that sets author and date for git.
 func (r *repository) signature(ctx context.Context, tool string, arguments domarkx.Value) ([]string, error) {
 	arguments, err := r.Defaults(ctx, tool, arguments)
 	if err != nil {

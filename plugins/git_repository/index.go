@@ -6,20 +6,20 @@ import (
 	"encoding/binary"
 )
 
-// The parts of an index (gitformat-index(5)), in bytes.
+// Sizes and offsets in an index (gitformat-index(5)), in bytes.
 const (
 	headerSize   = 12
-	entrySize    = 62 // up to the name, without further flags
+	entrySize    = 62 // size before the name, without extended flags
 	modeAt       = 24
-	sizeEnd      = 40 // what comes before is of the machine, but the mode
+	sizeEnd      = 40 // end of the fields that depend on the machine, except the mode
 	flagsAt      = 60
 	hashSize     = sha1.Size
 	flagExtended = 0x4000
 	flagName     = 0x0fff
 )
 
-// canonical is an index without what it remembers of the machine's files, and
-// without what can be derived. One that is of an unknown kind is returned as it is.
+// canonical returns an index without cached data about the machine's files and without data that
+// can be derived. It returns an index of an unknown version unchanged.
 func canonical(index []byte) []byte {
 	if len(index) < headerSize+hashSize || string(index[:4]) != "DIRC" {
 		return index
@@ -50,7 +50,7 @@ func canonical(index []byte) []byte {
 			return index
 		}
 		whole := out[at : at+8+int(size)]
-		// Git may drop those that begin with a capital; REUC is all that cannot be derived.
+		// Git may drop extensions that begin with a capital; of these only REUC cannot be derived.
 		if name == "REUC" || name[0] < 'A' || name[0] > 'Z' {
 			kept = append(kept, whole...)
 		}
@@ -60,7 +60,7 @@ func canonical(index []byte) []byte {
 	return append(kept, sum[:]...)
 }
 
-// entry is the size of the entry that b begins with.
+// entry returns the size of the entry at the beginning of b.
 func entry(b []byte, version uint32) (int, bool) {
 	if len(b) < entrySize {
 		return 0, false
@@ -70,7 +70,7 @@ func entry(b []byte, version uint32) (int, bool) {
 	if version >= 3 && flags&flagExtended != 0 {
 		at += 2
 	}
-	if version == 4 { // how much of the name before is gone, then the rest
+	if version == 4 { // the number of bytes to remove from the previous name, then the rest
 		for at < len(b) && b[at]&0x80 != 0 {
 			at++
 		}

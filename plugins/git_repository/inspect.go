@@ -14,28 +14,27 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// refuse is a repository on which git is not run.
+// refuse is the error of a repository on which git must not run.
 func refuse(format string, args ...any) error {
 	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: "git is not run on this repository: " + fmt.Sprintf(format, args...)}
 }
 
-// elsewhere are the files that would make Git read or write another folder, and what
-// to do about them.
+// elsewhere lists the files that make Git read or write another directory, with the action that
+// the user has to take.
 var elsewhere = [][2]string{
 	{"commondir", "remove it"},
 	{"objects/info/alternates", "run \"git repack -a -d\", then remove it"},
 	{"objects/info/http-alternates", "run \"git repack -a -d\", then remove it"},
 }
 
-// configs are the files of settings: the second is that of a sparse checkout, and need
-// not be there.
+// configs are the config files. The second one, of a sparse checkout, may be missing.
 var configs = []string{"config", "config.worktree"}
 
-// unread are the folders of a Git directory in which the tools read and write nothing,
-// or only files that they name by content.
+// unread are the directories of .git in which the tools access no files, or only files named by
+// content.
 var unread = []string{"hooks", "modules", "worktrees", "lfs", "annex"}
 
-// inspectFiles refuses a Git directory through which Git would reach other files.
+// inspectFiles rejects a Git directory through which Git would reach other files.
 func inspectFiles(gitDir string) error {
 	info, err := os.Lstat(gitDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +71,7 @@ func inspectFiles(gitDir string) error {
 		if d.Type()&fs.ModeSymlink != 0 {
 			return refuse(".git/%s is a symbolic link, which leads elsewhere; remove it", at)
 		}
-		// Of the objects only the folders can be written to.
+		// Below objects, only the directories can be written to.
 		if d.IsDir() && (slices.Contains(unread, at) || strings.HasPrefix(at, "objects/") && at != "objects/info" && at != "objects/pack") {
 			return fs.SkipDir
 		}
@@ -80,8 +79,8 @@ func inspectFiles(gitDir string) error {
 	})
 }
 
-// harmless are the settings in the section core that a repository may have: those
-// that name no program and no file, or that are overruled.
+// harmless are the core settings that a repository may have: they name no program or file, or
+// are overridden.
 var harmless = strings.Fields(`
 	abbrev autocrlf bare bigfilethreshold checkroundtripencoding checkstat commentchar commentstring commitgraph compression
 	deltabasecachelimit eol filemode filesreflocktimeout fscache fsync fsyncmethod fsyncobjectfiles hidedotfiles ignorecase ignorestat
@@ -92,10 +91,10 @@ var harmless = strings.Fields(`
 	alternaterefscommand askpass attributesfile editor excludesfile fsmonitor fsmonitorhookversion gitproxy hookspath pager
 	prefersymlinkrefs splitindex sshcommand untrackedcache`)
 
-// extensions are those that change nothing about where things are.
+// extensions are those that do not change where files are.
 var extensions = []string{"noop", "noop-v1", "objectformat", "preciousobjects", "refstorage", "relativeworktrees", "worktreeconfig"}
 
-// inspectConfig refuses a repository whose config has what cannot be overruled.
+// inspectConfig rejects a repository whose config has a setting that cannot be overridden.
 func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
 	for _, name := range configs {
 		info, err := os.Lstat(filepath.Join(g.GitDir, name))
@@ -115,7 +114,7 @@ func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
 	return nil
 }
 
-// inspectSettings inspects one file of settings.
+// inspectSettings inspects one config file.
 func inspectSettings(ctx context.Context, g *gitcmd.Git, file string) error {
 	out, err := g.Run(ctx, nil, "config", "--file", filepath.Join(g.GitDir, file), "--no-includes", "--name-only", "-z", "--list")
 	if err != nil {

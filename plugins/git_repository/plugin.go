@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-// Plugin is the plugin.
+// Plugin implements domarkx.Plugin.
 type Plugin struct{}
 
 // New returns the plugin.
@@ -28,7 +28,7 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 "dependentSchemas": {"url": {"properties": {"path": false}}, "branch": {"required": ["url"], "properties": {"ref": false}}, "ref": {"required": ["url"]}},
 "additionalProperties": false}`
 
-// Describe tells of the config and the tools.
+// Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	schema, err := domarkx.ParseValue([]byte(config))
 	if err != nil {
@@ -38,14 +38,14 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: schema, Tools: append(directory.Tools(), tools...)}, err
 }
 
-// excluded are the files of .git that are in no version, beside the index, which is
-// kept in another form.
+// excluded are the files of .git that versions omit. The index is one of them; versions contain
+// its canonical form.
 var excluded = []string{
 	".git/index", ".git/*.lock", ".git/refs/**/*.lock", ".git/objects/**/tmp_*", ".git/gc.pid", ".git/fsmonitor--daemon*", ".git/domarkx",
 }
 
-// Open opens the repository of a resource. It is created when it is first used, unless a
-// version is loaded before.
+// Open opens the repository of a resource. It is created on first use unless a version is loaded
+// before.
 func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	if err := env.Literal("branch", "ref"); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 	return r, nil
 }
 
-// notTheUsers refuses a Git directory that no resource may reach.
+// notTheUsers rejects a Git directory that no resource may reach.
 func (r *repository) notTheUsers(forbidden []string) error {
 	ours, err := os.Stat(r.gitDir)
 	if errors.Is(err, fs.ErrNotExist) {

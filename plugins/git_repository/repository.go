@@ -25,9 +25,9 @@ type repository struct {
 
 // Files in the resource's own directory (Env.Dir), besides those of package directory.
 const (
-	madeName    = "made"    // the repository was made, or loaded
-	runningName = "running" // git changes something
-	digestName  = "index"   // digest of the index as it was last committed or loaded
+	madeName    = "made"    // the repository was created or loaded
+	runningName = "running" // git is changing the repository
+	digestName  = "index"   // digest of the index last committed or loaded
 	cloneName   = "clone"   // a repository that is being cloned
 )
 
@@ -38,8 +38,7 @@ func (r *repository) made() bool {
 	return err == nil
 }
 
-// ensure makes the repository unless it was made before, and removes what a git that
-// was killed left.
+// ensure creates the repository if necessary, and removes what a killed git left.
 func (r *repository) ensure(ctx context.Context) error {
 	if r.made() {
 		return r.unlock()
@@ -50,7 +49,7 @@ func (r *repository) ensure(ctx context.Context) error {
 	return atomicfile.Replace(r.in(madeName), nil)
 }
 
-// unlock removes the locks of a git that was killed.
+// unlock removes the locks of a killed git.
 func (r *repository) unlock() error {
 	if _, err := os.Lstat(r.in(runningName)); err != nil {
 		return nil
@@ -63,7 +62,7 @@ func (r *repository) unlock() error {
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be read holds no lock of ours
+			return nil // an unreadable directory contains no lock of ours
 		case d.IsDir() && at != "." && at != "refs" && !strings.HasPrefix(at, "refs/"):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(at, ".lock"):
@@ -74,7 +73,7 @@ func (r *repository) unlock() error {
 	return errors.Join(err, os.Remove(r.in(runningName)))
 }
 
-// Execute calls a tool.
+// Execute executes a tool.
 func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if f, ok := runners[call.Tool]; ok {
 		return f(r, ctx, call.Arguments)
@@ -89,12 +88,12 @@ func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Re
 	return result, err
 }
 
-// Close closes the folder.
+// Close closes the directory.
 func (r *repository) Close(ctx context.Context) error {
 	return errors.Join(r.files.Close(), r.Resource.Close(ctx))
 }
 
-// TearDown removes what is the resource's own.
+// TearDown closes the resource and removes its own files.
 func (r *repository) TearDown(ctx context.Context) error {
 	err := errors.Join(r.files.Close(), r.Resource.TearDown(ctx), dirversion.Empty(r.in(cloneName)))
 	for _, name := range []string{cloneName, madeName, runningName, digestName} {

@@ -12,25 +12,24 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// overrides are the settings of Git that win over those of a repository.
+// overrides are settings of Git that take precedence over those of a repository.
 var overrides = [][2]string{
-	// what would run programs
+	// settings that run programs
 	{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"core.pager", "cat"}, {"core.editor", ":"},
 	{"core.askPass", ""}, {"core.sshCommand", "false"}, {"core.gitProxy", ""}, {"core.alternateRefsCommand", "false"},
 	{"credential.helper", ""}, {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gpg.program", "false"}, {"log.showSignature", "false"},
 	{"gc.auto", "0"}, {"maintenance.auto", "false"}, {"protocol.allow", "never"},
-	// submodules have a config of their own; of them only the commit counts, which no git
-	// in them is asked for
+	// Submodules have their own config. Only their commit counts, which needs no git in them.
 	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "dirty"}, {"diff.submodule", "short"}, {"status.submoduleSummary", "false"}, {"fetch.recurseSubmodules", "false"},
-	// what would depend on the machine, or make files that versions do not have
+	// settings that depend on the machine or create files that versions omit
 	{"core.excludesFile", os.DevNull}, {"core.attributesFile", os.DevNull}, {"core.untrackedCache", "false"}, {"core.splitIndex", "false"},
 	{"core.preferSymlinkRefs", "false"}, {"fetch.unpackLimit", "1"}, {"i18n.commitEncoding", "UTF-8"}, {"i18n.logOutputEncoding", "UTF-8"},
 	{"color.ui", "false"}, {"advice.detachedHead", "false"},
-	// whose it is has been decided already
+	// the owner was checked already
 	{"safe.directory", "*"},
 }
 
-// environment is that of git, without the user's configuration.
+// environment returns git's environment, without the user's configuration.
 func (r *repository) environment(top string) []string {
 	env := []string{
 		"GIT_DIR=" + filepath.Join(top, ".git"), "GIT_WORK_TREE=" + top, "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -49,7 +48,7 @@ func (r *repository) environment(top string) []string {
 	return env
 }
 
-// git returns how to call git, once the repository is there and found harmless.
+// git returns the parameters for calling git, after creating and inspecting the repository.
 func (r *repository) git(ctx context.Context) (*gitcmd.Git, error) {
 	if err := r.ensure(ctx); err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func (r *repository) git(ctx context.Context) (*gitcmd.Git, error) {
 	return g, nil
 }
 
-// change calls git to change something, with marks for when it is killed.
+// change calls git to change something, and records that it runs in case it is killed.
 func (r *repository) change(ctx context.Context, g *gitcmd.Git, c gitcmd.Command) error {
 	if err := os.WriteFile(r.in(runningName), nil, 0o600); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (r *repository) change(ctx context.Context, g *gitcmd.Git, c gitcmd.Command
 	return explain(ctx, err)
 }
 
-// explain makes an error of git one of a tool.
+// explain converts an error of git to a ToolError.
 func explain(ctx context.Context, err error) error {
 	var failed *gitcmd.Error
 	switch {
@@ -97,7 +96,7 @@ func explain(ctx context.Context, err error) error {
 	return err
 }
 
-// identity is who the user is for Git, in this repository.
+// identity returns the user's name and address for Git in this repository.
 func (r *repository) identity(ctx context.Context) (string, error) {
 	if _, err := r.git(ctx); err != nil {
 		return "", err

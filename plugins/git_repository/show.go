@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// maxFiles bounds what status tells of.
+// maxFiles bounds the files that status lists.
 const maxFiles = 10_000
 
-// member is a text of Git's as a member of a result.
+// member returns a member with a text of Git's.
 func member(name, s string) domarkx.Member {
 	if !utf8.ValidString(s) {
 		return domarkx.Member{Name: name + "_base64", Value: domarkx.StringValue(base64.StdEncoding.EncodeToString([]byte(s)))}
@@ -22,7 +22,7 @@ func member(name, s string) domarkx.Member {
 	return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}
 }
 
-// orNull is a text, or null for none.
+// orNull returns a text, or null for "".
 func orNull(name, s string) domarkx.Member {
 	if s == "" {
 		return domarkx.Member{Name: name}
@@ -34,7 +34,7 @@ func result(members ...domarkx.Member) domarkx.Result {
 	return domarkx.Result{Value: domarkx.ObjectValue(members...)}
 }
 
-// where is the branch and the commit.
+// where returns the branch and the commit.
 func where(ctx context.Context, g *gitcmd.Git) ([]domarkx.Member, error) {
 	commit, err := resolve(ctx, g, "HEAD")
 	if err != nil {

@@ -18,25 +18,25 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// The names of the index, and of what is to become it, which is in no version.
+// The names of the index, and of its replacement, which versions omit.
 const (
 	indexName = ".git/index"
 	asideName = ".git/domarkx-index.lock"
 )
 
-// maxIndex bounds an index, which is read as a whole: that of a million files has some
-// hundred MB. A small version can hold a file of any size, of holes.
+// maxIndex bounds an index, which is read as a whole. An index of a million files has some
+// hundred MB, and a small version can contain a sparse file of any size.
 const maxIndex = 1 << 30
 
-// index is the canonical index, nil for none. The file is durable then: Git does not sync
-// it, and the folder's commits, which leave it out, do not either.
+// index returns the canonical index, nil for none. It syncs the index, since neither Git nor the
+// commits of the directory, which exclude it, do.
 func (r *repository) index() ([]byte, error) {
 	root, err := os.OpenRoot(r.Path())
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	// What is no folder has no index: a file leads to another repository's.
+	// A .git that is a file refers to another repository.
 	if info, err := root.Lstat(".git"); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func (r *repository) index() ([]byte, error) {
 	return canonical(data), nil
 }
 
-// readDurable reads a file, and syncs it and its folder.
+// readDurable reads a file and syncs it with its directory.
 func readDurable(root *os.Root, name string) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -87,8 +87,7 @@ func digest(index []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Changed reports whether the repository may differ from what was last committed or
-// loaded.
+// Changed reports whether the repository may differ from the version last committed or loaded.
 func (r *repository) Changed(ctx context.Context) (bool, error) {
 	if !r.made() {
 		return true, nil
@@ -110,7 +109,7 @@ func (r *repository) Changed(ctx context.Context) (bool, error) {
 	return r.Resource.Changed(ctx)
 }
 
-// Commit gives the work tree and .git to w.
+// Commit writes the work tree and .git to w.
 func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err := r.ensure(ctx); err != nil {
 		return err
@@ -131,14 +130,14 @@ func (r *repository) remember(index []byte) error {
 	return atomicfile.Replace(r.in(digestName), []byte(digest(index)))
 }
 
-// A writer adds the canonical index to what the folder gives.
+// A writer adds the canonical index to what the directory commits.
 type writer struct {
 	domarkx.VersionWriter
-	keeper domarkx.FolderKeeper // nil when the writer is none
+	keeper domarkx.FolderKeeper // nil if the writer is no FolderKeeper
 	index  []byte               // nil for none
 }
 
-// Add adds a file, and the index behind .git.
+// Add adds a file, and the index after .git.
 func (w *writer) Add(ctx context.Context, at string, f domarkx.File) error {
 	err := w.VersionWriter.Add(ctx, at, f)
 	if err != nil || at != ".git" || f.Type != domarkx.Directory || w.index == nil {
@@ -151,7 +150,7 @@ func (w *writer) Add(ctx context.Context, at string, f domarkx.File) error {
 	return w.VersionWriter.Add(ctx, indexName, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
 }
 
-// Keep takes a folder over, but for those that the index is in.
+// Keep copies a directory from the base, unless the index is in it.
 func (w *writer) Keep(ctx context.Context, at string, f domarkx.File) error {
 	if w.keeper == nil || at == "" || at == ".git" {
 		return domarkx.ErrNotFound
@@ -159,7 +158,7 @@ func (w *writer) Keep(ctx context.Context, at string, f domarkx.File) error {
 	return w.keeper.Keep(ctx, at, f)
 }
 
-// Load makes the repository what a version holds. It runs no git.
+// Load replaces the repository by a version. It runs no git.
 func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, version string) error {
 	if err := os.Remove(r.in(digestName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -167,8 +166,8 @@ func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, versi
 	if err := os.WriteFile(r.in(madeName), nil, 0o600); err != nil {
 		return err
 	}
-	// Before the rest, so that afterwards .git is as it was just loaded. Where the folder
-	// has no place for it yet, behind.
+	// Load the index first, so that .git does not look changed afterwards; if the directory has
+	// no place for it yet, load it last.
 	early, err := r.loadIndex(ctx, from, version)
 	if err == nil {
 		err = r.Resource.Load(ctx, reader{from}, version)
@@ -186,7 +185,7 @@ func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, versi
 	return r.remember(index)
 }
 
-// loadIndex makes the index that of a version, and reports whether .git can hold one.
+// loadIndex loads the index of a version, and reports whether .git can contain one.
 func (r *repository) loadIndex(ctx context.Context, from domarkx.VersionReader, version string) (bool, error) {
 	root, err := os.OpenRoot(r.Path())
 	if err != nil {
@@ -236,8 +235,8 @@ func writeIndex(ctx context.Context, root *os.Root, from domarkx.VersionReader, 
 	return root.Rename(asideName, indexName)
 }
 
-// A reader reads versions without their index, for the folder to compare with what it
-// keeps. The top folder and its .git have marked ids.
+// A reader hides the index of versions from the directory, which excludes it. The ids of the top
+// directory and of .git are marked.
 type reader struct{ domarkx.VersionReader }
 
 const (
@@ -245,14 +244,14 @@ const (
 	markGit = "git\x00"
 )
 
-// Top returns the top folder.
+// Top returns the top directory.
 func (r reader) Top(ctx context.Context, version string) (domarkx.File, error) {
 	f, err := r.VersionReader.Top(ctx, version)
 	f.ID = markTop + f.ID
 	return f, err
 }
 
-// Folder returns the files of a folder.
+// Folder returns the files of a directory.
 func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	id, top := strings.CutPrefix(id, markTop)
 	id, git := strings.CutPrefix(id, markGit)

@@ -6,22 +6,22 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// The pragmas that statements may use. What is not here could leave the database
-// (temp_store_directory), tell of this machine (database_list), harm the file
+// The pragmas that statements may use. Others could create files elsewhere
+// (temp_store_directory), reveal data of this machine (database_list), damage the file
 // (writable_schema) or use up memory (cache_size).
 var (
-	// telling ones change nothing, with an argument or without.
+	// telling pragmas change nothing, with or without an argument.
 	telling = words(`application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
 		foreign_keys freelist_count function_list index_info index_list index_xinfo integrity_check journal_mode
 		max_page_count module_list page_count page_size pragma_list quick_check recursive_triggers schema_version
 		table_info table_list table_xinfo user_version`)
-	// asking are those of them whose argument sets nothing.
+	// The arguments of asking pragmas set nothing.
 	asking = words(`foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
 		table_info table_list table_xinfo`)
 	setting = words(`analysis_limit application_id auto_vacuum case_sensitive_like defer_foreign_keys encoding foreign_keys
 		ignore_check_constraints incremental_vacuum journal_mode legacy_alter_table max_page_count optimize page_size
 		recursive_triggers reverse_unordered_selects synchronous user_version`)
-	// modes of the journal that survive a crash.
+	// journal modes that survive a crash
 	modes = words(`delete truncate persist wal`)
 )
 
@@ -33,7 +33,7 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// reads reports whether a query may do something.
+// reads reports whether a query may perform an action.
 func reads(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Select, sqlite3.Read, sqlite3.Recursive:
@@ -47,9 +47,9 @@ func reads(a sqlite3.Action) bool {
 	return false
 }
 
-// asks reports whether a statement of query or schema may do something, on a connection
-// that writes nothing (PRAGMA query_only): virtual tables such as R*Trees prepare what
-// would change their rows as soon as they are named.
+// asks reports whether a statement of query or schema may perform an action on a read-only
+// connection (PRAGMA query_only). Virtual tables such as R*Trees prepare writing statements as
+// soon as a statement names them.
 func asks(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Insert, sqlite3.Update, sqlite3.Delete:
@@ -58,12 +58,12 @@ func asks(a sqlite3.Action) bool {
 	return reads(a)
 }
 
-// changes reports whether a statement of execute may do something: anything within
-// the database.
+// changes reports whether a statement of execute may perform an action: anything within the
+// database.
 func changes(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Attach:
-		// VACUUM attaches "", a temporary database; anything else is another file.
+		// VACUUM attaches "", a temporary database; any other name is another file.
 		return a.Known && (a.One == "" || a.One == ":memory:")
 	case sqlite3.Function:
 		return function(a.Two)

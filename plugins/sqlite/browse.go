@@ -13,20 +13,19 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// How many bytes of rows a version shows, as they are read for each one.
+// Limits of the rows in a version, in bytes, since each commit reads them.
 const (
-	maxTable = 4 << 20  // of a table
-	maxShown = 16 << 20 // of all
+	maxTable = 4 << 20  // per table
+	maxShown = 16 << 20 // in total
 )
 
-// A table is one with rows of its own.
+// A table is a table that stores rows itself.
 type table struct {
 	name    string
-	columns []string // without generated ones
+	columns []string // without generated columns
 }
 
-// browse adds the schema and the rows to a version: nothing that it is restored
-// from.
+// browse adds the schema and the rows to a version. They are not used to restore it.
 func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 	c.Restrict(reads)
 	schema, err := definitions(c)
@@ -44,7 +43,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		return err
 	}
 	left := maxShown
-	c.Limit(sqlite3.LimitLength, maxTable) // larger values cannot be shown
+	c.Limit(sqlite3.LimitLength, maxTable) // larger values are not shown
 	for _, t := range tables {
 		rows, err := t.read(c, min(maxTable, left))
 		for _, row := range rows {
@@ -71,11 +70,10 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 	return nil
 }
 
-// errTooMany says that a table has more rows than are shown.
+// errTooMany reports that a table has too many rows to show.
 var errTooMany = errors.New("too many rows")
 
-// unbrowsable reports whether an error is one of the database, whose bytes are kept
-// all the same.
+// unbrowsable reports whether an error comes from the database, whose bytes are stored anyway.
 func unbrowsable(ctx context.Context, err error) bool {
 	var e *sqlite3.Error
 	return ctx.Err() == nil && errors.As(err, &e) && sqlite3.Primary(err) != sqlite3.Busy
@@ -104,7 +102,7 @@ func text(s *sqlite3.Stmt, i int) string {
 	return t
 }
 
-// definitions are the statements that make the tables, indexes, views and triggers.
+// definitions returns the statements that create the tables, indexes, views and triggers.
 func definitions(c *sqlite3.Conn) (string, error) {
 	var b strings.Builder
 	const sql = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
@@ -116,7 +114,7 @@ ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 EL
 	return b.String(), err
 }
 
-// listTables lists the tables by name. Virtual ones have no rows of their own.
+// listTables lists the tables by name. Virtual tables do not store rows.
 func listTables(c *sqlite3.Conn) ([]table, error) {
 	var tables []table
 	const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'`
@@ -143,8 +141,8 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	return tables, nil
 }
 
-// read reads the rows, as objects in lines, in the order of their keys: that in
-// which they are stored.
+// read reads the rows as JSON objects, one per line, in the order of their keys, in which they are
+// stored.
 func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	if len(t.columns) == 0 {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// parts are what a version has at its top.
+// parts are the names at the top of a version.
 var parts = map[string]domarkx.FileType{
 	metaFile: domarkx.Regular, fileName: domarkx.Regular, schemaFile: domarkx.Regular, brokenFile: domarkx.Regular,
 	tablesFolder: domarkx.Directory,
@@ -15,9 +15,8 @@ var parts = map[string]domarkx.FileType{
 
 var _ domarkx.VersionChecker = Plugin{}
 
-// CheckVersion refuses a version that has more beside the database than a commit makes:
-// a journal of that name would be believed by whoever opens the database where it was
-// checked out. See [domarkx.VersionChecker].
+// CheckVersion rejects a version with other files than a commit creates: whoever opens the database
+// after a checkout would trust a journal beside it. See [domarkx.VersionChecker].
 func (Plugin) CheckVersion(ctx context.Context, reader domarkx.VersionReader, version string) error {
 	top, err := reader.Top(ctx, version)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	tablesFolder = "tables"
 )
 
-// Commit gives the database to w: its bytes, and besides what they mean.
+// Commit writes the database to w: its bytes, and its content in readable form.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	f, err := r.open()
 	if err != nil {
@@ -56,8 +56,8 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err := v.Finish(); err != nil {
 		return err
 	}
-	// SQLite syncs the file, but not that the journal of the last transaction is removed:
-	// after a power cut it would roll that back.
+	// SQLite syncs the file but not the removal of the last transaction's journal, which after a
+	// power cut would roll that transaction back.
 	if err := errors.Join(atomicfile.Sync(f), atomicfile.SyncDir(filepath.Dir(r.path))); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64)
 	return v.Large(ctx, fileName, &wholeReader{r: io.NewSectionReader(f, 0, size), left: size, name: f.Name()})
 }
 
-// A wholeReader fails when there is less to read than there was.
+// A wholeReader fails if the content is shorter than expected.
 type wholeReader struct {
 	r    io.Reader
 	left int64 // bytes
@@ -87,12 +87,11 @@ func (w *wholeReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// freezes is how often the database is tried to be had without another program
-// writing in between.
+// freezes is the number of attempts to lock the database while other programs write.
 const freezes = 5
 
-// freeze returns a connection with a transaction that keeps writers away, while all
-// that was written is in the main file.
+// freeze returns a connection with a transaction that blocks writers while the main file contains
+// everything that was written.
 func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	c, err := r.connect()
 	if err != nil {
@@ -104,12 +103,12 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		// Only this makes it sure that no log is ahead of the file (https://www.sqlite.org/wal.html).
+		// Only this ensures that no log is ahead of the file (https://www.sqlite.org/wal.html).
 		if err = c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err == nil {
 			err = c.Exec("BEGIN IMMEDIATE")
 		}
 		if unreadable(err) {
-			return c, nil // no locks can be had on what is no database
+			return c, nil // a file that is no database cannot be locked
 		}
 		if err != nil {
 			break
@@ -125,14 +124,13 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	return nil, errors.Join(err, c.Close())
 }
 
-// unreadable reports whether an error says that a file is no database, or a broken
-// one.
+// unreadable reports whether an error means that a file is no database or a damaged one.
 func unreadable(err error) bool {
 	code := sqlite3.Primary(err)
 	return code == sqlite3.NotDatabase || code == sqlite3.Corrupt
 }
 
-// size is the size of a file, 0 when it is not there.
+// size returns the size of a file, 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil {

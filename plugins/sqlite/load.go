@@ -16,8 +16,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// Load makes the database that of a version, byte for byte. It is written aside and
-// then takes the place of the old one.
+// Load replaces the database by that of a version, byte for byte. It writes a temporary file and
+// renames it.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
 	f, err := os.CreateTemp(r.dir, atomicfile.TempPrefix)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	return r.loaded()
 }
 
-// mode is that of the database before.
+// mode returns the mode of the previous database.
 func (r *resource) mode() fs.FileMode {
 	info, err := os.Lstat(r.path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -48,7 +48,7 @@ func (r *resource) mode() fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// replace puts a file in the place of the database once no other program is in it.
+// replace moves a file to the place of the database once no other program uses that.
 func (r *resource) replace(ctx context.Context, with string) error {
 	if err := r.leave(ctx); err != nil {
 		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)
@@ -92,8 +92,8 @@ func (r *resource) moveAcross(from string) error {
 	return os.Remove(from)
 }
 
-// leave ends what journals and logs the database has, so that none is taken for one
-// of the new file.
+// leave completes and removes journals and logs of the database, so that SQLite does not apply them
+// to the new file.
 func (r *resource) leave(ctx context.Context) error {
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -116,7 +116,7 @@ func (r *resource) leave(ctx context.Context) error {
 	return errors.Join(err, c.Close())
 }
 
-// loaded notes that the database is what was loaded.
+// loaded records that the database matches the loaded version.
 func (r *resource) loaded() error {
 	f, err := r.open()
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *resource) loaded() error {
 	return s.write(r.in(stampName))
 }
 
-// restore writes the bytes of the database of a version.
+// restore writes the database of a version to a file.
 func restore(ctx context.Context, reader domarkx.VersionReader, version string, w io.Writer) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("version %s of an SQLite database: %s: %w", version, fmt.Sprintf(format, args...), domarkx.ErrCorrupt)
@@ -156,7 +156,7 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 	return database.Copy(ctx, reader, content, w)
 }
 
-// checkMeta reports a format that this does not read.
+// checkMeta rejects an unknown format.
 func checkMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File) error {
 	const longest = 1 << 10
 	text, err := database.Read(ctx, reader, f, longest)

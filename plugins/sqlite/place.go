@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// inWorkTree is the file that a config's path names. Folders on the way are made.
+// inWorkTree returns the file that a config's path names, and creates its parent directories.
 func inWorkTree(env domarkx.Env, path string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
@@ -27,7 +27,7 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	if !filepath.IsLocal(local) || local == "." {
 		return refuse("is no file in the work tree, expected one from its top")
 	}
-	// A root leads nowhere else by symbolic links.
+	// A root follows no symbolic links out of it.
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	return file, nil
 }
 
-// permitted says why a file cannot be a resource.
+// permitted returns why a file cannot be a resource.
 func permitted(env domarkx.Env, top, file string) error {
 	if !within(file, top) {
 		return errors.New("leads out of the work tree")
@@ -79,7 +79,7 @@ func permitted(env domarkx.Env, top, file string) error {
 	return nil
 }
 
-// within reports whether a path is another one or below it.
+// within reports whether path is top or below it.
 func within(path, top string) bool {
 	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
 }

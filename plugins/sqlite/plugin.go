@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// Plugin has the resources of the type "sqlite".
+// Plugin implements domarkx.Plugin for the type "sqlite".
 type Plugin struct{}
 
 // New returns the plugin.
@@ -32,7 +32,7 @@ const configSchema = `{
   }
 }`
 
-// Describe tells of the config and the tools.
+// Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(configSchema))
 	if err != nil {
@@ -42,8 +42,8 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
 }
 
-// Open opens the database of a resource: the file that its config's path names, unless
-// env is private or there is none; then one of its own.
+// Open opens the database of a resource: the file that its config's path names, or a file in
+// env.Dir when env is private or names no path.
 func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	dir, err := filepath.EvalSymlinks(env.Dir)
 	if err != nil {
@@ -70,25 +70,25 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 	return r, f.Close()
 }
 
-// The files of a resource's own folder.
+// Names in the resource's own directory.
 const (
 	fileName  = "database.sqlite"
 	stampName = "committed"
 	knownName = "known"
 )
 
-// A resource is a database. No connection stays open between calls, so that no
-// call finds settings or temporary tables of another.
+// A resource is a database. Each call has its own connection, so that no call sees settings or
+// temporary tables of another.
 type resource struct {
 	dir  string
 	path string // of the database, absolute and without symbolic links
 	own  bool   // whether the database is private
 }
 
-// Close has nothing to close.
+// Close does nothing.
 func (r *resource) Close(context.Context) error { return nil }
 
-// TearDown removes the database when it is private.
+// TearDown removes the database if it is private.
 func (r *resource) TearDown(context.Context) error {
 	paths := []string{filepath.Join(r.dir, stampName), filepath.Join(r.dir, knownName)}
 	if r.own {
@@ -110,8 +110,8 @@ func (r *resource) journals() []string {
 
 func (r *resource) wal() string { return r.path + "-wal" }
 
-// connect opens a connection to the database. SQLite would throw away the log of what
-// it takes for no database.
+// connect opens a connection to the database. If there is a log, it first checks the file, since
+// SQLite would discard the log of a file that it does not recognize.
 func (r *resource) connect() (*sqlite3.Conn, error) {
 	if size(r.wal()) > 0 {
 		f, err := r.open()
@@ -127,12 +127,11 @@ func (r *resource) connect() (*sqlite3.Conn, error) {
 	return sqlite3.Open(r.path)
 }
 
-// magic is how a database begins (https://www.sqlite.org/fileformat.html).
+// magic begins a database file (https://www.sqlite.org/fileformat.html).
 const magic = "SQLite format 3\x00"
 
-// open opens the file of the database to read its bytes. It has to stay open until
-// no connection is: closing any descriptor of a file gives up the process's locks on
-// it (fcntl(2)).
+// open opens the database file to read its bytes. It must stay open until all connections are
+// closed: closing any descriptor of a file releases the process's locks on it (fcntl(2)).
 func (r *resource) open() (*os.File, error) {
 	before, err := os.Lstat(r.path)
 	if err != nil {
