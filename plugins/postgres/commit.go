@@ -16,25 +16,25 @@ import (
 // The files of a version.
 const (
 	metaFile     = "database.json"
-	preFile      = "schema.sql"      // what the rows need
-	postFile     = "constraints.sql" // what needs the rows: indexes, constraints, triggers
-	accessFile   = "database.sql"    // privileges, and what is set for the database itself; not there for nothing
+	preFile      = "schema.sql"      // statements before the rows
+	postFile     = "constraints.sql" // statements after the rows: indexes, constraints, triggers
+	accessFile   = "database.sql"    // privileges and settings of the database itself; missing if empty
 	tablesFolder = "tables"
-	extension    = "copy" // of rows, as COPY writes them
+	extension    = "copy" // of files with rows, in the format of COPY
 )
 
-// A meta is what a version says of the database besides its SQL.
+// A meta is the part of a version that is not SQL.
 type meta struct {
 	Format    int        `json:"format"`
 	Public    string     `json:"public"` // see publicSQL
 	Tables    []table    `json:"tables"`
 	Sequences []sequence `json:"sequences"`
-	Roles     []string   `json:"roles,omitempty"` // that the version names
+	Roles     []string   `json:"roles,omitempty"` // roles that the version names
 }
 
 const formatNumber = 1
 
-// A table is one that has rows.
+// A table is a table with rows.
 type table struct {
 	Schema  string   `json:"schema"`
 	Name    string   `json:"name"`
@@ -42,12 +42,12 @@ type table struct {
 	order   string   // expressions, quoted
 }
 
-// path is where the rows of a table are.
+// path returns the path of a table's rows in a version.
 func (t table) path() string {
 	return tablesFolder + "/" + database.FileName(t.Schema) + "/" + database.FileName(t.Name)
 }
 
-// columns are the names of the columns, quoted.
+// columns returns the quoted names of the columns.
 func (t table) columns() string {
 	quoted := make([]string, len(t.Columns))
 	for i, name := range t.Columns {
@@ -56,7 +56,7 @@ func (t table) columns() string {
 	return strings.Join(quoted, ", ")
 }
 
-// A sequence is what a sequence counted to. Last is text for its 64 bits.
+// A sequence is the state of a sequence. Last is text, since it has 64 bits.
 type sequence struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name"`
@@ -64,7 +64,7 @@ type sequence struct {
 	Called bool   `json:"is_called"`
 }
 
-// Commit gives the database to w, as of one moment.
+// Commit writes a consistent snapshot of the database to w.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	c, err := r.database.connect(ctx, forVersions)
 	if err != nil {
@@ -77,8 +77,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return errors.Join(err, c.end(ctx))
 }
 
-// beginReading begins a transaction. Names without their schemas stay out of what the
-// server writes.
+// beginReading begins a transaction in which the server writes names with their schemas.
 const beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL row_security = off; "
 
 func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.VersionWriter) error {
@@ -132,7 +131,7 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 			return fmt.Errorf("no version can hold all of the database: its schema and privileges are more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
 		case f.path == accessFile && len(f.data) == 0:
 			continue
-		case f.path == preFile: // whose name comes behind theirs
+		case f.path == preFile: // its name sorts after theirs
 			if err := giveObjects(ctx, c, v); err != nil {
 				return err
 			}
@@ -152,8 +151,8 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 	return r.clean(mark)
 }
 
-// hint tells what leads out where the server cannot plan to read a table, since it looks
-// into a function of an index for that, which names no schemas.
+// hint returns advice if the server cannot plan reading a table: planning runs functions of
+// indexes, which may name objects without schemas.
 func hint(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && strings.HasPrefix(said.Code, "42") {
@@ -180,8 +179,8 @@ func giveRows(ctx context.Context, c *connection, v *database.Version, path, que
 	return lines.End(ctx)
 }
 
-// A lineWriter cuts what is written into lines: in COPY's text format a newline ends
-// a row and is in none.
+// A lineWriter splits its input into lines. In COPY's text format a newline ends a row and never
+// occurs in one.
 type lineWriter struct {
 	ctx   context.Context
 	lines *database.Lines

@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 )
 
-// A connection is one to the database. No call finds settings of another, since each
-// has its own.
+// A connection is a connection to the database. Each call has its own, so that none sees settings
+// of another.
 type connection struct {
 	*pgconn.PgConn
 	copies *copyWatch
 }
 
-// settings make values be written alike everywhere; statements may set others for
-// themselves.
+// settings make the server write values in the same form everywhere. Statements may change them
+// for themselves.
 var settings = map[string]string{
 	"application_name":   "git-domarkx",
 	"client_encoding":    "UTF8",
@@ -35,8 +35,8 @@ var settings = map[string]string{
 	"xmlbinary":          "base64",
 }
 
-// plain undoes, for versions, what a database may be set to that would keep a
-// statement short, change who reads, or what is written.
+// plain overrides, for versions, settings of a database that could stop a statement, change its
+// role, or change the written form of values.
 var plain = map[string]string{
 	"role":                                "none",
 	"statement_timeout":                   "0",
@@ -47,7 +47,7 @@ var plain = map[string]string{
 	"quote_all_identifiers":               "off",
 }
 
-// plainOptions are the same for a program (PGOPTIONS; PostgreSQL manual, 34.15).
+// plainOptions are the same settings for a program (PGOPTIONS; PostgreSQL manual, 34.15).
 func plainOptions() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(plain)) {
@@ -62,7 +62,7 @@ const (
 	cancelGrace = 3 * time.Second
 )
 
-// parse reads a DSN and nothing else; secrets do not get into errors.
+// parse parses a DSN without reading other sources. Errors contain no secrets.
 func parse(dsn string) (*pgx.ConnConfig, error) {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -96,14 +96,14 @@ func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, e
 	return &connection{p, copies}, nil
 }
 
-// end closes a connection, whatever became of ctx.
+// end closes a connection, even if ctx is cancelled.
 func (c *connection) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
 	defer cancel()
 	return c.Close(ctx)
 }
 
-// do runs statements whose results do not matter.
+// do runs statements and ignores their results.
 func (c *connection) do(ctx context.Context, sql string) error {
 	return c.Exec(ctx, sql).Close()
 }

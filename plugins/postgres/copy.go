@@ -11,26 +11,25 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A copyWatch reads what a server says, and ends each COPY … FROM STDIN with an error:
-// the server waits for rows then, which nobody has, and the library waits for the
-// server (PostgreSQL manual, 55.2.6). It notes each COPY … TO STDOUT, whose rows the
-// library throws away.
+// A copyWatch reads the server's messages and makes each COPY … FROM STDIN fail, since otherwise
+// the server waits for rows that do not exist and the library waits for the server (PostgreSQL
+// manual, 55.2.6). It records each COPY … TO STDOUT, whose rows the library discards.
 type copyWatch struct {
 	r    io.Reader
 	w    io.Writer
-	head []byte // of the next message, as far as it is known: its type and its length
-	body int    // bytes of the message that are still to come
+	head []byte // header of the next message, as far as it was read: type and length
+	body int    // bytes of the message still to be read
 	on   bool   // whether the statements are a tool's
 	out  bool   // a COPY … TO STDOUT was seen
 }
 
-// The messages that are looked for, by their first byte.
+// The messages of interest, by their first byte.
 const (
 	copyInResponse  = 'G'
 	copyOutResponse = 'H'
 )
 
-// watchCopies watches the connection that is made with a config.
+// watchCopies installs a watch on the connection made with a config.
 func watchCopies(c *pgconn.Config) *copyWatch {
 	watch := &copyWatch{}
 	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
@@ -66,8 +65,8 @@ func (c *copyWatch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail tells the server that no rows will come. It passes over a Sync that was sent
-// before, so another one follows.
+// fail tells the server that no rows will come. The server skips the Sync that was sent before, so
+// fail sends another one.
 func (c *copyWatch) fail() error {
 	message, err := (&pgproto3.CopyFail{Message: "nobody is there to send rows; use INSERT"}).Encode(nil)
 	if err == nil {
@@ -79,7 +78,7 @@ func (c *copyWatch) fail() error {
 	return err
 }
 
-// refused is the error of statements whose rows went nowhere.
+// refused is the error of statements whose rows are discarded.
 func (c *copyWatch) refused() error {
 	if !c.out {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tablesSQL lists the tables with rows, but those of extensions. A table without a
-// primary key is ordered by all columns as text, since not every type has an order.
+// tablesSQL lists the tables with rows, except those of extensions. A table without a primary key
+// is ordered by all columns as text, since not every type has an order.
 const tablesSQL = `SELECT n.nspname, c.relname,
   (SELECT coalesce(json_agg(a.attname ORDER BY a.attnum), '[]') FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''),
@@ -23,15 +23,15 @@ WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ` + userSchemas + `
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 
-// describe reads what there is besides SQL. The one connection reads catalogs, the other
-// what users made.
+// describe reads the parts of a version that are not SQL. One connection reads catalogs, the other
+// one tables of users.
 func describe(ctx context.Context, c, rows *connection) (meta, error) {
 	m := meta{Format: formatNumber, Tables: []table{}, Sequences: []sequence{}}
 	var err error
 	if m.Public, err = c.value(ctx, publicSQL); err != nil {
 		return m, err
 	}
-	// The order of the paths is that of a version, whose folders are given in one go.
+	// Paths are sorted as in a version, whose directories are written completely, one by one.
 	err = c.rows(ctx, tablesSQL+` ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`, nil, func(row [][]byte) error {
 		t := table{Schema: string(row[0]), Name: string(row[1])}
 		if err := json.Unmarshal(row[2], &t.Columns); err != nil {
@@ -59,9 +59,8 @@ func describe(ctx context.Context, c, rows *connection) (meta, error) {
 	return m, err
 }
 
-// orderBy is the clause that orders the rows the same way everywhere: by the primary
-// key, whose columns come with whether they have a collation, which differ between
-// systems.
+// orderBy returns a clause that orders the rows the same way everywhere: by the primary key, with
+// COLLATE "C" where a column has a collation, since collations differ between systems.
 func (t table) orderBy(key []byte) (string, error) {
 	var columns [][2]any
 	if key != nil {
@@ -78,7 +77,7 @@ func (t table) orderBy(key []byte) (string, error) {
 		by = append(by, e)
 	}
 	if key == nil {
-		for _, name := range t.Columns { // no casts, which may be functions of the database
+		for _, name := range t.Columns { // no casts, since they may call functions of the database
 			by = append(by, fmt.Sprintf(`pg_catalog.num_nulls(t.%[1]s), pg_catalog.format('%%s', t.%[1]s) COLLATE "C"`, quote(name)))
 		}
 	}

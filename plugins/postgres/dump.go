@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// dump returns the statements that make the schema, as of a snapshot: those before
-// the rows, and those after. They are in UTF-8, like the rows.
+// dump returns the statements of the schema in a snapshot: those before the rows and those after.
+// They are in UTF-8, like the rows.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
 	program, env, err := r.database.dumper(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ var (
 	dumpEnd   = []byte("\n--\n-- PostgreSQL database dump complete\n--\n")
 )
 
-// body is the part of a dump with the statements.
+// body returns the statements in a dump.
 func body(dump []byte) ([]byte, error) {
 	begin, end := bytes.Index(dump, dumpBegin), bytes.LastIndex(dump, dumpEnd)
 	if begin < 0 || end < begin {
@@ -56,7 +56,7 @@ func body(dump []byte) ([]byte, error) {
 	return dump[begin+1 : end], nil
 }
 
-// tail is the end of a program's output.
+// tail returns the end of a program's output.
 func tail(out []byte) string {
 	const longest = 2 << 10
 	return string(bytes.TrimSpace(out[max(0, len(out)-longest):]))

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An external store is a database of the user's.
+// An external store is an existing database of the user.
 type external struct{ config *pgx.ConnConfig }
 
 func openExternal(dsn string) (*external, error) {
@@ -24,7 +24,7 @@ func openExternal(dsn string) (*external, error) {
 
 func (*external) shared() bool { return true }
 
-// connect refuses roles with which SQL can leave the database.
+// connect rejects roles with which SQL can leave the database.
 func (e *external) connect(ctx context.Context, as purpose) (*connection, error) {
 	c, err := connect(ctx, e.config, as)
 	if err != nil {
@@ -50,8 +50,8 @@ func (e *external) dumper(ctx context.Context) (string, []string, error) {
 	return filepath.Join(folder, "pg_dump"), dumpEnvironment(e.config), nil
 }
 
-// dumpEnvironment is how pg_dump is told where the database is (PostgreSQL manual,
-// 34.15): arguments are for everybody to see.
+// dumpEnvironment returns the environment that names the database to pg_dump (PostgreSQL manual,
+// 34.15). Arguments would be visible to everybody.
 func dumpEnvironment(c *pgx.ConnConfig) []string {
 	mode := "disable"
 	if c.TLSConfig != nil {
@@ -64,7 +64,7 @@ func dumpEnvironment(c *pgx.ConnConfig) []string {
 		"PGPASSWORD="+c.Password, "PGDATABASE="+c.Database, "PGSSLMODE="+mode, "PGOPTIONS="+plainOptions())
 }
 
-// userSchemas are those that are not PostgreSQL's own.
+// userSchemas are the schemas that are not PostgreSQL's own.
 const userSchemas = `nspname !~ '^pg_' AND nspname <> 'information_schema'`
 
 // replace empties the database and fills it in one transaction.
@@ -89,16 +89,15 @@ func (e *external) replace(ctx context.Context, roles []string, fill func(*conne
 	return errors.Join(err, c.end(ctx)) // rolls back what was not committed
 }
 
-// ownSQL writes the statements that remove what is in the database, but in
-// PostgreSQL's own schemas.
+// ownSQL generates statements that remove everything except PostgreSQL's own schemas.
 const ownSQL = `SELECT 'DROP PUBLICATION ' || quote_ident(pubname) FROM pg_publication WHERE pg_get_userbyid(pubowner) = current_user
 UNION ALL SELECT 'SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata WHERE pg_get_userbyid(lomowner) = current_user'
 UNION ALL SELECT 'DROP SERVER ' || quote_ident(srvname) || ' CASCADE' FROM pg_foreign_server WHERE pg_get_userbyid(srvowner) = current_user
 UNION ALL SELECT 'DROP EXTENSION ' || quote_ident(extname) || ' CASCADE' FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE pg_get_userbyid(extowner) = current_user AND NOT (` + userSchemas + `)
 UNION ALL SELECT 'DROP SCHEMA ' || string_agg(quote_ident(nspname), ', ' ORDER BY nspname) || ' CASCADE' FROM pg_namespace WHERE ` + userSchemas + ` HAVING count(*) > 0`
 
-// defaultsSQL makes the privileges and settings of the database, and the role's
-// default privileges, those that a new one has. What only superusers may set stays.
+// defaultsSQL generates statements that reset privileges, settings and the role's default
+// privileges to those of a new database, except what only superusers may set.
 const defaultsSQL = `DO $$
 DECLARE r record;
 BEGIN
@@ -122,7 +121,7 @@ BEGIN
   ALTER DEFAULT PRIVILEGES GRANT USAGE ON TYPES TO PUBLIC;
 END $$`
 
-// empty makes the database like a new one.
+// empty resets the database to the state of a new one.
 func empty(ctx context.Context, c *connection) error {
 	var statements []string
 	err := c.rows(ctx, ownSQL, nil, func(row [][]byte) error {

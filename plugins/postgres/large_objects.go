@@ -9,12 +9,12 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// objectsPath is where large objects are in a version, in pieces like the rows of a
-// table: the number of the object, where in it a piece is, and its bytes.
+// objectsPath is the path of the large objects in a version. They are stored in pieces like the rows
+// of a table: number of the object, offset and bytes.
 const objectsPath = "large_objects"
 
-// piecesSQL reads the pieces. How large an object is, only a descriptor tells, which
-// lives as long as the transaction; 262144 is INV_READ, 2 is SEEK_END.
+// piecesSQL reads the pieces. Only a descriptor tells the size of a large object, and it lives as long
+// as the transaction; 262144 is INV_READ, 2 is SEEK_END.
 const piecesSQL = `SELECT m.oid, p.at, lo_get(m.oid, p.at, 16384) FROM pg_largeobject_metadata m,
 LATERAL generate_series(0, greatest(lo_lseek64(lo_open(m.oid, 262144), 0, 2) - 1, 0), 16384) AS p (at) ORDER BY m.oid::bigint, p.at`
 
@@ -30,7 +30,7 @@ func giveObjects(ctx context.Context, c *connection, v *database.Version) error 
 	return nil
 }
 
-// makeObjects makes the large objects of a version.
+// makeObjects creates the large objects of a version.
 func (v *stored) makeObjects(ctx context.Context, c *connection) error {
 	if len(v.objects.files) == 0 {
 		return nil

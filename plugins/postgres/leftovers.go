@@ -17,11 +17,11 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// ownerSuffix ends the name of the file, beside a server's folder, with the folder
-// of the resource that it belongs to. Whom the server runs as cannot write it.
+// ownerSuffix ends the name of a file, next to a server's directory, that contains the directory of
+// the resource. The account that runs the server cannot write it.
 const ownerSuffix = ".resource"
 
-// noteOwner notes whose server is in a place of root's.
+// noteOwner records the resource of a server whose files are in root's place.
 func noteOwner(s serverState) error {
 	return atomicfile.Replace(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
 }
@@ -37,8 +37,8 @@ func removePlace(place string) error {
 	return nil
 }
 
-// Leftovers lists the servers of root whose resource was below a folder and is gone.
-// Those of others are in the folders of their resources.
+// Leftovers lists the servers of root whose resource was below a directory and was removed. Other
+// users' servers are in the directories of their resources.
 func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -51,7 +51,7 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	for _, path := range owners {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was removed this moment
+			continue // removed just now
 		}
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	if len(found) == 0 {
 		return nil, nil
 	}
-	// A state is there before its server: what was found is in a state by now.
+	// A state is written before its server starts, so every server found is in a state by now.
 	live, err := placesBelow(ctx, root)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	return leftovers, nil
 }
 
-// placesBelow reads where the servers of the resources below a folder are. What
-// cannot be read ends it: its server must stay.
+// placesBelow reads where the servers of the resources below a directory are. It fails if it cannot
+// read one, since that server must stay.
 func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
 	err := plugins.EachResource(ctx, root, func(dir string) error {
@@ -102,7 +102,7 @@ func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	return live, err
 }
 
-// RemoveLeftover ends a server that [Plugin.Leftovers] found, and removes its files.
+// RemoveLeftover stops a server that [Plugin.Leftovers] found and removes its files.
 func (Plugin) RemoveLeftover(_ context.Context, o plugins.Leftover) error {
 	if filepath.Dir(o.ID) != rootPlaces {
 		return fmt.Errorf("%s: %w: it is no server of root's", o.What, domarkx.ErrInvalid)

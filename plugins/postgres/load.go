@@ -19,8 +19,8 @@ const maxSQL = 64 << 20
 
 var _ domarkx.LoadChecker = (*resource)(nil)
 
-// CheckLoad refuses a version that is none, or names roles that a database of the user's
-// does not have. See [domarkx.LoadChecker].
+// CheckLoad rejects an invalid version, and one that names roles which a database of the user does
+// not have. See [domarkx.LoadChecker].
 func (r *resource) CheckLoad(ctx context.Context, reader domarkx.VersionReader, _, version string) error {
 	v, err := open(ctx, reader, version)
 	if err != nil {
@@ -36,8 +36,8 @@ func (r *resource) CheckLoad(ctx context.Context, reader domarkx.VersionReader, 
 	return errors.Join(needRoles(ctx, c, v.meta.Roles), c.end(ctx))
 }
 
-// Load makes the database that of a version. It is filled beside what is there, or in
-// a transaction, so that one of both is there at any time.
+// Load replaces the database by a version. It fills a second database, or uses a transaction, so that
+// the old or the new state exists at any time.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
 	v, err := open(ctx, reader, version)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	return r.clean(mark)
 }
 
-// A stored version is one to be loaded.
+// A stored version is a version to be loaded.
 type stored struct {
 	reader    domarkx.VersionReader
 	meta      meta
@@ -78,7 +78,7 @@ type stored struct {
 // rows are the files with the rows of a table.
 type rows struct{ files []domarkx.File }
 
-// open reads a version but for its rows.
+// open reads a version except its rows.
 func open(ctx context.Context, reader domarkx.VersionReader, version string) (*stored, error) {
 	files, err := database.Top(ctx, reader, version)
 	if err != nil {
@@ -129,7 +129,7 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 	return v, nil
 }
 
-// fill makes the schema and the rows in a transaction.
+// fill creates the schema and the rows in a transaction.
 func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := makePublic(ctx, c, v.meta.Public); err != nil {
 		return err
@@ -152,20 +152,20 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 			return fmt.Errorf("set sequence %s: %w", name, err)
 		}
 	}
-	// pg_dump's statements switch policies off, with which its owner filled a view.
+	// pg_dump's statements turn row security off, under which its owner filled a view.
 	post := bytes.Replace(v.post, []byte("\nSET row_security = off;\n"), []byte("\nSET row_security = on;\n"), 1)
 	if err := makeLast(ctx, c, post); err != nil {
 		return fmt.Errorf("make indexes, constraints and triggers: %w", err)
 	}
-	// Last, because they may keep the owner from the work before.
+	// Last, since they may forbid the owner the work before.
 	if err := c.do(ctx, string(v.access)); err != nil {
 		return fmt.Errorf("give privileges: %w", err)
 	}
 	return nil
 }
 
-// knowSettings lets the settings of PL/pgSQL be known: those of what is not used yet only
-// superusers may give to functions.
+// knowSettings loads PL/pgSQL so that its settings are known: only superusers may set unknown ones
+// for functions.
 func knowSettings(ctx context.Context, c *connection) error {
 	there, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql')")
 	if err == nil && there == "t" {
@@ -174,8 +174,8 @@ func knowSettings(ctx context.Context, c *connection) error {
 	return err
 }
 
-// copyTables adds the rows of all tables. What a constraint calls may read other tables,
-// whose rows then have to be there: so those that fail are tried again.
+// copyTables copies the rows of all tables. Since a constraint may read other tables, which must be
+// filled before, it retries the tables that fail.
 func (v *stored) copyTables(ctx context.Context, c *connection) error {
 	if err := findNames(ctx, c); err != nil {
 		return err
@@ -211,8 +211,8 @@ func (v *stored) copyTables(ctx context.Context, c *connection) error {
 
 const emptyPath = "SELECT pg_catalog.set_config('search_path', '', false);"
 
-// findNames lets functions that name no schemas find what they mean: those of constraints
-// and indexes are called by what makes these.
+// findNames sets a search path for functions that name no schemas: creating constraints and indexes
+// calls such functions.
 func findNames(ctx context.Context, c *connection) error {
 	path, err := c.value(ctx, "SELECT coalesce(string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> 'public', nspname), '') FROM pg_namespace WHERE "+userSchemas)
 	if err == nil && path != "" {
@@ -221,8 +221,8 @@ func findNames(ctx context.Context, c *connection) error {
 	return err
 }
 
-// makeLast makes what comes after the rows. pg_dump means names without a schema to be
-// PostgreSQL's own; only where functions need it, they are looked for elsewhere, too.
+// makeLast creates the objects after the rows. pg_dump expects names without a schema to be
+// PostgreSQL's own; other schemas are searched only if functions need it.
 func makeLast(ctx context.Context, c *connection, sql []byte) error {
 	err := attempt(ctx, c, func() error { return c.do(ctx, string(sql)) })
 	if err == nil || ctx.Err() != nil {
@@ -238,7 +238,7 @@ func makeLast(ctx context.Context, c *connection, sql []byte) error {
 	return c.do(ctx, emptyPath)
 }
 
-// attempt does something of a transaction that goes on when it fails.
+// attempt runs a part of a transaction that continues if the part fails.
 func attempt(ctx context.Context, c *connection, do func() error) error {
 	if err := c.do(ctx, "SAVEPOINT domarkx"); err != nil {
 		return err
@@ -250,16 +250,16 @@ func attempt(ctx context.Context, c *connection, do func() error) error {
 	return errors.Join(err, c.do(ctx, "ROLLBACK TO SAVEPOINT domarkx; RELEASE SAVEPOINT domarkx"))
 }
 
-// copy adds the rows of a table.
+// copy copies the rows of a table.
 func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) error {
 	columns := ""
-	if len(t.Columns) > 0 { // a table may have none
+	if len(t.Columns) > 0 { // a table may have no columns
 		columns = "(" + t.columns() + ")"
 	}
 	return v.copyRows(ctx, c, rows, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
 }
 
-// copyRows gives rows to a COPY.
+// copyRows sends rows to a COPY.
 func (v *stored) copyRows(ctx context.Context, c *connection, rows rows, sql string) error {
 	from, to := io.Pipe()
 	go func() {
@@ -276,7 +276,7 @@ func (v *stored) copyRows(ctx context.Context, c *connection, rows rows, sql str
 	return err
 }
 
-// tableOf is the path of the table that a file has rows of.
+// tableOf returns the path of the table whose rows a file contains.
 func tableOf(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 {

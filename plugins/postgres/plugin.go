@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// Plugin has the resources of the type "postgres".
+// Plugin implements domarkx.Plugin for the type "postgres".
 type Plugin struct{}
 
 // New returns the plugin.
@@ -26,7 +26,7 @@ const configSchema = `{
   }
 }`
 
-// Describe tells of the config and the tools.
+// Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(configSchema))
 	if err != nil {
@@ -36,9 +36,8 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
 }
 
-// Open opens the database that the config's dsn names, unless env is private or
-// there is none; then one on a server of its own, which is started when it is first
-// needed.
+// Open opens the database that the config's dsn names. Without a dsn, or when env is private, it
+// opens one on a server of the resource, which is started on first use.
 func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	dsn, named := env.Config.Get("dsn")
 	if !named || env.Private {
@@ -65,16 +64,16 @@ type resource struct {
 	database store
 }
 
-// A store is where the database is.
+// A store is the place of the database.
 type store interface {
-	// connect opens a connection for a purpose, and starts what that needs.
+	// connect opens a connection for a purpose, and starts the server if necessary.
 	connect(ctx context.Context, as purpose) (*connection, error)
 	// dumper returns the program pg_dump and its environment.
 	dumper(ctx context.Context) (program string, env []string, err error)
-	// replace fills the database anew: fill gets a connection in a transaction in which
-	// it is empty. The roles have to be there.
+	// replace calls fill with a connection in a transaction in which the database is empty.
+	// The roles must exist.
 	replace(ctx context.Context, roles []string, fill func(*connection) error) error
-	// shared reports whether others than this program may change the database.
+	// shared reports whether other programs may change the database.
 	shared() bool
 	close(ctx context.Context) error
 	remove(ctx context.Context) error
@@ -84,15 +83,15 @@ type store interface {
 type purpose int
 
 const (
-	forTools    purpose = iota // what a statement may do
-	forVersions                // reading everything, of the catalogs alone
+	forTools    purpose = iota // reading and writing by tools
+	forVersions                // reading catalogs only
 	forRows                    // reading the rows of all tables
 )
 
-// Close stops the server, if it is the resource's own.
+// Close stops the resource's own server.
 func (r *resource) Close(ctx context.Context) error { return r.database.close(ctx) }
 
-// TearDown removes the server, if it is the resource's own.
+// TearDown removes the resource's own server.
 func (r *resource) TearDown(ctx context.Context) error {
 	if err := r.database.remove(ctx); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// places are where distributions put PostgreSQL's programs, which need not be on
-// PATH.
+// places are the directories of PostgreSQL's programs in distributions that do not put them on PATH.
 var places = []string{
 	"/usr/lib/postgresql/*/bin", // Debian and Ubuntu
 	"/usr/pgsql-*/bin",          // PostgreSQL's own packages for Red Hat
@@ -25,8 +24,8 @@ var places = []string{
 
 var errMissing = errors.New("PostgreSQL is not installed")
 
-// programs returns the folder with PostgreSQL's programs that has all of the names:
-// of one major version, or of the newest for "".
+// programs returns the directory with all of PostgreSQL's programs in names: of one major version, or
+// of the newest for "".
 func programs(places []string, major string, names ...string) (string, error) {
 	var folders []string
 	for _, place := range places {
@@ -59,7 +58,7 @@ func programs(places []string, major string, names ...string) (string, error) {
 		errMissing, strings.Join(names, ", "), places[0], wanted, wanted)
 }
 
-// number is the major version in a folder's name, 0 for none.
+// number returns the major version in a directory's name, 0 for none.
 func number(folder string) int {
 	digits := strings.TrimFunc(filepath.Dir(folder), func(r rune) bool { return r < '0' || r > '9' })
 	digits = digits[strings.LastIndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })+1:]
@@ -67,7 +66,7 @@ func number(folder string) int {
 	return n
 }
 
-// version is the major version of the programs in a folder, as in the file PG_VERSION.
+// version returns the major version of the programs in a directory, as in the file PG_VERSION.
 func version(folder string) string {
 	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output()
 	if err != nil {
@@ -81,7 +80,7 @@ func version(folder string) string {
 	return major
 }
 
-// environment is what PostgreSQL's programs get: nothing that configures them.
+// environment returns the environment of PostgreSQL's programs, without variables that configure them.
 func environment() []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 	if runtime.GOOS == "windows" {

@@ -7,12 +7,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// publicSQL tells whose the schema public is, which CREATE DATABASE makes and no dump:
-// "default" for the one that it made, "own" for one that a statement made, "" for none.
+// publicSQL returns the origin of the schema public, which CREATE DATABASE creates and dumps omit:
+// "default" for that one, "own" for one that a statement created, "" for none.
 const publicSQL = `SELECT coalesce((SELECT CASE WHEN r.rolsuper OR r.rolname = 'pg_database_owner' THEN 'default' ELSE 'own' END
 FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = 'public'), '')`
 
-// makePublic lets the schema public be there as a version has it.
+// makePublic creates or removes the schema public as in a version.
 func makePublic(ctx context.Context, c *connection, want string) error {
 	have, err := c.value(ctx, publicSQL)
 	if err != nil || have == want {

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// refusedSQL names what no version can hold, because the role that loads one could
-// not make it again: what, and why.
+// refusedSQL lists what no version can contain, because the role that loads it could not create it
+// again: the object and the reason.
 const refusedSQL = objectsSQL + `
 SELECT type || ' ' || identity, 'belongs to the role ' || pg_get_userbyid(owner) FROM objects, me WHERE owner <> me.oid AND NOT extension AND NOT public
 UNION ALL SELECT type || ' ' || identity, 'has privileges from the role ' || pg_get_userbyid(a.grantor) FROM objects o, aclexplode(o.acl) a WHERE a.grantor <> o.owner AND NOT extension
@@ -38,8 +38,8 @@ UNION ALL SELECT 'index ' || i.indexrelid::regclass, 'is not valid; REINDEX or D
 UNION ALL SELECT 'the user mapping for server ' || quote_ident(srvname), 'has a password, which everybody who has the version could read' FROM pg_user_mappings WHERE EXISTS (SELECT FROM unnest(umoptions) o WHERE o ~ 'password')
 ORDER BY 2, 1`
 
-// extensionsSQL names the extensions that the role which loads a version cannot make
-// again: CREATE EXTENSION takes the version that the server has now.
+// extensionsSQL lists the extensions that the role which loads a version cannot create again: CREATE
+// EXTENSION installs the version that the server has.
 const extensionsSQL = `SELECT 'extension ' || quote_ident(extname), CASE WHEN a.name IS NULL THEN 'is not there any more for the server to make it again' ELSE 'only superusers can make' END
 FROM pg_extension e LEFT JOIN LATERAL (SELECT v.name, v.superuser AND NOT v.trusted AS refused FROM pg_available_extensions() x JOIN pg_available_extension_versions() v ON v.name = x.name AND v.version = x.default_version
   WHERE x.name = e.extname OFFSET 0) a ON true WHERE e.oid >= 16384 AND a.refused IS NOT false ORDER BY 1`
@@ -61,8 +61,7 @@ WHERE NOT r.rolsuper AND (
   EXISTS (SELECT FROM pg_available_extension_versions() v JOIN pg_available_extensions() x ON v.name = x.name AND v.version = x.default_version WHERE v.name = m.extname AND v.superuser)
   OR EXISTS (SELECT FROM pg_depend s WHERE s.classid = 'pg_extension'::regclass AND s.objid = m.extension AND s.refclassid = 'pg_namespace'::regclass AND s.xmin <> m.xmin)) ORDER BY 1`
 
-// configSQL lists the tables of extensions in which users keep something, with the
-// condition for that.
+// configSQL lists the tables of extensions with data of users, and the condition for that data.
 const configSQL = `SELECT e.extname, c.oid::regclass, coalesce(nullif(e.extcondition[k.n], ''), '') FROM pg_extension e, unnest(e.extconfig) WITH ORDINALITY AS k (oid, n) JOIN pg_class c ON c.oid = k.oid
 WHERE c.relkind = 'r' ORDER BY 1, 2`
 
