@@ -123,6 +123,9 @@ type Target struct {
 	Team    string // the team of a document without one; "" for the format's default
 	// Losses, if not nil, collects what the format cannot represent.
 	Losses *Losses
+	// Original, when not nil, calls read with the document that the session was imported
+	// from, if there is one.
+	Original func(read func(File) error) error
 }
 
 // Lose records something of the session that the format cannot represent.

@@ -37,6 +37,14 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 		if err := e.document(); err != nil {
 			return nil, err
 		}
+		if e.removed == nil {
+			if err := e.findRemoved(); err != nil {
+				return nil, err
+			}
+			if len(e.removed) > 0 {
+				e.clashes = true // written again, with their entries
+			}
+		}
 	}
 	e.to.Losses = nil // losses are recorded once
 	return func(w io.Writer) error {
@@ -62,6 +70,9 @@ type encoder struct {
 	at       string        // the time of the entry written last
 	name     string        // the name in the last session_info written
 	model    domarkx.Value // the last assistant's message written
+	// removed are the entries that stood before messages of the original that were
+	// removed, by the entry of the next message that remains.
+	removed map[key][]domarkx.Value
 }
 
 // An idUse records how an id is used.
@@ -97,7 +108,7 @@ func (e *encoder) document() error {
 			entry, _ := m.Metadata.Get(keyEntry)
 			before, _ := m.Metadata.Get(keyBefore)
 			results, _ := m.Metadata.Get(keyResults)
-			e.reserve(domarkx.ArrayValue(entry), before, results)
+			e.reserve(domarkx.ArrayValue(entry), before, results, domarkx.ArrayValue(e.removed[keyOf(text(entry, keyID))]...))
 		}
 		e.message(i, m)
 	}

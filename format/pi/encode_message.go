@@ -14,9 +14,10 @@ func (e *encoder) message(i int, m domarkx.WrittenMessage) {
 	if m.Metadata != nil {
 		metadata = *m.Metadata
 	}
+	entry, _ := metadata.Get(keyEntry)
+	e.entries(domarkx.ArrayValue(e.removed[keyOf(text(entry, keyID))]...))
 	before, _ := metadata.Get(keyBefore)
 	e.entries(before)
-	entry, _ := metadata.Get(keyEntry)
 	entry = migrated(entry)
 	fits := fits(entry, m.Role)
 	for _, member := range metadata.Members() {

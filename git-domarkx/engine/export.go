@@ -110,7 +110,31 @@ func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	return encode(e, s, team)
+	return encode(e, s, format.Target{Session: e.name, Team: team, Losses: &e.Losses,
+		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.codec, read) }})
+}
+
+// readOriginal calls read with the document of a format that a session was imported from, if
+// there is one.
+func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, codec format.Codec, read func(format.File) error) error {
+	headers, err := m.store.Header(ctx, info.ID)
+	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
+		return err
+	}
+	origin, err := m.store.Origin(ctx, headers[0].Origin)
+	if err != nil || origin.Format != codec.Name {
+		return err
+	}
+	f, err := os.CreateTemp("", "git-domarkx-*")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	if err := copyOf(origin.Open)(f); err != nil {
+		return err
+	}
+	return read(format.File{Path: info.Name, Content: f, Size: origin.Size})
 }
 
 func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
@@ -147,8 +171,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 }
 
 // encode makes a document of a session in the format of another program.
-func encode(e *Export, s format.Stream, team string) (err error) {
-	to := format.Target{Session: e.name, Team: team, Losses: &e.Losses}
+func encode(e *Export, s format.Stream, to format.Target) (err error) {
 	if e.codec.Write != nil {
 		e.write, err = e.codec.Write(s.Header, s.Messages, to)
 		return err

@@ -329,7 +329,7 @@ func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 		s.Messages = format.Conversation(mk.doc.doc.Conversation)
 	}
 	e := &Export{name: mk.name, codec: mk.in.codec}
-	if err := encode(e, s, ""); err != nil {
+	if err := encode(e, s, format.Target{Session: e.name, Losses: &e.Losses}); err != nil {
 		return false, err
 	}
 	return e.is(io.NewSectionReader(mk.in.content, 0, mk.in.size))
