@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// approver returns what says whether something that is not trusted may run this
-// once: yes when the user typed --yes; else the user is shown it and, on a terminal,
-// asked.
+// approver returns a function that decides whether an untrusted session may run something
+// once. With --yes it agrees. Otherwise it shows what would run, and asks if the user is
+// at a terminal.
 func (inv *invocation) approver(yes bool) func(context.Context, *engine.UntrustedError) (bool, error) {
 	return func(ctx context.Context, e *engine.UntrustedError) (bool, error) {
 		if yes {
@@ -29,7 +29,8 @@ func (inv *invocation) approver(yes bool) func(context.Context, *engine.Untruste
 	}
 }
 
-// showListing shows what would run, so that nothing of it hides anything else.
+// showListing prints what would run. It indents every line, so that the text cannot pass
+// for the program's own messages.
 func (inv *invocation) showListing(listing []engine.Runs) {
 	for _, r := range listing {
 		fmt.Fprintf(inv.err, "%s, %s:\n", visible(r.Where), visible(r.What))
@@ -42,7 +43,8 @@ func (inv *invocation) showListing(listing []engine.Runs) {
 	}
 }
 
-// readLine reads a line that the user types, or until the command is ended.
+// readLine reads one line from standard input. It returns early when the command is
+// cancelled.
 func (inv *invocation) readLine(ctx context.Context) (string, error) {
 	type result struct {
 		line string

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// A blockKind is what a piece of help text is.
+// A blockKind is the kind of a block of help text.
 type blockKind int
 
 // The kinds of blocks.
@@ -13,17 +13,18 @@ const (
 	heading
 )
 
-// A block is a piece of help text. A command's help is written in a few marks of
-// Markdown: "## " begins a heading, "- " an item, four blanks a literal line, an
-// empty line ends a paragraph, and `backquotes` hold what is typed.
+// A block is a paragraph, list item, heading or literal text of a command's help. The
+// help is written in a small subset of Markdown: "## " starts a heading, "- " starts an
+// item, four spaces start a literal line, an empty line ends a paragraph, and
+// `backquotes` mark what the user types.
 type block struct {
 	kind blockKind
-	text string // of a literal block: its lines
+	text string // of a literal block: its lines, joined with \n
 }
 
 func parseBody(text string) []block {
 	var blocks []block
-	open := false // whether the last block takes the next line
+	open := false // whether the next line continues the last block
 	for line := range strings.Lines(strings.Trim(text, "\n")) {
 		line = strings.TrimRight(line, " \n")
 		last := len(blocks) - 1

@@ -19,7 +19,7 @@ const (
 	groupTool   = "The program itself"
 )
 
-// globals are the options that every command takes.
+// globals are the options that every command accepts.
 type globals struct {
 	Quiet    bool   `short:"q" help:"Show no progress and no hints."`
 	Color    string `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour the output: auto (the default), always or never."`
@@ -31,7 +31,7 @@ type globals struct {
 	Version versionFlag `name:"version" hidden:"" help:"Print the version and stop."`
 }
 
-// commandLine is the grammar: what a user can type.
+// commandLine is the grammar of the command line.
 type commandLine struct {
 	globals
 
@@ -97,8 +97,8 @@ func newParser(line *commandLine) (*kong.Kong, error) {
 	)
 }
 
-// asTyped takes an argument as it was typed. The parser's own way leads through
-// JSON, which cannot hold the names of all files, and takes nothing for "".
+// asTyped decodes an argument unchanged. The parser's default decoder goes through JSON,
+// which cannot represent every file name, and reads "" as a missing value.
 func asTyped(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -111,7 +111,7 @@ func asTyped(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// A helpRequest stops parsing: somebody wants to know about a command.
+// A helpRequest stops parsing because the user asked for help about a command.
 type helpRequest struct {
 	node *kong.Node
 	long bool
@@ -131,12 +131,12 @@ func (h *helpRequest) print(out *output) error {
 
 type usageFlag bool
 
-// BeforeReset is called by the parser when -h is among the arguments.
+// The parser calls BeforeReset when -h is among the arguments.
 func (usageFlag) BeforeReset(ctx *kong.Context) error { return &helpRequest{node: selected(ctx)} }
 
 type helpFlag bool
 
-// BeforeReset is called by the parser when --help is among the arguments.
+// The parser calls BeforeReset when --help is among the arguments.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return &helpRequest{node: selected(ctx), long: true}
 }
@@ -150,8 +150,8 @@ func selected(ctx *kong.Context) *kong.Node {
 
 type versionFlag bool
 
-// BeforeReset is called by the parser when --version is among the arguments.
+// The parser calls BeforeReset when --version is among the arguments.
 func (versionFlag) BeforeReset() error { return errVersion }
 
-// errVersion stops parsing: the version was asked for.
+// errVersion stops parsing because the user asked for the version.
 var errVersion = errors.New("the version was asked for")

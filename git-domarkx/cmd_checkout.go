@@ -62,7 +62,8 @@ func (c *checkoutCmd) Run(inv *invocation) error {
 	return c.checkOut(inv, sessions, engine.CheckoutRequest{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
-// checkOut writes a version and says what could not be written as it was.
+// checkOut writes a version to a directory. It warns about everything that it could not
+// write exactly.
 func (o pathOption) checkOut(inv *invocation, sessions *engine.SessionManager, r engine.CheckoutRequest) error {
 	left, err := sessions.Checkout(inv.ctx, r)
 	if err != nil {

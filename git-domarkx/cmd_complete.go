@@ -12,20 +12,19 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// completeCmd is what the completion scripts of the shells call.
+// completeCmd is the hidden command that the shells' completion scripts call.
 type completeCmd struct {
 	Words []string `arg:"" optional:"" name:"WORD"`
 }
 
-// The lines that ask the shell itself to list files or folders.
+// Lines that ask the shell to complete file or directory names itself.
 const (
 	completeFiles   = ":files"
 	completeFolders = ":folders"
 )
 
-// Run prints what the last of the words behind "git domarkx" may be: a line WORD TAB
-// MEANING for each candidate. Candidates need not begin with what was typed, the shell
-// selects.
+// Run prints the candidates for the last word of a command line, one line WORD TAB
+// MEANING each. A candidate need not match the typed text: the shell filters them.
 func (c *completeCmd) Run(inv *invocation) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -52,7 +51,8 @@ func (c *completeCmd) Run(inv *invocation) error {
 	return err
 }
 
-// candidates lists what meets an expectation here. An error may come with a part of them.
+// candidates lists what can stand at the cursor. With an error, the list may be
+// incomplete.
 func (inv *invocation) candidates(e expectation) ([]candidate, error) {
 	switch e.kind {
 	case valueNone:
@@ -63,7 +63,7 @@ func (inv *invocation) candidates(e expectation) ([]candidate, error) {
 		remotes, err := inv.remotes()
 		return plainWords(remotes), err
 	}
-	opened, err := inv.openStored() // the user waits: not for what a mount still stores
+	opened, err := inv.openStored() // the user is waiting, so do not wait for mounts to store their saves
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (inv *invocation) candidates(e expectation) ([]candidate, error) {
 	return inv.names(opened, e)
 }
 
-// names lists the names of the things of a kind.
+// names lists the names that match the kind of an expectation.
 func (inv *invocation) names(opened source, e expectation) ([]candidate, error) {
 	switch e.kind {
 	case valueSession:
@@ -123,8 +123,8 @@ func sessionCandidates(list []domarkx.Info) []candidate {
 	return words
 }
 
-// resourceCandidates lists the resources of a workspace, or of that of a session, whose
-// name is the same unless it was attached elsewhere.
+// resourceCandidates lists the resources of owner, a workspace or a session. A session's
+// workspace has the session's name, unless another one is attached.
 func (inv *invocation) resourceCandidates(opened source, owner string) ([]candidate, error) {
 	revision, err := engine.ParseRevision(owner)
 	if err != nil {
@@ -145,11 +145,11 @@ func (inv *invocation) resourceCandidates(opened source, owner string) ([]candid
 	return words, err
 }
 
-// maxRevisions is how many snapshots, versions or messages are offered at most.
+// maxRevisions is the maximum number of snapshots, versions or messages that are offered.
 const maxRevisions = 1000
 
-// messageCandidates lists the messages whose number begins with what stands behind
-// the # or : at typed[i].
+// messageCandidates lists the messages whose number starts with the text after the # or :
+// at typed[i].
 func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]candidate, error) {
 	revision, err := engine.ParseRevision(typed[:i])
 	if err != nil {
@@ -160,8 +160,8 @@ func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]
 	}, typed)
 }
 
-// snapshotCandidates lists the snapshots whose id begins with what stands behind the @
-// at typed[i].
+// snapshotCandidates lists the snapshots whose id starts with the text after the @ at
+// typed[i].
 func (inv *invocation) snapshotCandidates(opened source, typed string, i int) ([]candidate, error) {
 	revision := engine.Revision{Name: typed[:i], Message: -1}
 	return offersOf(opened.sessions.Log(inv.ctx, revision), func(s domarkx.Info) candidate {
@@ -176,10 +176,10 @@ func (inv *invocation) versionCandidates(opened source, typed string, i int) ([]
 	}, typed)
 }
 
-// abbreviated returns the beginning of an object id, at least as much as was typed.
+// abbreviated returns the first 10 characters of an object id, or more if more was typed.
 func abbreviated(id, typed string) string { return id[:min(len(id), max(10, len(typed)))] }
 
-// offersOf returns the first candidates that begin with what was typed.
+// offersOf returns candidates that start with the typed text, at most maxRevisions.
 func offersOf[T any](list iter.Seq2[T, error], candidateOf func(T) candidate, typed string) ([]candidate, error) {
 	var words []candidate
 	for item, err := range list {

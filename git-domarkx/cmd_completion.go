@@ -2,7 +2,7 @@ package main
 
 import _ "embed"
 
-// The completion scripts. They ask the program itself, with __complete.
+// The completion scripts. They call the program itself, with __complete.
 var (
 	//go:embed completion/git-domarkx.bash
 	bashCompletion string

@@ -67,7 +67,7 @@ func (c *diffCmd) Run(inv *invocation) error {
 	return errNo
 }
 
-// writeDiff writes a unified diff; coloured, a line at a time, as Git does it.
+// writeDiff prints a unified diff. With colours, it colours each line as Git does.
 func writeDiff(inv *invocation, diff []byte) error {
 	paint := inv.color()
 	for line := range bytes.Lines(diff) {

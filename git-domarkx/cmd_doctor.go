@@ -23,7 +23,7 @@ what to do. The objects of --json have the members severity, what, where and fix
 // ExitOne says what exit status 1 means.
 func (doctorCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run looks for what does not fit.
+// Run runs the checks.
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = reportPatience
 	d := doctor{inv: inv}

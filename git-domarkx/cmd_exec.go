@@ -54,7 +54,7 @@ func (execCmd) ExitOne() string {
 	return "The session is not trusted, a resource cannot be opened, or the tool refused or broke."
 }
 
-// Run makes the call.
+// Run runs the call.
 func (c *execCmd) Run(inv *invocation) error {
 	request := engine.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
 	request.Command = c.command(inv.args)
@@ -64,7 +64,7 @@ func (c *execCmd) Run(inv *invocation) error {
 	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && request.Command == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
 	}
-	// A call is recorded in a document, and made as it stands there.
+	// The call is recorded in a document, and runs exactly as recorded there.
 	if i := slices.IndexFunc(inv.args, func(word string) bool { return !utf8.ValidString(word) }); i >= 0 {
 		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
@@ -95,8 +95,7 @@ func (c *execCmd) Run(inv *invocation) error {
 
 func isNoPair(argument string) bool { return strings.IndexByte(argument, '=') <= 0 }
 
-// command returns the words behind --, when they stand right behind the session; nil
-// when they do not.
+// command returns the words after --, if they directly follow the session; otherwise nil.
 func (c *execCmd) command(args []string) []string {
 	i := slices.Index(args, "--")
 	if i < 0 || i+1 == len(args) {
@@ -116,7 +115,8 @@ func (c *execCmd) command(args []string) []string {
 // timedOutStatus is the exit status of timeout(1).
 const timedOutStatus = 124
 
-// commandStatus ends this command as the command ended that was run.
+// commandStatus returns an error with the exit status of the command that ran, or nil for
+// 0.
 func commandStatus(result domarkx.Value) error {
 	if late, _ := result.Get("timed_out"); late.IsTrue() {
 		return statusError(timedOutStatus)
@@ -128,7 +128,7 @@ func commandStatus(result domarkx.Value) error {
 	return nil
 }
 
-// A statusError ends a command with an exit status; nothing more is printed.
+// A statusError ends the program with an exit status and no further message.
 type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }

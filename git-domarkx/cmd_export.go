@@ -57,7 +57,8 @@ func (exportCmd) ExitOne() string {
 	return "The session is of another team, or --strict and something would be lost."
 }
 
-// reportFiles says which attached files a stream has no place for.
+// reportFiles lists the attached files that are not written, because the output is a
+// stream.
 func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
 	for _, f := range files {
 		fmt.Fprintf(inv.err, "%s: not written: %s (%d bytes); -o PATH writes it beside the document\n", visible(c.Revision), visibleLine(f.Path), f.Size)
@@ -93,7 +94,7 @@ func (c *exportCmd) Run(inv *invocation) error {
 		if err := export.WriteFile(c.Output); err != nil || revision.Message >= 0 {
 			return err
 		}
-		if info, err := os.Stat(c.Output); err != nil || !info.Mode().IsRegular() { // a device holds nothing
+		if info, err := os.Stat(c.Output); err != nil || !info.Mode().IsRegular() { // nothing can be read back from a device
 			return err
 		}
 		return sessions.RememberExport(inv.ctx, export, c.Output)

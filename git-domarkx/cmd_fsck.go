@@ -26,7 +26,7 @@ what to do. The objects of --json have the members severity, what, where and fix
 // ExitOne says what exit status 1 means.
 func (fsckCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run verifies what is stored.
+// Run verifies the stored sessions.
 func (c *fsckCmd) Run(inv *invocation) error {
 	source, err := inv.open()
 	if err != nil {
@@ -39,14 +39,15 @@ func (c *fsckCmd) Run(inv *invocation) error {
 	}
 	found := findings(stored)
 	list, err := source.store.List(inv.ctx)
-	if list == nil && err != nil { // those that cannot be read were found already
+	if list == nil && err != nil { // Fsck has already reported the unreadable sessions
 		return err
 	}
 	for i, info := range list {
 		progress.report("rendering sessions", int64(i), int64(len(list)))
 		rendered, err := source.sessions.CheckSnapshot(inv.ctx, info)
 		if err == nil && len(rendered) > 0 {
-			// A running git gc may have moved what it did not find.
+			// A concurrent git gc may have moved the missing objects: reopen the store
+			// and retry.
 			if err = source.store.Refresh(); err == nil {
 				rendered, err = source.sessions.CheckSnapshot(inv.ctx, info)
 			}
@@ -64,8 +65,8 @@ func (c *fsckCmd) Run(inv *invocation) error {
 	return printFindings(inv, found, c.JSON)
 }
 
-// draftFindings says which saves are not in their sessions, and which cannot be
-// read.
+// draftFindings reports the saves that did not become snapshots, and the drafts that
+// cannot be read.
 func (inv *invocation) draftFindings() []engine.Finding {
 	git, err := inv.git()
 	if err != nil {

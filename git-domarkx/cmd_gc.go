@@ -29,7 +29,7 @@ what to do. The objects of --json have the members severity, what, where and fix
 // ExitOne says what exit status 1 means.
 func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run tidies up.
+// Run cleans up.
 func (c *gcCmd) Run(inv *invocation) error {
 	source, err := inv.open()
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *gcCmd) Run(inv *invocation) error {
 	return printFindings(inv, found, c.JSON)
 }
 
-// removeUnpacked removes the files of versions that earlier programs unpacked for their
+// removeUnpacked removes the versions that earlier releases unpacked into files for their
 // mounts.
 func (inv *invocation) removeUnpacked() error {
 	git, err := inv.git()

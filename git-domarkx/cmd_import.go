@@ -20,13 +20,13 @@ type importCmd struct {
 	Paths  []string  `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
 }
 
-// A linksFlag is an option whose value may be left out.
+// A linksFlag is an option with an optional value.
 type linksFlag struct {
 	given     bool
-	workspace string // "" when it was left out
+	workspace string // "" if no value was given
 }
 
-// Decode takes the value that follows "=", if any.
+// Decode reads the value after "=", if any.
 func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
 	l.given = true
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
@@ -42,7 +42,7 @@ func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// IsBool says that the option takes no argument that stands by itself.
+// IsBool makes the parser accept the option without a value.
 func (linksFlag) IsBool() bool { return true }
 
 func (importCmd) Help() string {
@@ -184,10 +184,11 @@ func (c *importCmd) Run(inv *invocation) error {
 	return badInput(inv, result.Bad)
 }
 
-// packMemory is how many bytes of packs stay in memory where a whole session goes by.
+// packMemory is how many bytes of packs stay in memory while a whole session is
+// processed.
 const packMemory = 32 << 20
 
-// checkAs says whether --as suits the paths.
+// checkAs returns a usage error if --as does not fit the paths.
 func (c *importCmd) checkAs() error {
 	if slices.Contains(c.Paths, "-") {
 		if c.As == "" {
@@ -207,7 +208,8 @@ func (c *importCmd) checkAs() error {
 	return nil
 }
 
-// isOneDocument reports whether one document is to be imported, and no folder.
+// isOneDocument reports whether the command names exactly one document, and not a
+// directory.
 func (c *importCmd) isOneDocument() bool {
 	if len(c.Paths) != 1 {
 		return false
@@ -247,8 +249,8 @@ func (c *importCmd) print(inv *invocation, result engine.Import) error {
 	return nil
 }
 
-// badInput prints what is wrong with documents, and ends a command that read bad
-// ones.
+// badInput prints the errors of the documents that could not be imported, and returns
+// errNo if there were any.
 func badInput(inv *invocation, bad []error) error {
 	if len(bad) == 0 {
 		return nil

@@ -77,7 +77,7 @@ func snapshotRowOf(i domarkx.Info) snapshotRow {
 	return snapshotRow{OID: oidField(i.ID), Date: timeField(i.Date), Messages: i.Messages, Subject: i.Subject}
 }
 
-// printLog prints the entries of a log as they are read: there may be a million.
+// printLog prints the entries of a log as it reads them: there may be a million.
 func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row func(E) R) error {
 	w := newResultWriter[R](inv, c.JSON)
 	n := 0
@@ -100,7 +100,7 @@ func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row
 	return w.end()
 }
 
-// patches prints snapshots, and what each changed.
+// patches prints snapshots, each with its changes.
 func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log iter.Seq2[domarkx.Info, error]) error {
 	if err := inv.page(); err != nil {
 		return err

@@ -64,8 +64,9 @@ func (c *manCmd) Run(inv *invocation) error {
 	return newPage(node).writeMan(inv.out)
 }
 
-// manualDir returns where man(1) looks for the pages of programs in this one's folder (see
-// manpath(5), "MANPATH_MAP", and man(1) of FreeBSD and macOS).
+// manualDir returns the directory where man(1) looks for the manual pages of programs in
+// this program's directory (see manpath(5), "MANPATH_MAP", and man(1) of FreeBSD and
+// macOS).
 func manualDir() (string, error) {
 	program, err := exec.LookPath("git-domarkx")
 	if err != nil {
@@ -103,7 +104,7 @@ func writePage(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// allPages returns the program's own page and that of each command.
+// allPages returns the program's own page and the page of each command.
 func allPages(model *kong.Application) []*page {
 	return pagesOf(model.Node)
 }

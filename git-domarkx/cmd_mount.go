@@ -52,7 +52,7 @@ The folder.
 `
 }
 
-// Run mounts.
+// Run mounts the sessions.
 func (c *mountCmd) Run(inv *invocation) error {
 	dir, err := inv.mountDir(c.Dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *mountCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	there, ok := mountAt(dir) // perhaps of another repository
+	there, ok := mountAt(dir) // possibly the mount of another repository
 	if i := slices.IndexFunc(mounts, func(m mountState) bool { return m.note == ours }); i >= 0 {
 		there, ok = mounts[i], true
 	}
@@ -75,7 +75,7 @@ func (c *mountCmd) Run(inv *invocation) error {
 			return fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
 		}
 		if there.note == ours {
-			return c.printPath(inv, dir) // it is there already
+			return c.printPath(inv, dir) // already mounted
 		}
 	}
 	if err := makeMountPoint(dir); err != nil {
@@ -90,8 +90,9 @@ func (c *mountCmd) Run(inv *invocation) error {
 	return c.printPath(inv, dir)
 }
 
-// makeMountPoint makes the folder, which has to be empty: what is in it would be
-// hidden. Where sessions are mounted, dead or alive, it is not looked at.
+// makeMountPoint creates the directory. An existing one must be empty, because the mount
+// would hide its contents. It does not look into a directory on which sessions are
+// mounted, even by a dead server.
 func makeMountPoint(dir string) error {
 	if _, mounted := fusefs.SourceOf(dir); mounted {
 		return nil

@@ -57,7 +57,7 @@ func (pullCmd) ExitOne() string {
 	return "A session was rejected, and its line says why; or a merge left a conflict."
 }
 
-// Run exchanges sessions with the remote.
+// Run pulls from the remote.
 func (c *pullCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *pullCmd) Run(inv *invocation) error {
 	return errors.Join(c.printExchange(inv, told, err), inv.mentionMerged(sessions, told), inv.mentionAttached(sessions, before))
 }
 
-// mentionAttached says which sessions work in another workspace than before.
+// mentionAttached reports which sessions use another workspace than before.
 func (inv *invocation) mentionAttached(sessions *engine.SessionManager, before map[string]string) error {
 	now, err := sessions.Attached(inv.ctx)
 	if err != nil || inv.opts.Quiet {

@@ -46,7 +46,7 @@ func (pushCmd) ExitOne() string {
 	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending: the others were sent."
 }
 
-// Run exchanges sessions with the remote.
+// Run pushes to the remote.
 func (c *pushCmd) Run(inv *invocation) error {
 	if c.All && len(c.Names) > 0 {
 		return usagef("--all sends every session; it takes no NAME")
@@ -65,7 +65,7 @@ func (c *pushCmd) Run(inv *invocation) error {
 		return printIgnored(inv, ignored)
 	}
 	if err == nil && c.All {
-		for name := range inv.opened.pending { // not stored at all yet
+		for name := range inv.opened.pending { // these have no snapshot yet
 			if !slices.ContainsFunc(told, func(e engine.Exchange) bool { return e.Name == name }) {
 				told = append(told, engine.Exchange{Name: name, Status: engine.Pending, Failed: true})
 			}
@@ -77,10 +77,10 @@ func (c *pushCmd) Run(inv *invocation) error {
 	return c.printExchange(inv, told, err)
 }
 
-// maxIgnored is how many ignored files are listed.
+// maxIgnored is the maximum number of ignored files that are listed.
 const maxIgnored = 50
 
-// printIgnored lists the files that kept a push from being sent.
+// printIgnored lists the ignored files that prevented a push.
 func printIgnored(inv *invocation, e *engine.IgnoredError) error {
 	for i, f := range e.Files {
 		if i == maxIgnored && len(e.Files) > maxIgnored+1 {

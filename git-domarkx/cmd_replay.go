@@ -42,7 +42,7 @@ func (c *replayCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var broken error // of the output
+	var broken error // the first errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true
 	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
@@ -69,7 +69,7 @@ type replayRow struct {
 	Verdict  string       `json:"verdict" head:"VERDICT" doc:"same or differs"`
 }
 
-// An outcomeField is a version, or the code of an error.
+// An outcomeField is a workspace version, or an error code.
 type outcomeField string
 
 func (o outcomeField) cell() cell {

@@ -63,14 +63,14 @@ func (runCmd) ExitOne() string {
 	return "The session is not trusted, a resource cannot be opened, the setup script failed, or a call has an error for its result."
 }
 
-// Run makes the pending calls.
+// Run runs the pending calls.
 func (c *runCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {
 		return err
 	}
 	inv.mentionDrafts(c.Name)
-	var broken error // of the output
+	var broken error // errors of writing the output
 	w := newResultWriter[runRow](inv, c.JSON)
 	w.prompt = true
 	ran, err := sessions.Run(inv.ctx, engine.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
@@ -110,14 +110,14 @@ type runRow struct {
 	Workspace oidField `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version after the call"`
 }
 
-// printLine prints one result at once, for those that take their time.
+// printLine prints one result immediately, for commands whose results take time.
 func (inv *invocation) printLine(cells ...cell) error {
 	t := newTable()
 	t.add(cells...)
 	return errors.Join(t.write(inv), inv.out.Flush())
 }
 
-// showSetup shows what a setup script said that failed.
+// showSetup prints the output of a setup script that failed.
 func showSetup(w io.Writer, err error) {
 	var failed *engine.SetupError
 	if !errors.As(err, &failed) || failed.Output == "" {

@@ -46,7 +46,7 @@ Nothing is printed when there is nothing to say.
 `
 }
 
-// Run says what deserves attention.
+// Run reports what needs attention.
 func (c *statusCmd) Run(inv *invocation) error {
 	inv.patience = reportPatience
 	sessions, err := inv.sessions()

@@ -6,7 +6,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// projectHelp tells of the file that the sessions of a repository share.
+// projectHelp describes the configuration file that all sessions of a repository share.
 const projectHelp = `
 ## .domarkx.toml
 

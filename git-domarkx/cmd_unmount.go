@@ -44,7 +44,7 @@ func (c *unmountCmd) Run(inv *invocation) error {
 		return err
 	}
 	if made, err := inv.mountDir(""); err == nil && c.Dir == "" && dir == made {
-		os.Remove(dir) // mount makes it again; one of the user's is not empty or does not mind
+		os.Remove(dir) // mount creates it again; a directory with other files is not removed
 	}
 	return c.printPath(inv, dir)
 }

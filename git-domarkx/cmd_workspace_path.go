@@ -25,7 +25,7 @@ first call there. A resource that is no folder, such as a database, has no path.
 // ExitOne says what exit status 1 means.
 func (workspacePathCmd) ExitOne() string { return "The workspace is not live on this machine." }
 
-// Run prints the folders.
+// Run prints the directories.
 func (c *workspacePathCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

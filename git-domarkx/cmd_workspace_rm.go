@@ -56,7 +56,8 @@ type workspaceRmRow struct {
 	OID       oidField `json:"oid" head:"VERSION" doc:"its newest version, now in the trash; empty for none"`
 }
 
-// loss tells of changes that are lost; nil when they must not be.
+// loss returns a function that warns about lost changes, or nil if changes must not be
+// lost.
 func (inv *invocation) loss(force bool) func(error) {
 	if !force {
 		return nil

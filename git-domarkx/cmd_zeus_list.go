@@ -36,7 +36,7 @@ func (zeusListCmd) ExitOne() string {
 	return "A snapshot could not be read; the others were."
 }
 
-// A listed is a snapshot that can be restored.
+// listed is a snapshot that can be restored.
 type listed struct {
 	name string
 	doc  func() (*domarkx.Document, error)

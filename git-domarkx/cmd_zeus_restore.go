@@ -131,7 +131,8 @@ func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []str
 	return nil
 }
 
-// find returns the snapshot: a session, else a file of Zeus, which has no id.
+// find returns the snapshot with the name the user gave: a session, or else a file of
+// Zeus, for which the Info is zero.
 func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) (*domarkx.Document, domarkx.Info, error) {
 	revision, err := engine.ParseRevision(c.Name)
 	if err == nil {
@@ -165,12 +166,12 @@ func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) 
 	return nil, domarkx.Info{}, fmt.Errorf("%w; there is no such file in %s either; git domarkx zeus list shows what there is", err, filepath.Join(inv.zeusStateDir(), "snapshots"))
 }
 
-// zeusFile returns the path of a snapshot in Zeus's own folder.
+// zeusFile returns the path of a snapshot in Zeus's own directory.
 func (inv *invocation) zeusFile(name string) string {
 	return filepath.Join(inv.zeusStateDir(), "snapshots", name+".json")
 }
 
-// readSnapshot reads a snapshot of Zeus.
+// readSnapshot reads a snapshot file of Zeus.
 func readSnapshot(path string) (*domarkx.Document, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

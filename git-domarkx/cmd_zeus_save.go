@@ -123,7 +123,7 @@ func (c *zeusSaveCmd) closeAll(inv *invocation, desk *agents.Desk, live agents.L
 
 var notInSlug = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
 
-// slug returns a snapshot's name as Zeus writes it into that of the file.
+// slug returns a snapshot's name in the form that Zeus uses in file names.
 func slug(name string) string {
 	s := strings.Trim(notInSlug.ReplaceAllString(strings.TrimSpace(name), "-"), "-._")
 	if s == "" {
@@ -132,12 +132,13 @@ func slug(name string) string {
 	return s[:min(len(s), 150)]
 }
 
-// maxSameName bounds how many snapshots of one name and second there can be.
+// maxSameName bounds the number of snapshots with the same name and second.
 const maxSameName = 1000
 
-// store makes a session of a snapshot, and a file in Zeus's folder. It returns the
-// name of both. The file comes first: it can be removed without a trace, and what a
-// kill leaves is a snapshot like one that Zeus saved itself.
+// store saves a snapshot as a session and as a file in Zeus's directory, both under the
+// name that it returns. It writes the file first: the file can be removed without a
+// trace, and if the program is killed in between, the file is a snapshot like any that
+// Zeus saved itself.
 func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now time.Time) (string, error) {
 	name := c.Name
 	if name == "" {
@@ -165,7 +166,7 @@ func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now
 			return name, nil
 		}
 		if err != nil {
-			// What went wrong may have done so when the session was stored already.
+			// The error may have come after the session was stored.
 			if there, _ := isSession(context.WithoutCancel(inv.ctx), source.sessions, name); there {
 				inv.warn(fmt.Errorf("warning: %w", err))
 				return name, nil
@@ -189,7 +190,7 @@ func isSession(ctx context.Context, sessions *engine.SessionManager, name string
 	return err == nil, err
 }
 
-// numberedSnapshot returns the n-th name to try, as Zeus numbers them.
+// numberedSnapshot returns the name of attempt n, numbered as Zeus does it.
 func numberedSnapshot(base string, n int) string {
 	if n == 0 {
 		return base
@@ -197,7 +198,8 @@ func numberedSnapshot(base string, n int) string {
 	return fmt.Sprintf("%s-%d", base, n)
 }
 
-// importSnapshot makes a session of a snapshot, unless the name is taken.
+// importSnapshot imports a snapshot as a session. It reports whether the name was already
+// taken.
 func importSnapshot(inv *invocation, sessions *engine.SessionManager, name string, snapshot []byte) (taken bool, err error) {
 	result, err := sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// A style is a colour or weight of text on a terminal (ECMA-48, SGR).
+// A style is a colour or weight of terminal text (ECMA-48, SGR).
 type style string
 
 // The styles.
@@ -12,9 +12,9 @@ const (
 	cyan  style = "\x1b[36m"
 )
 
-// color returns how a piece of text is dressed in a style: by --color, else
-// NO_COLOR (https://no-color.org), else Git's color.domarkx and color.ui, else
-// whether the output is a terminal.
+// color returns a function that applies a style to text, or leaves the text unchanged if
+// colours are off. The first of these decides: --color, NO_COLOR (https://no-color.org),
+// Git's color.domarkx and color.ui, whether the output is a terminal.
 func (inv *invocation) color() func(style, string) string {
 	if inv.colored == nil {
 		on := inv.wantsColor()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// repository makes an empty repository, and makes it the current folder.
+// repository creates an empty repository and changes into it.
 func repository(t *testing.T, config ...string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,37 +8,37 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 )
 
-// A candidate is a word that the user may want to type, and what it means.
+// A candidate is a possible completion of a word, with its description.
 type candidate struct{ word, about string }
 
-// A valueKind says what a word on the command line names.
+// A valueKind is the kind of thing that a word on the command line names.
 type valueKind int
 
 // The kinds of values.
 const (
-	valueNone      valueKind = iota // nothing that can be listed
+	valueNone      valueKind = iota // a value that cannot be listed
 	valueWord                       // one of expectation.words
-	valueFile                       // the shell lists these
-	valueFolder                     // the shell lists these
-	valueSession                    // or a snapshot or message of one
+	valueFile                       // completed by the shell
+	valueFolder                     // completed by the shell
+	valueSession                    // a session, or a snapshot or message of one
 	valueRemoved                    // a session in the trash
-	valueRemote                     // a remote of Git
-	valueFetched                    // a session of the remote that is the argument before
-	valueWorkspace                  // or a version of one, or the message that is linked to it
-	valueResource                   // of the workspace or session that is the argument before
+	valueRemote                     // a Git remote
+	valueFetched                    // a session of the remote in the preceding argument
+	valueWorkspace                  // a workspace, a version of one, or a message linked to one
+	valueResource                   // a resource of the workspace or session in the preceding argument
 	valueZeus                       // a snapshot of agents
 )
 
-// An expectation is what may stand at the cursor of a command line.
+// An expectation describes what can stand at the cursor of a command line.
 type expectation struct {
 	kind   valueKind
-	prefix string      // what the word begins with before the value, as "--format="
-	typed  string      // what has been typed of the value
-	words  []candidate // of valueWord
-	before string      // the argument before the cursor; "" when there is none
+	prefix string      // the part of the word before the value, such as "--format="
+	typed  string      // the part of the value that the user has typed
+	words  []candidate // the candidates of valueWord
+	before string      // the argument before the cursor; "" if it is the first
 }
 
-// expect returns what the last of the words behind "git domarkx" may be.
+// expect returns what the last of the words after "git domarkx" can be.
 func expect(model *kong.Application, words []string) expectation {
 	typed := words[len(words)-1]
 	node := model.Node
@@ -83,8 +83,8 @@ func expect(model *kong.Application, words []string) expectation {
 	return expectation{kind: valueWord, typed: typed, words: flagWords(node, model)}
 }
 
-// flagOf returns the option that a word gives, nil when there is no such option, and
-// whether its value is in the same word.
+// flagOf returns the option that a word names, or nil if no option matches, and whether
+// the word also contains the value.
 func flagOf(node *kong.Node, model *kong.Application, word string) (flag *kong.Flag, attached bool) {
 	flags := append(node.Flags[:len(node.Flags):len(node.Flags)], model.Flags...)
 	if long, ok := strings.CutPrefix(word, "--"); ok {
@@ -150,7 +150,7 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 	switch {
 	case arg.Enum != "":
 		e.kind, e.words = valueWord, plainWords(arg.EnumSlice())
-	case arg.Name == "COMMAND": // of help and man
+	case arg.Name == "COMMAND": // an argument of help and man
 		described := model.Node
 		for _, word := range arguments {
 			if described = childOf(described, word); described == nil {
@@ -167,7 +167,7 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 	return e
 }
 
-// kindOf returns what an argument of a command names.
+// kindOf returns what kind of value an argument of a command names.
 func kindOf(node *kong.Node, arg string, place int) valueKind {
 	switch verb := verbOf(node); {
 	case verb == "restore":

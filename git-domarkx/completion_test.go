@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestExpect checks what may stand at the end of a command line.
 func TestExpect(t *testing.T) {
 	for line, want := range map[string]expectation{
 		"":                              {kind: valueWord},

@@ -1,9 +1,9 @@
 // Command git-domarkx keeps AI sessions in Git and shows them as Markdown files.
 //
-// The package parses the command line, wires the packages that do the work, and
-// prints: a file per command (cmd_<verb>.go), with its help text; every page of
-// help, manual and documentation is made from the same command model (page.go),
-// and so are the completions. Policy lives in the engine, not here.
+// This package parses the command line, connects the packages that do the work, and
+// prints results. Each command has a file cmd_<verb>.go, which includes its help text.
+// The help screens, manual pages, documentation (page.go) and completions are all
+// generated from one command model. Policy lives in the engine, not here.
 package main
 
 //go:generate go test -run "TestGenerated|TestReadme" -update .

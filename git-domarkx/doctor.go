@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// doctor looks for what keeps the program from working here. Its checks do not
-// depend on each other, and none ends the others.
+// doctor checks the requirements of the program on this machine. The checks are independent:
+// each runs even if others fail.
 type doctor struct {
 	inv   *invocation
 	found []engine.Finding
@@ -25,7 +25,7 @@ func (d *doctor) find(severity, what, where, fix string) {
 	d.found = append(d.found, engine.Finding{Severity: severity, What: what, Where: where, Fix: fix})
 }
 
-// git checks the program and the repository's formats.
+// git checks the Git program and the formats of the repository.
 func (d *doctor) git() {
 	git, err := d.inv.git()
 	if err != nil {
@@ -46,7 +46,8 @@ func (d *doctor) git() {
 	}
 }
 
-// manual checks that Git finds the manual page, which it shows for "git domarkx --help".
+// manual checks that Git can find the manual page, which it shows for "git domarkx
+// --help".
 func (d *doctor) manual() {
 	man, err := exec.LookPath("man")
 	if err != nil {
@@ -57,7 +58,7 @@ func (d *doctor) manual() {
 	}
 }
 
-// fuse checks what a mount needs.
+// fuse checks the requirements of a mount.
 func (d *doctor) fuse() {
 	if runtime.GOOS != "linux" {
 		return
@@ -81,12 +82,12 @@ func (d *doctor) fuse() {
 	}
 }
 
-// mounts reports mounts of the repository whose servers ended or do not answer, and what
-// was saved in them and is not stored yet.
+// mounts reports mounts of the repository whose servers died or do not answer, and saves
+// in them that are not stored yet.
 func (d *doctor) mounts() {
 	mounts, err := d.inv.mounts()
 	if err != nil {
-		return // without a repository there are none
+		return // no repository, so no mounts
 	}
 	for _, m := range mounts {
 		if m.dead {
@@ -100,7 +101,7 @@ func (d *doctor) mounts() {
 	}
 }
 
-// state checks the folder of what belongs to this machine.
+// state checks the directory with this machine's own state.
 func (d *doctor) state() {
 	git, err := d.inv.git()
 	if err != nil {
@@ -144,7 +145,7 @@ func (d *doctor) config() {
 	}
 }
 
-// refspecs warns of settings with which plain Git would move or remove sessions.
+// refspecs warns about refspecs with which plain Git would move or remove sessions.
 func (d *doctor) refspecs() {
 	git, err := d.inv.git()
 	if err != nil {

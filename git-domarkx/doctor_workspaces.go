@@ -2,11 +2,11 @@ package main
 
 import "github.com/domarkx/domarkx/git-domarkx/engine"
 
-// workspaces reports calls that were interrupted, and what is left of workspaces.
+// workspaces reports interrupted calls and leftover files of workspaces.
 func (d *doctor) workspaces() {
 	sessions, err := d.inv.sessions()
 	if err != nil {
-		return // the check of the repository says so
+		return // reported by the check of the repository
 	}
 	if err := sessions.CheckProject(d.inv.ctx); err != nil {
 		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), engine.ProjectFile, "correct the file; git domarkx help trust lists its keys")

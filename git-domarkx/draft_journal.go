@@ -10,11 +10,11 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// draftJournal is the journal of the mount as the engine wants it: what was
-// saved and could not become a snapshot, one for a session.
+// draftJournal gives the engine access to the journal of the mounts: the saves that could
+// not become snapshots, at most one for each session.
 type draftJournal struct{ dir string }
 
-// Put keeps a draft durably.
+// Put stores a draft durably.
 func (j draftJournal) Put(_ context.Context, d engine.Draft) error {
 	journal, err := drafts.Open(j.dir)
 	if err != nil {
@@ -42,7 +42,8 @@ func (j draftJournal) List(context.Context) ([]engine.Draft, error) {
 	return list, err
 }
 
-// files returns the paths of the files beside sessions that no session keeps, in order.
+// files returns, sorted, the paths of the files that were saved beside sessions and that no session
+// has attached.
 func (j draftJournal) files() ([]string, error) {
 	all, err := drafts.List(j.dir)
 	var paths []string
@@ -55,7 +56,7 @@ func (j draftJournal) files() ([]string, error) {
 	return paths, err
 }
 
-// Delete forgets the drafts of a session.
+// Delete removes the drafts of a session.
 func (j draftJournal) Delete(_ context.Context, name string) error {
 	return drafts.Discard(j.dir, name)
 }

@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 )
 
-// A desk is a file that the user changes in an editor. It stays until it is
-// cleared, so that nothing is lost when what comes after fails.
+// A desk is a temporary file that the user changes in an editor. The file stays until
+// clear removes it, so the text is not lost if a later step fails.
 type desk struct {
 	inv  *invocation
 	name string // of the session
-	path string // "" before the editor was opened
-	text []byte // what the editor began with
+	path string // "" until the editor starts
+	text []byte // the text that the editor started with
 }
 
-// edit lets the user change a text in the editor that Git would use, under the
-// session's name, so that the editor sees a Markdown file.
+// edit opens a text in the editor that Git would use and returns the changed text. The
+// file is named after the session and ends in .md, so that the editor recognises
+// Markdown.
 func (d *desk) edit(text []byte) ([]byte, error) {
 	inv, name := d.inv, d.name
 	git, err := inv.git()
@@ -57,8 +58,8 @@ func (d *desk) edit(text []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// clear takes the file away when its text is kept elsewhere; else the error says
-// where it is.
+// clear removes the file if its text is stored elsewhere or unchanged. Otherwise it keeps
+// the file and adds its path to the error.
 func (d *desk) clear(err error, kept bool) error {
 	switch {
 	case d.path == "":

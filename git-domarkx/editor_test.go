@@ -12,11 +12,11 @@ func TestDesk(t *testing.T) {
 	later := errors.New("the store is full")
 	for name, test := range map[string]struct {
 		editor  string
-		outcome error // of what comes after the editor
-		kept    bool  // the text is kept elsewhere
+		outcome error // error of the step after the editor
+		kept    bool  // whether the text is stored elsewhere
 		want    string
-		err     string // part of the error
-		left    bool   // the file stays
+		err     string // substring of the error
+		left    bool   // whether the file still exists
 	}{
 		"changed":                {`printf new >`, nil, false, "new", "", false},
 		"with blanks":            {`f() { printf 'a  b' >"$1"; }; f`, nil, false, "a  b", "", false},

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// field returns s as one field of a tab-separated line: tabs, line ends and
-// backslashes are escaped as \t, \n, \r and \\, and what is not UTF-8 is U+FFFD.
+// field returns s as one field of a tab-separated line. It escapes tabs, line ends and
+// backslashes as \t, \n, \r and \\, and replaces invalid UTF-8 with U+FFFD.
 func field(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return fieldEscapes.Replace(s)
@@ -17,13 +17,13 @@ func field(s string) string {
 
 var fieldEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// visible returns s as it can stand in a line on a terminal: no character of it
-// moves the cursor, changes a colour or turns the direction of writing.
+// visible escapes the characters of s that could control a terminal: those that move the
+// cursor, change colours or reverse the text direction.
 func visible(s string) string {
 	return escapeRunes(s, func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' })
 }
 
-// visibleLine is [visible] for one cell of a table: line ends are escaped too.
+// visibleLine is like [visible] but also escapes line ends, for one cell of a table.
 func visibleLine(s string) string { return escapeRunes(s, unsafeOnTerminal) }
 
 func escapeRunes(s string, bad func(rune) bool) string {
@@ -57,11 +57,11 @@ func unsafeOnTerminal(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-// A visibleWriter passes text on to a terminal, with what could control the
-// terminal made visible; line ends and tabs stay.
+// A visibleWriter escapes what could control a terminal, except line ends and tabs, and
+// writes the result to w.
 type visibleWriter struct {
 	w    io.Writer
-	held []byte // the beginning of a character, or a CR, whose end is not here yet
+	held []byte // an incomplete character or a CR at the end of the last Write
 }
 
 func (v *visibleWriter) Write(p []byte) (int, error) {
@@ -77,7 +77,7 @@ func (v *visibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes what was held back.
+// Close writes the bytes that are still held.
 func (v *visibleWriter) Close() error {
 	data := v.held
 	v.held = nil
@@ -91,7 +91,8 @@ func (v *visibleWriter) emit(data []byte) error {
 	return err
 }
 
-// incomplete returns how many bytes at the end of data wait for their rest.
+// incomplete returns how many bytes at the end of data may continue in the next Write: a
+// partial UTF-8 sequence or a CR.
 func incomplete(data []byte) int {
 	if len(data) > 0 && data[len(data)-1] == '\r' {
 		return 1

@@ -22,8 +22,7 @@ func TestField(t *testing.T) {
 	}
 }
 
-// A field can be read back: whatever is in it, a line has as many fields as it
-// was given.
+// No content of a field changes the number of fields in its line.
 func TestFieldKeepsItsPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")

@@ -17,13 +17,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A place is a repository in which the command runs and calls are made up.
+// A place is a repository in which a test runs commands and simulates calls.
 type place struct {
 	t   *testing.T
 	dir string
 }
 
-// newPlace makes a repository beside others of the test.
+// newPlace creates a repository in a temporary directory of its own.
 func newPlace(t *testing.T, args ...string) place {
 	t.Helper()
 	for key, value := range map[string]string{
@@ -37,7 +37,8 @@ func newPlace(t *testing.T, args ...string) place {
 	return p
 }
 
-// copied is the repository as it is now, for others to pull from.
+// copied returns a mirror clone of the repository in its present state, for others to
+// pull from.
 func (p place) copied() string {
 	p.t.Helper()
 	dir := p.t.TempDir()
@@ -56,7 +57,7 @@ func (p place) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// run runs the command and returns its stdout; want is its exit status.
+// run runs the command, checks that it exits with status want, and returns its output.
 func (p place) run(want int, args ...string) (stdout, stderr string) {
 	p.t.Helper()
 	p.t.Chdir(p.dir)
@@ -87,7 +88,7 @@ func (p place) open() *gitstore.Store {
 	return s
 }
 
-// sound fails the test when Git or the store finds damage.
+// sound fails the test if Git or the store finds damage.
 func (p place) sound() {
 	p.t.Helper()
 	p.git("fsck", "--strict")
@@ -98,8 +99,8 @@ func (p place) sound() {
 	}
 }
 
-// call makes up a call that a session made: a version of a workspace with these
-// files, and a message that is linked to it.
+// call simulates a call by a session: it commits a workspace version with these files,
+// and appends a message linked to that version.
 func (p place) call(session, workspace, config string, files map[string]string) domarkx.Version {
 	p.t.Helper()
 	s := p.open()
@@ -153,7 +154,7 @@ func (p place) called(ctx context.Context, s *gitstore.Store, session, workspace
 		e := domarkx.Entry{ID: domarkx.NewID(uint32(tip.Number), who.When), After: last.ID, Role: m.Role, Date: who.When.Unix(), Link: v.ID,
 			Layout: layout, JSON: domarkx.Blob{Data: append(m.Value().AppendJSON(nil, "", "  "), '\n')}}
 		info, err := tx.Append(ctx, domarkx.Commit{Parents: []string{tip.ID, v.ID}, Operation: "exec", Subject: "exec", Author: who, Committer: who,
-			Bytes: tip.Bytes + 1 + int64(layout.Size), // a blank line stands between messages
+			Bytes: tip.Bytes + 1 + int64(layout.Size), // messages are separated by an empty line
 			State: &domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{e}}}})
 		if err != nil {
 			return err
@@ -197,7 +198,7 @@ func TestWorkspacesTravel(t *testing.T) {
 	if out, _ := a.run(0, "pull", hub.dir, "plan"); out != "plan\tupdated\n" || a.ref("workspaces/plan") != second.ID {
 		t.Errorf("pull: %q", out)
 	}
-	// A workspace that moved without its session.
+	// The workspace changed, but the session did not.
 	third := a.call("other", "plan", private, one("4"))
 	if out, _ := a.run(0, "push", hub.dir, "plan"); out != "plan\tupdated\n" || hub.ref("workspaces/plan") != third.ID {
 		t.Errorf("push: %q", out)
@@ -211,7 +212,7 @@ func TestWorkspacesTravel(t *testing.T) {
 		}
 		p.sound()
 	}
-	// Removed together, there and here.
+	// Removing the session and its workspace propagates.
 	b.run(0, "rm", "plan")
 	if out, _ := b.run(0, "push", hub.dir); out != "plan\tremoved there\n" || hub.refs() != "" {
 		t.Errorf("push: %q\n%s", out, hub.refs())
@@ -248,7 +249,8 @@ func TestRemovedThereAndChangedHere(t *testing.T) {
 	}
 }
 
-// Both sides make the same commits, and a third comes to them in another way.
+// Both sides create the same merge commits. A third clone reaches them in a different
+// order.
 func TestDivergedWorkspaces(t *testing.T) {
 	a, b, c := newPlace(t), newPlace(t), newPlace(t)
 	a.run(0, "append", "--new", "-m", "x", "plan")
@@ -256,7 +258,8 @@ func TestDivergedWorkspaces(t *testing.T) {
 	base := a.copied()
 	b.run(0, "pull", base)
 	c.run(0, "pull", base)
-	// b has the greater number, but the last message is one of a or c: ids tell.
+	// b has the higher message number, but the last message is from a or c: the ids
+	// decide.
 	b.call("plan", "plan", private, one("b1"))
 	b.call("plan", "plan", private, one("b2"))
 	a.call("plan", "plan", private, one("a1"))
@@ -291,7 +294,7 @@ func TestDivergedWorkspaces(t *testing.T) {
 			t.Errorf("pull: %q", out)
 		}
 	}
-	// c goes another way.
+	// c merges in a different order.
 	c.run(0, "pull", b0)
 	c.run(0, "pull", a0)
 	a.run(0, "pull", c0)
@@ -330,7 +333,7 @@ func TestWorkspacesOfOtherNames(t *testing.T) {
 	if refs := b.refs(); !strings.Contains(refs, "refs/domarkx/workspaces/shared") || strings.Contains(refs, "plan") {
 		t.Errorf("the clone has\n%s", refs)
 	}
-	// Linked, but worked in no more.
+	// The session is linked to this workspace but no longer uses it.
 	a.run(0, "append", "--new", "-m", "x", "third")
 	a.call("third", "old", private, one("3"))
 	a.run(0, "push", hub.dir, "third")
@@ -361,7 +364,7 @@ func TestRenamedWorkspaceGoesAlong(t *testing.T) {
 
 func TestLinksOfAStranger(t *testing.T) {
 	hub, a, b := newPlace(t, "--bare"), newPlace(t), newPlace(t)
-	// A session whose message claims a version that is private to b.
+	// The message claims a link to a version that is private to b.
 	b.run(0, "append", "--new", "-m", "x", "private")
 	secret := b.call("private", "private", private, one("secret"))
 	a.run(0, "append", "--new", "-m", "x", "evil")
@@ -383,7 +386,7 @@ func TestLinksOfAStranger(t *testing.T) {
 	if out, _ := b.run(1, "pull", hub.dir); !strings.Contains(out, "rejected") {
 		t.Errorf("pull: %q", out)
 	}
-	b.git("fetch", "-q", hub.dir, "refs/domarkx/sessions/evil:refs/domarkx/sessions/evil") // past the checks of pull
+	b.git("fetch", "-q", hub.dir, "refs/domarkx/sessions/evil:refs/domarkx/sessions/evil") // without the checks of pull
 	if out, _ := b.run(0, "log", "--messages", "evil"); strings.Contains(out, secret.ID) {
 		t.Errorf("the link counts: %q", out)
 	}
@@ -414,7 +417,7 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 	a.run(0, "push", hub.dir, "plan")
 	before := hub.refs()
 	a.call("plan", "plan", private, map[string]string{"ok": "1", ".env": "TOKEN=1"})
-	gone := a.call("plan", "plan", private, map[string]string{"ok": "2"}) // it is in the history
+	gone := a.call("plan", "plan", private, map[string]string{"ok": "2"}) // .env is now only in the history
 	out, stderr := a.run(1, "push", hub.dir)
 	if out != "" || !strings.Contains(stderr, "files/.env in version ") || !strings.Contains(stderr, "--allow-ignored") || hub.refs() != before {
 		t.Errorf("push: %q, %q", out, stderr)
@@ -423,9 +426,9 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 		t.Errorf("push: %q", out)
 	}
 	a.call("plan", "plan", private, map[string]string{"ok": "3"})
-	a.run(0, "push", hub.dir) // what the remote has is asked no more
+	a.run(0, "push", hub.dir) // versions that the remote already has are not checked again
 
-	// The place of a resource with a path counts.
+	// For a resource with a path, .gitignore applies at that path.
 	a.run(0, "append", "--new", "-m", "x", "site")
 	inPlace := `{"type": "filesystem", "path": "site"}`
 	a.call("site", "site", inPlace, map[string]string{"index": "1", "a.log": "2"})
@@ -438,11 +441,11 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.dir, "site", "a.log"), []byte("2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.git("add", "-f", "site/a.log") // who tracks it has others see it
+	a.git("add", "-f", "site/a.log") // a tracked file is meant to be shared
 	a.run(0, "push", hub.dir, "site")
 }
 
-// Of many versions only what changed is looked at.
+// Over many versions, push only checks the changed files.
 func TestIgnoredFilesOfManyVersions(t *testing.T) {
 	hub, a := newPlace(t, "--bare"), newPlace(t)
 	a.run(0, "append", "--new", "-m", "x", "plan")

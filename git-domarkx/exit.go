@@ -12,25 +12,25 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// The exit statuses; signals give 128 and their number.
+// Exit statuses. A signal gives 128 plus its number.
 const (
 	exitOK    = 0
-	exitNo    = 1 // the answer is no, or some input was bad
+	exitNo    = 1 // the answer is no, or part of the input was bad
 	exitFatal = 128
 	exitUsage = 129
 )
 
-// errNo ends a command whose answer is no, or that has reported bad input
-// already; nothing more is printed.
+// errNo ends a command whose answer is no, or that has already reported bad input. It
+// prints nothing more.
 var errNo = errors.New("no")
 
-// errUsageShown ends a command that printed its usage because it was asked to.
+// errUsageShown ends a command after it printed the usage that the user asked for.
 var errUsageShown = errors.New("usage shown")
 
-// A usageError is a command line that cannot be understood.
+// A usageError is an invalid command line.
 type usageError struct {
 	msg     string
-	command string // "" when none was recognised
+	command string // "" if no command was recognised
 	usage   string
 }
 
@@ -81,8 +81,8 @@ func report(w io.Writer, err error) int {
 	return exitFatal
 }
 
-// isTrouble reports whether a disk is full, read-only or broken, which is fatal to
-// whatever needed it.
+// isTrouble reports whether err means that the disk is full, read-only or broken, or the
+// repository corrupt. These errors are fatal.
 func isTrouble(err error) bool {
 	for _, trouble := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, domarkx.ErrCorrupt} {
 		if errors.Is(err, trouble) {
@@ -92,7 +92,7 @@ func isTrouble(err error) bool {
 	return false
 }
 
-// reportBeside reports what else went wrong in a command whose answer is no.
+// reportBeside reports the other errors of a command whose answer is no.
 func reportBeside(w io.Writer, err error) int {
 	status := exitNo
 	for _, part := range joined(err) {
@@ -101,8 +101,9 @@ func reportBeside(w io.Writer, err error) int {
 	return status
 }
 
-// printError prints one error a line: a wrong document as PATH:LINE:COLUMN:
-// MESSAGE, which editors understand, anything else after the program's name.
+// printError prints one error per line. An error in a document has the form
+// PATH:LINE:COLUMN: MESSAGE, which editors understand; any other error follows the
+// program's name.
 func printError(w io.Writer, err error) {
 	if parts := joined(err); parts != nil {
 		for _, e := range parts {
@@ -114,7 +115,7 @@ func printError(w io.Writer, err error) {
 	if errors.As(err, &syntax) && syntax.Path != "" {
 		text := syntax.Error()
 		if strings.HasPrefix(err.Error(), text) {
-			text = err.Error() // with what to do about it
+			text = err.Error() // the full text, including advice
 		}
 		fmt.Fprintln(w, visible(text))
 		return
@@ -122,7 +123,7 @@ func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "git-domarkx: %s\n", visible(err.Error()))
 }
 
-// printWarning prints what is wrong with something that was taken all the same.
+// printWarning prints a problem with input that was accepted.
 func printWarning(w io.Writer, err error) {
 	var syntax *domarkx.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -137,8 +138,8 @@ func printWarning(w io.Writer, err error) {
 	printError(w, &warning)
 }
 
-// joined returns the errors that [errors.Join] made one of, and nil for an error
-// that speaks of several in a sentence of its own.
+// joined returns the errors inside a result of [errors.Join]. It returns nil for an error
+// that wraps several but has a message of its own.
 func joined(err error) []error {
 	list, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -154,7 +155,7 @@ func joined(err error) []error {
 	return list.Unwrap()
 }
 
-// plainParseError says in one sentence what the parser did not understand.
+// plainParseError rewrites an error of the parser as a plain sentence.
 func plainParseError(err error) string {
 	msg := strings.NewReplacer("<", "", ">", "", " ...", "").Replace(err.Error())
 	if argument, ok := unexpectedArgument(err); ok {

@@ -15,8 +15,8 @@ const (
 	severityInfo    = "info"
 )
 
-// printFindings prints what fsck, doctor or gc found, the worst first; an error
-// among it ends the command with the answer no.
+// printFindings prints the findings of fsck, doctor or gc, most severe first. It returns
+// errNo if any has severity error.
 func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 	rank := []string{severityError, severityWarning, severityInfo}
 	slices.SortStableFunc(found, func(a, b engine.Finding) int {
@@ -31,7 +31,7 @@ func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 	return nil
 }
 
-// findingOption is the option of fsck, doctor and gc.
+// findingOption is the options of fsck, doctor and gc.
 type findingOption struct{ jsonOption }
 
 func (findingOption) row() any { return []findingRow{} }

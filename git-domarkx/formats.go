@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// checkFormat says whether there is a format of that name.
+// checkFormat returns an error if no format has that name.
 func checkFormat(name string) error {
 	names := formatNames()
 	if slices.Contains(names, name) {
@@ -17,8 +17,8 @@ func checkFormat(name string) error {
 	return usagef("format %q is not known, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// revisionIn opens the sessions for a revision that is to be written in a format.
-// Drafts of its session are mentioned.
+// revisionIn checks format, opens the sessions and parses a revision. It also mentions
+// drafts of the revision's session.
 func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManager, engine.Revision, error) {
 	if err := checkFormat(format); err != nil {
 		return nil, engine.Revision{}, err

@@ -1,6 +1,6 @@
 package main
 
-// Help is what the program's own page says.
+// Help returns the text of the program's own page.
 func (*commandLine) Help() string {
 	return `
 Git domarkx keeps AI sessions, conversations with a model, in the Git repository

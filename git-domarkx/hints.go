@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// hintNoSessions says on standard error how to get sessions where there are none: from a
-// remote, as far as is known without asking it, or from a document.
+// hintNoSessions prints on standard error how to get the first sessions: from a remote,
+// or by importing a document. It does not contact remotes.
 func (inv *invocation) hintNoSessions(opened source) {
 	if inv.opts.Quiet {
 		return
@@ -36,14 +36,14 @@ func (inv *invocation) hintNoSessions(opened source) {
 	fmt.Fprintf(inv.err, "There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s\n", visible(name), visible(name))
 }
 
-// allIsWell tells somebody at a terminal that a command had nothing to report.
+// allIsWell prints on a terminal that a command found nothing to report.
 func (inv *invocation) allIsWell(text string) {
 	if inv.out.tty && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, text)
 	}
 }
 
-// counted returns a number of things, as "5,000 sessions".
+// counted returns a number and a noun, such as "5,000 sessions".
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

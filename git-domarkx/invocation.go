@@ -11,23 +11,23 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// An invocation is what a command is run with. Everything in it that costs
-// time (the repository, the configuration) is opened when it is first asked for.
+// An invocation is the environment in which a command runs. It opens costly things, such
+// as the repository and the configuration, on first use.
 type invocation struct {
 	ctx     context.Context
-	args    []string // as typed, without the program's name
+	args    []string // as typed, without the program name
 	getenv  func(string) string
 	in      io.Reader
 	out     *output   // results
 	err     io.Writer // everything else
-	colored *bool     // whether the output has colours; nil when not known yet
+	colored *bool     // whether the output has colours; nil until first used
 	opts    *globals
 	model   *kong.Application
 
 	patience time.Duration // how long to wait for the server of a mount
 
-	repository *gitcmd.Git // nil until asked for
-	opened     source      // empty until asked for
+	repository *gitcmd.Git // nil until first used
+	opened     source      // empty until first used
 }
 
 func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
@@ -36,7 +36,7 @@ func newInvocation(ctx context.Context, getenv func(string) string, std stdio, o
 	return inv
 }
 
-// close writes out what is buffered, waits for the pager and closes the store.
+// close flushes the output, waits for the pager and closes the store.
 func (inv *invocation) close() error {
 	err := inv.out.close()
 	if inv.opened.store != nil {
@@ -45,7 +45,8 @@ func (inv *invocation) close() error {
 	return err
 }
 
-// readInput reads standard input to its end, or until the command is ended.
+// readInput reads standard input to its end. It returns early when the command is
+// cancelled.
 func (inv *invocation) readInput() ([]byte, error) {
 	type result struct {
 		data []byte
@@ -64,8 +65,8 @@ func (inv *invocation) readInput() ([]byte, error) {
 	}
 }
 
-// command returns the model of a command that is called by these words; without
-// words, that of the program.
+// command returns the model of the command that words name, or of the program if words is
+// empty.
 func (inv *invocation) command(words []string) (*kong.Node, error) {
 	node := inv.model.Node
 	for _, word := range words {
@@ -78,7 +79,7 @@ func (inv *invocation) command(words []string) (*kong.Node, error) {
 	return node, nil
 }
 
-// warn tells of what went wrong without ending the command.
+// warn prints an error without ending the command, unless --quiet is set.
 func (inv *invocation) warn(err error) {
 	if !inv.opts.Quiet {
 		printError(inv.err, err)

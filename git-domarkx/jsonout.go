@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// escapeControls escapes in a JSON text the characters that JSON leaves as they are and
-// that could control a terminal. They stand in strings only.
+// escapeControls escapes the characters that could control a terminal and that JSON
+// allows unescaped. In valid JSON, these occur only in strings.
 func escapeControls(data []byte) []byte {
 	if !bytes.ContainsFunc(data, unsafeInJSON) {
 		return data
@@ -23,6 +23,6 @@ func escapeControls(data []byte) []byte {
 	return escaped
 }
 
-// unsafeInJSON reports DEL, the C1 controls and what reorders text: JSON has to escape
-// other controls anyway.
+// unsafeInJSON reports whether r is DEL, a C1 control or a character that reorders text.
+// JSON encoders must escape all other control characters.
 func unsafeInJSON(r rune) bool { return r >= 0x7f && unsafeOnTerminal(r) }

@@ -15,9 +15,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A localState keeps what this clone records about its sessions in local.json among its
-// state, where it is durable, unlike Git's configuration. It implements
-// [engine.LocalState].
+// A localState stores what this clone records about its sessions, in the file local.json
+// in the state directory. Unlike Git's configuration, the file is synced to disk.
+// localState implements [engine.LocalState].
 type localState struct{ git *gitcmd.Git }
 
 // A localRecord is the content of local.json.
@@ -34,8 +34,8 @@ func (s localState) All(ctx context.Context, key string) ([]string, error) {
 	return r.Values[key], err
 }
 
-// Change replaces the values of a key. What an earlier version kept in Git's configuration
-// is taken over with the first change, and does not count from then on.
+// Change replaces the values of a key. The first change copies the values that earlier
+// releases kept in Git's configuration; from then on those are ignored.
 func (s localState) Change(ctx context.Context, key string, change func(values []string) []string) error {
 	dir := s.git.StateDir()
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
@@ -69,8 +69,8 @@ func (s localState) Change(ctx context.Context, key string, change func(values [
 
 func (s localState) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
 
-// read reads the file, and reports whether it exists. Without one, it is what an earlier
-// version kept. An empty file has no values.
+// read reads local.json, and reports whether it exists. If it does not, read returns the
+// values of earlier releases. An empty file has no values.
 func (s localState) read(ctx context.Context) (r localRecord, there bool, err error) {
 	data, err := os.ReadFile(s.path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +99,8 @@ func (s localState) read(ctx context.Context) (r localRecord, there bool, err er
 	return r, true, nil
 }
 
-// former returns what an earlier version kept in the repository's own configuration:
-// domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
+// former returns the values that earlier releases kept in the repository's Git
+// configuration: domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
 func (s localState) former(ctx context.Context) (localRecord, error) {
 	r := localRecord{Format: 1, Values: map[string][]string{}}
 	config, err := s.git.Config(ctx)

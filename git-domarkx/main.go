@@ -9,11 +9,11 @@ import (
 )
 
 func main() {
-	// It may have been started to supervise a command of a local_shell.
+	// The program may have been started to supervise a command of a local_shell.
 	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
-	// In a container of a docker_sandbox this program is process 1.
+	// In a container of a docker_sandbox, the program runs as process 1.
 	if code, ok := dockersandbox.AgentMain(os.Args); ok {
 		os.Exit(code)
 	}

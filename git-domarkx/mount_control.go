@@ -15,27 +15,28 @@ import (
 	"github.com/domarkx/domarkx/fusefs"
 )
 
-// What a command can ask the server of a mount.
+// The questions that a command can ask the server of a mount.
 const (
-	askAlive  = "alive"  // whether it answers
-	askSettle = "settle" // to make snapshots of what was saved, now
+	askAlive  = "alive"  // do you answer?
+	askSettle = "settle" // create snapshots of all saves now
 )
 
-// controlAnswer is what the server of a mount answers.
+// controlAnswer is the answer of a mount's server.
 type controlAnswer struct {
 	Pending []string `json:"pending,omitempty"` // sessions whose saves could not become snapshots
 }
 
-// controlPath returns the socket of the server whose note is at a path.
+// controlPath returns the path of a server's socket, given the path of its note.
 func controlPath(note string) string { return note + ".socket" }
 
-// control answers commands until the server of a mount ends.
+// control answers the questions of commands until the server of a mount ends.
 type control struct {
 	server   *fusefs.Server
 	listener net.Listener
 }
 
-// serveControl listens on a socket. Without one, commands wait for the server's own time.
+// serveControl listens on a socket. If it cannot, commands wait until the server stores
+// saves by itself.
 func serveControl(ctx context.Context, server *fusefs.Server, path string, log *slog.Logger) *control {
 	address, release, err := socketAddress(path)
 	if err != nil {
@@ -43,13 +44,13 @@ func serveControl(ctx context.Context, server *fusefs.Server, path string, log *
 		return &control{}
 	}
 	defer release()
-	os.Remove(path) // of a server that was killed
+	os.Remove(path) // left behind by a killed server
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", address)
 	if err != nil {
 		log.Error("listening for commands", "err", err)
 		return &control{}
 	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false) // its address may be no path
+	listener.(*net.UnixListener).SetUnlinkOnClose(false) // the address can be a /proc path, which Close must not remove
 	c := &control{server, listener}
 	go c.serve(context.WithoutCancel(ctx))
 	return c
@@ -80,15 +81,15 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	json.NewEncoder(conn).Encode(a)
 }
 
-// end stops listening.
+// end closes the socket.
 func (c *control) end() {
 	if c.listener != nil {
 		c.listener.Close()
 	}
 }
 
-// ask asks the server behind a socket. The error is os.ErrDeadlineExceeded when it does
-// not answer in time.
+// ask sends a question to the server that listens on a socket. If the server does not
+// answer in time, the error is os.ErrDeadlineExceeded.
 func ask(ctx context.Context, path, question string) (controlAnswer, error) {
 	address, release, err := socketAddress(path)
 	if err != nil {
@@ -110,8 +111,8 @@ func ask(ctx context.Context, path, question string) (controlAnswer, error) {
 	return a, json.NewDecoder(conn).Decode(&a)
 }
 
-// socketAddress returns an address for a socket whose path may be longer than addresses
-// of sockets can be (unix(7)).
+// socketAddress returns an address for a socket whose path may be too long for a socket
+// address (unix(7)). The caller must call release after use.
 func socketAddress(path string) (address string, release func(), err error) {
 	const longest = 100
 	if len(path) <= longest || runtime.GOOS != "linux" {

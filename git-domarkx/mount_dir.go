@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// mountDir returns the folder to mount on, absolute: the one that was named, else
-// that of domarkx.mount.dir, else one of this user and repository that goes when
-// the machine does.
+// mountDir returns the absolute path of the mount point: the directory the user named,
+// else domarkx.mount.dir, else a directory specific to this user and repository that
+// disappears at reboot.
 func (inv *invocation) mountDir(named string) (string, error) {
 	if named != "" {
 		return filepath.Abs(named)
@@ -47,9 +47,8 @@ func (inv *invocation) mountDir(named string) (string, error) {
 	return filepath.Join(base, "git-domarkx", mountName(git)), nil
 }
 
-// besideDir returns where the mount on a folder has the versions of workspaces when
-// they cannot be inside, "" when they can: only root may look into the mount of a
-// user, and mounting inside it takes that.
+// besideDir returns where the versions of workspaces are mounted if that cannot be inside
+// the mount on dir, and "" if it can. Only root can mount inside a FUSE mount.
 func (inv *invocation) besideDir(dir string) (string, error) {
 	if os.Geteuid() == 0 && runtime.GOOS == "linux" {
 		return "", nil
@@ -65,7 +64,8 @@ func (inv *invocation) besideDir(dir string) (string, error) {
 	return filepath.Join(base, "git-domarkx", fmt.Sprintf("workspaces-%x", sum[:8])), nil
 }
 
-// mountName tells a person which repository it is, and no other has it.
+// mountName returns a name for the repository's mount that people recognise and that is
+// unique.
 func mountName(git *gitcmd.Git) string {
 	sum := sha256.Sum256([]byte(git.CommonDir))
 	name := filepath.Base(git.WorkTree)
@@ -75,8 +75,8 @@ func mountName(git *gitcmd.Git) string {
 	return fmt.Sprintf("%s-%x", name, sum[:4])
 }
 
-// runtimeDir returns the user's runtime folder (XDG Base Directory
-// Specification), or a private one below the folder of temporary files.
+// runtimeDir returns the user's runtime directory (XDG Base Directory Specification), or
+// a private directory below the temporary directory.
 func (inv *invocation) runtimeDir() (string, error) {
 	if dir := inv.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && writable(dir) {
 		return dir, nil
@@ -89,8 +89,8 @@ func (inv *invocation) runtimeDir() (string, error) {
 
 func uid() string { return strconv.Itoa(os.Getuid()) }
 
-// privateTemporary returns a folder below that of temporary files which nobody
-// else can use, or could have made.
+// privateTemporary returns a directory below the temporary directory that belongs to this
+// user and that no other user can access.
 func privateTemporary() (string, error) {
 	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid())
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -106,7 +106,7 @@ func privateTemporary() (string, error) {
 	return dir, nil
 }
 
-// writable reports whether dir is a folder in which this user can make another.
+// writable reports whether this user can create directories in dir.
 func writable(dir string) bool {
 	probe, err := os.MkdirTemp(dir, ".git-domarkx-")
 	return err == nil && os.Remove(probe) == nil

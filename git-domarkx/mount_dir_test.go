@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// in returns an invocation with an environment of its own.
+// in returns an invocation with the given environment.
 func in(t *testing.T, env map[string]string) *invocation {
 	t.Helper()
 	var b bytes.Buffer
@@ -66,7 +66,7 @@ func TestMountDirOfABareRepository(t *testing.T) {
 
 func TestRuntimeDirIsPrivate(t *testing.T) {
 	if writable("/run/user/" + uid()) {
-		t.Setenv("XDG_RUNTIME_DIR", "") // there is a better one; the fallback is tested on its own
+		t.Setenv("XDG_RUNTIME_DIR", "") // so that the fallback is used
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

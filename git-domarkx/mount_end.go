@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs"
 )
 
-// unmountDir returns the folder of the mount to end: the one that was named, else the
-// one that mount would use, else that of the only mount of the repository.
+// unmountDir returns the mount point to unmount: the directory the user named, else the
+// one that mount would use, else that of the repository's only mount.
 func (inv *invocation) unmountDir(named string) (string, error) {
 	dir, err := inv.mountDir(named)
 	if err != nil || named != "" {
@@ -38,8 +38,7 @@ func (inv *invocation) unmountDir(named string) (string, error) {
 	return dir, nil
 }
 
-// unmount ends a mount, and waits until its server has made snapshots of all that
-// was saved.
+// unmount ends a mount, and waits until its server has created snapshots of all saves.
 func (inv *invocation) unmount(dir string) error {
 	forServer := inv.getenv(unmountVariable) != ""
 	m, noted := mountAt(dir)
@@ -58,9 +57,9 @@ func (inv *invocation) unmount(dir string) error {
 	case err != nil || forServer:
 		return err
 	}
-	// What a dead one had beside it is dead too.
+	// A dead mount may have a second, equally dead mount beside it.
 	if beside, err := inv.besideDir(dir); err == nil && beside != "" && fusefs.Recover(inv.ctx, beside) == nil {
-		os.Remove(beside) // it may be gone, or not ours
+		os.Remove(beside) // may not exist or not be ours
 	}
 	if !noted {
 		return nil
@@ -68,9 +67,9 @@ func (inv *invocation) unmount(dir string) error {
 	return awaitServer(inv.ctx, m)
 }
 
-// forceUnmount takes a mount off its folder, whoever uses it and whether or not its
-// server answers. What was saved stays in the journal until the server or the next
-// command makes snapshots of it.
+// forceUnmount detaches a mount from its directory, even if programs use it or its server
+// does not answer. The saves stay in the journal until the server or the next command
+// creates snapshots of them.
 func (inv *invocation) forceUnmount(dir string) error {
 	m, noted := mountAt(dir)
 	var hangs error
@@ -85,7 +84,7 @@ func (inv *invocation) forceUnmount(dir string) error {
 		return err
 	}
 	if beside != "" {
-		os.Remove(beside) // it may be gone, or not ours
+		os.Remove(beside) // may not exist or not be ours
 	}
 	switch {
 	case !noted:
@@ -94,10 +93,10 @@ func (inv *invocation) forceUnmount(dir string) error {
 		if hangs != nil {
 			printError(inv.err, fmt.Errorf("warning: %s; its saves stay pending until it runs again or ends", noAnswer(m.pid)))
 		}
-		return removeNote(m.note) // the folder is free for another server
+		return removeNote(m.note) // lets another server mount on the directory
 	}
 	ctx, cancel := context.WithTimeout(inv.ctx, patience)
 	defer cancel()
-	awaitServer(ctx, m) // it ends when nobody uses the mount any more
+	awaitServer(ctx, m) // it ends when nobody uses the mount
 	return context.Cause(inv.ctx)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// registration is the note that a server leaves about its mount, locked while it
-// serves: the others of this repository are known by it.
+// registration is the note that a server writes about its mount. The server holds a lock
+// on the note while it serves. Commands find the repository's mounts by these notes.
 type registration struct {
 	Dir string `json:"dir"`
 	PID int    `json:"pid"`
@@ -25,8 +25,8 @@ type registration struct {
 	control *control
 }
 
-// register notes a mount on dir. In a repository that takes no writes nothing is
-// noted.
+// register writes the note about a mount on dir. If the repository is read-only, it
+// writes none.
 func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, error) {
 	path, err := registrationPath(git.CommonDir, dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, 
 		return &registration{}, ignoreReadOnly(err)
 	}
 	var file *os.File
-	for ours := false; !ours; ours = isFileAt(file, path) { // its owner may just remove it
+	for ours := false; !ours; ours = isFileAt(file, path) { // the previous owner may just have removed the file
 		if file != nil {
 			file.Close()
 		}
@@ -55,7 +55,7 @@ func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, 
 	return r, err
 }
 
-// isFileAt reports whether a path still leads to an open file.
+// isFileAt reports whether a path still refers to an open file.
 func isFileAt(file *os.File, path string) bool {
 	there, err := os.Stat(path)
 	if err != nil {
@@ -65,7 +65,8 @@ func isFileAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(there, open)
 }
 
-// lockSoon takes a lock that a process which is just dying may still have.
+// lockSoon takes a lock. It retries for a while, because a process that is exiting may
+// still hold it.
 func lockSoon(ctx context.Context, file *os.File) error {
 	for try := 0; ; try++ {
 		err := lockFile(file)
@@ -78,7 +79,7 @@ func lockSoon(ctx context.Context, file *os.File) error {
 	}
 }
 
-// pause waits a moment, unless the command is ended.
+// pause waits for a moment, or until the command is cancelled.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -100,7 +101,8 @@ func ignoreReadOnly(err error) error {
 	return err
 }
 
-// end takes the note away, unless "unmount --force" did and another server has left its own.
+// end removes the note, unless "unmount --force" has removed it and another server has
+// written its own.
 func (r *registration) end() error {
 	if r.file == nil {
 		return nil
@@ -115,7 +117,7 @@ func (r *registration) end() error {
 	return errors.Join(err, r.file.Close())
 }
 
-// removeNote removes a note and the socket beside it.
+// removeNote removes a note and the socket that belongs to it.
 func removeNote(path string) error {
 	if err := os.Remove(controlPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -123,7 +125,7 @@ func removeNote(path string) error {
 	return os.Remove(path)
 }
 
-// noteOf returns the path of the note about a mount of this repository on a folder.
+// noteOf returns the path of the note about a mount of this repository on a directory.
 func (inv *invocation) noteOf(dir string) (string, error) {
 	git, err := inv.git()
 	if err != nil {
@@ -132,8 +134,8 @@ func (inv *invocation) noteOf(dir string) (string, error) {
 	return registrationPath(git.CommonDir, dir)
 }
 
-// registrationPath returns the path of the note about a mount, of the repository with
-// that common directory, on a folder.
+// registrationPath returns the path of the note about a mount on dir, in the repository
+// with the given common directory.
 func registrationPath(commonDir, dir string) (string, error) {
 	dir, err := fusefs.Resolve(dir)
 	if err != nil {
@@ -143,15 +145,15 @@ func registrationPath(commonDir, dir string) (string, error) {
 	return filepath.Join(commonDir, "domarkx", "mounts", fmt.Sprintf("%x", sum[:8])), nil
 }
 
-// mountState is a mount of the repository.
+// mountState describes a mount of the repository.
 type mountState struct {
 	dir  string
 	pid  int
-	dead bool   // its process ended, and the folder is unusable
-	note string // the file about it
+	dead bool   // the server ended, and the directory is unusable
+	note string // the path of the note
 }
 
-// describe says who serves the mount and whether it answers.
+// describe says which process serves the mount and whether it answers.
 func (m mountState) describe(ctx context.Context) string {
 	if m.dead {
 		return "dead: git domarkx mount " + m.dir
@@ -162,9 +164,9 @@ func (m mountState) describe(ctx context.Context) string {
 	return fmt.Sprintf("served by process %d", m.pid)
 }
 
-// answers returns an error that says what is wrong when the server of a mount does not
-// answer within a second. The mount itself is not asked: who asks a server that is
-// stopped cannot be ended.
+// answers returns an error with advice if the server of a mount does not answer within a
+// second. It asks the socket and not the mount itself: a process that accesses the mount
+// of a stopped server cannot be killed.
 func (m mountState) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reportPatience)
 	defer cancel()
@@ -179,11 +181,11 @@ func (m mountState) answers(ctx context.Context) error {
 	return nil
 }
 
-// warnOfMounts warns of mounts whose servers do not answer.
+// warnOfMounts warns about mounts whose servers do not answer.
 func (inv *invocation) warnOfMounts() {
 	mounts, err := inv.mounts()
 	if err != nil {
-		return // a hint only; the command has said what it had to
+		return // only a hint, so its errors do not matter
 	}
 	for _, m := range mounts {
 		if m.dead {
@@ -195,13 +197,13 @@ func (inv *invocation) warnOfMounts() {
 	}
 }
 
-// ask asks the server of a mount.
+// ask sends a question to the server of a mount.
 func (m mountState) ask(ctx context.Context, question string) (controlAnswer, error) {
 	return ask(ctx, controlPath(m.note), question)
 }
 
-// isTimeout tells a server that does not answer from one that has no socket, as it is
-// starting or ending.
+// isTimeout reports whether the server did not answer in time. A missing socket is
+// another error: then the server is starting or ending.
 func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -225,8 +227,8 @@ func (inv *invocation) mounts() ([]mountState, error) {
 	return states, nil
 }
 
-// mountAt returns the mount of sessions on a folder, of whatever repository, if its
-// server left a note.
+// mountAt returns the mount of sessions on a directory, of any repository, if its server
+// left a note.
 func mountAt(dir string) (mountState, bool) {
 	source, ok := fusefs.SourceOf(dir)
 	if !ok || !filepath.IsAbs(source) {
@@ -239,12 +241,12 @@ func mountAt(dir string) (mountState, bool) {
 	return readMount(path, source)
 }
 
-// readMount reads the note about a mount of the repository with that common directory.
-// A note that is just being made or removed, or was left before the machine was started
-// anew, is none.
+// readMount reads the note about a mount of the repository with the given common
+// directory. It reports false for a note that is incomplete, just being removed, or left
+// from before a reboot.
 func readMount(path, commonDir string) (mountState, bool) {
 	if filepath.Ext(path) != "" {
-		return mountState{}, false // a socket
+		return mountState{}, false // a socket, not a note
 	}
 	data, err := os.ReadFile(path)
 	var r registration
@@ -270,8 +272,8 @@ func served(path string) bool {
 	return lockFile(file) != nil
 }
 
-// awaitServer waits until the server of a mount that is unmounted has made
-// snapshots of all that was saved.
+// awaitServer waits until the server of an unmounted mount has created snapshots of all
+// saves.
 func awaitServer(ctx context.Context, m mountState) error {
 	for served(m.note) {
 		if err := pause(ctx); err != nil {

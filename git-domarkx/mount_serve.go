@@ -17,8 +17,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// serve mounts on a folder and serves the mount until it is unmounted, by
-// whomever, or this process is asked to end.
+// serve mounts on a directory and serves the mount until a user unmounts it or this
+// process is asked to end.
 func (inv *invocation) serve(dir string) error {
 	waiter := inv.waiter()
 	server, note, err := inv.startServing(dir, waiter != nil)
@@ -49,7 +49,7 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	git := inv.repository
 	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 	if background {
-		if err := os.Chdir("/"); err != nil { // keep no folder of the user's busy
+		if err := os.Chdir("/"); err != nil { // do not keep the user's directory busy
 			return nil, nil, err
 		}
 	}
@@ -77,17 +77,17 @@ func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server
 	return server, note, nil
 }
 
-// serveWhileReading lets two threads more run than there are processors for this process, as it
-// was counted when it began (by cgroups too), unless the user says how many: one that waits for
-// a page of a mapped pack counts as running, and would keep the kernel from being answered.
+// serveWhileReading raises GOMAXPROCS by two, unless the user set it. A thread that waits
+// for a page of a memory-mapped pack counts as running; without spare threads, such waits
+// would delay the answers to the kernel.
 func serveWhileReading() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 	}
 }
 
-// untilUnmounted waits for the end of a mount. Asked to end, it unmounts; while
-// somebody uses the mount it stays whole, and is tried again.
+// untilUnmounted waits until the mount ends. When this process is asked to end, it
+// unmounts. While programs use the mount, it keeps serving and retries.
 func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
@@ -114,11 +114,13 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 	}
 }
 
-// unmountVariable tells an unmount that the server of the mount waits for it.
+// unmountVariable is set for an unmount that the server of the mount itself started and
+// waits for.
 const unmountVariable = "GIT_DOMARKX_UNMOUNT_ONLY"
 
-// unmountElsewhere unmounts from another process, or says who uses the mount: to
-// unmount asks the server, and one that is killed while it asks itself never ends.
+// unmountElsewhere unmounts from another process, or returns who uses the mount.
+// Unmounting sends requests to the server: a server that unmounts itself and is killed
+// while it waits for its own answer never ends.
 func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -126,7 +128,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	}
 	cmd := exec.Command(self, "unmount", "--", server.Dir())
 	cmd.Env = append(os.Environ(), unmountVariable+"=1")
-	detach(cmd) // the signal that ends the server is not for it
+	detach(cmd) // protects it from the signal that ends the server
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	err = cmd.Run()
@@ -134,7 +136,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	switch message := strings.TrimPrefix(strings.TrimSpace(said.String()), "git-domarkx: "); {
 	case err == nil:
 		return "", nil
-	case !errors.As(err, &exit): // the program is gone, by an update say
+	case !errors.As(err, &exit): // the program cannot be started, for example after an update
 		return unmountHere(server)
 	case exit.ExitCode() == exitNo:
 		return message, nil

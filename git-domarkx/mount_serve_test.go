@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a container leaves of the machine's processors counts, and what the user says.
+// Both the processor limit of a container and the user's setting count.
 func TestServeWhileReading(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

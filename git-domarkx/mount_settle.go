@@ -12,15 +12,15 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// How long a command waits for the server of a mount: one that changes or sends
-// sessions, and one that only reports.
+// How long a command waits for the server of a mount: patience for commands that change
+// or send sessions, reportPatience for those that only report.
 const (
 	patience       = 2 * time.Second
 	reportPatience = time.Second
 )
 
-// settle brings what programs saved in mounts into the sessions, also what servers had
-// acknowledged that died since. It returns what could not be brought there in time.
+// settle stores what programs saved in mounts, including saves that a server acknowledged
+// before it died. It returns the saves that it could not store in time.
 func (inv *invocation) settle(source source) (pendingSaves, error) {
 	git, err := inv.git()
 	if err != nil {
@@ -46,7 +46,7 @@ func (inv *invocation) settle(source source) (pendingSaves, error) {
 			pending, answered := answers[w.Owner]
 			return w.Alive && answered && !slices.Contains(pending, w.Name)
 		})
-		// What is left may change by itself, unless it was tried.
+		// Waiting only helps for saves that no server has tried to store yet.
 		untried := func(w drafts.Waiting) bool {
 			_, answered := answers[w.Owner]
 			return w.Alive && !answered || !w.Alive && failed == nil
@@ -65,7 +65,7 @@ func (inv *invocation) settle(source source) (pendingSaves, error) {
 	return pending, nil
 }
 
-// pendingReason says why a save is not in its session, and what to do.
+// pendingReason says why a save is not in its session yet, with advice.
 func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) string {
 	_, answered := answers[w.Owner]
 	switch {
@@ -79,7 +79,7 @@ func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) str
 	return noAnswer(w.Owner)
 }
 
-// noAnswer describes a server that does not answer, and says what to do.
+// noAnswer describes a server that does not answer, with advice.
 func noAnswer(pid int) string {
 	if stopped(pid) {
 		return fmt.Sprintf("process %d, which serves the mount, is stopped; continue it with kill -CONT %d", pid, pid)
@@ -87,8 +87,9 @@ func noAnswer(pid int) string {
 	return fmt.Sprintf("process %d, which serves the mount, does not answer", pid)
 }
 
-// askServers asks the servers of the repository's mounts to make snapshots of what was
-// saved. It returns for each process that answered the sessions that are still pending.
+// askServers asks the servers of the repository's mounts to create snapshots of all
+// saves. For each process that answered, it returns the sessions whose saves are still
+// pending.
 func (inv *invocation) askServers(ctx context.Context) map[int][]string {
 	mounts, err := inv.mounts()
 	if err != nil {

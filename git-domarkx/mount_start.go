@@ -13,18 +13,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// readyVariable tells a server of a mount that somebody waits for it: on file 3
-// it says that the mount is usable, or why it cannot be.
+// readyVariable is set for a server in the background whose parent waits for it. The
+// server reports on file 3 that the mount is usable, or why it cannot serve.
 const readyVariable = "GIT_DOMARKX_MOUNT_READY"
 
-// usable is what a server says when programs can use its mount.
+// usable is the report of a server whose mount programs can use.
 const usable = "usable\n"
 
-// mountLog is where a server in the background writes what it has to say.
+// mountLog returns the path of the log of servers in the background.
 func mountLog(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "mount.log") }
 
-// startServer starts this program again, in a session of its own, to serve a
-// mount, and waits until the mount is usable.
+// startServer starts this program again, in a session of its own, to serve a mount. It
+// waits until the mount is usable.
 func (inv *invocation) startServer(dir string) error {
 	git, err := inv.git()
 	if err != nil {
@@ -67,11 +67,11 @@ func (inv *invocation) startServer(dir string) error {
 	return errors.Join(err, ignoreExit(cmd.Wait()))
 }
 
-// await returns what a server said; it is stopped when the command is.
+// await returns the report of a server. If the command is cancelled, it stops the server.
 func (inv *invocation) await(answer io.Reader, server *os.Process) (string, error) {
 	said := make(chan string, 1)
 	go func() {
-		data, _ := io.ReadAll(answer) // whatever came counts
+		data, _ := io.ReadAll(answer) // use whatever was read
 		said <- string(data)
 	}()
 	select {
@@ -82,7 +82,8 @@ func (inv *invocation) await(answer io.Reader, server *os.Process) (string, erro
 	}
 }
 
-// ignoreExit drops the news that a server that said why it cannot serve ended.
+// ignoreExit drops the exit error of a server that has already reported why it cannot
+// serve.
 func ignoreExit(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -91,8 +92,8 @@ func ignoreExit(err error) error {
 	return err
 }
 
-// openLog opens the log of the server in the background. It begins anew when it
-// has become long.
+// openLog opens the log of servers in the background. It truncates a log larger than 1
+// MiB.
 func openLog(git *gitcmd.Git) (*os.File, error) {
 	const long = 1 << 20
 	path := mountLog(git)
@@ -110,11 +111,11 @@ func openLog(git *gitcmd.Git) (*os.File, error) {
 	if ignoreReadOnly(err) != nil {
 		return nil, fmt.Errorf("opening the log of mounts: %w", err)
 	}
-	return os.OpenFile(os.DevNull, os.O_WRONLY, 0) // the repository takes no writes
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0) // the repository is read-only
 }
 
-// waiter returns the file on which somebody waits for this process to serve a
-// mount; nil when nobody does.
+// waiter returns the file on which to report to the process that waits for this server;
+// nil if none does.
 func (inv *invocation) waiter() *os.File {
 	if inv.getenv(readyVariable) == "" {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/term"
 )
 
-// output is standard output: where a command's result goes.
+// output is standard output, where a command prints its result.
 type output struct {
 	*bufio.Writer
-	file  *os.File // nil when the output is no file
+	file  *os.File // nil if the output is not a file
 	tty   bool
 	pager *pager // nil when there is none
 }
@@ -33,8 +33,8 @@ func (o *output) width() int {
 	return 80
 }
 
-// document returns where a document is written: its exact bytes, but on a
-// terminal nothing that would control the terminal.
+// document returns a writer for a document. It writes the exact bytes, but on a terminal
+// it escapes what could control the terminal.
 func (o *output) document() io.WriteCloser {
 	if o.tty {
 		return &visibleWriter{w: o}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// onTerminal returns an invocation whose output is a file that is taken for a
-// terminal, and the file's name.
+// onTerminal returns an invocation whose output is a file that it treats as a terminal,
+// and the file's name.
 func onTerminal(t *testing.T, env map[string]string) (*invocation, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")
@@ -112,5 +112,5 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q is not in what it showed: %q", want, b.String())
 		}
 	}
-	in(t, nil).progress().report("nobody looks", 1, 2) // --quiet: no writer, no panic
+	in(t, nil).progress().report("nobody looks", 1, 2) // with --quiet there is a nil writer, which must not panic
 }

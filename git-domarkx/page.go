@@ -7,25 +7,24 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A page is all there is to know about a command, made from the command model.
-// The screen of -h, the help text, the manual page and the Markdown page are
-// four ways to write it.
+// A page is the complete description of a command, generated from the command model. It
+// can be written as the screen of -h, as help text, as a manual page and as Markdown.
 type page struct {
-	name      string // as in "git domarkx workspace list"; the program's own page has no verb
-	verb      string // as in "workspace list"; "" on the program's own page
+	name      string // such as "git domarkx workspace list"; the program's own page has no verb
+	verb      string // such as "workspace list"; "" on the program's own page
 	summary   string
 	usage     string
 	arguments []item
 	options   []item
 	globals   []item
-	groups    []group // of commands; on the program's own page, and on that of a command with commands
+	groups    []group // of commands; on the page of the program or of a command with subcommands
 	body      []block
 	exits     []item
 	fields    []item   // of the results with --json
-	verbs     []string // of all commands, for the program's own page
+	verbs     []string // of all commands, on the program's own page
 }
 
-// An item is a term and what it means.
+// An item is a term and its description.
 type item struct{ term, text string }
 
 type group struct {
@@ -33,7 +32,7 @@ type group struct {
 	commands []item
 }
 
-// An exitExplainer says what exit status 1 means for it.
+// An exitExplainer describes its exit status 1.
 type exitExplainer interface{ ExitOne() string }
 
 func newPage(node *kong.Node) *page {
@@ -86,7 +85,7 @@ func (p *page) addCommands(root *kong.Node) {
 	}
 }
 
-// verbOf returns how a command is called behind the program's name.
+// verbOf returns the words that follow the program's name to call a command.
 func verbOf(node *kong.Node) string {
 	verb := node.Name
 	for node = node.Parent; node != nil && node.Parent != nil; node = node.Parent {
@@ -117,8 +116,8 @@ func flagTerm(f *kong.Flag) string {
 	return term
 }
 
-// valueOf returns what stands behind an option: a value may be optional, and is part of the
-// word then.
+// valueOf returns the text after an option's name. An optional value is attached to the
+// name.
 func valueOf(f *kong.Flag) string {
 	switch {
 	case !f.IsBool():

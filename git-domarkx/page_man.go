@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// manName returns the name of the page's file.
+// manName returns the file name of the manual page.
 func (p *page) manName() string { return dashed(p.name) + ".1" }
 
-// dashed is the name of a command as one word.
+// dashed returns the name of a command with hyphens for spaces.
 func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
 // writeMan writes the page for man(1), in the macros of man(7).
@@ -61,15 +61,15 @@ func (p *page) writeMan(w io.Writer) error {
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`, "…", "...", "→", "->")
 
-// roff escapes text so that troff prints it as it is.
+// roff escapes text so that troff prints it literally.
 func roff(s string) string { return guarded(roffEscapes.Replace(s)) }
 
-// guarded keeps lines that begin with a dot from being requests.
+// guarded escapes lines that start with a dot, which troff would read as requests.
 func guarded(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n.", "\n\\&."), "\n")
 }
 
-// roffText is [roff] with what stands in backquotes in bold.
+// roffText is like [roff], and prints text in backquotes in bold.
 func roffText(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "`") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// markdownName returns the name of the page's file.
+// markdownName returns the file name of the Markdown page.
 func (p *page) markdownName() string { return dashed(p.name) + ".md" }
 
 // writeMarkdown writes the page as CommonMark.
@@ -44,7 +44,7 @@ func (p *page) writeMarkdown(w io.Writer) error {
 	return err
 }
 
-// writeFieldPage writes one page with the fields of all results as JSON.
+// writeFieldPage writes one page that lists the JSON fields of all commands.
 func writeFieldPage(w io.Writer, pages []*page) error {
 	var b strings.Builder
 	b.WriteString(`<!-- Made from the command model by go generate. -->

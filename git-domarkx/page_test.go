@@ -25,8 +25,8 @@ func model(t *testing.T) *kong.Application {
 	return parser.Model
 }
 
-// TestGenerated holds every file that is made from the command model against
-// the model: help, manual pages and documentation.
+// TestGenerated compares every file that is generated from the command model with the
+// model: help, manual pages and documentation.
 func TestGenerated(t *testing.T) {
 	m := model(t)
 	want := map[string]string{}
@@ -86,7 +86,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestReadme holds the table of commands in README.md against the model.
+// TestReadme compares the table of commands in README.md with the command model.
 func TestReadme(t *testing.T) {
 	const path, begin, end = "../README.md", "make generate -->\n", "<!-- /commands -->"
 	readme, err := os.ReadFile(path)
@@ -102,7 +102,7 @@ func TestReadme(t *testing.T) {
 	want.WriteString("| command | |\n|---|---|\n")
 	for _, p := range allPages(model(t)) {
 		if len(p.groups) > 0 {
-			continue // its commands have lines of their own
+			continue // its subcommands have lines of their own
 		}
 		usage := strings.ReplaceAll(strings.TrimPrefix(p.usage, "git domarkx "), "|", "\\|")
 		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.markdownName(), p.summary)

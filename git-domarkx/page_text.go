@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// textWidth is the width of help text in columns.
+// textWidth is the width of help text, in columns.
 const textWidth = 80
 
-// writeUsage writes what fits on one screen.
+// writeUsage writes the short help of -h, which fits on one screen.
 func (p *page) writeUsage(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.usage, p.summary)
@@ -29,7 +29,7 @@ func (p *page) writeUsage(w io.Writer) error {
 	}
 	switch {
 	case p.verb == "":
-		// Git answers --help, with the manual page.
+		// Git itself handles --help, by showing the manual page.
 		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
 	case len(p.groups) > 0:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.verb)
@@ -62,7 +62,7 @@ func (p *page) writeText(w io.Writer) error {
 	return err
 }
 
-// sections returns the lists at the end of a page; none is empty.
+// sections returns the non-empty lists at the end of a page.
 func (p *page) sections() []group {
 	var sections []group
 	for _, g := range []group{{"Arguments", p.arguments}, {"Options", p.options}, {"Options of every command", p.globals}, {"Fields with --json", p.fields}, {"Exit status", p.exits}} {
@@ -93,7 +93,7 @@ func writeBody(b *strings.Builder, body []block) {
 	}
 }
 
-// commandColumn is where the summaries of commands begin.
+// commandColumn returns the column in which the summaries of commands start.
 func commandColumn(commands []item) int {
 	column := 12
 	for _, c := range commands {
@@ -114,7 +114,7 @@ func writeItems(b *strings.Builder, items []item, column int) {
 	}
 }
 
-// wrap writes text in lines of [textWidth].
+// wrap writes text wrapped to [textWidth] columns.
 func wrap(b *strings.Builder, first, rest, text string) {
 	line := first
 	empty := true

@@ -9,21 +9,21 @@ import (
 	"syscall"
 )
 
-// A pager is a program that shows output a screen at a time.
+// A pager is a running program that shows output one screen at a time.
 type pager struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 }
 
-// page sends the rest of the output through the user's pager, as Git does for
-// its own log and diff: only on a terminal, and not when Git has started one.
+// page sends the remaining output through the user's pager, as Git does for its own log
+// and diff. It does so only on a terminal, and not if Git has already started a pager.
 func (inv *invocation) page() error {
 	if !inv.out.tty || inv.getenv("GIT_PAGER_IN_USE") == "true" {
 		return nil
 	}
 	command, err := inv.pagerCommand()
 	if err != nil || command == "" || command == "cat" {
-		return nil // without a pager everything is still shown
+		return nil // without a pager, the output goes to the terminal
 	}
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = append(os.Environ(), "GIT_PAGER_IN_USE=true")
@@ -45,7 +45,7 @@ func (inv *invocation) page() error {
 	return nil
 }
 
-// close waits until the reader has seen enough; leaving early is no error.
+// close waits until the pager ends. A pager that the user quits early is not an error.
 func (p *pager) close(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil

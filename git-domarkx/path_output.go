@@ -1,6 +1,6 @@
 package main
 
-// pathOption is the option of commands that print one path.
+// pathOption is the options of commands that print one path.
 type pathOption struct{ jsonOption }
 
 func (pathOption) row() any { return pathRow{} }

@@ -12,6 +12,6 @@ func stopped(pid int) bool {
 	if err != nil {
 		return false
 	}
-	i := bytes.LastIndexByte(stat, ')') // its name may hold anything
+	i := bytes.LastIndexByte(stat, ')') // the name before it can contain any character
 	return i >= 0 && len(stat) > i+2 && (stat[i+2] == 'T' || stat[i+2] == 't')
 }

@@ -2,5 +2,5 @@
 
 package main
 
-// stopped knows of no process that it is stopped.
+// stopped always returns false: only Linux has the file that it would read.
 func stopped(int) bool { return false }

@@ -7,10 +7,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows on standard error how far a long operation is: only on a
-// terminal, only after a second, and not with --quiet or --no-progress.
+// progress shows the progress of a long operation on standard error. It shows nothing in
+// the first second, when standard error is not a terminal, or with --quiet or
+// --no-progress.
 type progress struct {
-	w     io.Writer // nil when nothing is shown
+	w     io.Writer // nil if nothing is shown
 	start time.Time
 	stage string
 	bar   *progressbar.ProgressBar
@@ -24,8 +25,8 @@ func (inv *invocation) progress() *progress {
 	return p
 }
 
-// report says that done of total steps of a stage are done; a total of 0 or less
-// is an unknown one.
+// report records that done of total steps of a stage are complete. A total of 0 or less
+// means that the number of steps is unknown.
 func (p *progress) report(stage string, done, total int64) {
 	if p.w == nil || time.Since(p.start) < time.Second {
 		return
@@ -46,7 +47,7 @@ func (p *progress) report(stage string, done, total int64) {
 	p.bar.Set64(done)
 }
 
-// finish takes the bar off the screen.
+// finish erases the progress line.
 func (p *progress) finish() {
 	if p.bar != nil {
 		p.bar.Clear()

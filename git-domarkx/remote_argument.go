@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// remoteAndNames tells REMOTE from NAME: an argument in the place of the remote
-// that is none, nor a URL or path, but a session here, is the first name.
+// remoteAndNames separates the remote from the session names on a command line. If first
+// names a session here, and no remote, path or URL, it is the first of the names.
 func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
 	session, err := inv.isSessionOnly(first)
 	if err != nil {
@@ -26,7 +26,7 @@ func (inv *invocation) remoteAndNames(first string, names []string) (string, []s
 	return found.Name, names, err
 }
 
-// isSessionOnly reports whether a word names a session and no remote or path.
+// isSessionOnly reports whether a word names a session but no remote or path.
 func (inv *invocation) isSessionOnly(word string) (bool, error) {
 	if word == "" {
 		return false, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// git returns the repository that the user is in.
+// git returns the repository of the current directory.
 func (inv *invocation) git() (*gitcmd.Git, error) {
 	if inv.repository == nil {
 		found, err := gitcmd.Discover(inv.ctx, ".", nil)
@@ -16,8 +16,8 @@ func (inv *invocation) git() (*gitcmd.Git, error) {
 	return inv.repository, nil
 }
 
-// config returns a setting of Git's configuration. What cannot be read, as
-// outside of a repository, is not set.
+// config returns a setting of Git's configuration. A setting that cannot be read, for
+// example outside a repository, counts as unset.
 func (inv *invocation) config(key string) (string, bool) {
 	git, err := inv.git()
 	if err != nil {

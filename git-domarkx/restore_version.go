@@ -12,10 +12,11 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// restorer writes versions of resources to folders of this machine.
+// restorer writes versions of resources to directories of this machine.
 type restorer struct{}
 
-// Restore makes a folder and writes a version below it.
+// Restore creates a directory and writes a version into it. left describes the
+// entries that it could not write exactly.
 func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -36,7 +37,8 @@ func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, d
 	return append(left, lost...), err
 }
 
-// lossesOf says what of a version a user without privileges cannot have.
+// lossesOf describes what an unprivileged user loses from a version: devices, owners and
+// set-id bits.
 func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (left []string, err error) {
 	const most = 10
 	owned, lent, devices := 0, 0, 0
@@ -66,19 +68,19 @@ func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (lef
 	return left, err
 }
 
-// Remove removes a folder with all below it.
+// Remove deletes a directory with all its contents.
 func (restorer) Remove(dir string) error {
 	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
-// unprivileged reads a version as far as a user without privileges can have it.
+// unprivileged reads a version without what an unprivileged user cannot create.
 type unprivileged struct {
 	domarkx.VersionReader
-	changed atomic.Bool // something was left out, or is another's
+	changed atomic.Bool // whether a device was left out or a file has another owner
 }
 
-// Folder returns the files of a folder without devices, and without set-id bits that are
-// of another owner or group than the files get.
+// Folder returns the entries of a directory without devices. It clears set-id bits that
+// would apply to the wrong owner or group.
 func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	files, err := u.VersionReader.Folder(ctx, id)
 	all := len(files)
@@ -95,8 +97,8 @@ func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, e
 	return files, err
 }
 
-// foreignBits returns the set-id bits that would be of another user or group than the
-// file's, if this process made it.
+// foreignBits returns the set-id bits that would apply to the wrong user or group if this
+// process created the file.
 func foreignBits(f domarkx.File) (bits uint32) {
 	if f.HasOwner && f.UID != uint32(os.Geteuid()) {
 		bits |= setUID
@@ -107,7 +109,7 @@ func foreignBits(f domarkx.File) (bits uint32) {
 	return bits
 }
 
-// The bits of a mode by which a program runs with the rights of its file's owner or group
+// The mode bits that make a program run with the rights of its file's owner or group
 // (inode(7)).
 const (
 	setUID = 0o4000

@@ -16,22 +16,22 @@ type jsonOption struct {
 }
 
 // A resultPrinter is a command whose results are values of one struct type, its row. The
-// fields of a row have the tags
+// fields of a row have these tags:
 //
-//	json   the name of the member with --json; ",omitempty" leaves out a zero value
-//	head   the head of the column; a field without it is in no table
-//	doc    what the member holds, for the documentation
+//	json   the name of the JSON member; ",omitempty" omits a zero value
+//	head   the column's heading; a field without it is not in the table
+//	doc    the description of the member, for the documentation
 //
-// Rows of commands that print one result, not a list, are printed as one object.
+// A row that is not in a slice means that the command prints one object, not a list.
 type resultPrinter interface{ row() any }
 
-// rowAlternatives are the rows of a command that prints one kind or another.
+// rowAlternatives are the row types of a command that can print several types.
 type rowAlternatives []any
 
-// The types of fields that tables and JSON show in a form of their own.
+// Field types that tables and JSON format specially.
 type (
-	oidField  string // an object id; people see its beginning
-	timeField int64  // Unix seconds; 0 for none
+	oidField  string // an object id; people see an abbreviation
+	timeField int64  // Unix seconds; 0 if unknown
 )
 
 // printResults prints rows as a table or as a JSON array.
@@ -57,25 +57,26 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	return t.write(inv)
 }
 
-// A resultWriter prints rows one by one, for commands that take their time or print very
-// many.
+// A resultWriter prints rows one by one, for commands that produce them slowly or in
+// large numbers.
 type resultWriter[T any] struct {
 	inv     *invocation
 	asJSON  bool
-	aligned int // how many rows of a table are aligned with each other
+	aligned int // how many rows of a table are aligned together
 	prompt  bool
 	table   *table
 	some    bool
 }
 
-// rowsAligned is how many rows are aligned with each other where there may be very many.
+// rowsAligned is the number of rows that are aligned together when a table may be very
+// long.
 const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
 	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, table: newTable(heads(reflect.TypeFor[T]())...)}
 }
 
-// add prints a row, at once if w.prompt is set.
+// add prints a row, immediately if w.prompt is set.
 func (w *resultWriter[T]) add(row T) error {
 	if w.asJSON {
 		before := ",\n  "
@@ -103,7 +104,7 @@ func (w *resultWriter[T]) flush() error {
 	return w.inv.out.Flush()
 }
 
-// end prints what is left.
+// end prints the remaining rows and the end of the list.
 func (w *resultWriter[T]) end() error {
 	if w.asJSON {
 		after := "\n]\n"
@@ -120,7 +121,7 @@ func (w *resultWriter[T]) end() error {
 	return err
 }
 
-// rowFields calls fn for each field of a row, those of embedded structs too.
+// rowFields calls fn for each field of a row, including the fields of embedded structs.
 func rowFields(t reflect.Type, fn func(f reflect.StructField)) {
 	for f := range t.Fields() {
 		if f.Anonymous {
@@ -170,7 +171,7 @@ func cells(row reflect.Value) []cell {
 	return line
 }
 
-// jsonValue returns a row, or a value in one, as JSON.
+// jsonValue converts a row, or a value in a row, to JSON.
 func jsonValue(v reflect.Value) domarkx.Value {
 	switch value := v.Interface().(type) {
 	case domarkx.Value:
@@ -212,7 +213,7 @@ func jsonValue(v reflect.Value) domarkx.Value {
 	return domarkx.ObjectValue(members...)
 }
 
-// resultItems returns the members of a command's results with what they hold.
+// resultItems returns the JSON members of a command's results, with their descriptions.
 func resultItems(row any) []item {
 	if all, ok := row.(rowAlternatives); ok {
 		var items []item
@@ -224,7 +225,7 @@ func resultItems(row any) []item {
 	return jsonFields(structIn(reflect.TypeOf(row)), "")
 }
 
-// structIn returns the struct type that a type is, or is a slice of or pointer to.
+// structIn returns t if it is a struct, or the struct type behind a slice or pointer t.
 func structIn(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -232,8 +233,8 @@ func structIn(t reflect.Type) reflect.Type {
 	return t
 }
 
-// jsonFields returns the members of an object with what they hold, those of nested objects as
-// "call.session".
+// jsonFields returns the JSON members of an object with their descriptions. Members of
+// nested objects have names such as "call.session".
 func jsonFields(t reflect.Type, prefix string) []item {
 	var items []item
 	rowFields(t, func(f reflect.StructField) {

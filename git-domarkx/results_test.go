@@ -8,12 +8,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// printsText are the commands whose result is a document, a diff, a script or help, or that
-// print none.
+// printsText lists the commands that print a document, a diff, a script or help, or that
+// print nothing.
 var printsText = []string{"show", "diff", "export", "validate", "exec", "workspace diff", "completion", "man", "help"}
 
-// TestResultFields holds every command that prints results to --json, and every field to a
-// name in snake_case and a description.
+// TestResultFields requires a --json option for every command that prints results, and a
+// snake_case name and a description for every field.
 func TestResultFields(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 	checked := 0

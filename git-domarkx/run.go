@@ -10,14 +10,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// stdio is what a program is connected to.
+// stdio holds the standard streams of the program.
 type stdio struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
 }
 
-// run is the program: it runs one command line and returns the exit status.
+// run runs one command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
 	setGCPercent(getenv, 400)
 	ctx, stop := untilSignal(ctx)
@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 	var line commandLine
 	parser, err := newParser(&line)
 	if err != nil {
-		return report(std.err, err) // the grammar itself is wrong; a test sees it first
+		return report(std.err, err) // an error in the grammar itself, which tests catch
 	}
 	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
 	if len(args) == 0 {
@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 	err = runCommand(parser, inv, args)
 	err = errors.Join(err, inv.close())
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // what broke off did so because of the signal
+		err = cause // the signal is the cause of other errors
 	}
 	return report(std.err, err)
 }
@@ -53,15 +53,16 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 	return err
 }
 
-// of says which command's line it was; that of help leads to no other help.
+// of records which command the usage error is about. It does nothing for help, whose own
+// help would not help.
 func (e *usageError) of(command *kong.Node) {
 	if command != nil && command.Name != "help" {
 		e.command, e.usage = verbOf(command), newPage(command).usage
 	}
 }
 
-// parseFailure turns what the parser says into a usage error, or into the help
-// that was asked for.
+// parseFailure converts an error of the parser to a usage error. If the user asked for
+// help or the version, it prints that.
 func parseFailure(err error, inv *invocation) error {
 	var ask *helpRequest
 	if errors.As(err, &ask) {
@@ -80,7 +81,7 @@ func parseFailure(err error, inv *invocation) error {
 		if typed, ok := unexpectedArgument(err); ok {
 			return notACommand(command, typed)
 		}
-		if strings.HasPrefix(err.Error(), "expected ") { // one of its commands
+		if strings.HasPrefix(err.Error(), "expected ") { // a subcommand is missing
 			return (&helpRequest{node: command}).print(inv.out)
 		}
 	}
@@ -95,10 +96,10 @@ func unexpectedArgument(err error) (string, bool) {
 	return argument, ok
 }
 
-// setGCPercent sets the garbage collector's target percentage unless the user did. At 400 the
-// first collection comes when the heap has 16 MB, not 4: most commands end before, and would
-// spend a fifth of their time on it. What goes through whole documents sets it back to 100,
-// because its heap grows with them.
+// setGCPercent sets the garbage collector's target percentage, unless the user set it. At
+// 400 the first collection starts when the heap has 16 MB instead of 4: most commands end
+// before that, and would spend a fifth of their time collecting. Commands that process
+// whole documents set it back to 100, because their heap grows with the documents.
 func setGCPercent(getenv func(string) string, percent int) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

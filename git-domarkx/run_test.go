@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// invoke runs a command line in the process.
+// invoke runs a command line in this process.
 func invoke(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -21,7 +21,7 @@ func TestUsage(t *testing.T) {
 	for name, test := range map[string]struct {
 		args   []string
 		status int
-		stdout string // begins so
+		stdout string // prefix of stdout
 		stderr string
 	}{
 		"nothing":          {nil, 129, "usage: git domarkx ", ""},

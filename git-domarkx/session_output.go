@@ -17,7 +17,7 @@ type sessionRow struct {
 	OID     oidField `json:"oid" head:"SNAPSHOT" doc:"the commit of its newest snapshot"`
 }
 
-// sessionOption is the option of commands that print one session.
+// sessionOption is the options of commands that print one session.
 type sessionOption struct{ jsonOption }
 
 func (sessionOption) row() any { return sessionRow{} }
@@ -27,13 +27,13 @@ func (o sessionOption) printSession(inv *invocation, info domarkx.Info) error {
 	return printResult(inv, o.JSON, sessionRow{info.Name, oidField(info.ID)})
 }
 
-// sessionsOption is the option of commands that change several sessions.
+// sessionsOption is the options of commands that change several sessions.
 type sessionsOption struct{ jsonOption }
 
 func (sessionsOption) row() any { return []sessionRow{} }
 
-// printEach calls change for each name, and prints the sessions for which it succeeded. It
-// reports the errors of the others, and returns errNo if there are any.
+// printEach calls change for each name, and prints the sessions for which it succeeded.
+// It reports the errors of the others, and returns errNo if any failed.
 func (o sessionsOption) printEach(inv *invocation, names []string, change func(name string) (domarkx.Info, error)) error {
 	if len(names) == 1 && !o.JSON {
 		info, err := change(names[0])
@@ -57,20 +57,19 @@ func (o sessionsOption) printEach(inv *invocation, names []string, change func(n
 	return errors.Join(w.end(), badInput(inv, bad))
 }
 
-// exchangeOption is the option of push, fetch and pull.
+// exchangeOption is the options of push, fetch and pull.
 type exchangeOption struct{ jsonOption }
 
 func (exchangeOption) row() any { return []exchangeRow{} }
 
-// An exchangeRow says what became of a session.
+// An exchangeRow is the outcome for one session.
 type exchangeRow struct {
 	Session string `json:"session" head:"NAME" doc:"the name of the session"`
 	Status  string `json:"status" head:"STATUS" doc:"what became of it: see the statuses above"`
 }
 
-// printExchange prints what became of each session; one that failed ends the
-// command with the answer no. Where the exchange broke off, only what was done by
-// then is printed.
+// printExchange prints the outcome for each session. It returns errNo if any failed. If
+// the exchange was interrupted with the error broke, it prints only what was done before.
 func (o exchangeOption) printExchange(inv *invocation, told []engine.Exchange, broke error) error {
 	var rows []exchangeRow
 	var failed error
@@ -100,8 +99,8 @@ func (o exchangeOption) printExchange(inv *invocation, told []engine.Exchange, b
 	return errors.Join(err, w.end(), failed, broke)
 }
 
-// reportPending prints why sessions do not have what was saved in a mount, and reports
-// whether there are any.
+// reportPending prints why saves from mounts are not in their sessions, and reports
+// whether there are such saves.
 func (inv *invocation) reportPending() bool {
 	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
 		printError(inv.err, inv.opened.pending[name])
@@ -109,7 +108,7 @@ func (inv *invocation) reportPending() bool {
 	return len(inv.opened.pending) > 0
 }
 
-// mentionConflicts says how many conflicts sessions have.
+// mentionConflicts reports how many conflicts each session has.
 func (inv *invocation) mentionConflicts(counts map[string]int) {
 	if inv.opts.Quiet {
 		return
@@ -126,7 +125,7 @@ func describeConflicts(n int) string {
 	return fmt.Sprintf("%d conflicts (messages or headers in the texts of both sides)", n)
 }
 
-// mentionMerged says how many conflicts a pull left.
+// mentionMerged reports how many conflicts a pull left.
 func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []engine.Exchange) error {
 	list, err := sessions.List(inv.ctx)
 	if list == nil {
@@ -140,7 +139,7 @@ func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []engi
 	return err
 }
 
-// gitProgress is where Git shows how far it is; nil when nobody wants to know.
+// gitProgress returns where Git prints its progress; nil if it should print none.
 func (inv *invocation) gitProgress() io.Writer {
 	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
 		return inv.err
@@ -148,8 +147,9 @@ func (inv *invocation) gitProgress() io.Writer {
 	return nil
 }
 
-// mentionDrafts says which sessions, of all or of those named, have a save that is
-// not in them. It is a hint: drafts that cannot be read are for fsck to tell.
+// mentionDrafts reports which sessions have a save that could not become a snapshot.
+// Without names it reports all. Drafts that cannot be read are ignored here; fsck reports
+// them.
 func (inv *invocation) mentionDrafts(names ...string) {
 	git, err := inv.git()
 	if err != nil || inv.opts.Quiet {

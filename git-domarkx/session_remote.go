@@ -13,13 +13,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// The folders below refs/domarkx/ that are shared.
+// The kinds of references below refs/domarkx/ that are shared.
 const (
 	sessionKind   = "sessions"
 	workspaceKind = "workspaces"
 )
 
-// client speaks to remotes for the repository.
+// client returns a client that exchanges this repository's references with remotes.
 func (s sessionStore) client(progress io.Writer) *remote.Client {
 	return &remote.Client{Git: s.Git(), Refs: refdb.Open(s.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: acceptable, Progress: progress}
 }
@@ -31,14 +31,14 @@ func acceptable(ref string) error {
 	return gitstore.CheckName(nameOf(ref))
 }
 
-// nameOf is the session of a shared reference.
+// nameOf returns the session of a shared reference.
 func nameOf(ref string) string { return strings.TrimPrefix(ref, gitstore.SessionRef("")) }
 
-// workspaceOf is the workspace of a shared reference, if it is that of one.
+// workspaceOf returns the workspace of a shared reference, if it is the reference of one.
 func workspaceOf(ref string) (string, bool) { return strings.CutPrefix(ref, gitstore.WorkspaceRef("")) }
 
-// Fetch brings what a remote has. What it has and this program does not accept is
-// reported as a warning.
+// Fetch gets sessions and workspaces from a remote. It warns about references that this
+// program does not accept.
 func (s sessionStore) Fetch(ctx context.Context, name string, r engine.FetchRequest) (result engine.Fetched, err error) {
 	from, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s sessionStore) Fetch(ctx context.Context, name string, r engine.FetchRequ
 	return result, nil
 }
 
-// Tracked returns what the remote had when it was last heard of.
+// Tracked returns the remote's tips as last seen.
 func (s sessionStore) Tracked(ctx context.Context, name string) (engine.Tips, error) {
 	in, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s sessionStore) Tracked(ctx context.Context, name string) (engine.Tips, er
 }
 
 func (s sessionStore) seen(client *remote.Client, in remote.Remote) (engine.Tips, error) {
-	refs, _, err := client.Seen(in) // what is ignored was told when it was fetched
+	refs, _, err := client.Seen(in) // Fetch has already reported the ignored references
 	return tipsOf(refs), err
 }
 
@@ -103,7 +103,7 @@ func tipsOf(refs []refdb.Ref) engine.Tips {
 	return tips
 }
 
-// note sets what is said of a shared reference.
+// note sets the value for a shared reference in tips.
 func note(tips engine.Tips, ref, value string) {
 	if name, ok := workspaceOf(ref); ok {
 		tips.Workspaces[name] = value
@@ -112,7 +112,7 @@ func note(tips engine.Tips, ref, value string) {
 	tips.Sessions[nameOf(ref)] = value
 }
 
-// Push sends tips, all or none.
+// Push updates tips on a remote, all or none. It returns a status for each.
 func (s sessionStore) Push(ctx context.Context, name string, tips engine.Tips, progress io.Writer) (engine.Tips, error) {
 	to, err := remote.Find(ctx, s.Git(), name)
 	if err != nil {
@@ -138,8 +138,8 @@ func (s sessionStore) Push(ctx context.Context, name string, tips engine.Tips, p
 	return told, err
 }
 
-// pushed says what came of pushing a session, and what to do about it. What the
-// engine takes for a failure begins with "rejected".
+// pushed describes the result of pushing a session, with advice. The engine treats a
+// status that starts with "rejected" as a failure.
 func pushed(r remote.Result) string {
 	switch r.Status {
 	case remote.Created:

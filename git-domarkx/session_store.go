@@ -9,17 +9,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// sessionStore is the repository as the engine wants it.
+// sessionStore adapts the repository to the engine.
 type sessionStore struct {
 	*gitstore.Store
-	warn    func(error) // told of what is left alone
+	warn    func(error) // called with each thing that is skipped
 	pending pendingSaves
 }
 
-// pendingSaves are the saves of mounts that are not in their sessions yet, by session.
+// pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
 type pendingSaves map[string]*engine.PendingError
 
-// check returns an error when one of the sessions has such a save.
+// check returns an error if one of the sessions has a pending save.
 func (p pendingSaves) check(names ...string) error {
 	for _, name := range names {
 		if err, ok := p[name]; ok {
@@ -37,17 +37,17 @@ func (s sessionStore) Tip(ctx context.Context, name string) (domarkx.Info, error
 	return s.Store.Tip(ctx, name)
 }
 
-// Update hands the store's transaction to the engine.
+// Update runs fn in a transaction of the store.
 func (s sessionStore) Update(ctx context.Context, reason string, fn func(engine.Tx) error) error {
 	return s.Store.Update(ctx, reason, func(tx *gitstore.Tx) error { return fn(sessionTx{tx, s.pending}) })
 }
 
-// Origin returns the foreign document of a tree.
+// Origin returns the foreign document that a tree was imported from.
 func (s sessionStore) Origin(ctx context.Context, tree string) (engine.Origin, error) {
 	return origin(s.Store.Origin(ctx, tree))
 }
 
-// sessionTx is a transaction as the engine wants it.
+// sessionTx adapts a transaction to the engine.
 type sessionTx struct {
 	*gitstore.Tx
 	pending pendingSaves
@@ -69,7 +69,7 @@ func (tx sessionTx) Set(ctx context.Context, name, id string) error {
 	return tx.Tx.Set(ctx, name, id)
 }
 
-// Rename gives a session another name.
+// Rename changes the name of a session.
 func (tx sessionTx) Rename(ctx context.Context, from, to string) error {
 	if err := tx.pending.check(from, to); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (tx sessionTx) ToTrash(ctx context.Context, name string) error {
 	return tx.Tx.ToTrash(ctx, name)
 }
 
-// FromTrash takes the session that was removed last out of the trash.
+// FromTrash restores the most recently removed session of that name.
 func (tx sessionTx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.pending.check(name); err != nil {
 		return domarkx.Info{}, err
@@ -93,12 +93,12 @@ func (tx sessionTx) FromTrash(ctx context.Context, name string) (domarkx.Info, e
 	return tx.Tx.FromTrash(ctx, name)
 }
 
-// Origin returns the foreign document of a tree.
+// Origin returns the foreign document that a tree was imported from.
 func (tx sessionTx) Origin(ctx context.Context, tree string) (engine.Origin, error) {
 	return origin(tx.Tx.Origin(ctx, tree))
 }
 
-// BeginOrigin begins to store a foreign document.
+// BeginOrigin starts storing a foreign document.
 func (tx sessionTx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (engine.OriginWriter, error) {
 	return tx.Tx.BeginOrigin(format, content, sha256)
 }

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// A signalError says that a signal ended the command.
+// A signalError is the cause of a command that was ended by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("ended by signal: %v", e.signal) }
 
-// untilSignal returns a context that ends, with a signalError as its cause, at
-// the first interrupt or termination signal; the second one kills as usual.
-// SIGPIPE keeps its meaning: a reader that leaves ends the program quietly.
+// untilSignal returns a context that the first interrupt or termination signal cancels,
+// with a signalError as the cause. The second signal kills the program as usual. SIGPIPE
+// is not handled: when the reader of the output leaves, the program ends silently.
 func untilSignal(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

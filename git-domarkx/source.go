@@ -14,15 +14,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// source is the repository's sessions as the mount wants them.
+// source adapts the repository's sessions to the mount.
 type source struct {
 	store    *gitstore.Store
 	sessions *engine.SessionManager
-	pending  pendingSaves // those that the sessions do not have
+	pending  pendingSaves // saves that are not in the sessions yet
 }
 
-// writable returns what a mount needs to change sessions; the journal of what was saved is
-// in the folder drafts.
+// writable returns the options with which a mount can change sessions. The journal of
+// saves is in the directory drafts.
 func (s source) writable(drafts string) fusefs.Options {
 	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Names: s, Saver: s, Attachments: s.store, Attacher: s, Drafts: drafts}
 }
@@ -36,8 +36,8 @@ func (s source) Info(ctx context.Context, name string) (domarkx.Info, error) {
 	return info, err
 }
 
-// List returns the sessions whose names begin with prefix. One that cannot be read
-// hides no others.
+// List returns the sessions whose names start with prefix. It skips sessions that cannot
+// be read.
 func (s source) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	list, err := s.store.List(ctx)
 	if list == nil {
@@ -49,7 +49,7 @@ func (s source) List(ctx context.Context, prefix string) ([]domarkx.Info, error)
 	return slices.DeleteFunc(slices.Clone(list), func(i domarkx.Info) bool { return !strings.HasPrefix(i.Name, prefix) }), nil
 }
 
-// History returns all that led to a session's newest snapshot, parents first.
+// History returns all ancestors of a session's newest snapshot, parents first.
 func (s source) History(ctx context.Context, name string) ([]domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s source) Render(ctx context.Context, id string, form fusefs.Form) ([]byte
 	return b.Bytes(), err
 }
 
-// Size returns the length of a snapshot in a form.
+// Size returns the size of a snapshot in a form, in bytes.
 func (s source) Size(ctx context.Context, id string, form fusefs.Form) (int64, error) {
 	return s.sessions.Size(ctx, id, engineForm(form))
 }
@@ -105,31 +105,31 @@ func engineForm(form fusefs.Form) engine.Form {
 	return engine.Markdown
 }
 
-// CheckName says what is wrong with a name for a new session.
+// CheckName returns an error if a new session cannot have this name.
 func (s source) CheckName(ctx context.Context, name string) error {
 	return s.store.Update(ctx, "", func(tx *gitstore.Tx) error { return tx.CheckName(ctx, name) })
 }
 
-// Save makes a snapshot of what was saved.
+// Save creates a snapshot from a saved document.
 func (s source) Save(ctx context.Context, name, base string, data []byte) (fusefs.SaveResult, error) {
 	saved, err := s.sessions.Save(ctx, engine.SaveRequest{Name: name, Base: base, Data: data, Operation: "save"})
 	return fusefs.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
 }
 
-// IsImage reports whether a file is one that a session keeps because it shows it.
+// IsImage reports whether data is an image that a session can attach.
 func (source) IsImage(data []byte) bool { return engine.IsImage(data) }
 
-// Shown returns the files that a snapshot shows as images.
+// Shown returns the files that a snapshot displays as images.
 func (s source) Shown(ctx context.Context, id string) ([]string, error) {
 	return s.sessions.ImagesShown(ctx, id)
 }
 
-// Attach lets a session keep a file.
+// Attach adds a file to a session.
 func (s source) Attach(ctx context.Context, session, path string, data []byte) (before, after domarkx.Info, err error) {
 	return s.sessions.Attach(ctx, session, path, bytes.NewReader(data))
 }
 
-// Settle waits until what a killed process began is done or undone.
+// Settle completes or undoes the operations of killed processes.
 func (s source) Settle(ctx context.Context) error {
 	return s.store.Update(ctx, "", func(*gitstore.Tx) error { return nil })
 }
@@ -140,7 +140,7 @@ func (s source) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// Rename gives a session another name.
+// Rename changes the name of a session.
 func (s source) Rename(ctx context.Context, from, to string) error {
 	_, err := s.sessions.Rename(ctx, from, to)
 	return err

@@ -8,15 +8,14 @@ import (
 	"os"
 )
 
-// spoolSize is how much of standard input is held in memory, in bytes.
+// spoolSize is the maximum number of bytes of standard input that stay in memory.
 const spoolSize = 1 << 20
 
-// A spool is standard input that was read to its end: in memory, or when there is much of
-// it in a temporary file.
+// A spool holds all of standard input: in memory, or in a temporary file if it is large.
 type spool struct {
 	*io.SectionReader
-	file  *os.File // nil for none
-	named bool     // whether the file is still in its folder
+	file  *os.File // nil if the input is in memory
+	named bool     // whether the file still has a name in its directory
 }
 
 // close removes the temporary file.
@@ -31,7 +30,8 @@ func (s *spool) close() error {
 	return err
 }
 
-// spoolInput reads standard input to its end, or until the command is ended.
+// spoolInput reads standard input to its end. It returns early when the command is
+// cancelled.
 func (inv *invocation) spoolInput() (*spool, error) {
 	type result struct {
 		spool *spool
@@ -46,7 +46,7 @@ func (inv *invocation) spoolInput() (*spool, error) {
 	case r := <-done:
 		return r.spool, r.err
 	case <-inv.ctx.Done():
-		go func() { (<-done).spool.close() }() // if the input ends before the program does
+		go func() { (<-done).spool.close() }() // in case the input ends before the program does
 		return nil, context.Cause(inv.ctx)
 	}
 }
@@ -63,7 +63,7 @@ func newSpool(in io.Reader) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := os.Remove(f.Name()) != nil // a kill leaves nothing, but where open files cannot be removed
+	named := os.Remove(f.Name()) != nil // without a name, the file disappears even if the program is killed; some systems cannot remove open files
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(head), in))
 	s := &spool{io.NewSectionReader(f, 0, n), f, named}
 	if err != nil {

@@ -17,7 +17,7 @@ func TestSpool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // it can be read again
+		for range 2 { // it can be read twice
 			got := make([]byte, s.Size())
 			if _, err := s.ReadAt(got, 0); err != nil && err != io.EOF || string(got) != text {
 				t.Errorf("%d bytes: read %d, %v", size, len(got), err)

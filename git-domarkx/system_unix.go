@@ -17,12 +17,12 @@ func ownedByUs(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Getuid()
 }
 
-// mayWrite reports whether this user can make files in a folder.
+// mayWrite reports whether this user can create files in a directory.
 func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
-// lockFile takes the lock of a file for as long as it is open; somebody else
-// having it is an error.
+// lockFile takes an exclusive lock on a file until the file is closed. It returns an
+// error if another process holds the lock.
 func lockFile(file *os.File) error { return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
-// detach makes a command outlive the terminal that it was started from.
+// detach lets a command outlive the terminal from which it was started.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

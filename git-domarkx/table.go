@@ -9,25 +9,25 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A table is a list of results. On a terminal it is aligned, with a head if it has
-// one, short object ids and local dates; elsewhere it is tab-separated lines with full ids
-// and UTC dates (see [field]).
+// A table is a list of results. On a terminal it has aligned columns, an optional head,
+// short object ids and local dates. Elsewhere it is tab-separated lines with full ids and
+// UTC dates (see [field]).
 type table struct {
 	head   []string
 	rows   [][]cell
-	widths []int // of columns, at least
+	widths []int // minimum widths of the columns
 }
 
-// A cell is one field, as programs read it and as people do.
+// A cell is one field, in a form for programs and a form for people.
 type cell struct{ program, person string }
 
 func text(s string) cell             { return cell{s, s} }
 func number[N int | int64](n N) cell { s := strconv.FormatInt(int64(n), 10); return cell{s, s} }
 
-// oid is an object id; people see its first ten digits.
+// oid returns the cell of an object id; people see its first ten digits.
 func oid(id string) cell { return cell{id, id[:min(len(id), 10)]} }
 
-// date is a time in Unix seconds; none when it is 0.
+// date returns the cell of a time in Unix seconds; 0 means no date.
 func date(unix int64) cell {
 	if unix == 0 {
 		return cell{}

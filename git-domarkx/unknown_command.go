@@ -8,11 +8,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// neverSuggested are the commands that remove something: whoever misspells another command
-// must not be led to them.
+// neverSuggested lists the commands that delete data, which a typing error must not
+// suggest.
 var neverSuggested = []string{"rm", "gc"}
 
-// notACommand is the error for words of which the last is not a command of node.
+// notACommand returns the error for a word that is not a subcommand of node.
 func notACommand(node *kong.Node, typed string) error {
 	spelled := typed
 	if node.Parent != nil {
@@ -35,8 +35,9 @@ func notACommand(node *kong.Node, typed string) error {
 	return failure
 }
 
-// isSimilar reports whether somebody who typed one word may have meant a command: it is the
-// command's beginning, has letters too few or too many, or one in three is another.
+// isSimilar reports whether typed may be a misspelling of command. They must start with
+// the same letter, and typed must be a prefix, lack letters or have up to two extra ones,
+// or differ in at most a third of its letters.
 func isSimilar(typed, command string) bool {
 	switch {
 	case typed == "" || typed[0] != command[0]:
@@ -57,8 +58,8 @@ func isSimilar(typed, command string) bool {
 	return 3*differing <= len(typed)
 }
 
-// hasLetters reports whether a word has the letters of another in their order, with others
-// between them.
+// hasLetters reports whether word contains the given letters in this order, possibly with
+// others between them.
 func hasLetters(word, letters string) bool {
 	for _, letter := range []byte(letters) {
 		i := strings.IndexByte(word, letter)

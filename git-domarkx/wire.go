@@ -20,8 +20,8 @@ func (inv *invocation) sessions() (*engine.SessionManager, error) {
 	return opened.sessions, err
 }
 
-// open opens the repository's sessions, with all that was saved in mounts; they are
-// closed when the command ends.
+// open opens the repository's sessions, after storing the saves from mounts.
+// invocation.close closes them.
 func (inv *invocation) open() (source, error) {
 	if inv.opened.store != nil {
 		return inv.opened, nil
@@ -35,7 +35,8 @@ func (inv *invocation) open() (source, error) {
 	return opened, err
 }
 
-// openStored opens the repository's sessions as they are stored.
+// openStored opens the repository's sessions without the saves that mounts have not
+// stored yet.
 func (inv *invocation) openStored() (source, error) {
 	git, err := inv.git()
 	if err != nil {
@@ -53,7 +54,7 @@ func (inv *invocation) openStored() (source, error) {
 	return inv.opened, nil
 }
 
-// draftsDir is where a repository's saves are kept that are no snapshots yet.
+// draftsDir returns the directory of the saves that are not snapshots yet.
 func draftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "drafts") }
 
 func surroundings(git *gitcmd.Git) engine.Surroundings {
@@ -111,7 +112,7 @@ func ignoredNames(ctx context.Context, git *gitcmd.Git, names []string, tracked 
 	return answer, nil
 }
 
-// validator returns a manager without a store, for documents alone.
+// validator returns a manager without a store, which can only work on documents.
 func (inv *invocation) validator() *engine.SessionManager {
 	workTree, types := inv.resourceTypes()
 	return engine.New(nil, all.Codecs(), engine.Surroundings{

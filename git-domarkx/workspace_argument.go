@@ -5,8 +5,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// version returns the version of a workspace that an argument spells (WS, WS~N, WS@OID),
-// and the manager that knows it.
+// version returns the workspace version that an argument names (WS, WS~N, WS@OID), and
+// the manager that resolved it.
 func (inv *invocation) version(spelled string) (*engine.SessionManager, engine.Revision, domarkx.Version, error) {
 	revision, err := engine.ParseRevision(spelled)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/domarkx/domarkx/plugins/all"
 )
 
-// resourceVersions is the repository as plugins want it.
+// resourceVersions adapts the repository to plugins.
 type resourceVersions struct{ *gitstore.Store }
 
-// Begin starts a version of a resource.
+// Begin starts a new version of a resource.
 func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
 	return v.BeginVersion(ctx, base)
 }
 
-// workspaces returns the manager of the workspaces that are live in a repository.
+// workspaces returns the manager of the repository's live workspaces.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
 	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Config{
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
@@ -35,8 +35,7 @@ func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugi
 	})
 }
 
-// bootID returns the kernel's random id of this start of the machine; "" where there is
-// none (random(4)).
+// bootID returns the kernel's random boot id (random(4)), or "" if the system has none.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -45,7 +44,7 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// limits returns what resources may do and reach.
+// limits returns the limits on what resources may do and access.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
 	mounts, err := inv.mounts()
@@ -59,7 +58,7 @@ func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	return l, err
 }
 
-// allowed returns what the user's configuration lets resources do.
+// allowed returns the actions that the user's configuration permits to resources.
 func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
 	config, err := git.Config(inv.ctx)
 	if err != nil {
@@ -85,8 +84,8 @@ func (inv *invocation) resourceTypes() (workTree string, types *plugins.Workspac
 	return workTree, plugins.New(all.Types(except...), nil, plugins.Config{WorkTree: workTree})
 }
 
-// pluginTypes returns the types of resources that there are, with or without a
-// repository.
+// pluginTypes returns the available types of resources. It works without a repository,
+// too.
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 	_, types := inv.resourceTypes()
 	return types.Types(inv.ctx)

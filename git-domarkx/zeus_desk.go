@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// desk returns where the agents of Zeus live, by the user's configuration.
+// desk returns access to the agents of Zeus, according to the user's configuration.
 func (inv *invocation) desk() (*agents.Desk, error) {
 	git, err := inv.git()
 	if err != nil {
@@ -38,14 +38,14 @@ func (inv *invocation) desk() (*agents.Desk, error) {
 	return d, nil
 }
 
-// zeusStateDir returns the folder in which Zeus keeps its state.
+// zeusStateDir returns the directory of Zeus's state.
 func (inv *invocation) zeusStateDir() string {
 	configured, _ := inv.config("domarkx.zeus.stateDir")
 	return agents.StateDir(inv.getenv, configured)
 }
 
 // zeusFiles returns the names, without extension, of the snapshots in Zeus's own
-// folder.
+// directory.
 func zeusFiles(stateDir string) ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(stateDir, "snapshots"))
 	if os.IsNotExist(err) {
@@ -60,7 +60,7 @@ func zeusFiles(stateDir string) ([]string, error) {
 	return names, err
 }
 
-// agentRows is how the commands print what became of agents.
+// agentRows is the options of commands that print the outcome for each agent.
 type agentRows struct{ jsonOption }
 
 func (agentRows) row() any { return []agentRow{} }
@@ -81,7 +81,7 @@ func (a agentRows) print(inv *invocation, list []agents.Row) error {
 	return printResults(inv, a.JSON, rows)
 }
 
-// countAgents returns how many of the rows have a status.
+// countAgents returns how many rows have a status.
 func countAgents(rows []agents.Row, status agents.Status) int {
 	n := 0
 	for _, r := range rows {

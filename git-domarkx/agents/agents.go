@@ -1,10 +1,10 @@
-// Package agents finds the agents of Zeus that are live in tmux and kitty, closes
-// them and starts them again. It runs tmux, kitty and swaymsg; it knows nothing of
-// sessions in Git.
+// Package agents finds the agents of Zeus that run in tmux and kitty, closes them and
+// starts them again. It runs tmux, kitty and swaymsg, and does not depend on how sessions
+// are stored in Git.
 //
-// What it starts comes from snapshots, whose text anybody may have written. So none
-// of that text is ever read by a shell, by tmux's formats or as a command of sway:
-// it goes to programs as arguments, variables and folders alone.
+// The agents to start come from snapshots, whose text is untrusted. The package passes
+// that text to programs only as arguments, environment variables and working directories.
+// It never becomes part of a shell command, a tmux format or a sway command.
 package agents
 
 import (
@@ -19,44 +19,44 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// A Desk is where agents live: the tmux server and the kitty instances of a user.
+// A Desk is the place where a user's agents run: the tmux server and the kitty instances.
 type Desk struct {
-	// Tmux are the arguments that choose tmux's server, such as -L and a name; none
-	// for the user's own.
+	// Tmux holds the arguments that select the tmux server, such as -L and a name. Empty
+	// selects the user's default server.
 	Tmux []string
-	// Kitty are the addresses at which instances of kitty listen, such as
-	// "unix:/tmp/kitty-17"; in a path, * and ? match names. Nil for those where Zeus
-	// looks, and the one that this program runs in.
+	// Kitty holds the addresses of kitty instances, such as "unix:/tmp/kitty-17". In a
+	// path, * and ? are wildcards. Nil selects the addresses where Zeus looks, and the
+	// instance in which this program runs.
 	Kitty []string
 	// Getenv reads the environment.
 	Getenv func(string) string
-	// StateDirs are where Zeus may note which session an agent is in, the first first:
-	// session-map/ in each.
+	// StateDirs are directories whose subdirectory session-map/ may contain the agents'
+	// notes about their sessions. Earlier directories have precedence.
 	StateDirs []string
-	// Agent is the command line of the user's that starts an agent; a shell reads it.
+	// Agent is the user's shell command that starts an agent.
 	Agent string
 	Now   func() time.Time
 }
 
-// The roles that Zeus gives where none is stated.
+// The roles that Zeus assigns to agents without a role.
 const (
 	roleHippeus = "hippeus"
 	roleHoplite = "hoplite"
 )
 
-// An Agent is one that is live.
+// An Agent is a running agent.
 type Agent struct {
 	Kind    string // [zeus.Kitty], [zeus.Stygian] or [zeus.Hoplite]
-	ID      string // "" when it has none
+	ID      string // "" if unknown
 	Name    string
 	Role    string
-	Folder  string // that it works in
-	Working bool   // it is at work, as far as its screen shows
+	Folder  string // working directory
+	Working bool   // whether its screen shows that it is busy
 
 	parent    string // of an agent in kitty
-	workspace string // of an agent in kitty; "" when unknown
-	path      string // of its session, as it was told when it was started
-	command   string // that started it, in tmux
+	workspace string // of an agent in kitty; "" if unknown
+	path      string // of the session file that it was started with
+	command   string // command that started it, in tmux
 	owner     string // of a hoplite
 	phalanx   string // of a hoplite
 
@@ -64,16 +64,16 @@ type Agent struct {
 	window kittyWindow
 }
 
-// Live is what was found.
+// Live is the result of Discover.
 type Live struct {
-	Agents   []Agent // those of kitty, the stygian ones by their tmux sessions, then the hoplites of these
-	Warnings []error // where agents may be that could not be seen
+	Agents   []Agent // in kitty, then stygian agents by tmux session name, then the hoplites of these
+	Warnings []error // places that could not be searched for agents
 
-	sessions []tmuxSession // all of tmux's
-	windows  []kittyWindow // of kitty with an agent's variables
+	sessions []tmuxSession // all tmux sessions
+	windows  []kittyWindow // kitty windows with the variables of an agent
 }
 
-// Discover finds the agents that are live.
+// Discover finds the running agents.
 func (d *Desk) Discover(ctx context.Context) (Live, error) {
 	var live Live
 	var err error
@@ -102,8 +102,8 @@ func (d *Desk) Discover(ctx context.Context) (Live, error) {
 	return live, ctx.Err()
 }
 
-// isWorking reports whether the screen of an agent shows that it is at work: pi turns
-// a wheel of dots in front of what it does.
+// isWorking reports whether an agent's screen shows that it is busy: pi then shows a
+// spinner of dots at the start of a line.
 func (d *Desk) isWorking(ctx context.Context, a Agent) bool {
 	var screen string
 	var err error
@@ -126,7 +126,7 @@ func (d *Desk) isWorking(ctx context.Context, a Agent) bool {
 	return false
 }
 
-// Close ends an agent, and its window or tmux session with it.
+// Close ends an agent and closes its window or tmux session.
 func (d *Desk) Close(ctx context.Context, a Agent) error {
 	if a.Kind == zeus.Kitty {
 		return d.closeWindow(ctx, a.window)
@@ -134,14 +134,15 @@ func (d *Desk) Close(ctx context.Context, a Agent) error {
 	return d.killSession(ctx, a.tmux)
 }
 
-// maxWait bounds how long one of the terminals' programs may take to answer.
+// maxWait is the timeout for a command of tmux, kitty or sway.
 const maxWait = 10 * time.Second
 
-// errNotInstalled says that a program is not there, and so nothing that it runs.
+// errNotInstalled means that a program is not installed, and so nothing can run in it.
 var errNotInstalled = errors.New("not installed")
 
-// output runs a program in a folder, "" for this program's own, and returns what it
-// prints. The error has what the program says is wrong.
+// output runs a program in a directory and returns its standard output. With an empty
+// folder the program runs in the current directory. The error contains the program's
+// error output.
 func output(ctx context.Context, folder, program string, args ...string) (string, error) {
 	path, err := exec.LookPath(program)
 	if errors.Is(err, exec.ErrNotFound) {
@@ -173,13 +174,13 @@ func output(ctx context.Context, folder, program string, args ...string) (string
 	return stdout.String(), fmt.Errorf("%s: %w", program, err)
 }
 
-// isFile reports whether there is a regular file at an absolute path.
+// isFile reports whether path is a regular file.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isFolder reports whether there is a folder at a path.
+// isFolder reports whether path is a directory.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words divides a command line into words: that of each argument, too, for it can be
-// one that a shell reads.
+// words splits a command line into words. It also splits each argument, because an
+// argument can itself be a shell command.
 func words(commandLine []string) []string {
 	var all []string
 	for _, argument := range commandLine {
@@ -16,8 +16,8 @@ func words(commandLine []string) []string {
 	return all
 }
 
-// shellWords divides text as a shell does, without what it would replace. Quotes that
-// do not end go as far as the text.
+// shellWords splits text into words as a shell does, but expands nothing. An unterminated
+// quote extends to the end of the text.
 func shellWords(text string) []string {
 	var all []string
 	var word strings.Builder
@@ -56,8 +56,8 @@ func shellWords(text string) []string {
 
 var piWord = regexp.MustCompile(`(?:^|\s)pi(?:\s|$)`)
 
-// showsPi reports whether a window shows pi, as Zeus tells it: by the command that it was
-// opened with, or by its title.
+// showsPi reports whether a window runs pi. Like Zeus, it checks the window's command
+// line and title.
 func showsPi(commandLine []string, title string) bool {
 	for _, word := range words(commandLine) {
 		if path.Base(word) == "pi" {
@@ -67,7 +67,8 @@ func showsPi(commandLine []string, title string) bool {
 	return piWord.MatchString(strings.ToLower(strings.Join(commandLine, " "))) || strings.HasPrefix(strings.TrimSpace(title), "π")
 }
 
-// sessionIn returns the session that a command line names with --session; "" for none.
+// sessionIn returns the session that a command line names with --session, or "" if it
+// names none.
 func sessionIn(commandLine []string) string {
 	all := words(commandLine)
 	for i, word := range all {

@@ -9,26 +9,26 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// An Entry is an agent of a snapshot.
+// An Entry is an agent in a snapshot.
 type Entry struct {
 	Kind      string
 	ID        string
 	Name      string
 	Role      string
 	Folder    string
-	Path      string // of its session
-	Session   string // of tmux
-	Workspace string // of sway
+	Path      string // of the session file
+	Session   string // name of its tmux session
+	Workspace string // sway workspace
 	Parent    string // of an agent in kitty
 	Owner     string // of a hoplite
 	Phalanx   string
 
-	Digest string // SHA-256 of its session as it was kept, in hexadecimal; "" when it was not
+	Digest string // SHA-256 of the stored session file, in hexadecimal; "" if it was not stored
 }
 
-// Entries returns the agents of a document, and the ids of those that were at work
-// when it was saved. A document of another schema_version, or with another kind of
-// agents, is refused whole.
+// Entries returns the agents in a document, and the ids of those that were working when
+// it was saved. If the schema_version or the kind of any agent is unknown, Entries
+// returns an error and no agents.
 func Entries(doc *domarkx.Document) (entries []Entry, working []string, err error) {
 	if about := doc.Header.UserMetadata; about != nil {
 		version, ok := about.Get("schema_version")
@@ -44,11 +44,11 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 	}
 	for i, m := range doc.Conversation {
 		if m.Metadata == nil {
-			continue // an item that is no object, which Zeus passes over
+			continue // the item is not an object; Zeus skips these too
 		}
 		kind, stated := m.Metadata.Get("kind")
 		if !stated {
-			continue // no agent, but something that was said about them
+			continue // a message about the agents, not an agent
 		}
 		v := entryReader{*m.Metadata}
 		e := Entry{Kind: zeus.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
@@ -71,7 +71,7 @@ type entryReader struct{ domarkx.Value }
 
 func (v entryReader) text(name string) string { return strings.TrimSpace(zeus.Text(v.Value, name)) }
 
-// check says what keeps an entry from being restored, whatever else is live.
+// check returns an error if an entry cannot be restored, regardless of which agents run.
 func (e *Entry) check() error {
 	for _, member := range []struct{ name, value string }{{"agent_id", e.ID}, {"cwd", e.Folder}, {"session_path", e.Path}} {
 		if member.value == "" {
@@ -96,7 +96,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// environment returns the variables that an agent is started with.
+// environment returns the environment variables for an agent.
 func (e *Entry) environment(path string) []string {
 	env := []string{"ZEUS_AGENT_NAME=" + e.Name, "ZEUS_AGENT_ID=" + e.ID, "ZEUS_ROLE=" + e.Role}
 	if parent := cmp.Or(e.Parent, e.Owner); parent != "" {

@@ -33,7 +33,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestEntriesRefuse refuses what somebody made of a snapshot in an editor.
+// TestEntriesRefuse checks that invalid snapshots, such as those edited by hand, are
+// rejected.
 func TestEntriesRefuse(t *testing.T) {
 	const message = "---\nschema_version: 1\n---\n\n## assistant\n\n```msg-metadata\n{\"kind\": \"stygian\", \"agent_id\": \"a\"}\n```\n\nText.\n"
 	for _, change := range [][2]string{{"schema_version: 1", "schema_version: 2"}, {"schema_version: 1", "schema_version: \"1\""}, {"stygian", "titan"}, {`"stygian"`, "7"}} {

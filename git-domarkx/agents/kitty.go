@@ -16,20 +16,20 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// A kittyWindow is a window of kitty with the variables of an agent, or one that Zeus
-// takes for an agent's.
+// A kittyWindow is a kitty window that has the variables of an agent, or that Zeus treats
+// as an agent's.
 type kittyWindow struct {
 	address  string
 	id       int64
-	pid      int // of what runs in it
+	pid      int // of the process in the window
 	folder   string
 	title    string
-	platform int64 // the id of the window around it in X11; 0 when unknown
+	platform int64 // id of the enclosing X11 window; 0 if unknown
 	env      agentVariables
 }
 
-// agentVariables are the variables of an agent. kitty tells whole environments, with
-// all secrets in them; no other variable than these is even read.
+// agentVariables are the environment variables of an agent. kitty lists complete
+// environments, which include secrets; only these variables are decoded.
 type agentVariables struct {
 	Name   string `json:"ZEUS_AGENT_NAME"`
 	ID     string `json:"ZEUS_AGENT_ID"`
@@ -38,7 +38,7 @@ type agentVariables struct {
 	Path   string `json:"ZEUS_SESSION_PATH"`
 }
 
-// kittyList is what "kitty @ ls" prints, as far as it matters.
+// kittyList is the part of the output of "kitty @ ls" that this package uses.
 type kittyList []struct {
 	Platform int64 `json:"platform_window_id"`
 	Tabs     []struct {
@@ -48,27 +48,27 @@ type kittyList []struct {
 			CWD   string         `json:"cwd"`
 			Title string         `json:"title"`
 			Env   agentVariables `json:"env"`
-			// Cmdline is only looked at for pi and its session.
+			// Cmdline is only used to recognise pi and find its session.
 			Cmdline []string `json:"cmdline"`
 		} `json:"windows"`
 	} `json:"tabs"`
 }
 
-// kitty sends a command to the kitty that listens at an address.
+// kitty sends a command to the kitty instance at an address.
 func (d *Desk) kitty(ctx context.Context, address string, args ...string) (string, error) {
 	return output(ctx, "", "kitty", append([]string{"@", "--to", address}, args...)...)
 }
 
-// A kittyAddress is where a kitty may listen.
+// A kittyAddress is an address where a kitty instance may listen.
 type kittyAddress struct {
 	address string
-	chosen  bool // by the user, so it has to be there
-	found   bool // by its name alone, so it need not be one that answers us
+	chosen  bool // named by the user, so it must answer
+	found   bool // found by its file name, so it may not be a kitty instance
 }
 
-// kittyWindows returns the windows of agents. What is left over of a kitty that ended
-// is passed over, unless the user chose it. A kitty that does not answer is an error,
-// or a warning where nothing but its name speaks for it.
+// kittyWindows returns the windows of agents. It skips sockets that dead instances left
+// behind, unless the user named them. An instance that does not answer is an error; if
+// its address was only found by the file name, it is a warning.
 func (d *Desk) kittyWindows(ctx context.Context) (windows []kittyWindow, warnings []error, err error) {
 	for _, at := range d.kittyAddresses() {
 		if !at.chosen && !listens(at.address) {
@@ -90,7 +90,7 @@ func (d *Desk) kittyWindows(ctx context.Context) (windows []kittyWindow, warning
 	return windows, warnings, nil
 }
 
-// kittyAddresses returns where a kitty may listen.
+// kittyAddresses returns the addresses where kitty instances may listen.
 func (d *Desk) kittyAddresses() []kittyAddress {
 	var all []kittyAddress
 	add := func(a kittyAddress) {
@@ -101,7 +101,7 @@ func (d *Desk) kittyAddresses() []kittyAddress {
 	patterns := d.Kitty
 	if patterns == nil {
 		patterns = []string{"unix:/tmp/kitty-*"}
-		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" { // that of a kitty which may have ended: tmux outlives it
+		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" { // tmux may keep the address of an instance that has ended
 			add(kittyAddress{address: own})
 		}
 	}
@@ -121,7 +121,8 @@ func (d *Desk) kittyAddresses() []kittyAddress {
 	return all
 }
 
-// listens reports whether somebody listens at an address, as far as that can be asked.
+// listens reports whether a process listens at an address. For addresses that are not
+// Unix sockets it always returns true.
 func listens(address string) bool {
 	path, isPath := strings.CutPrefix(address, "unix:")
 	if !isPath {
@@ -142,7 +143,7 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 	}
 	var list kittyList
 	if json.Unmarshal([]byte(out), &list) != nil {
-		return nil, errors.New("kitty answers with something else than a list of windows") // the parser's error could quote it
+		return nil, errors.New("kitty answers with something else than a list of windows") // do not wrap the parser's error, which could quote secrets
 	}
 	ids, names := d.windowNotes(windowIDs), d.windowNotes(windowNames)
 	var found []kittyWindow
@@ -154,7 +155,7 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 					if ids[key] == "" || !showsPi(w.Cmdline, w.Title) {
 						continue
 					}
-					w.Env = agentVariables{Name: fmt.Sprintf("pi-%d", w.ID)} // what it has from another window
+					w.Env = agentVariables{Name: fmt.Sprintf("pi-%d", w.ID)} // it inherited its variables from another window
 				}
 				w.Env.ID = cmp.Or(strings.TrimSpace(w.Env.ID), ids[key])
 				w.Env.Name = cmp.Or(names[key], w.Env.Name)
@@ -169,8 +170,8 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 	return found, nil
 }
 
-// kittyAgents returns the agents in windows. A window that the user opens beside an
-// agent's has the same variables; the agent is in the one that was opened first.
+// kittyAgents returns the agents in windows. A window that the user opens from an agent's
+// window inherits the variables; the agent runs in the oldest of these windows.
 func kittyAgents(windows []kittyWindow) []Agent {
 	first := map[string]kittyWindow{}
 	for _, w := range windows {
@@ -192,7 +193,7 @@ func kittyAgents(windows []kittyWindow) []Agent {
 	return found
 }
 
-// closeWindow closes a window and waits until it is gone.
+// closeWindow closes a window and waits until it has disappeared.
 func (d *Desk) closeWindow(ctx context.Context, w kittyWindow) error {
 	match := "id:" + strconv.FormatInt(w.id, 10)
 	if _, err := d.kitty(ctx, w.address, "close-window", "--match", match); err != nil {
@@ -208,7 +209,8 @@ func (d *Desk) closeWindow(ctx context.Context, w kittyWindow) error {
 	return nil
 }
 
-// eventually asks until the answer is yes, or time is up.
+// eventually calls is repeatedly until it returns true. It returns false when the limit
+// has passed.
 func eventually(ctx context.Context, limit time.Duration, is func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

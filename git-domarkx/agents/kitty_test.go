@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// TestWindows finds agents in windows without Zeus's variables: those that Zeus knows
-// by their number, and that show pi.
+// TestWindows finds agents in windows without Zeus's variables: Zeus has noted the
+// window's number, and the window runs pi.
 func TestWindows(t *testing.T) {
 	home := t.TempDir()
 	in := func(name string) string { return filepath.Join(home, name) }

@@ -9,8 +9,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// WriteNew writes a file that must not be there yet, which is [io/fs.ErrExist], with the
-// folders around it, and makes it durable. Readers see all of it or nothing.
+// WriteNew creates a file, durably and atomically: readers see the complete content or no
+// file. It creates missing parent directories. If the file exists, the error is
+// [io/fs.ErrExist].
 func WriteNew(path string, content io.Reader) error {
 	dir := filepath.Dir(path)
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
@@ -22,7 +23,7 @@ func WriteNew(path string, content io.Reader) error {
 		if f, err = os.CreateTemp(dir, ".git-domarkx-*"); err == nil {
 			defer os.Remove(f.Name())
 		}
-		link = func(f *os.File, path string) error { return os.Link(f.Name(), path) } // unlike a rename it replaces nothing
+		link = func(f *os.File, path string) error { return os.Link(f.Name(), path) } // unlike a rename, a link never replaces a file
 	}
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func WriteNew(path string, content io.Reader) error {
 	return nil
 }
 
-// Remove removes a file, and makes that durable.
+// Remove removes a file durably.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err

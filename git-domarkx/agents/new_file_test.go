@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// TestWriteNew writes whole files, and over none.
+// TestWriteNew checks that WriteNew writes complete files and never overwrites one.
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b", "c.json")

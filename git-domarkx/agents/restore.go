@@ -12,30 +12,31 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// The policies for agents that run already.
+// The policies for agents that already run.
 const (
 	IfRunningError   = "error"   // restore nothing
-	IfRunningSkip    = "skip"    // leave them as they are
+	IfRunningSkip    = "skip"    // leave them running
 	IfRunningReplace = "replace" // close them first
 )
 
-// The policies for the workspaces of windows.
+// The policies for the sway workspaces of windows.
 const (
-	WorkspaceOriginal = "original" // where they were
-	WorkspaceCurrent  = "current"  // where the user is
+	WorkspaceOriginal = "original" // the workspace in the snapshot
+	WorkspaceCurrent  = "current"  // the workspace the user is on
 )
 
-// A RestoreRequest says what to restore, and how.
+// A RestoreRequest selects the agents to restore, and the policies.
 type RestoreRequest struct {
 	Entries    []Entry
 	Workspace  string // WorkspaceOriginal or WorkspaceCurrent
 	IfRunning  string // IfRunningError, IfRunningSkip or IfRunningReplace
-	SessionDir string // where sessions that are missing are written; "" for their own place
-	// Kept opens a session that was kept with the snapshot, by its SHA-256; nil when none was.
+	SessionDir string // directory for missing session files; "" for their original paths
+	// Kept opens a session file stored with the snapshot, given its SHA-256. Nil means
+	// that none is stored.
 	Kept func(ctx context.Context, digest string) (domarkx.Content, error)
 }
 
-// A ConflictError says that nothing was restored, because agents run already.
+// A ConflictError means that nothing was restored because some agents already run.
 type ConflictError struct{ IDs []string }
 
 func (e *ConflictError) Error() string {
@@ -43,23 +44,23 @@ func (e *ConflictError) Error() string {
 		strings.Join(e.IDs, ", "))
 }
 
-// A restoring is a request under way.
+// A restoring is the state of a running Restore.
 type restoring struct {
 	*Desk
 	RestoreRequest
 	live     Live
-	ids      map[string]bool // of agents that run
-	names    map[string]bool // of tmux's sessions
+	ids      map[string]bool // of running agents
+	names    map[string]bool // of tmux sessions
 	replaced map[string]bool
 
 	mu       sync.Mutex
 	warnings []error
 }
 
-// Restore starts the agents of a snapshot. Each entry has a row. With
-// [IfRunningError], a [*ConflictError] comes before anything is started. Other errors
-// are about single entries, in their rows; what could not be done besides is a
-// warning.
+// Restore starts the agents of a snapshot and returns a row for each entry. With
+// [IfRunningError], it returns a [*ConflictError] before it starts anything if an agent
+// already runs. An error about one entry is in that entry's row. Warnings are about
+// incomplete steps that did not prevent a restore.
 func (d *Desk) Restore(ctx context.Context, request RestoreRequest) (rows []Row, warnings []error, err error) {
 	live, err := d.Discover(ctx)
 	if err != nil {
@@ -96,7 +97,8 @@ func (d *Desk) Restore(ctx context.Context, request RestoreRequest) (rows []Row,
 	return rows, r.warnings, context.Cause(ctx)
 }
 
-// conflict fills the rows when agents run already and that is an error.
+// conflict returns a ConflictError and fills the rows if agents already run and the
+// policy forbids that.
 func (r *restoring) conflict(rows []Row) error {
 	if r.IfRunning != IfRunningError {
 		return nil
@@ -119,8 +121,8 @@ func (r *restoring) conflict(rows []Row) error {
 	return &ConflictError{slices.Compact(running)}
 }
 
-// one restores an entry and fills its row; what is returned, unless nil, does so
-// later.
+// one restores an entry and fills its row. If the outcome is not yet known, it returns a
+// function that waits for it and updates the row.
 func (r *restoring) one(ctx context.Context, e Entry, row *Row) (later func()) {
 	set := func(status Status, detail string) { row.Status, row.Detail = status, detail }
 	detail, wait, err := r.start(ctx, e)
@@ -157,12 +159,13 @@ func (r *restoring) warn(err error) {
 	r.warnings = append(r.warnings, err)
 }
 
-// A skippedError says why an entry was left alone.
+// A skippedError is the reason why an entry was skipped.
 type skippedError struct{ reason string }
 
 func (e *skippedError) Error() string { return e.reason }
 
-// start starts the agent of an entry and says where.
+// start starts the agent of an entry and describes where. If wait is not nil, it waits
+// for the final outcome.
 func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait func() (warning, err error), err error) {
 	running := r.ids[e.ID]
 	if running && r.IfRunning == IfRunningSkip {
@@ -180,7 +183,7 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	if err := e.check(); err != nil {
 		return "", nil, err
 	}
-	// Nothing is closed before everything that the agent needs is known to exist.
+	// Check that everything the agent needs exists before closing anything.
 	missing := ""
 	if !isFolder(e.Folder) {
 		missing, e.Folder = e.Folder, r.Getenv("HOME")
@@ -216,7 +219,7 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	return detail, wait, err
 }
 
-// closeAll closes every window and tmux session of an agent that runs.
+// closeAll closes every window and tmux session of a running agent.
 func (r *restoring) closeAll(ctx context.Context, id string) {
 	r.replaced[id] = true
 	for _, w := range r.live.windows {
@@ -239,7 +242,7 @@ func (r *restoring) closeAll(ctx context.Context, id string) {
 	delete(r.ids, id)
 }
 
-// replaceSession ends the session of tmux that has a name which an agent is to have.
+// replaceSession ends the tmux session that has the name an agent needs.
 func (r *restoring) replaceSession(ctx context.Context, name string) error {
 	sessions, err := r.tmuxSessions(ctx)
 	if err != nil {
@@ -256,8 +259,8 @@ func (r *restoring) replaceSession(ctx context.Context, name string) error {
 	return nil
 }
 
-// session returns the path of the session that an agent is to go on with. One that is
-// missing is written from what was kept.
+// session returns the path of the session file for an agent. If the file is missing, it
+// is written from the copy in the snapshot.
 func (r *restoring) session(ctx context.Context, e Entry) (string, error) {
 	path := r.expand(e.Path)
 	if path == "" {

@@ -17,13 +17,13 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// sessionExtension is what sessions of pi end in. Where a document says the path
-// and somebody else may have written what is put there, only files that nothing but
-// pi looks at are made.
+// sessionExtension is the extension of pi's session files. An untrusted document
+// determines the path and content of a restored file, so only files with this extension
+// are written: no other program interprets them.
 const sessionExtension = ".jsonl"
 
-// writeSession writes a session to where nothing is: all of it or nothing, with the
-// folders around it. What is there already is left alone.
+// writeSession creates a session file atomically, and its missing parent directories. It
+// does not overwrite files.
 func writeSession(path string, content io.Reader) error {
 	switch {
 	case !filepath.IsAbs(path) || filepath.Clean(path) != path:
@@ -42,9 +42,9 @@ func writeSession(path string, content io.Reader) error {
 	return WriteNew(path, buffered)
 }
 
-// writeInto writes a session into a folder, under its own name or, where another one
-// has that, one that its digest follows. One that is there already, and may have gone
-// on since, is taken.
+// writeInto writes a session file into dir, under its own name. If another file has that
+// name, part of the digest is appended. An existing file that starts with the same
+// content is used as it is, because the session may have continued.
 func writeInto(dir, path, digest string, content domarkx.Content) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func writeInto(dir, path, digest string, content domarkx.Content) (string, error
 
 func reader(c domarkx.Content) io.Reader { return io.NewSectionReader(c, 0, c.Size()) }
 
-// continues reports whether a file begins with the bytes that have a digest.
+// continues reports whether a file starts with size bytes that have the given digest.
 func continues(path string, size int64, digest string) bool {
 	if !isFile(path) {
 		return false

@@ -13,19 +13,19 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// The sources of a session's path, as Zeus calls them.
+// The sources of a session's path, with Zeus's names for them.
 const (
-	sourceRuntime = "runtime"       // the agent noted it
-	sourceEnv     = "env"           // it was started with it
-	sourceFolder  = "cwd"           // the newest session of the folder that it works in
-	sourceTmux    = "tmux"          // tmux has it, in an option or the command
-	sourceOption  = "tmux-option"   // a hoplite's, in an option
-	sourceCommand = "start-command" // a hoplite's, in the command
+	sourceRuntime = "runtime"       // the agent's own note
+	sourceEnv     = "env"           // the environment the agent was started with
+	sourceFolder  = "cwd"           // the newest session of the working directory
+	sourceTmux    = "tmux"          // a tmux option or the start command
+	sourceOption  = "tmux-option"   // of a hoplite: a tmux option
+	sourceCommand = "start-command" // of a hoplite: the start command
 )
 
-// kittySession returns the session of an agent in kitty: the one that it noted itself,
-// else the one that it was started with, if that is there, else the newest of its
-// folder.
+// kittySession returns the session file of an agent in kitty: the one that it noted, else
+// the one that it was started with, if that exists, else the newest of its working
+// directory.
 func (d *Desk) kittySession(a Agent) (path, source string) {
 	if path := d.noted(a.ID); path != "" {
 		return path, sourceRuntime
@@ -64,7 +64,7 @@ func (d *Desk) hopliteSession(a Agent) (path, source string) {
 	return "", ""
 }
 
-// inCommand returns the session's path in the command that an agent was started with.
+// inCommand returns the session path in the command that started an agent.
 func inCommand(command string) string {
 	m := startedPath.FindStringSubmatch(command)
 	if m == nil {
@@ -73,7 +73,8 @@ func inCommand(command string) string {
 	return strings.Trim(m[1], `"'`)
 }
 
-// expand returns an absolute path for one that may begin with ~; "" for any other.
+// expand expands a leading ~/ and returns an absolute path. It returns "" for other
+// relative paths.
 func (d *Desk) expand(path string) string {
 	path = strings.TrimSpace(path)
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
@@ -85,13 +86,13 @@ func (d *Desk) expand(path string) string {
 	return path
 }
 
-// maxNoteAge is how old a note may be that an agent made of its session.
+// maxNoteAge is the maximum age of an agent's note about its session.
 const maxNoteAge = 24 * time.Hour
 
 var agentID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// noted returns the session that an agent noted itself to be in, if that is there and
-// the note is not too old; else "".
+// noted returns the session file that an agent noted. It returns "" if the file does not
+// exist or the note is too old.
 func (d *Desk) noted(id string) string {
 	if !agentID.MatchString(id) {
 		return ""
@@ -135,8 +136,8 @@ func (d *Desk) noteAge() time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// newestIn returns the newest session that pi has of a folder; "" for none. Their
-// names begin with the time.
+// newestIn returns pi's newest session file for a working directory, or "" if there are
+// none. The names of session files start with the time.
 func (d *Desk) newestIn(folder string) string {
 	if folder == "" {
 		return ""
@@ -147,7 +148,7 @@ func (d *Desk) newestIn(folder string) string {
 	if err != nil {
 		return ""
 	}
-	for _, f := range slices.Backward(files) { // by name
+	for _, f := range slices.Backward(files) { // ReadDir sorts by name
 		if path := filepath.Join(dir, f.Name()); strings.HasSuffix(f.Name(), ".jsonl") && isFile(path) {
 			return path
 		}

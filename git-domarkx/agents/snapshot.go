@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// A Row is what became of an agent.
+// A Row is the outcome for one agent.
 type Row struct {
 	ID     string
 	Kind   string
@@ -21,10 +21,10 @@ type Row struct {
 	Detail string
 }
 
-// A Status says what became of an agent.
+// A Status is the kind of outcome for an agent.
 type Status string
 
-// What can become of an agent.
+// The possible outcomes for an agent.
 const (
 	Saved    Status = "saved"
 	Restored Status = "restored"
@@ -32,12 +32,12 @@ const (
 	Failed   Status = "failed"
 )
 
-// ErrNoAgents says that there is nothing to save.
+// ErrNoAgents means that no agents run that could be saved.
 var ErrNoAgents = errors.New("no agents of Zeus are live in tmux or kitty, so there is nothing to save")
 
-// Snapshot returns the snapshot of what is live, as Zeus writes it, with a row for each
-// agent. All are in it or none: when one cannot be restored from what is known of it, its row is
-// failed, the others are skipped, and there is no snapshot.
+// Snapshot returns a snapshot of the running agents in Zeus's format, and a row for each
+// agent. It contains all agents or none: if one could not be restored from the available
+// information, its row failed, the others are skipped, and snapshot is nil.
 func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
 	if len(live.Agents) == 0 {
 		return nil, nil, ErrNoAgents
@@ -80,7 +80,7 @@ func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []b
 	)), rows, nil
 }
 
-// entry returns what a snapshot says of an agent, or what keeps it from being restored.
+// entry returns the snapshot entry of an agent, or an error if it could not be restored.
 func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	if a.ID == "" {
 		return domarkx.Value{}, fmt.Errorf("%s has no agent id", a.Name)
@@ -115,7 +115,7 @@ func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	return entry, nil
 }
 
-// sharing returns how many agents in kitty work in the folder of one.
+// sharing returns how many agents in kitty have the same working directory as a.
 func sharing(a Agent, all []Agent) int {
 	n := 0
 	for _, other := range all {

@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// shell returns the command that becomes the agent: a login shell, as Zeus starts it,
-// so that the user's PATH holds. Its text is the user's own setting; the session's
-// path, which a document says, is a variable to it.
+// shell returns the command line that starts the agent. It uses a login shell, as Zeus
+// does, so that the user's PATH applies. The shell's command text is the user's own
+// setting; the session path comes from an untrusted document, so the text refers to it as
+// a variable.
 func (d *Desk) shell() []string {
 	text := "exec " + d.Agent + ` --session "$ZEUS_SESSION_PATH"`
 	if path, err := exec.LookPath("zsh"); err == nil {
@@ -24,11 +25,11 @@ func (d *Desk) shell() []string {
 	return []string{"/bin/sh", "-c", text}
 }
 
-// settle is how long a kitty that cannot open a window takes at most to say so.
+// settle is the maximum time that kitty needs to report that it cannot open a window.
 const settle = 2 * time.Second
 
-// startInKitty starts an agent in a kitty of its own, which outlives this program.
-// What is returned waits until it is known whether that went well.
+// startInKitty starts an agent in a new kitty instance that outlives this program. The
+// returned function waits until it is known whether the start succeeded.
 func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string) (wait func() (warning, err error), err error) {
 	program, err := exec.LookPath("kitty")
 	if err != nil {
@@ -38,7 +39,7 @@ func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(said.Name()) // it lives as long as kitty has it open
+	os.Remove(said.Name()) // the file exists as long as kitty has it open
 	cmd := exec.Command(program, append([]string{"--directory", ".", "--hold"}, d.shell()...)...)
 	cmd.Dir = e.Folder
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -70,9 +71,9 @@ func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string
 	}, nil
 }
 
-// awaitWindow waits until a kitty has started a program in a window: one below it has
-// a terminal. Where that cannot be seen, it waits for as long as a kitty takes that
-// finds no screen.
+// awaitWindow waits until kitty has started a program in a window, that is, until a
+// descendant process has a terminal. Without /proc it waits long enough for kitty to fail
+// if it has no display.
 func awaitWindow(ctx context.Context, kitty int) bool {
 	if _, _, ok := processOf(kitty); !ok {
 		return !eventually(ctx, settle, func() bool { return false }) && ctx.Err() == nil
@@ -97,14 +98,14 @@ func awaitWindow(ctx context.Context, kitty int) bool {
 	})
 }
 
-// processOf returns the parent of a process and the number of its terminal, 0 for
-// none, as proc(5) has them.
+// processOf returns a process's parent and its terminal number (0 for none), from
+// proc(5).
 func processOf(pid int) (parent, terminal int, ok bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, 0, false
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name before may have anything in it
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the process name can contain any character
 	if len(fields) < 5 {
 		return 0, 0, false
 	}
@@ -113,13 +114,13 @@ func processOf(pid int) (parent, terminal int, ok bool) {
 	return parent, terminal, true
 }
 
-// An endedError says why a kitty ended.
+// An endedError explains why kitty ended.
 type endedError struct{ said string }
 
 func (e *endedError) Error() string { return "kitty ended: " + e.said }
 
-// endedEarly says why a kitty ended that was just started; [context.Canceled] when
-// nothing was wrong.
+// endedEarly returns the reason why a newly started kitty ended; [context.Canceled] if it
+// succeeded.
 func endedEarly(err error, said *os.File) error {
 	if err == nil {
 		return context.Canceled

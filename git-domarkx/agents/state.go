@@ -11,10 +11,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// StateDir returns the folder in which Zeus keeps its state. It is where Zeus itself
-// looks for it: ZEUS_STATE_DIR, else storage.state_dir in its config.toml, else its
-// home. configured, unless empty, is what the user told this program instead of that
-// file.
+// StateDir returns the directory of Zeus's state. It uses the first of these that is set:
+// ZEUS_STATE_DIR, configured (this program's own setting), storage.state_dir in Zeus's
+// config.toml, Zeus's home.
 func StateDir(getenv func(string) string, configured string) string {
 	home := zeusHome(getenv)
 	dir := cmp.Or(getenv("ZEUS_STATE_DIR"), configured)
@@ -24,12 +23,12 @@ func StateDir(getenv func(string) string, configured string) string {
 		}
 		var config map[string]any
 		if _, err := toml.DecodeFile(file, &config); err != nil {
-			continue // as Zeus does
+			continue // Zeus skips an invalid file too
 		}
 		storage, _ := config["storage"].(map[string]any)
 		said, _ := storage["state_dir"].(string)
 		if dir = strings.TrimSpace(said); dir == "" {
-			break // the other one is not asked
+			break // Zeus does not read the other file either
 		}
 	}
 	return expandHome(getenv, cmp.Or(dir, home))
@@ -39,7 +38,7 @@ func zeusHome(getenv func(string) string) string {
 	return expandHome(getenv, cmp.Or(getenv("ZEUS_HOME"), "~/.zeus"))
 }
 
-// expandHome returns a path in which ~ is the user's home.
+// expandHome replaces ~ in a path with the user's home directory.
 func expandHome(getenv func(string) string, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		return filepath.Join(getenv("HOME"), rest)
@@ -47,8 +46,8 @@ func expandHome(getenv func(string) string, path string) string {
 	return path
 }
 
-// windowNotes returns what Zeus noted of kitty's windows in a file of its state, by
-// [windowKey]; nothing when it did not.
+// windowNotes returns the notes about kitty's windows from a file of Zeus's state, by
+// [windowKey]. It returns none if the file cannot be read.
 func (d *Desk) windowNotes(file string) map[string]string {
 	for _, dir := range d.StateDirs {
 		var all map[string]any
@@ -67,14 +66,14 @@ func (d *Desk) windowNotes(file string) map[string]string {
 	return nil
 }
 
-// The files of window notes.
+// The files with notes about windows.
 const (
-	windowIDs   = "zeus-agent-ids.json" // the ids of agents
-	windowNames = "zeus-names.json"     // the names that the user gave them since
+	windowIDs   = "zeus-agent-ids.json" // agent ids
+	windowNames = "zeus-names.json"     // names that users gave to agents
 )
 
-// windowKey is what Zeus calls a window: by the path of the socket at which its kitty
-// listens, and its number there.
+// windowKey returns Zeus's key for a window: the path of its kitty instance's socket, and
+// the window number.
 func windowKey(address string, id int64) string {
 	return fmt.Sprintf("%s:%d", strings.TrimPrefix(address, "unix:"), id)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// noWorkspace is what Zeus notes when it does not know where a window is.
+// noWorkspace is Zeus's value for an unknown workspace.
 const noWorkspace = "?"
 
 // A swayNode is a node of sway's tree (sway-ipc(7), GET_TREE).
@@ -20,12 +20,12 @@ type swayNode struct {
 	Type     string     `json:"type"`
 	Name     string     `json:"name"`
 	PID      int        `json:"pid"`
-	Window   int64      `json:"window"` // its id in X11
+	Window   int64      `json:"window"` // X11 window id
 	Nodes    []swayNode `json:"nodes"`
 	Floating []swayNode `json:"floating_nodes"`
 }
 
-// A placed is a window of sway and the workspace that it is on.
+// A placed is a sway window with its workspace.
 type placed struct {
 	pid       int
 	window    int64
@@ -33,7 +33,7 @@ type placed struct {
 	workspace string
 }
 
-// swayWindows returns the windows of sway; an error where it does not run.
+// swayWindows returns the windows of sway, or an error if sway does not run.
 func swayWindows(ctx context.Context) ([]placed, error) {
 	out, err := output(ctx, "", "swaymsg", "-t", "get_tree")
 	if err != nil {
@@ -60,8 +60,8 @@ func swayWindows(ctx context.Context) ([]placed, error) {
 	return found, nil
 }
 
-// findWorkspaces notes on which workspace of sway the agents' windows are, where it
-// runs.
+// findWorkspaces sets the sway workspace of each agent with a window. Without sway it
+// does nothing.
 func (d *Desk) findWorkspaces(ctx context.Context, agents []Agent) {
 	if !slices.ContainsFunc(agents, func(a Agent) bool { return a.Kind == zeus.Kitty }) {
 		return
@@ -77,8 +77,8 @@ func (d *Desk) findWorkspaces(ctx context.Context, agents []Agent) {
 	}
 }
 
-// workspaceOf returns the workspace of a window; "" when unknown. One kitty can have
-// windows on several.
+// workspaceOf returns the workspace of a window, or "" if unknown. The windows of one
+// kitty instance can be on different workspaces.
 func workspaceOf(w kittyWindow, windows []placed) string {
 	var own []placed
 	for pid := w.pid; pid > 1 && own == nil; pid, _, _ = processOf(pid) {
@@ -102,8 +102,8 @@ func workspaceOf(w kittyWindow, windows []placed) string {
 	return ""
 }
 
-// moveTo moves the window of a process, once it is there, to a workspace of sway and
-// shows it. Where sway does not run nothing happens.
+// moveTo waits for the window of a process, moves it to a sway workspace and switches to
+// that workspace. Without sway it does nothing.
 func moveTo(ctx context.Context, pid int, workspace string) error {
 	if _, err := swayWindows(ctx); err != nil {
 		return nil
@@ -137,13 +137,13 @@ func moveTo(ctx context.Context, pid int, workspace string) error {
 	return nil
 }
 
-// isWorkspaceName reports whether a name means nothing but itself in a command of
-// sway (sway(5)), between quotes.
+// isWorkspaceName reports whether a name is safe between quotes in a sway command: it
+// contains no characters that sway interprets (sway(5)).
 func isWorkspaceName(name string) bool {
 	return name != "" && isText(name) && !strings.ContainsAny(name, "\"'\\$;,[]{}")
 }
 
-// isText reports whether a string is UTF-8 without control characters.
+// isText reports whether a string is valid UTF-8 without control characters.
 func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -11,8 +11,8 @@ import (
 // detach lets a program outlive this one and its terminal.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// isOwnSocket reports whether there is a socket of this user's. Anybody can make one
-// in a folder that all may write to.
+// isOwnSocket reports whether path is a socket that this user owns. In a world-writable
+// directory, anybody can create one.
 func isOwnSocket(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {

@@ -14,40 +14,40 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// backendStygian is what @zeus_backend says of a stygian agent.
+// backendStygian is the value of the option @zeus_backend for stygian agents.
 const backendStygian = "stygian-hippeus"
 
-// A tmuxSession is a session of tmux with what Zeus notes in its options.
+// A tmuxSession is a tmux session with the options that Zeus sets.
 type tmuxSession struct {
-	id      string // tmux's own, such as $3
+	id      string // tmux's own id, such as $3
 	name    string
 	created int64
-	command string // that the first pane was started with
-	folder  string // that the first pane works in
+	command string // start command of the first pane
+	folder  string // working directory of the first pane
 
 	agentID, role, display, path, backend, owner, phalanx string
 
-	inherited string // the agent's id in the session's environment, which may be that of who made it
+	inherited string // agent id in the session's environment; may be inherited from the creator
 }
 
-// sessionFields are the formats (tmux(1), FORMATS) of the fields of a session.
+// sessionFields are the tmux formats of a session's fields (tmux(1), FORMATS).
 var sessionFields = []string{"session_id", "session_name", "session_created", "@zeus_agent", "@zeus_role", "@zeus_name",
 	"@zeus_session_path", "@zeus_backend", "@zeus_owner", "@zeus_phalanx"}
 
 var paneFields = []string{"session_id", "window_index", "pane_index", "pane_start_command", "pane_current_path"}
 
-// tmux runs tmux. Arguments that are data have to be escaped with [plainArgument].
+// tmux runs a tmux command. Data in arguments must be escaped with [plainArgument].
 func (d *Desk) tmux(ctx context.Context, args ...string) (string, error) {
 	return d.tmuxIn(ctx, "", args...)
 }
 
-// tmuxIn runs tmux in a folder, which is the one that a new session begins in. The
-// option for that would be read as a format, which can run commands.
+// tmuxIn runs tmux in a directory, in which a new session also starts. tmux's own option
+// for the directory expands formats, which can run commands.
 func (d *Desk) tmuxIn(ctx context.Context, folder string, args ...string) (string, error) {
 	return output(ctx, folder, "tmux", append(append([]string{"-u"}, d.Tmux...), args...)...)
 }
 
-// tmuxSessions returns all sessions by name; none when no server runs.
+// tmuxSessions returns all sessions, sorted by name. It returns none if no server runs.
 func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 	rows, err := d.tmuxList(ctx, sessionFields, "list-sessions")
 	if isNoServer(err) {
@@ -92,8 +92,9 @@ func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 	return sessions, nil
 }
 
-// tmuxList runs a listing of tmux and returns its rows. Values may have any
-// characters, line ends too, so the fields are told apart by a word that none has.
+// tmuxList runs a tmux command that lists objects, and returns the fields of each. A
+// value can contain any character, even a line end, so a random separator divides the
+// fields.
 func (d *Desk) tmuxList(ctx context.Context, fields []string, command ...string) ([][]string, error) {
 	word := "|" + rand.Text() + "|"
 	var b strings.Builder
@@ -108,13 +109,13 @@ func (d *Desk) tmuxList(ctx context.Context, fields []string, command ...string)
 	var rows [][]string
 	for ; len(cells) > len(fields); cells = cells[len(fields):] {
 		row := slices.Clone(cells[:len(fields)])
-		row[0] = strings.TrimPrefix(row[0], "\n") // the end of the line before
+		row[0] = strings.TrimPrefix(row[0], "\n") // line end of the preceding row
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-// isNoServer reports whether tmux says that it does not run.
+// isNoServer reports whether err means that no tmux server runs.
 func isNoServer(err error) bool {
 	if err == nil {
 		return false
@@ -124,13 +125,13 @@ func isNoServer(err error) bool {
 		strings.Contains(said, "error connecting to") && (strings.Contains(said, "No such file") || strings.Contains(said, "Connection refused"))
 }
 
-// isEndingServer reports whether a command met a server that was about to end, as one
-// does with its last session, and so did nothing.
+// isEndingServer reports whether a command reached a server that was shutting down, as a
+// server does after its last session, so that the command had no effect.
 func isEndingServer(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "server exited") || strings.Contains(err.Error(), "lost server"))
 }
 
-// inheritedID returns the agent's id in the environment of a session.
+// inheritedID returns the agent id in a session's environment.
 func (d *Desk) inheritedID(ctx context.Context, s tmuxSession) string {
 	out, err := d.tmux(ctx, "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
 	if err != nil {
@@ -154,8 +155,8 @@ var (
 	startedPath = regexp.MustCompile(`(?:^|\s)ZEUS_SESSION_PATH=(\S+)(?:\s|$)`)
 )
 
-// ownID returns the id of the agent that a session is of: the one noted, else the one
-// it was started with. An id that the session inherited may be another agent's.
+// ownID returns the id of the agent in a session: the id that Zeus noted, else the one
+// the session was started with. An inherited id may be another agent's.
 func (s tmuxSession) ownID() string {
 	if s.agentID != "" {
 		return s.agentID
@@ -166,8 +167,8 @@ func (s tmuxSession) ownID() string {
 	return ""
 }
 
-// tmuxAgents returns the stygian agents by the names of their sessions. Of two with
-// one id the newer counts.
+// tmuxAgents returns the stygian agents, sorted by session name. If two sessions have the
+// same agent id, the newer one counts.
 func tmuxAgents(sessions []tmuxSession) []Agent {
 	newest := map[string]tmuxSession{}
 	for _, s := range sessions {
@@ -186,7 +187,7 @@ func tmuxAgents(sessions []tmuxSession) []Agent {
 	return found
 }
 
-// agent returns the agent that a session is of.
+// agent returns the agent that runs in a session.
 func (s tmuxSession) agent(kind string) Agent {
 	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Folder: s.folder,
 		path: s.path, command: s.command, tmux: s}
@@ -199,7 +200,7 @@ func (s tmuxSession) agent(kind string) Agent {
 	return a
 }
 
-// killSession ends a session, and no other one.
+// killSession ends exactly this session.
 func (d *Desk) killSession(ctx context.Context, s tmuxSession) error {
 	if _, err := d.tmux(ctx, "kill-session", "-t", s.id); err != nil {
 		return fmt.Errorf("closing the tmux session %q: %w", s.name, err)
@@ -207,8 +208,8 @@ func (d *Desk) killSession(ctx context.Context, s tmuxSession) error {
 	return nil
 }
 
-// plainArgument returns data as an argument in which tmux sees nothing of its own: it
-// takes a semicolon at the end of one for the end of the command.
+// plainArgument escapes data as a literal tmux argument: tmux treats a semicolon at the
+// end of an argument as the end of the command.
 func plainArgument(s string) string {
 	if rest, ok := strings.CutSuffix(s, ";"); ok {
 		return rest + `\;`
@@ -216,29 +217,30 @@ func plainArgument(s string) string {
 	return s
 }
 
-// plainFormat returns data as a format of tmux's that stands for it.
+// plainFormat escapes data as a tmux format that expands to the data.
 func plainFormat(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
-// isSessionName reports whether a session of tmux can have a name. tmux replaces
-// colons, periods and what is no text, and takes some signs for the beginning of a style.
+// isSessionName reports whether tmux accepts a session name unchanged. tmux replaces
+// colons, periods and non-text bytes, and interprets some characters as the start of a
+// style.
 func isSessionName(name string) bool {
 	return name != "" && isText(name) && !strings.ContainsAny(name, ":.") && !strings.Contains(name, "#[")
 }
 
-// unescapeName undoes what tmux does to the name that a session is given: it escapes
-// backslashes, and dollars before a letter.
+// unescapeName reverses the escaping that tmux applies to the names of sessions: of
+// backslashes, and of dollar signs before a letter.
 var unescapeName = strings.NewReplacer(`\\`, `\`, `\$`, `$`)
 
-// startInTmux starts an agent in a session of its own. The options are set before
-// tmux looks at what became of the agent, so that they are there also if it ends
-// at once. A name that these would not find the session by is given to it last.
+// startInTmux starts an agent in a tmux session of its own. It sets the options before
+// tmux can notice that the agent ended, so that they exist even if it ends at once. If
+// tmux cannot find the session by its name, it gets that name last.
 func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	env := []string{"env", "-u", "ZEUS_PARENT_ID", "-u", "ZEUS_PHALANX_ID"}
 	for _, variable := range e.environment(path) {
 		env = append(env, plainArgument(variable))
 	}
 	name, first := unescapeName.Replace(e.Session), e.Session
-	found := name == e.Session && name[0] != '$' // which is how ids begin
+	found := name == e.Session && name[0] != '$' // ids start with $
 	if !found {
 		first = "git-domarkx-" + rand.Text()
 	}
@@ -273,7 +275,7 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 		err = fmt.Errorf("tmux calls a session %q that is to be called %q", got, e.Session)
 	}
 	if id != "" {
-		d.tmux(ctx, "kill-session", "-t", id) // what is not noted as the agent's would be lost to Zeus
+		d.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
 	}
 	return err
 }
