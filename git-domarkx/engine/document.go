@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// snapshotDocument writes the specification's JSON object, a message at a time.
-// Unknown members of the header stand behind the conversation.
+// snapshotDocument writes the JSON object of the specification, one message at a time. Unknown
+// members of the header follow the conversation.
 func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message func(k int) error) error {
 	extra := header.Extra
 	header.Extra = nil
@@ -36,5 +36,5 @@ func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message fun
 	return err
 }
 
-// conversationJSON returns a message as it stands in the document.
+// conversationJSON returns a message with the indentation that it has in the document.
 func conversationJSON(msg domarkx.Message) []byte { return msg.Value().AppendJSON(nil, "    ", "  ") }

@@ -7,22 +7,21 @@ import (
 	"fmt"
 )
 
-// TextOf returns a snapshot as Markdown, for an editor.
+// TextOf returns a snapshot as Markdown for an editor.
 func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) {
 	var b bytes.Buffer
 	err := m.Write(ctx, id, Markdown, &b)
 	return b.Bytes(), err
 }
 
-// An Edited is what became of an edit.
+// Edited is the result of an edit.
 type Edited struct {
 	Saved
-	FromDraft bool // the editor began with text that could not be saved before
+	FromDraft bool // the editor started with a draft that could not be saved before
 }
 
-// Edit opens a session in an editor, which gets a Markdown text and returns what
-// the user made of it. A text that does not parse is kept as a draft, with which
-// the next edit begins.
+// Edit passes a session as Markdown to editor and saves the text that it returns. If the text
+// cannot be saved, Edit keeps it as a draft, and the next edit starts with the draft.
 func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (Edited, error) {
 	tip, err := m.store.Tip(ctx, name)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// commitEdition commits an edition on its base, and merges it with the session's
-// tip where that is another snapshot. Of a long conversation only a few messages are in
-// memory at once.
+// commitEdition commits an edition on its base. If the session's tip is another snapshot, it
+// merges both. It keeps only a few messages of a long conversation in memory.
 func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c change) (Saved, error) {
 	tip, err := tx.Tip(ctx, c.name)
 	switch {
@@ -52,8 +51,8 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 	return saved, tx.Set(ctx, c.name, saved.ID)
 }
 
-// commitSuccessor commits the next state of a session, and returns it when it is small
-// or is wanted however large it is.
+// commitSuccessor commits the next state of a session. It also returns the state if that is small
+// or if wanted is set, and nil otherwise.
 func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition, next successor, c change, wanted bool) (domarkx.Info, *domarkx.State, error) {
 	commit := domarkx.Commit{State: &domarkx.State{Headers: next.headers}, Operation: c.operation, Subject: subject(c, e),
 		Author: c.author, Committer: c.committer, Attachments: e.attachments, Files: e.files}
@@ -76,7 +75,7 @@ func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition,
 		if e.origin, err = e.original.finish(ctx); err != nil {
 			return domarkx.Info{}, nil, err
 		}
-		if commit.State.Headers, _, err = e.headers(ctx, tx); err != nil { // its revision follows from the original
+		if commit.State.Headers, _, err = e.headers(ctx, tx); err != nil { // the revision of the header depends on the original
 			return domarkx.Info{}, nil, err
 		}
 	}

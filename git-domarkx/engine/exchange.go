@@ -9,37 +9,37 @@ import (
 
 // Remotes exchanges sessions and workspaces with other repositories.
 type Remotes interface {
-	// Fetch brings what the remote has, verifies it, and returns the tips before and after.
+	// Fetch downloads and verifies what the remote has, and returns the tips before and after.
 	Fetch(ctx context.Context, remote string, r FetchRequest) (Fetched, error)
-	// Tracked returns the tips that the remote had when it was last heard of.
+	// Tracked returns the tips that the remote had at the last contact.
 	Tracked(ctx context.Context, remote string) (Tips, error)
-	// Push sends the tips (an empty one is removed there), all or none, where the remote
-	// still has what it was last heard to have, and returns a status for each.
+	// Push sends all tips or none, and returns a status for each. An empty tip removes the name
+	// on the remote. It succeeds only if the remote still has the tips of the last contact.
 	Push(ctx context.Context, remote string, tips Tips, progress io.Writer) (Tips, error)
 }
 
-// A FetchRequest says what to fetch.
+// A FetchRequest describes what to fetch.
 type FetchRequest struct {
-	// Of these alone; none: all. Of a session the workspace whose newest version one of
-	// its messages is linked to comes too.
+	// The names to fetch; none means all. A fetched session also brings the workspaces whose
+	// newest version one of its messages links.
 	Sessions, Workspaces []string
 
-	Checks   DocumentChecks // that what comes has to pass
-	Progress io.Writer      // gets the progress of Git; nil: nobody
+	Checks   DocumentChecks // run on everything that arrives
+	Progress io.Writer      // receives Git's progress output; nil for none
 }
 
-// Fetched is what a remote has.
+// Fetched is the result of a fetch.
 type Fetched struct {
-	Before, After Tips // as far as it was verified
-	// Rejected are the sessions and workspaces of which the remote has something that was
-	// not taken in, and why.
+	Before, After Tips // of the remote, as far as they passed verification
+	// Rejected lists the sessions and workspaces with contents on the remote that were not
+	// accepted, with the reasons.
 	Rejected Rejected
 }
 
-// Rejected are sessions and workspaces, and what is wrong with them.
+// Rejected maps the names of sessions and workspaces to the reasons why they were rejected.
 type Rejected struct{ Sessions, Workspaces map[string]error }
 
-// of returns what is wrong with a session or with one of its workspaces.
+// of returns the error of a session or of one of its workspaces, or nil.
 func (r Rejected) of(session string, workspaces ...string) error {
 	if err := r.Sessions[session]; err != nil {
 		return err
@@ -52,26 +52,25 @@ func (r Rejected) of(session string, workspaces ...string) error {
 	return nil
 }
 
-// Tips are the newest snapshots of sessions and the newest versions of workspaces,
-// by name, or what is said of each of these.
+// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a
+// status.
 type Tips struct{ Sessions, Workspaces map[string]string }
 
-// UpToDate is the status of a session about which there was nothing to do.
+// UpToDate is the status of a session that needed no change.
 const UpToDate = "up to date"
 
-// Held is the status of a session that was not sent, as not all could be.
+// Held is the status of a session that was not sent because the remote rejected another.
 const Held = "rejected: not sent, for another session or workspace was rejected"
 
-// An Exchange is what became of one session, with its workspace, in a push, fetch or
-// pull.
+// An Exchange is the result of a push, fetch or pull for one session and its workspaces.
 type Exchange struct {
 	Name   string
-	Status string // one word or a few; begins with "rejected" when nothing was sent
+	Status string // a few words; starts with "rejected" if nothing was sent
 	Failed bool
 }
 
-// Fetch brings what a remote has without changing a session here. Without names
-// it reports all sessions.
+// Fetch downloads what a remote has without changing local sessions. If names is empty, it
+// reports on all sessions.
 func (m *SessionManager) Fetch(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
 	fetched, err := m.fetch(ctx, remote, names, progress)
 	if err != nil {
@@ -101,7 +100,7 @@ func (m *SessionManager) Fetch(ctx context.Context, remote string, names []strin
 	return all, m.rememberRemoved(remote, before, after)
 }
 
-// fetch brings sessions, without names all, and the workspaces that go with them.
+// fetch downloads sessions and their workspaces, or everything if names is empty.
 func (m *SessionManager) fetch(ctx context.Context, remote string, names []string, progress io.Writer) (Fetched, error) {
 	r := FetchRequest{Sessions: names, Checks: DocumentChecks{m}, Progress: progress}
 	if len(names) > 0 {
@@ -119,8 +118,8 @@ func (m *SessionManager) fetch(ctx context.Context, remote string, names []strin
 	return m.store.Fetch(ctx, remote, r)
 }
 
-// chosen returns the names, or, without any, those of all sessions that the remote has
-// or had, and of the workspaces of which something was not taken in.
+// chosen returns names, or if names is empty, all sessions that the remote has or had and all
+// rejected workspaces.
 func (f Fetched) chosen(names []string) []string {
 	rejected := map[string]string{}
 	for _, bad := range []map[string]error{f.Rejected.Sessions, f.Rejected.Workspaces} {
@@ -131,12 +130,12 @@ func (f Fetched) chosen(names []string) []string {
 	return chosen(names, f.Before.Sessions, f.After.Sessions, rejected)
 }
 
-// rejected is what became of a session that was not taken in.
+// rejected returns the result for a session that was not accepted.
 func rejected(name string, err error) Exchange {
 	return Exchange{name, "rejected: " + err.Error(), true}
 }
 
-// chosen returns the names, or, without any, all those of the maps, sorted.
+// chosen returns names, or if names is empty, the sorted keys of all maps.
 func chosen(names []string, tips ...map[string]string) []string {
 	if len(names) > 0 {
 		return names

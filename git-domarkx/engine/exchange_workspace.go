@@ -9,27 +9,27 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Lineages tells how versions of workspaces and snapshots hang together.
+// Lineages compares the histories of workspace versions and snapshots.
 type Lineages interface {
-	// IsEarlier reports whether workspace version a is b or one before it.
+	// IsEarlier reports whether workspace version a is equal to b or one of its ancestors.
 	IsEarlier(ctx context.Context, a, b string) (bool, error)
-	// NewVersions returns the versions that commits are or came from, and that none of
-	// the known commits is or came from, the earlier first.
+	// NewVersions returns the versions among tips and their ancestors that are not among known
+	// and its ancestors, oldest first.
 	NewVersions(ctx context.Context, tips, known []string) ([]string, error)
 	// TrashedWorkspaces returns the versions that were removed under a name.
 	TrashedWorkspaces(ctx context.Context, name string) ([]string, error)
 }
 
-// Readings reads snapshots, within a change also those that it made.
+// Readings reads snapshots. Within a change, it also reads those that the change created.
 type Readings interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
-	// Linked returns those of the versions that are parents of a snapshot or of one that
-	// it came from. No other link counts: somebody wrote it into a message.
+	// Linked reports which of the versions are parents of a snapshot or of one of its ancestors.
+	// Links that are only written in a message do not count.
 	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
 }
 
-// workspaceTips returns the ids of the newest versions by workspace, of those that
-// can be read.
+// workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that
+// cannot be read.
 func (m *SessionManager) workspaceTips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.Workspaces(ctx)
 	if here == nil {
@@ -42,17 +42,17 @@ func (m *SessionManager) workspaceTips(ctx context.Context) (map[string]string, 
 	return tips, nil
 }
 
-// A company finds which workspaces go with sessions: that of the session's name, that
-// which it works in, and those whose versions its messages are linked to.
+// A company finds the workspaces to transfer with sessions: those with the name of a session,
+// those assigned to a session, and those whose versions its messages link.
 type company struct {
 	m          *SessionManager
-	assigned   map[string]string // session -> the workspace it works in, if it is not that of its name
-	workspaces map[string]string // the tips that can go
-	known      []string          // commits whose versions need nobody to take them along
-	sessions   map[string]string // all there are, also those that stay
+	assigned   map[string]string // by session: its workspace, if that has another name
+	workspaces map[string]string // the tips that can be transferred
+	known      []string          // commits whose versions need no transfer
+	sessions   map[string]string // all sessions, including those that are not transferred
 }
 
-// of returns the workspaces by session; each goes with one alone.
+// of returns the workspaces by session. Each workspace belongs to only one session.
 func (c *company) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
 	going := map[string][]string{}
 	taken := map[string]bool{}
@@ -78,7 +78,7 @@ func (c *company) of(ctx context.Context, sessions map[string]string) (map[strin
 		take(name, c.assigned[name])
 	}
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(c.workspaces)), func(w string) bool { return taken[w] })
-	slices.SortStableFunc(others, func(a, b string) int { // those that other sessions take along come last
+	slices.SortStableFunc(others, func(a, b string) int { // consider workspaces named like a session last
 		return cmp.Compare(len(c.sessions[a]), len(c.sessions[b]))
 	})
 	for _, workspace := range others {
@@ -97,8 +97,8 @@ func (c *company) of(ctx context.Context, sessions map[string]string) (map[strin
 	return going, nil
 }
 
-// pulled returns the workspaces that come with the sessions of a remote, and which
-// sessions here work in one of another name.
+// pulled returns the workspaces to pull with the sessions of a remote, and the workspaces
+// assigned to local sessions.
 func (m *SessionManager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
 	if assigned, err = m.Attached(ctx); err != nil {
 		return nil, nil, err

@@ -10,24 +10,24 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An ExecRequest is a call by hand.
+// An ExecRequest is a tool call by the user.
 type ExecRequest struct {
 	Name     string
 	Resource string
 	Tool     string
-	Pairs    []string       // KEY=VALUE, over Arguments
+	Pairs    []string       // KEY=VALUE; these override Args
 	Args     *domarkx.Value // an object; nil for none
-	Command  []string       // when not nil, of the only run_command, instead of all above
-	// Approve is that of RunRequest.
+	Command  []string       // when not nil, a command for the only run_command tool; replaces the fields above
+	// Approve is used as in RunRequest.
 	Approve func(ctx context.Context, e *UntrustedError) (bool, error)
 }
 
-// runCommand is the tool that --, and the words after it, stand for.
+// runCommand is the tool that runs the words after -- on the command line.
 const runCommand = "run_command"
 
-// Exec makes a call, and adds it with its result to the end of the session as a
-// message of the assistant that is linked to the version it left. A call that cannot
-// be made, because of its arguments, is a *domarkx.ToolError, and nothing is added.
+// Exec runs a tool call and appends it, with its result, to the session as an assistant message
+// that is linked to the new workspace version. If the arguments are invalid, it returns a
+// *domarkx.ToolError and appends nothing.
 func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallReport, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallRe
 	})
 }
 
-// request returns the call that the user asks for.
+// request returns the call that the user asked for.
 func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 	tools, err := b.tools(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 	return asked, b.live.CheckCall(asked.Resource, asked.Call)
 }
 
-// tools returns the tools of the resources.
+// tools returns the tools by resource id.
 func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
 	types, err := b.m.around.Workspaces.Types(ctx)
 	if err != nil {
@@ -131,8 +131,8 @@ func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
 	return tools, nil
 }
 
-// argument reads what the user typed as the value of an argument: a string is that
-// text, where the tool's schema wants something else it is JSON.
+// argument converts text that the user typed to the value of an argument. The text is a string if
+// the tool's schema allows one, and JSON otherwise.
 func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
 	properties, _ := schema.Get("properties")
 	property, _ := properties.Get(key)
@@ -147,8 +147,8 @@ func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
 	return v, nil
 }
 
-// schemaTypes returns the types of which a schema takes one, as far as it says so
-// itself or in its alternatives; none for any.
+// schemaTypes returns the types that a schema allows, from its "type" or those of its
+// alternatives. It returns none if the schema allows any type.
 func schemaTypes(schema domarkx.Value) []string {
 	if kind, ok := schema.Get("type"); ok {
 		if kind.Kind() == domarkx.String {
@@ -174,7 +174,7 @@ func schemaTypes(schema domarkx.Value) []string {
 	return kinds
 }
 
-// commandLine joins words as a shell reads them; one word is a command line already.
+// commandLine quotes words for a shell and joins them. A single word is already a command line.
 func commandLine(words []string) string {
 	if len(words) == 1 {
 		return words[0]

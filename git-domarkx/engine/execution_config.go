@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The members of execution_config that say how calls are made.
+// The members of execution_config that control calls.
 const (
 	configEngine    = "engine"
 	configImage     = "image"
@@ -15,11 +15,11 @@ const (
 	configWorkspace = "workspace"
 )
 
-// engines are the types of resources that engines of another name are.
+// engines maps names of engines to the resource types that implement them, where they differ.
 var engines = map[string]string{"docker": "docker_sandbox"}
 
-// resourceSpecs returns the resources that a header asks for, in order; none when it
-// asks for none. What is wrong is a *domarkx.SyntaxError with its pointer.
+// resourceSpecs returns the resources that a header asks for, in order. Its errors are of type
+// *domarkx.SyntaxError and have a JSON pointer.
 func resourceSpecs(h domarkx.Header) ([]domarkx.ResourceSpec, error) {
 	if workspace, ok := h.ExecutionConfig.Get(configWorkspace); ok && workspace.Kind() != domarkx.Null {
 		return domarkx.ParseWorkspace(workspace, "/execution_config/"+configWorkspace)
@@ -42,10 +42,10 @@ func resourceSpecs(h domarkx.Header) ([]domarkx.ResourceSpec, error) {
 	return []domarkx.ResourceSpec{{ID: kind, Type: kind, Config: config}}, nil
 }
 
-// defaultTimeout is how long a call may take where the document does not say.
+// defaultTimeout limits the time of a call if the document sets no timeout.
 const defaultTimeout = 60 * time.Second
 
-// callTimeout returns how long a call may take.
+// callTimeout returns the time limit of a call.
 func callTimeout(h domarkx.Header) (time.Duration, error) {
 	v, ok := h.ExecutionConfig.Get(configTimeout)
 	if !ok || v.Kind() == domarkx.Null {

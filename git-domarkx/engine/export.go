@@ -10,19 +10,19 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// An ExportRequest says what is to be exported, and as what.
+// An ExportRequest describes what to export and in which format.
 type ExportRequest struct {
 	Revision Revision
 	Format   string
 	Team     string // the team that the document must belong to; "" for any
-	Strict   bool   // refuse what would lose something
+	Strict   bool   // fail if the format would lose something
 }
 
 // An Export is a document that is ready to be written.
 type Export struct {
-	Losses format.Losses // what the session has and the format cannot hold
+	Losses format.Losses // what the format cannot represent
 
-	// Files are what belongs beside the document: WriteFile and WriteIn write them there.
+	// Files lists the attached files. WriteFile and WriteIn write them beside the document.
 	Files []domarkx.AttachedFile
 
 	name     string
@@ -32,13 +32,12 @@ type Export struct {
 	open     func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
-// Write writes the document; w is not closed.
+// Write writes the document to w. It does not close w.
 func (e *Export) Write(w io.Writer) error { return e.write(w) }
 
-// Export makes a document of a snapshot. A session that was imported from that
-// format and not changed since gives back the original bytes. A document of another
-// team than the one asked for, and with Strict one that loses something, is a
-// [*RefusedError].
+// Export converts a snapshot to a document. A session that was imported from the same format and
+// has not changed since is exported as the original bytes. Export returns a [*RefusedError] if
+// the document belongs to another team than requested, or with Strict if it loses something.
 func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, error) {
 	codec, err := m.codec(r.Format)
 	if err != nil {
@@ -71,7 +70,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	return e, nil
 }
 
-// A RefusedError says why an export is not made.
+// A RefusedError explains why an operation was refused.
 type RefusedError struct{ msg string }
 
 func (e *RefusedError) Error() string { return e.msg }
@@ -80,8 +79,8 @@ func teamless(codec format.Codec) error {
 	return &RefusedError{fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
 }
 
-// isForm reports whether a format is one in which a session is shown piece by piece,
-// losing nothing.
+// isForm reports whether a format is one of this program's own, which can also show a single
+// message and loses nothing.
 func isForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
@@ -92,8 +91,8 @@ func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx
 	return nil
 }
 
-// exportWhole makes a document of a snapshot: the one that it was imported from and still is, or
-// else a new one.
+// exportWhole exports a whole snapshot: the original document if the session is unchanged, a new
+// document otherwise.
 func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domarkx.Info, team string) error {
 	original, err := m.original(ctx, info, e.codec)
 	switch {
@@ -149,7 +148,7 @@ func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
 	}
 }
 
-// exportForeign makes a document of a format that belongs to another program.
+// exportForeign exports to a format of another program.
 func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
 	if err := m.exportWhole(ctx, e, info, r.Team); err != nil || r.Team == "" {
 		return err
@@ -170,7 +169,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	return err
 }
 
-// encode makes a document of a session in the format of another program.
+// encode encodes a session in the format of another program.
 func encode(e *Export, s format.Stream, to format.Target) (err error) {
 	if e.codec.Write != nil {
 		e.write, err = e.codec.Write(s.Header, s.Messages, to)
@@ -194,7 +193,7 @@ func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*doma
 	return s.Document()
 }
 
-// stream returns a snapshot as a document of which the messages are not in memory.
+// stream returns a snapshot as a document that loads its messages on demand.
 func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.Stream, error) {
 	v, err := loadView(ctx, m.store, info.ID)
 	if err != nil {
@@ -206,7 +205,7 @@ func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.
 	return s, err
 }
 
-// shownMessages are the messages of a snapshot, each read when it is asked for.
+// shownMessages loads the messages of a snapshot on demand.
 type shownMessages struct {
 	ctx  context.Context
 	view *view
@@ -220,8 +219,8 @@ func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }
 
-// original opens the document that an unchanged session was imported from; nil when
-// there is none.
+// original returns a function that opens the document that an unchanged session was imported
+// from, or nil if there is none.
 func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
 	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// exportFiles notes the files of a snapshot: they stand beside a document of this
-// program's own formats, and are lost in all others.
+// exportFiles adds the attached files of a snapshot to the export. This program's own formats
+// keep them beside the document. All other formats lose them.
 func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message >= 0 {
 		return nil
@@ -38,13 +38,13 @@ func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domark
 	return nil
 }
 
-// writeFiles writes the files to where they belong below the folder of the document. When
-// one is there with other content, that is a [*RefusedError], and nothing is written.
+// writeFiles writes the attached files below dir, the directory of the document. If a different
+// file is in the place of one of them, it returns a [*RefusedError] and writes nothing.
 func (e *Export) writeFiles(dir string) error {
 	if len(e.Files) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(dir) // what a link leads to outside is not written
+	root, err := os.OpenRoot(dir) // never write through a link to the outside
 	if err != nil {
 		return pathError(err)
 	}
@@ -67,7 +67,8 @@ func (e *Export) writeFiles(dir string) error {
 	return nil
 }
 
-// isThere reports whether a file is there already; with other content it is a [*RefusedError].
+// isThere reports whether a file already exists with the right content. If a different file is in
+// its place, it returns a [*RefusedError].
 func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 	name := filepath.FromSlash(f.Path)
 	if !filepath.IsLocal(name) {
@@ -104,7 +105,7 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 	return same, err
 }
 
-// writeAttached writes a file that is not there, durably.
+// writeAttached creates a file durably.
 func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile) error {
 	folder := path.Dir(f.Path)
 	if err := root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {
@@ -127,14 +128,14 @@ func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile
 		return err
 	}
 	name := filepath.FromSlash(f.Path)
-	err = root.Link(aside, name) // a rename would replace what another process puts there now
+	err = root.Link(aside, name) // a rename would replace a file that another process creates now
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		err = root.Rename(aside, name) // a file system without links
 	}
 	if err != nil {
 		return pathError(err)
 	}
-	for ; folder != "."; folder = path.Dir(folder) { // some may be new
+	for ; folder != "."; folder = path.Dir(folder) { // some directories may be new
 		if err := atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// is reports whether the document has these bytes.
+// is reports whether the document consists of exactly the bytes of content.
 func (e *Export) is(content io.Reader) (bool, error) {
 	c := &comparing{with: content}
 	if err := e.write(c); errors.Is(err, errDiffers) {
@@ -21,13 +21,13 @@ func (e *Export) is(content io.Reader) (bool, error) {
 	return n == 0, err
 }
 
-// errDiffers stops an export that differs from what it is compared with.
+// errDiffers stops an export at the first difference.
 var errDiffers = errors.New("the export differs")
 
-// comparing is a writer that expects the bytes of a reader.
+// comparing is a writer that compares what is written with the bytes of a reader.
 type comparing struct{ with io.Reader }
 
-// Write is errDiffers when the bytes are not those that are expected.
+// Write returns errDiffers if p differs from the next bytes of the reader.
 func (c *comparing) Write(p []byte) (int, error) {
 	expected := make([]byte, len(p))
 	_, err := io.ReadFull(c.with, expected)

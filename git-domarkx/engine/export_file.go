@@ -12,9 +12,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// WriteFile writes the document to a file, which has either its old content or all of the
-// new. What is not a regular file, a device or a pipe, is written to as it is. A symbolic link
-// stays where what it leads to is there, which is then written.
+// WriteFile writes the document to a file. If it fails or is interrupted, a regular file keeps
+// its old content. Devices and pipes are written to directly. If path is a symbolic link to an
+// existing file, it writes that file.
 func (e *Export) WriteFile(path string) error {
 	target := path
 	if led, err := filepath.EvalSymlinks(path); err == nil {
@@ -35,7 +35,7 @@ func (e *Export) WriteFile(path string) error {
 	return nil
 }
 
-// replaceAt writes the files beside a path, and the document to what that leads to.
+// replaceAt writes the attached files beside path and the document to target.
 func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
 	if err := e.writeFiles(filepath.Dir(path)); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
 	return e.replace(target, mode)
 }
 
-// writeThrough writes the document to what is not a file of its own.
+// writeThrough writes the document to an existing device or pipe.
 func (e *Export) writeThrough(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func (e *Export) writeThrough(path string) error {
 	return errors.Join(e.write(f), f.Close())
 }
 
-// replace puts the document in a file's place, durably.
+// replace replaces a file with the document, atomically and durably.
 func (e *Export) replace(path string, mode fs.FileMode) error {
 	f, err := e.aside(filepath.Dir(path))
 	if err != nil {
@@ -68,10 +68,9 @@ func (e *Export) replace(path string, mode fs.FileMode) error {
 	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
-// WriteIn writes the document to where it belongs in the folder of the format's program,
-// and returns that path: one that was free, or has this document already. For a format
-// without such a program it is the session's name, and what is there is replaced. It is
-// durable then.
+// WriteIn durably writes the document to its place in the directory of the format's program, and
+// returns its path. It chooses a path that is free or already holds this document. A format
+// without such a program uses the name of the session and replaces an existing file.
 func (e *Export) WriteIn(dir string) (string, error) {
 	path, err := e.writeIn(dir)
 	if err != nil {
@@ -123,10 +122,10 @@ func (e *Export) writeIn(dir string) (string, error) {
 	}
 }
 
-// settleAt gives a file that name, and reports whether the name stands for what it has:
-// something else that has the name keeps it.
+// settleAt tries to create path as a link to f, and reports whether path now has the content of
+// f. It does not replace an existing file.
 func settleAt(path string, f *os.File) (bool, error) {
-	err := os.Link(f.Name(), path) // a rename would replace what another process puts there now
+	err := os.Link(f.Name(), path) // a rename would replace a file that another process creates now
 	if err == nil {
 		return true, nil
 	}
@@ -148,8 +147,8 @@ func settleAt(path string, f *os.File) (bool, error) {
 	return same, err
 }
 
-// aside writes the document to a new file in a folder, "" for that of temporary files. The
-// caller removes it.
+// aside writes the document to a new file in dir, or in the directory for temporary files if dir
+// is "". The caller removes the file.
 func (e *Export) aside(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".git-domarkx-*")
 	if err != nil {
@@ -163,7 +162,7 @@ func (e *Export) aside(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// placeOf returns where the document, which a file has, belongs.
+// placeOf returns the place of the document in its program's directory. f contains the document.
 func (e *Export) placeOf(f *os.File, attempt int) (format.Place, error) {
 	info, err := f.Stat()
 	if err != nil {

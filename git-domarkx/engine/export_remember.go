@@ -11,11 +11,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// RememberExport remembers that a file holds an export, so that importing it continues the session,
-// and so does what the format's program saves of it under another name. path is "" for an export that
-// went elsewhere. What was imported from the file before, or in a repository that cannot be written,
-// is left alone. A session that no other program goes on with, in Markdown or JSON, is another one
-// under another name.
+// RememberExport records that a file holds an export, so that importing it continues the session.
+// The same holds for later saves of that document by the format's program under another name.
+// path is "" if the export was not written to a file. It does nothing for Markdown and JSON,
+// because no other program continues such files, or if the repository is read-only. It does not
+// replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
 	if isForm(e.codec.Name) {
 		return nil
@@ -55,7 +55,8 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	return err
 }
 
-// keys returns under what the document is remembered, first its file if it has one, and its digest.
+// keys returns the keys under which the document is remembered and its digest. If path is not "",
+// the first key is that of the file.
 func (e *Export) keys(path string) (keys []string, digest string, err error) {
 	var f *os.File
 	if path != "" {
@@ -82,7 +83,7 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 		return nil, "", err
 	}
 	if e.codec.Identify != nil && e.codec.Place != nil {
-		if place, err := e.placeOf(f, 0); err == nil && place.ID != "" { // a session without one has none
+		if place, err := e.placeOf(f, 0); err == nil && place.ID != "" { // without an id, only the path is remembered
 			keys = append(keys, e.codec.Name+":"+place.ID)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// ownIdentity makes the state of a fork another session for the program that its header is of, and
-// reports whether it is of one. What the program keeps of it is then no save of the session that it
-// was forked from.
+// ownIdentity gives the state of a fork an identity of its own in the format of its header, and
+// reports whether a codec did so. Otherwise the format's program would treat the fork as a save
+// of the session that it was forked from.
 func (m *SessionManager) ownIdentity(ctx context.Context, name string, from domarkx.Info, cut bool, state *domarkx.State, at time.Time) (bool, error) {
 	h, err := loadHeader(ctx, m.store, state.Headers)
 	if err != nil {
@@ -23,7 +23,7 @@ func (m *SessionManager) ownIdentity(ctx context.Context, name string, from doma
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "fork\x00%s\x00%s\x00%d", name, from.ID, at.UnixNano()))
 	id := uuid.UUID(sum[:16])
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, as the programs make them
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, as the programs create them
 	for _, codec := range m.codecs {
 		if codec.Fork == nil {
 			continue

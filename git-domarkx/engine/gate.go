@@ -8,20 +8,20 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// A gate lets nothing run that the user has not trusted or approved.
+// A gate prevents running anything that the user has neither trusted nor approved.
 type gate struct {
 	m        *SessionManager
 	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
 	approved map[trustDigest]bool
-	added    trustDigest // of what runs besides the document, as last let through
+	added    trustDigest // digest of what runs besides the document, at the last successful check
 }
 
 func (m *SessionManager) newGate(approve func(context.Context, *UntrustedError) (bool, error)) *gate {
 	return &gate{m: m, approve: approve, approved: map[trustDigest]bool{}}
 }
 
-// check returns an *UntrustedError unless all that a snapshot runs may run. What was
-// approved may run as long as the session says nothing else.
+// check returns an *UntrustedError unless everything that a snapshot runs is trusted or approved.
+// An approval remains valid until the session changes what it runs.
 func (g *gate) check(ctx context.Context, info domarkx.Info) error {
 	if err := g.m.readProject(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (g *gate) check(ctx context.Context, info domarkx.Info) error {
 	return nil
 }
 
-// covers reports whether what runs besides the document is what was let through.
+// covers returns an error if what runs besides the document has changed since the last check.
 func (g *gate) covers(added *Runs) error {
 	if added.digest() == g.added {
 		return nil

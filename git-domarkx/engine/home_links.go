@@ -6,8 +6,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// linkerOf returns what links messages of a document to the version of its home; nil
-// when it has none.
+// linkerOf returns a linker from messages of a document to the version of its home, or nil if the
+// document has no home.
 func (h *keptHomes) linkerOf(in input, doc *domarkx.Document) *linker {
 	k := h.of[in.home]
 	if k == nil {
@@ -16,14 +16,13 @@ func (h *keptHomes) linkerOf(in input, doc *domarkx.Document) *linker {
 	return &linker{version: k.link, wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
 }
 
-// A linker links messages to a version of a workspace that holds what they name.
+// A linker links messages to the workspace version that contains the files that they name.
 type linker struct {
 	version string
 	wants   func(m domarkx.Message) bool
 }
 
-// link returns the version that a message is linked to; "" for none. A nil linker
-// links none.
+// link returns the version to link a message to, or "" for none. A nil linker returns "".
 func (l *linker) link(m domarkx.Message) string {
 	if l == nil || !l.wants(m) {
 		return ""
@@ -31,8 +30,8 @@ func (l *linker) link(m domarkx.Message) string {
 	return l.version
 }
 
-// linksMore reports whether messages of an unchanged document name what their home
-// has only now.
+// linksMore reports whether messages of an unchanged document name files that only the new
+// version of its home contains.
 func (l *linker) linksMore(live domarkx.Entries, doc *domarkx.Document) bool {
 	if l == nil {
 		return false
@@ -45,8 +44,8 @@ func (l *linker) linksMore(live domarkx.Entries, doc *domarkx.Document) bool {
 	return false
 }
 
-// linksMore reports whether messages of a document that was imported before name what
-// its home has only now.
+// linksMore reports whether messages of a document that was imported before name files that only
+// the new version of its home contains.
 func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Document, known source) (bool, error) {
 	if !imp.homes.isNew(in.home) || imp.fresh[known.Snapshot] {
 		return false, nil
@@ -58,9 +57,8 @@ func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Docum
 	return imp.homes.linkerOf(in, doc).linksMore(domarkx.EntryList(state.Thread.Live), doc), nil
 }
 
-// madeElsewhere returns what tells of the calls of a message whether they were made by
-// another program: those that an import linked to what it kept, of a resource that
-// this has not.
+// madeElsewhere returns a function that reports whether another program made a call of a message.
+// This holds for calls of resources that are missing from the version that an import linked.
 func (m *SessionManager) madeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
 	here := func(domarkx.Block) bool { return false }
 	if link == "" {

@@ -9,24 +9,24 @@ import (
 	"path/filepath"
 )
 
-// A homeRecord is what is remembered of a home that was imported here.
+// A homeRecord records the last import of a home on this machine.
 type homeRecord struct {
 	Workspace string              `json:"workspace"`
 	Version   string              `json:"version"` // of the resource
-	Commit    string              `json:"commit"`  // the version of the workspace
+	Commit    string              `json:"commit"`  // id of the workspace version
 	Files     map[string]homeFile `json:"files,omitempty"`
 }
 
-// A homeFile is a file whose content need not be read again while it looks the same.
+// A homeFile identifies an unchanged file, so that its content need not be read again.
 type homeFile struct {
 	Size int64  `json:"size"`
 	Time int64  `json:"time"` // of the last change, in nanoseconds since 1970
 	ID   string `json:"id"`   // of the content
 }
 
-// homeRecords remembers, on this machine, which workspaces homes became, by the
-// absolute path of their documents. It is a help, not the truth: without it a home is
-// recognised by what it holds.
+// homeRecords records which workspaces homes were imported as on this machine, by the absolute
+// path of their documents. It is only a cache: without it, homes are recognized by their
+// contents.
 type homeRecords struct {
 	path   string
 	byPath map[string]homeRecord
@@ -42,7 +42,7 @@ func openHomes(stateDir string) (*homeRecords, error) {
 		return nil, fmt.Errorf("reading the record of imported directories: %w", err)
 	}
 	if json.Unmarshal(data, &r.byPath) != nil || r.byPath == nil {
-		r.byPath = map[string]homeRecord{} // damaged: as good as lost
+		r.byPath = map[string]homeRecord{} // damaged: treat it as missing
 	}
 	return r, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// homeWriter writes what a home holds to a version.
+// A homeWriter writes the contents of a home to a version.
 type homeWriter struct {
 	*keptHome
 	root *os.Root
@@ -41,7 +41,7 @@ func (w *homeWriter) folder(ctx context.Context, name string, mode uint32) error
 	return w.to.Add(ctx, name, domarkx.File{Type: domarkx.Directory, Mode: mode})
 }
 
-// above adds the folders above a part that are not there yet.
+// above adds the missing parent directories of a part.
 func (w *homeWriter) above(ctx context.Context, name string) error {
 	dir := path.Dir(name)
 	if dir == "." || w.paths[dir] {
@@ -72,10 +72,10 @@ func (w *homeWriter) part(ctx context.Context, p format.Part) error {
 	return w.tree(ctx, from, p.To, 0)
 }
 
-// maxHomeDepth is how deep folders in a home are followed.
+// maxHomeDepth limits the nesting of directories in a home.
 const maxHomeDepth = 200
 
-// tree writes a folder with all that is in it.
+// tree writes a directory recursively.
 func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error
 	if err != nil {
 		return skip(err)
 	}
-	dir.Close() // or a deep home would need many descriptors
+	dir.Close() // close early, or a deep home would need many descriptors
 	if err := w.folder(ctx, to, uint32(info.Mode().Perm())); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error
 	return nil
 }
 
-// file writes a file that is no folder.
+// file writes a file that is not a directory.
 func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode) error {
 	f := domarkx.File{Type: domarkx.Regular}
 	var err error
@@ -144,7 +144,7 @@ func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode
 		return err
 	}
 	err = w.to.Add(ctx, to, f)
-	if errors.Is(err, domarkx.ErrNotFound) { // what was stored before is gone
+	if errors.Is(err, domarkx.ErrNotFound) { // the content that was stored before is missing
 		if f, stat, err = w.regular(ctx, from, to, homeFile{}); err == nil {
 			err = w.to.Add(ctx, to, f)
 		}
@@ -160,7 +160,7 @@ func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode
 	return nil
 }
 
-// isDocumentPath reports whether a path of the resource is among the documents.
+// isDocumentPath reports whether a path of the resource is in the directory of the documents.
 func (w *homeWriter) isDocumentPath(to string) bool {
 	for _, p := range w.Parts {
 		if rel, err := filepath.Rel(filepath.FromSlash(p.From), filepath.FromSlash(w.Documents)); err == nil && filepath.IsLocal(rel) {
@@ -170,11 +170,11 @@ func (w *homeWriter) isDocumentPath(to string) bool {
 	return false
 }
 
-// regular stores the content of a file, unless it is known to be what it was. One
-// that cannot be read is an *unreadableError.
+// regular stores the content of a file, unless known shows that it is unchanged. If the file
+// cannot be read, it returns an *unreadableError.
 func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFile) (domarkx.File, homeFile, error) {
 	before, err := w.root.Lstat(from)
-	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would wait for a writer
+	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		err = errors.New("it is no file any more")
 	}
 	if err != nil {
@@ -198,15 +198,15 @@ func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFil
 		}
 		return f, stat, err
 	}
-	// A file that changes within the clock's tick, or while it is read, may look the
-	// same afterwards; it is read again the next time.
+	// A file that changes while it is read, or within one tick of the clock, may look the same
+	// afterwards. Do not record it, so that the next import reads it again.
 	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && isSettled(before) {
 		stat.ID = f.ID
 	}
 	return f, stat, nil
 }
 
-// failingReader remembers why it could not be read.
+// failingReader keeps the last read error.
 type failingReader struct {
 	r   io.Reader
 	err error
@@ -220,9 +220,9 @@ func (f *failingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isSettled reports whether a file was changed so long ago that another change would
-// show in its time.
+// isSettled reports whether a file's last change is old enough that another change would alter
+// its time.
 func isSettled(info fs.FileInfo) bool {
-	const tick = 2 * time.Second // that of FAT
+	const tick = 2 * time.Second // of FAT, the coarsest
 	return time.Since(info.ModTime()) > tick
 }

@@ -12,40 +12,40 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An ImportRequest names documents to import.
+// An ImportRequest names the documents to import.
 type ImportRequest struct {
-	Paths  []string // files, folders, and "-" for Stdin
-	As     string   // the session's name, for one document; of several, for Stdin
-	Format string   // the name of a codec; "" to recognise each document
+	Paths  []string // files, directories, and "-" for Stdin
+	As     string   // name of the session if Paths has one document; otherwise the name for Stdin
+	Format string   // name of a codec; "" to recognize the format of each document
 	Stdin  io.Reader
-	// Links asks for links to the versions that messages state, where those are of the
-	// session's workspace, or of LinksOf.
+	// Links asks to link messages to the workspace versions that they state, if those belong to
+	// the session's workspace or to LinksOf.
 	Links   bool
 	LinksOf string   // "" for the session's own
-	Attach  []string // files to keep with the session, of one document
-	// Progress, when not nil, is told of each document that was read, of how many.
+	Attach  []string // files to keep with the session; Paths must have one document
+	// Progress, when not nil, is called after each document.
 	Progress func(done, total int)
 }
 
-// An Import is what a request led to.
+// An Import is the result of an import.
 type Import struct {
 	Sessions []Saved
-	Bad      []error // documents that were not imported
-	Warnings []error // what could not be read, or is not as it should be, of those that were
-	Others   int     // files in folders that are no sessions
+	Bad      []error // errors of documents that were not imported
+	Warnings []error // problems in documents that were imported
+	Others   int     // number of files in directories that are not sessions
 	Kept     []Kept
-	Attached []Attached // files that were kept with sessions
+	Attached []Attached // files that were attached to sessions
 }
 
-// A Kept is a folder of a program whose files became a new version of a workspace.
+// A Kept is a program's directory whose files became a new version of a workspace.
 type Kept struct {
-	Folder  string // as the user named it, or what it is in
+	Folder  string // the directory that the user named, which contains it
 	Version domarkx.Version
 }
 
-// Import makes a session of each document, or the next snapshot of the session
-// that the same document became before. All good documents become snapshots
-// together; bad ones are reported, and change nothing.
+// Import imports each document as a new session, or as the next snapshot of the session that the
+// same document became before. All valid documents are committed together. Invalid documents are
+// reported and change nothing.
 func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, error) {
 	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return Import{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
@@ -77,7 +77,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	if err != nil {
 		return Import{}, err
 	}
-	var hidden []error // sessions that cannot be read
+	var hidden []error // errors of sessions that cannot be read
 	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.update(ctx, "import", func(tx Tx) error {
@@ -118,7 +118,8 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	return result, homes.settle()
 }
 
-// add notes what became of a document; of a session's documents the last counts.
+// add adds the result for a document. If several documents belong to one session, the last one
+// counts.
 func (r *Import) add(saved Saved) {
 	i := slices.IndexFunc(r.Sessions, func(s Saved) bool { return s.Name == saved.Name })
 	if i < 0 {
@@ -129,14 +130,14 @@ func (r *Import) add(saved Saved) {
 	r.Sessions[i] = saved
 }
 
-// isBadDocument reports whether an error is about one document, so that the
-// others can be imported.
+// isBadDocument reports whether an error concerns a single document, so that the import can
+// continue with the others.
 func isBadDocument(err error) bool {
 	var syntax *domarkx.SyntaxError
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// importer imports the documents of one request.
+// An importer imports the documents of one request in one update.
 type importer struct {
 	manager *SessionManager
 	tx      Tx
@@ -144,28 +145,28 @@ type importer struct {
 	attach  []string // files to keep with the session
 	sources *sources
 	here    map[string]domarkx.Info
-	made    map[string]bool   // sessions that this request made
-	before  map[string]string // the tips of sessions that this update moved
-	fresh   map[string]bool   // snapshots that this update made, which cannot be read yet
-	last    *domarkx.State    // of the newest of them; nil when it is large
+	made    map[string]bool   // sessions that this request created
+	before  map[string]string // the earlier tips of sessions that this update moved
+	fresh   map[string]bool   // snapshots that this update created; they cannot be read yet
+	last    *domarkx.State    // the newest of these snapshots; nil if it is large
 	lastID  string
-	later   []found // documents for the next update
+	later   []found // documents to import in the next update
 	homes   *keptHomes
-	links   *linkRequest    // nil makes no links
-	shared  *sharedMessages // of the document that is being imported
-	forks   []Saved         // what the branches of the document that is being imported became
-	learned []func()        // notes what became of it, for when all of it is stored
-	stored  string          // the tree of its original, when that is stored
-	beside  beside          // of the last document that names files
-	files   *fileSet        // that the document brings; nil for none
+	links   *linkRequest    // nil links no stated versions
+	shared  *sharedMessages // of the current document
+	forks   []Saved         // results for the branches of the current document
+	learned []func()        // functions that remember the document, called when all of it is stored
+	stored  string          // tree of the document's original, if that is stored
+	beside  beside          // the last document that names files
+	files   *fileSet        // files that the document brings; nil for none
 	result  Import
 }
 
-// errLater says of a document that it continues a snapshot of this update that
-// cannot be read before the update is done.
+// errLater means that a document continues a snapshot of this update, which cannot be read before
+// the update ends.
 var errLater = errors.New("its session has to be stored first")
 
-// one imports one document, or says why not.
+// one imports one document and adds the outcome to the result.
 func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		imp.later = append(imp.later, f)
 	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)
-		if saved.Name != "" { // a branch of it is bad, and looked at again the next time
+		if saved.Name != "" { // one branch is bad; the next import retries it
 			imp.tell(saved)
 		}
 	case err != nil:
@@ -206,7 +207,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	return nil
 }
 
-// tell notes which sessions a document became.
+// tell adds the sessions that a document became to the result.
 func (imp *importer) tell(saved Saved) {
 	for _, s := range append([]Saved{saved}, imp.forks...) {
 		s.state = nil
@@ -255,7 +256,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 			if err != nil {
 				return saved, err
 			}
-			fork.state = nil // of each branch it would be more than memory should hold
+			fork.state = nil // the states of all branches would need too much memory
 			imp.forks = append(imp.forks, fork)
 			continue
 		}
@@ -279,7 +280,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		}
 		isFirst = false
 	}
-	if !saved.Changed { // else that was verified before the session moved
+	if !saved.Changed { // otherwise it was verified before the session moved
 		if err := in.verify(); err != nil {
 			return Saved{}, inputError(in, err)
 		}
@@ -290,8 +291,8 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	return saved, nil
 }
 
-// conversation makes a session of a conversation, or its next snapshot, and reports
-// whether there was nothing to do: the session has this document or a later one.
+// conversation imports a conversation as a new session or as the next snapshot of one. done is
+// true if the session already has this document or a later one.
 func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known source, digest string) (Saved, bool, error) {
 	doc := conv.doc
 	save, err := imp.saveOf(ctx, &in, doc, known, digest)
@@ -330,7 +331,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	return saved, false, nil
 }
 
-// inputError names the document of an error that does not name it.
+// inputError adds the name of the document to an error that does not have it.
 func inputError(in input, err error) error {
 	var syntax *domarkx.SyntaxError
 	if errors.As(err, &syntax) {
@@ -366,7 +367,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		return Saved{}, err
 	}
 	if e.linker != nil || e.stated != nil {
-		e.shared = nil // what is linked depends on the message
+		e.shared = nil // the link depends on the message
 	}
 	if (in.isSame || made.same && !isKept && len(e.files) == 0) && e.base != nil {
 		if next, err := e.next(ctx, imp.tx); err != nil || !next.changed {
@@ -392,8 +393,8 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	return saved, err
 }
 
-// load returns the state that a document continues. A snapshot that this update made
-// is only at hand when it is the last one, and small.
+// load returns the state that a document continues. It returns errLater if this update created
+// the snapshot, unless it is the last one created and small.
 func (imp *importer) load(ctx context.Context, c change) (*view, error) {
 	if tip := imp.here[c.name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
 		return nil, errLater

@@ -17,10 +17,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// A program is one that a session goes on in after it was exported.
+// A program can continue a session that was exported to it.
 type program struct {
-	path  string // the file that it keeps the session in
-	begun string // what that begins as, or the path of that below the folder of formats
+	path  string // the file in which it keeps the session
+	begun string // initial content of that file, or a path below the directory of formats
 	say   func(t *testing.T, document []byte, text string) []byte
 }
 
@@ -64,7 +64,7 @@ var programs = map[string]program{
 	}},
 }
 
-// changed changes a document as a program does that keeps all of it in memory.
+// changed changes a document like a program that keeps the whole document in memory.
 func changed(t *testing.T, document []byte, change func(v map[string]any)) []byte {
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(document))
@@ -80,9 +80,10 @@ func changed(t *testing.T, document []byte, change func(v map[string]any)) []byt
 	return out
 }
 
-// TestExportsAreTheSameSession changes sessions here and in the program that they are from, at
-// random, with the file as the way between them: an export that comes back changes nothing, and one
-// with which the program went on adds what it added, to all that was added here.
+// TestExportsAreTheSameSession changes sessions at random, both here and in the program that they
+// come from, and exchanges them through the file. Importing an unchanged export must change
+// nothing. Importing an export that the program continued must add exactly what the program
+// added, and keep what was added here.
 func TestExportsAreTheSameSession(t *testing.T) {
 	for name, p := range programs {
 		for seed := range uint64(3) {
@@ -108,7 +109,7 @@ func TestExportsAreTheSameSession(t *testing.T) {
 	}
 }
 
-// A walk is a series of changes of one session.
+// A walk is a series of changes to one session.
 type walk struct {
 	*clone
 	program      program

@@ -8,34 +8,34 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The base of a document is the snapshot that it was made from. It need not be the one that the
-// last import made: the document may be an export of a later snapshot, or of an earlier one, with
-// which its own program went on. So the base is found by what the document holds.
+// The base of a document is the snapshot that it was made from. That need not be the snapshot of
+// the last import: the document may be an export of a later or earlier snapshot, which the other
+// program then continued. So the content of the document determines the base.
 
-// These bound the search for a base.
+// These constants bound the search for a base.
 const (
-	maxBaseSnapshots = 10_000  // of which only the headers of commits are read
+	maxBaseSnapshots = 10_000  // reads only the headers of their commits
 	maxBaseMessages  = 1 << 20 // in all snapshots that are compared
 )
 
-// What a document and a snapshot differ in, by weight: more than anything counts a message that
-// only one of them has.
+// The weights of differences between a document and a snapshot. A message that only one of them
+// has weighs most.
 const (
-	otherMessage = 8 // only one of them has it
-	otherBytes   = 2 // it says the same, but is not written the same
+	otherMessage = 8 // only one of them has the message
+	otherBytes   = 2 // same words, different bytes
 	otherHeader  = 1
 )
 
-// findBase returns the snapshot of a session that a document differs least from. Of several it
-// prefers the one that its last import made, and then the newest. One before the last import counts
-// only when nothing of it is missing in the document, nor was removed since.
+// findBase returns the snapshot of a session that differs least from the document. Among equals,
+// it prefers the snapshot of the last import, then the newest. A snapshot before the last import
+// qualifies only if the document contains all of its messages and none was removed since.
 func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
 	least, err := c.distance(known, nil)
 	if err != nil {
 		return "", err
 	}
 	if known == tip.ID && least.missing == 0 && least.edited == 0 {
-		return known, nil // no other can have more of it
+		return known, nil // no other snapshot can match better
 	}
 	alive, err := c.alive(known)
 	if err != nil {
@@ -78,22 +78,22 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 	return base, nil
 }
 
-// A comparison compares a document with snapshots of its session. Equal keys are messages with the
-// same bytes, or else those that say the same.
+// A comparison compares a document with snapshots of its session. Messages have equal keys if
+// they have the same bytes or the same words.
 type comparison struct {
 	ctx    context.Context
 	store  Store
 	doc    *edition
 	header domarkx.Key
 	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
-	known  map[domarkx.Key]bool        // the same
-	said   map[domarkx.Key]domarkx.Key // these keys by what the messages say; nil until it is asked for
+	known  map[domarkx.Key]bool        // the set of keys
+	said   map[domarkx.Key]domarkx.Key // these keys by [saidKey]; nil until needed
 	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
 	loaded *domarkx.PackedState        // the snapshot that was loaded last
-	loadID string                      // its id
+	loadID string                      // id of loaded
 }
 
-// load loads a snapshot, once when it is asked for several times in a row.
+// load loads a snapshot and caches the last one.
 func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
 	if c.loaded != nil && c.loadID == snapshot {
 		return c.loaded, nil
@@ -119,7 +119,7 @@ func newComparison(ctx context.Context, store Store, doc *edition) (*comparison,
 	return c, nil
 }
 
-// saidKey stands for what a message says in words: formats differ in how they spell the rest.
+// saidKey identifies the role and the words of a message. Formats write the rest differently.
 func saidKey(m domarkx.Message) domarkx.Key {
 	h := sha256.New()
 	h.Write([]byte(m.Role))
@@ -132,7 +132,7 @@ func saidKey(m domarkx.Message) domarkx.Key {
 	return domarkx.Key(h.Sum(nil))
 }
 
-// headerKey stands for what a header says of the session as a whole.
+// headerKey identifies the user metadata of a header.
 func headerKey(h domarkx.Header) domarkx.Key {
 	if h.UserMetadata == nil {
 		return domarkx.Key{}
@@ -140,15 +140,16 @@ func headerKey(h domarkx.Header) domarkx.Key {
 	return sha256.Sum256(prettyJSON(*h.UserMetadata))
 }
 
-// A distance is what a snapshot and a document differ in.
+// A distance counts the differences between a snapshot and a document.
 type distance struct {
 	missing int // messages that only the snapshot has
-	edited  int // messages that say the same, but are not written the same
+	edited  int // messages with the same words but different bytes
 	weight  int
-	removed bool // messages of the snapshot are not alive any more
+	removed bool // whether messages of the snapshot are no longer alive
 }
 
-// distance compares the document with a snapshot. alive are the messages of the last import.
+// distance compares the document with a snapshot. alive is the set of messages of the last
+// import.
 func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
 	state, err := c.load(snapshot)
 	if err != nil {
@@ -181,7 +182,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 	return d, err
 }
 
-// alive returns the messages of a snapshot.
+// alive returns the ids of a snapshot's messages.
 func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 	state, err := c.load(snapshot)
 	if err != nil {
@@ -194,8 +195,8 @@ func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 	return alive, nil
 }
 
-// shares reports whether a snapshot has messages that the base has not and that say what one of the
-// document's does that is not in the base.
+// shares reports whether the tip has a message that the base lacks and that says the same as a
+// message of the document that is not in the base.
 func (c *comparison) shares(base, tip *view, inBase []int) (bool, error) {
 	revs := make(map[domarkx.Rev]bool)
 	has := make(map[domarkx.ID]bool, base.live.Len())
@@ -221,11 +222,11 @@ func (c *comparison) shares(base, tip *view, inBase []int) (bool, error) {
 	return false, nil
 }
 
-// neverAlike lets an alignment match equal messages alone.
+// neverAlike restricts an alignment to equal messages.
 func neverAlike(int, int) domarkx.Likeness { return domarkx.Unlike }
 
-// key returns the key of a stored message. It is only read when the document has none of these
-// bytes, and once for all snapshots.
+// key returns the key of a stored message. It reads the message only if the document has no
+// message with the same bytes, and only once for all snapshots.
 func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	if digest := domarkx.Key(e.Layout.Digest); c.known[digest] {
 		return digest, nil
@@ -245,7 +246,7 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	return key, err
 }
 
-// listen finds out what the document's messages say.
+// listen fills c.said from the document's messages.
 func (c *comparison) listen() error {
 	if c.said != nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// fork makes a session of a branch beside a document's own conversation, which became
-// the session of that name. One that the branch became before stays as it is while the
-// branch does.
+// fork imports a branch of a document as a session of its own. name is the session of the
+// document's main conversation. If the branch has not changed since its last import, its session
+// stays unchanged.
 func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (Saved, error) {
 	in = imp.branchOf(in, name, conv.suffix)
 	known, isKnown, err := imp.known(ctx, in)
@@ -26,23 +26,23 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 	return saved, err
 }
 
-// branchOf is a document of which one branch is meant.
+// branchOf returns the input for one branch of a document.
 func (imp *importer) branchOf(in input, name, suffix string) input {
 	in.key, in.identity, in.name = branchKey(in.key, suffix), "", name+suffix
-	if in.isFork = true; in.as != "" { // the name goes for the branches, too
+	if in.isFork = true; in.as != "" { // the name that the user gave also applies to branches
 		in.as = imp.manager.store.MapName(in.name)
 	}
 	return in
 }
 
-// A branch is what is remembered of a branch of a document.
+// A branch is a known branch of a document.
 type branch struct {
 	in    input
 	known source
 }
 
-// branches returns the branches that a document had which is what it was when it
-// became known, as far as their sessions are there.
+// branches returns the branches that a document had when it was imported as known, as far as
+// their sessions still exist.
 func (imp *importer) branches(ctx context.Context, in input, known source) ([]branch, error) {
 	var all []branch
 	for _, suffix := range imp.sources.branches(in.key) {
@@ -59,8 +59,8 @@ func (imp *importer) branches(ctx context.Context, in input, known source) ([]br
 	return all, nil
 }
 
-// unchanged returns a session that has the document already, and notes those that have
-// its branches.
+// unchanged returns the session that already has the document, and adds the sessions of its
+// branches to imp.forks.
 func (imp *importer) unchanged(ctx context.Context, in input, known source) (Saved, error) {
 	all, err := imp.branches(ctx, in, known)
 	for _, b := range all {
@@ -69,9 +69,9 @@ func (imp *importer) unchanged(ctx context.Context, in input, known source) (Sav
 	return Saved{Info: imp.here[known.Session]}, err
 }
 
-// origin says of an edition which original it is made from, which all conversations of a
-// document share. A fork keeps the one that it has. That of a new session is stored along
-// with the messages.
+// origin sets the original of an edition, which all conversations of a document share. A fork
+// keeps the original that it has. For a new session, the original is stored along with the
+// messages.
 func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if in.codec.Name == string(Markdown) {
 		return nil
@@ -91,7 +91,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 		return err
 	}
 	if e.base != nil && e.base.headers[0].Origin != "" {
-		// One of this update cannot be read yet, and its content is not stored twice anyway.
+		// An original of this update cannot be read yet. Its content is not stored twice anyway.
 		if err := o.writer.Continue(ctx, e.base.headers[0].Origin); err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -106,14 +106,14 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	return err
 }
 
-// An original is a document that is stored along with the messages that it says.
+// An original is a document that is stored together with its messages.
 type original struct {
 	writer   OriginWriter
 	placed   format.Placed
-	was, now *fingerprint // of the bytes that were read before, and of those that are stored
+	was, now *fingerprint // of the bytes read before and of the bytes being stored
 }
 
-// finish stores the rest and returns the document's tree.
+// finish stores the rest of the document and returns its tree.
 func (o *original) finish(ctx context.Context) (string, error) {
 	tree, err := o.writer.Finish(ctx)
 	if err == nil && !o.now.same(o.was) {
@@ -122,7 +122,8 @@ func (o *original) finish(ctx context.Context) (string, error) {
 	return tree, err
 }
 
-// along returns the messages, each when what says it is stored.
+// along returns the messages of live and stores the document up to the end of each message before
+// it yields the message.
 func (o *original) along(ctx context.Context, live iter.Seq2[domarkx.Entry, error]) iter.Seq2[domarkx.Entry, error] {
 	return func(yield func(domarkx.Entry, error) bool) {
 		k := 0
@@ -138,25 +139,24 @@ func (o *original) along(ctx context.Context, live iter.Seq2[domarkx.Entry, erro
 	}
 }
 
-// A growth tells how to read what a document grows by.
+// A growth describes how to continue reading a document that grew.
 type growth struct {
 	Format string `json:"format"`
 	Size   int64  `json:"size"` // of the document
-	Read   int64  `json:"read"` // bytes of it that will stay as they are
+	Read   int64  `json:"read"` // number of bytes that will not change
 	State  string `json:"state"`
 }
 
-// growthOf returns how to read what a document grows by, of which a snapshot was made;
-// nil when it has to be read anew.
+// growthOf returns how to continue a document that became a snapshot, or nil if a grown document
+// must be read from the beginning.
 func growthOf(in input, conv conversation, saved Saved) *growth {
 	if conv.state == "" || !saved.grows {
-		return nil // a removed message may come again, under an id that is taken
+		return nil // a removed message may return, but its id is taken
 	}
 	return &growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}
 }
 
-// originID returns the id of a message that is called so in the document that it is
-// from.
+// originID derives the id of a message from its name in the original document.
 func originID(clock uint32, after domarkx.ID, origin string) domarkx.ID {
 	return domarkx.DeriveID(clock, []byte("origin"), after[:], []byte(origin))
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// check returns an error for an input that only reads like a session in Markdown, unless the user
-// insists that it is one, and adds what is wrong in its blocks to the damage. In a document of a
-// session that is there already, a heading of another dialect is content.
+// check rejects an input that only resembles a Markdown session, unless the user named the
+// format. It adds problems in blocks to the damage. In a document of an existing session, a
+// heading in another dialect is content.
 func (in *input) check(conv conversation, isNew bool) error {
 	if in.codec.Name != string(Markdown) {
 		return nil

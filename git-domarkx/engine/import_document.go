@@ -17,28 +17,28 @@ import (
 // An input is a document to import.
 type input struct {
 	path    string // as the user named it; "-" for standard input
-	key     string // its absolute path, or "-:NAME", or the identity behind the format's name
-	name    string // the session's name, not mapped yet
-	as      string // the name that the user gave, of a branch what follows from that; "" when none
+	key     string // absolute path, "-:NAME", or format name and identity
+	name    string // of the session, before it is mapped to a valid name
+	as      string // the name that the user gave, extended for branches; "" for none
 	codec   format.Codec
 	content io.ReaderAt
 	size    int64
 
 	file   *os.File     // nil for standard input
-	opened os.FileInfo  // of the file, when it was opened
+	opened os.FileInfo  // state of the file when it was opened
 	began  time.Time    // when it was opened
 	digest [32]byte     // SHA-256 of the document
 	print  *fingerprint // of the document
 
-	identity string // see [format.Identity]; "" when the document says nothing
-	isSame   bool   // the session that it became has this very document
-	insists  bool   // the user said which format it is
-	isFork   bool   // it is a branch beside the document's own conversation
-	home     *home  // that the document is in; nil for none
-	named    bool   // the user named the document, not a folder with it
+	identity string // see [format.Identity]; "" if the document has none
+	isSame   bool   // whether the session already has this document
+	insists  bool   // whether the user named the format
+	isFork   bool   // whether it is a branch beside the document's main conversation
+	home     *home  // the home that contains the document; nil for none
+	named    bool   // whether the user named the document and not its directory
 }
 
-// openInput opens a file to import. How far it goes is decided here: it may grow.
+// openInput opens a file to import. The size is fixed here, because the file may grow.
 func openInput(path string) (input, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func (in *input) copyTo(w io.Writer) error {
 	return err
 }
 
-// onlyWriter hides that a writer may read by itself.
+// onlyWriter hides the ReadFrom method of a writer.
 type onlyWriter struct{ io.Writer }
 
 // data reads the whole document.
@@ -95,7 +95,7 @@ func (in *input) head() ([]byte, error) {
 	return head[:n], err
 }
 
-// includes reports whether the document may include files.
+// includes reports whether the document may include other files.
 func (in *input) includes() (bool, error) {
 	if in.codec.Name != string(Markdown) {
 		return false, nil
@@ -105,14 +105,14 @@ func (in *input) includes() (bool, error) {
 	return found.found, err
 }
 
-// A finder looks in what is written to it for a word in lower case, however it is spelled.
+// A finder searches what is written to it for a lower-case word, ignoring case.
 type finder struct {
 	word  []byte
-	tail  []byte // of what was written, shorter than the word
+	tail  []byte // the end of the previous data, shorter than the word
 	found bool
 }
 
-// Write looks for the word.
+// Write searches p for the word.
 func (f *finder) Write(p []byte) (int, error) {
 	if !f.found {
 		text := bytes.ToLower(append(f.tail, p...))
@@ -122,11 +122,12 @@ func (f *finder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errChanged says that a file did not stay what it was.
+// errChanged means that a file changed while it was read.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
-// verify reports whether the document is still what was read of it: parts of it are read
-// more than once. What looks the same, and was written long enough before, is the same.
+// verify returns errChanged if the document has changed since it was read. Parts of it are read
+// more than once. An old modification time and an unchanged size and time prove that the file is
+// unchanged; otherwise verify reads it again.
 func (in *input) verify() error {
 	if in.file == nil {
 		return nil
@@ -150,13 +151,14 @@ func (in *input) verify() error {
 	return nil
 }
 
-// A fingerprint tells whether the same bytes were written to it as to another one. It takes a tenth of the
-// time of a digest, and holds against chance alone: nobody knows its seed.
+// A fingerprint detects whether the same bytes were written to it as to another one. It takes a
+// tenth of the time of a digest. The seed is random and secret, so only chance can cause a
+// collision.
 type fingerprint struct{ maphash.Hash }
 
 func newFingerprint() *fingerprint { return new(fingerprint) }
 
-// again returns one to compare with p.
+// again returns an empty fingerprint with the same seed.
 func (p *fingerprint) again() *fingerprint {
 	again := new(fingerprint)
 	again.SetSeed(p.Seed())
@@ -165,16 +167,16 @@ func (p *fingerprint) again() *fingerprint {
 
 func (p *fingerprint) same(other *fingerprint) bool { return p.Sum64() == other.Sum64() }
 
-// A conversation is one of those that a document holds.
+// A conversation is one of the conversations in a document.
 type conversation struct {
 	suffix   string // see [format.Stream]
 	doc      *domarkx.Document
-	messages format.Messages // of the document, when it does not hold them itself
+	messages format.Messages // of the document, if doc does not hold them itself
 	state    string
 	read     int64
 }
 
-// conversations reads a document with all the conversations that it holds, its own first.
+// conversations reads the conversations of a document, the main conversation first.
 func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[conversation, error] {
 	return func(yield func(conversation, error) bool) {
 		if in.codec.Open == nil {

@@ -8,29 +8,29 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// An importing makes the edition of a session out of a document of it.
+// An importing creates the edition of an existing session from a document.
 type importing struct {
 	*importer
 	in   input
-	doc  *edition // what was read, without a base
+	doc  *edition // the document as read, without a base
 	base *view
 	tip  domarkx.Info
 	name string
 
 	compared *comparison
-	newest   *view // the snapshot tip
+	newest   *view // the view of tip
 }
 
-// An imported is an edition that an import makes.
+// An imported is an edition created by an import.
 type imported struct {
 	edition *edition
 	base    string   // the snapshot that it continues; "" for a new session
 	links   []string // versions that its snapshot needs as parents
-	same    bool     // it changes nothing
+	same    bool     // whether it changes nothing
 }
 
-// edition makes the next state of a session of a document. The base that c names is the one that is
-// known.
+// edition creates the edition of a session from a document. c.base is the snapshot of the last
+// import.
 func (imp *importer) edition(ctx context.Context, in input, conv conversation, c change) (imported, error) {
 	m := imp.manager
 	doc := m.edition(nil, conv.doc, c.committer)
@@ -40,8 +40,8 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{edition: doc}, nil
 	}
 	tip := imp.here[c.name]
-	isSeries := imp.fresh[tip.ID] || imp.fresh[c.base] // of saves, each made from the one before
-	if isSeries || imp.links != nil {                  // what is to be linked is as the document states it
+	isSeries := imp.fresh[tip.ID] || imp.fresh[c.base] // saves that continue one another
+	if isSeries || imp.links != nil {                  // links are made from what the document states
 		var err error
 		doc.base, err = imp.load(ctx, c)
 		return imported{edition: doc, base: c.base}, err
@@ -51,7 +51,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{}, err
 	}
 	base := ""
-	if tip.ID != c.base && !isForm(in.codec.Name) { // others may show a snapshot as something else
+	if tip.ID != c.base && !isForm(in.codec.Name) { // other formats may show a snapshot differently
 		base, err = imp.exported(ctx, in, conv.doc, tip)
 	}
 	if err == nil && base == "" {
@@ -70,7 +70,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	}
 	made, err := mk.make(ctx, base)
 	if err == nil && conv.messages == nil {
-		made.edition.scanned = nil // what is in memory is changed yet
+		made.edition.scanned = nil // later steps change the messages in memory
 	}
 	made.base = base
 	return made, err
@@ -118,7 +118,7 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 	return mk.restored(ctx, base, shares)
 }
 
-// markdown makes an edition of a Markdown document, which holds all that a session does.
+// markdown creates an edition of a Markdown document, which contains everything in a session.
 func (mk *importing) markdown(ctx context.Context, e *edition, inBase []int) (imported, error) {
 	joined, err := mk.join(ctx, inBase, nil)
 	if err != nil || joined == nil {
@@ -135,7 +135,7 @@ func (mk *importing) markdown(ctx context.Context, e *edition, inBase []int) (im
 	return imported{edition: e, links: joined.links}, err
 }
 
-// alike returns which message of the base, unchanged, each message of the document is; -1 for none.
+// alike returns for each message of the document the identical message of the base, or -1.
 func (mk *importing) alike(ctx context.Context) ([]int, error) {
 	keys, err := mk.base.keys(ctx)
 	if err != nil {
@@ -151,8 +151,8 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
 }
 
-// isBase reports whether the document says exactly what its base does. Most branches of a document
-// do when it is imported again, so they are neither exported nor read whole to find that out.
+// isBase reports whether the document says exactly what its base says. This is true for most
+// branches of a document that is imported again. They need neither an export nor a full read.
 func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 	if len(inBase) != mk.base.live.Len() || len(mk.base.headers) > 1 {
 		return false, nil
@@ -171,8 +171,8 @@ func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
 	return err == nil && jsonKey(h.Value()) == jsonKey(mk.doc.doc.Header.Value()), err
 }
 
-// isPure reports whether all of the base is in the document as it was imported: the base needs no
-// restoring.
+// isPure reports whether the document contains all of the base as it was imported, so that
+// nothing must be restored.
 func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (bool, error) {
 	matched := 0
 	for _, i := range inBase {
@@ -191,7 +191,8 @@ func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (boo
 	return original != nil, err
 }
 
-// restored makes an edition of a document of a format that holds less than the session.
+// restored creates an edition from a document in a format that holds less than a session. It
+// restores the rest from the base.
 func (mk *importing) restored(ctx context.Context, base string, shares bool) (imported, error) {
 	m := mk.manager
 	info, err := m.store.Info(ctx, base)
@@ -230,7 +231,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 		} else {
 			joined.replace(places)
 		}
-		joined.state.Headers = mk.newest.headers // it is changed in what the document changed
+		joined.state.Headers = mk.newest.headers // the document's changes apply to the newest header
 		made.links = joined.links
 		if v, err = newView(ctx, m.store, joined.state); err != nil {
 			return imported{}, err
@@ -267,7 +268,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 		e.messages = r
 		return made, nil
 	}
-	whole, err := format.Stream{Messages: r}.Document() // as the document was
+	whole, err := format.Stream{Messages: r}.Document() // needs e.doc as it was read
 	if err != nil {
 		return imported{}, err
 	}
@@ -275,7 +276,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	return made, nil
 }
 
-// replace names the places in the join instead of those in the base.
+// replace changes base positions into positions in the join.
 func (j *join) replace(places []position) {
 	for k, p := range places {
 		if p.base >= 0 {
@@ -286,7 +287,7 @@ func (j *join) replace(places []position) {
 	}
 }
 
-// join returns the join of the base and the session's newest snapshot; nil when that adds nothing.
+// join joins the base with the session's newest snapshot. It returns nil if that adds nothing.
 func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
 	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
@@ -303,8 +304,8 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 	return j.join(), nil
 }
 
-// saysNothingNew reports whether a document with the messages of its base has its header too, and is
-// an export.
+// saysNothingNew reports whether a document with the messages of its base also has its header,
+// and is an export.
 func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
 	if same, err := mk.sameHeader(ctx); err != nil || !same {
 		return false, err
@@ -315,8 +316,8 @@ func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, err
 	return mk.isExport(ctx, &shown{})
 }
 
-// isExport reports whether the document is what an export of the session gives: the one of the
-// base, or the one that is made of what was read.
+// isExport reports whether the document equals an export of the session: either of the base or of
+// the document as it was read.
 func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 	if was.digest == mk.in.digest {
 		return true, nil

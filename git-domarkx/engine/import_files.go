@@ -14,27 +14,28 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// An Attached is a file that an import kept with a session.
+// An Attached is a file that an import attached to a session.
 type Attached struct {
 	Session string
 	domarkx.AttachedFile
 }
 
-// A fileSet is the files that a document brings: the images that it shows, and what the user attached.
+// A fileSet holds the files that a document brings: its images and the files that the user
+// attached.
 type fileSet struct {
 	folder *besideFolder
 	files  []domarkx.AttachedFile
 	size   int64
 	seen   map[string]bool
-	digest io.Writer // of the document and what it includes; the files go in
+	digest io.Writer // digest of the document and its includes, to which the files are added
 	warn   func(error)
 	warned int
 }
 
-// maxFileWarnings is how many files are named that a document shows and that are not kept.
+// maxFileWarnings limits the number of warnings about images that are not attached.
 const maxFileWarnings = 10
 
-// filesOf finds the files that a document brings; nil for none.
+// filesOf finds the files that a document brings. It returns nil if there are none.
 func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, digest io.Writer) (*fileSet, error) {
 	images, err := imp.imagesOf(in, conv)
 	if err != nil || len(images) == 0 && len(imp.attach) == 0 {
@@ -66,7 +67,7 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	return s, nil
 }
 
-// imagesOf returns what a document that the user named shows as images.
+// imagesOf returns the destinations of the images in a document that the user named.
 func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
 	if shows, err := in.showsImages(); err != nil || !shows {
 		return nil, err
@@ -91,8 +92,8 @@ func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
 	return images, nil
 }
 
-// showsImages reports whether a document may bring images: it is of this program's own,
-// named by the user, and has an image's mark in it.
+// showsImages reports whether a document may contain images: the user named it, it is Markdown or
+// JSON, and it contains "![".
 func (in *input) showsImages() (bool, error) {
 	if !in.named || in.path == "-" || in.codec.Name != string(Markdown) && in.codec.Name != string(JSON) {
 		return false, nil
@@ -122,7 +123,7 @@ func (s *fileSet) attach(path, dir string) error {
 	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
 }
 
-// addImages adds the images among the destinations that are files which may be kept.
+// addImages adds the images that are local files and may be kept. It warns about the others.
 func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []string) error {
 	var names, paths []string
 	listed := map[string]bool{}
@@ -164,7 +165,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 	return nil
 }
 
-// refuse warns that an image is not kept.
+// refuse warns that an image is not attached.
 func (s *fileSet) refuse(name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("there is no such file")
@@ -174,7 +175,7 @@ func (s *fileSet) refuse(name string, err error) {
 	}
 }
 
-// add adds a file whose beginning is good for accept.
+// add adds a file if accept returns nil for its beginning.
 func (s *fileSet) add(name string, accept func(head []byte) error) error {
 	if s.seen[name] {
 		return nil
@@ -204,7 +205,7 @@ func (s *fileSet) close() {
 	}
 }
 
-// store stores those of the files that a snapshot, "" for none, does not keep.
+// store stores the files that the snapshot base lacks. base is "" for a new session.
 func (s *fileSet) store(ctx context.Context, tx AttachmentObjects, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	if s == nil {
 		return nil, nil, nil

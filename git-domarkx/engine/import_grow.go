@@ -14,17 +14,17 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// grown imports a document that only grew since its last import, which made the newest
-// snapshot of its session, at a cost that does not grow with the document but for one
-// SHA-256 of it: nothing less tells that the rest is what it was. It reports whether
-// that could be done; if not, the document is to be read as any other.
+// grown imports a document that only grew since its last import, if that import created the
+// newest snapshot of its session. The cost does not grow with the document, except for one
+// SHA-256 to verify that the old part is unchanged. ok is false if the document must be read in
+// full.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 {
 		return Saved{}, false, nil
 	}
 	key, err := canonicalPath(f.path)
 	if err != nil {
-		return Saved{}, false, nil // reading it says what is wrong
+		return Saved{}, false, nil // the full import reports the error
 	}
 	in := input{path: f.path, key: key, as: c.as}
 	known := imp.sources.byPath[imp.key(in)]
@@ -48,19 +48,19 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, b
 	return imp.grow(ctx, in, tip, known, more)
 }
 
-// A grownFile is what a file grew by.
+// A grownFile is the new content of a file that grew.
 type grownFile struct {
 	size   int64
 	digest [32]byte
-	unread []byte // behind what was read for good
-	added  []byte // behind what the file was
+	unread []byte // everything after the part that was read for good
+	added  []byte // everything after the old end of the file
 }
 
-// maxGrowth is how much a file may have grown by to be continued, in bytes: that is held in
-// memory. A document that grew more is read anew, a piece at a time.
+// maxGrowth limits how many bytes are read as growth, because they are held in memory. A document
+// that grew more is read in full, piece by piece.
 const maxGrowth = 16 << 20
 
-// readGrowth reads what a file grew by; nil when the rest is not what it was.
+// readGrowth reads what was appended to a file. It returns nil if the rest of the file changed.
 func readGrowth(path string, known source) (*grownFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func readGrowth(path string, known source) (*grownFile, error) {
 	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:]}, nil
 }
 
-// grow appends to a session what its document grew by.
+// grow appends the new part of a document to its session.
 func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known source, more *grownFile) (Saved, bool, error) {
 	m := imp.manager
 	headers, err := m.store.Header(ctx, tip.ID)
@@ -110,7 +110,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		ok = ok && checkDepth(tip.Messages+k, msg.Message) == nil
 	}
 	if err != nil || !ok {
-		return Saved{}, false, nil // reading all of it says what is wrong
+		return Saved{}, false, nil // the full import reports the error
 	}
 	c := imp.change
 	c.name, c.base = known.Session, tip.ID
@@ -134,7 +134,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		now.Growth = &growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
 	}
 	imp.sources.set(imp.key(in), now, known)
-	for _, b := range branches { // growth leaves them as they are
+	for _, b := range branches { // growth does not change branches
 		of := b.known
 		of.Digest = now.Digest
 		imp.sources.set(imp.key(b.in), of, b.known)
@@ -149,7 +149,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	return Saved{Info: info, Changed: true, Document: info.ID, before: tip}, true, nil
 }
 
-// appendGrown commits what a session grows by.
+// appendGrown commits the messages that were appended to a document.
 func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
 	m := imp.manager
 	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)

@@ -14,16 +14,16 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A home is a folder with documents of a program and its other files, in a folder
-// that the user named. Nothing outside of that is ever read.
+// A home is a directory with a program's documents and other files, inside a directory that the
+// user named. Nothing outside that directory is read.
 type home struct {
 	format.Home
 	codec format.Codec
-	top   string // the folder that the user named, as named
+	top   string // the directory as the user named it
 }
 
-// homesIn finds the homes in a folder, by the paths of its files. What several
-// formats claim is the first one's.
+// homesIn finds the homes in a directory by the paths of its files. If several formats claim a
+// path, the first one gets it.
 func (c *collector) homesIn(top string, files []string) []*home {
 	var homes []*home
 	for _, codec := range c.manager.codecs {
@@ -46,7 +46,7 @@ func (c *collector) homesIn(top string, files []string) []*home {
 	return homes
 }
 
-// homeOf returns the home that a path is in; nil for none.
+// homeOf returns the home that contains a path, or nil.
 func homeOf(homes []*home, name string) *home {
 	for _, h := range homes {
 		for _, p := range h.Parts {
@@ -58,32 +58,32 @@ func homeOf(homes []*home, name string) *home {
 	return nil
 }
 
-// isDocument reports whether a file of a home is one of its documents. The others are
-// part of the home alone, whatever they look like.
+// isDocument reports whether a file of a home is one of its documents. All other files only
+// belong to the home, even if they look like documents.
 func (h *home) isDocument(name string, codec format.Codec) bool {
 	return path.Dir(name) == h.Documents && codec.Name == h.codec.Name
 }
 
-// A keptHome is what a home holds, stored as a version of a resource.
+// A keptHome is a home whose contents are stored as a version of a resource.
 type keptHome struct {
 	*home
 	key     string
 	pending plugins.Pending // not settled yet
 	version string          // of the resource
-	paths   map[string]bool // what it holds
-	others  bool            // whether it holds more than documents
+	paths   map[string]bool // the paths that it contains
+	others  bool            // whether it contains more than documents
 	stats   map[string]homeFile
 	before  homeRecord
 
-	made homeRecord // by the update that is under way
+	made homeRecord // the new record, of the current update
 	link string     // the version of the workspace
-	new  bool       // it was made by this import
+	new  bool       // whether this import created it
 }
 
-// has reports whether a home holds something at a path.
+// has reports whether a home contains a path.
 func (k *keptHome) has(name string) bool { return k.paths[name] }
 
-// keepHomes stores what homes hold. What cannot be kept is a warning.
+// keepHomes stores the contents of homes. It calls warn for what it cannot store.
 func (m *SessionManager) keepHomes(ctx context.Context, homes []*home, warn func(error)) (*keptHomes, error) {
 	kept := &keptHomes{manager: m, of: map[*home]*keptHome{}}
 	if len(homes) == 0 {
@@ -107,7 +107,7 @@ func (m *SessionManager) keepHomes(ctx context.Context, homes []*home, warn func
 	return kept, nil
 }
 
-// keptHomes are the homes of one import.
+// keptHomes holds the homes of one import.
 type keptHomes struct {
 	manager *SessionManager
 	all     []*keptHome
@@ -115,14 +115,14 @@ type keptHomes struct {
 	records *homeRecords
 }
 
-// abort gives up what is not settled.
+// abort discards everything that is not settled.
 func (h *keptHomes) abort() {
 	for _, k := range h.all {
 		k.pending.Abort()
 	}
 }
 
-// done is called after an update, and returns what it made.
+// done returns the versions that an update created. It is called after each update.
 func (h *keptHomes) done() []Kept {
 	var made []Kept
 	for _, k := range h.all {
@@ -134,13 +134,14 @@ func (h *keptHomes) done() []Kept {
 	return made
 }
 
-// isNew reports whether this update makes a version of a home.
+// isNew reports whether this update creates a version of a home.
 func (h *keptHomes) isNew(at *home) bool {
 	k := h.of[at]
 	return k != nil && k.new
 }
 
-// settle is called when the versions are in the store.
+// settle settles the stored contents and saves the records. It is called when the versions are in
+// the store.
 func (h *keptHomes) settle() error {
 	var errs []error
 	for _, k := range h.all {
@@ -153,7 +154,7 @@ func (h *keptHomes) settle() error {
 	return errors.Join(errs...)
 }
 
-// keepHome stores what one home holds; nil when that is only documents.
+// keepHome stores the contents of one home. It returns nil if the home contains only documents.
 func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*keptHome, error) {
 	top, err := canonicalPath(h.top)
 	if err != nil {
@@ -185,8 +186,7 @@ func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRec
 	return k, nil
 }
 
-// commit makes a version of a workspace for each home that changed since it was
-// imported last, in an update.
+// commit creates a workspace version for each home that changed since its last import.
 func (h *keptHomes) commit(ctx context.Context, tx Tx, c change) error {
 	for _, k := range h.all {
 		if err := h.commitOne(ctx, tx, c, k); err != nil {
@@ -222,7 +222,7 @@ func (h *keptHomes) commitOne(ctx context.Context, tx Tx, c change, k *keptHome)
 	return tx.SetWorkspace(ctx, k.made.Workspace, v.ID)
 }
 
-// workspaceFor decides which workspace a home is, and returns its newest version.
+// workspaceFor chooses the workspace for a home and returns its newest version.
 func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
 		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
@@ -244,7 +244,7 @@ func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domar
 		}
 		tip, err := tx.WorkspaceTip(ctx, name)
 		switch {
-		case err == nil: // perhaps what is remembered of it is lost
+		case err == nil: // the record of this home may be lost
 			same, err := h.lastImport(ctx, tip.ID, k)
 			if err != nil {
 				return tip, err
@@ -261,7 +261,7 @@ func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domar
 			if err != nil {
 				return tip, err
 			}
-			continue // it would be the workspace of a session of that name
+			continue // a session with that name would use the workspace
 		}
 		if err := tx.CheckWorkspaceName(ctx, name); errors.Is(err, domarkx.ErrExists) {
 			continue
@@ -278,8 +278,8 @@ func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domar
 	}
 }
 
-// lastImport returns the newest version among one and those before it that an import
-// made, when it holds exactly what a home does; else "".
+// lastImport returns the newest version in the history of tip that an import created, if it
+// contains exactly this home, and "" otherwise.
 func (h *keptHomes) lastImport(ctx context.Context, tip string, k *keptHome) (string, error) {
 	for v, err := range h.manager.store.Versions(ctx, tip) {
 		if err != nil {

@@ -20,7 +20,7 @@ const (
 	phoneFinal = "## Final\n\n- status: SUCCESS\n- ended_at: 2026-02-18T05:00:20.000Z\n\n### Message\n\nDone.\n"
 )
 
-// phone makes a home of OpenPocket outside of the work tree.
+// phone creates an OpenPocket home outside the work tree.
 func phone(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func write(t *testing.T, path, content string) {
 
 const phoneName = "workspace/sessions/session-20260218-130000"
 
-// importPhone imports a home, and returns what was kept as NAME of the workspaces.
+// importPhone imports a home and returns the result and the names of the workspaces.
 func (c *clone) importPhone(dir string) (engine.Import, []string) {
 	c.t.Helper()
 	result, err := c.Import(c.t.Context(), engine.ImportRequest{Paths: []string{dir}})
@@ -59,7 +59,7 @@ func (c *clone) importPhone(dir string) (engine.Import, []string) {
 	return result, names
 }
 
-// held returns the files of the version that message k of the session leads to.
+// held returns the files of the version that message k of the session links.
 func (c *clone) held(k int) []string {
 	c.t.Helper()
 	v, err := c.VersionAt(c.t.Context(), engine.Revision{Name: phoneName, Message: k})
@@ -94,7 +94,7 @@ func TestImportHomeOnlyWhatChanged(t *testing.T) {
 		t.Errorf("imported again: kept %q", names)
 	}
 
-	// A file of the same size and another time, and a session that grew.
+	// A file with the same size and another time, and a session that grew.
 	write(t, filepath.Join(dir, "state/screenshots/a.png"), "two")
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(dir, "state/screenshots/a.png"), old, old); err != nil {
@@ -116,7 +116,7 @@ func TestImportHomeOnlyWhatChanged(t *testing.T) {
 		t.Errorf("the first step leads to %s, the second to %s with parents %q", one.ID, two.ID, two.Parents)
 	}
 
-	// What is remembered here is a help, and no more.
+	// The record on this machine is only a cache.
 	git := filepath.Join(c.dir, ".git")
 	err = filepath.WalkDir(git, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Name() == "homes.json" {
@@ -136,7 +136,7 @@ func TestImportHomeOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// A picture that comes later, with a session that was imported alone before.
+// A picture that arrives later, with a session that was first imported without it.
 func TestImportHomeLater(t *testing.T) {
 	c := newClone(t)
 	dir := phone(t, map[string]string{phoneName + ".md": phoneSession + phoneStep + phoneFinal})
@@ -179,7 +179,7 @@ func TestImportHomesOfOneName(t *testing.T) {
 	}
 }
 
-// Nothing outside of what the user named is read, whatever leads there.
+// Nothing outside the named directory is read, even through links.
 func TestImportHomeStaysInside(t *testing.T) {
 	c := newClone(t)
 	outside := phone(t, map[string]string{"a.png": "secret", "x/y": "secret"})

@@ -9,25 +9,25 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A join is the base of a document with those messages of the session's newest snapshot that the
-// document has too: they are the same messages, although another snapshot is the base.
+// A join is the base of a document plus the messages that the document shares with the session's
+// newest snapshot but not with the base. They keep their identity.
 type join struct {
 	state *domarkx.State
-	links []string    // the versions of workspaces that these messages are linked to
-	base  []int       // where the base's messages are
-	taken map[int]int // where the document's messages are that are taken from the newest snapshot
+	links []string    // the workspace versions that these messages link
+	base  []int       // by base message: its index in the join
+	taken map[int]int // by document message taken from the newest snapshot: its index in the join
 }
 
-// A joining makes a join.
+// A joining computes a join.
 type joining struct {
 	base, tip *view
-	inBase    []int         // the message of the base that each message of the document is; -1 for none
-	doc       []domarkx.Key // the document's messages, see [jsonKey]
-	shown     *shown        // the newest snapshot
+	inBase    []int         // by document message: the message of the base; -1 for none
+	doc       []domarkx.Key // keys of the document's messages, see [jsonKey]
+	shown     *shown        // the newest snapshot as shown
 }
 
-// join returns the join, nil when the document has nothing of the newest snapshot that its base has
-// not.
+// join returns the join, or nil if the document shares nothing with the newest snapshot beyond
+// the base.
 func (j *joining) join() *join {
 	index := map[domarkx.ID]int{}
 	for i := range j.base.live.Len() {
@@ -40,7 +40,7 @@ func (j *joining) join() *join {
 		i, ok := index[e.ID]
 		return ok && j.base.live.At(i).Rev == e.Rev
 	}
-	taken := map[int]int{} // messages of the document by those of the newest snapshot
+	taken := map[int]int{} // by message of the newest snapshot: the document's message
 	for d, s := range domarkx.Align(j.tipKeys(index, inBase), j.docKeys(), neverAlike).Match {
 		if s < 0 || j.inBase[d] >= 0 {
 			continue
@@ -55,8 +55,8 @@ func (j *joining) join() *join {
 	return j.merge(index, taken)
 }
 
-// tipKeys returns keys of the newest snapshot's messages as they are shown: what the base has is the
-// same message, whatever it says.
+// tipKeys returns the keys of the newest snapshot's messages as they are shown. Messages that are
+// also in the base get the key of the base message.
 func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
 	keys := slices.Clone(j.shown.keys)
 	for s, t := range j.shown.of {
@@ -79,7 +79,7 @@ func (j *joining) docKeys() []domarkx.Key {
 
 func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message %d of the base", i)) }
 
-// merge puts the taken messages where they are in the newest snapshot.
+// merge inserts the taken messages at their positions in the newest snapshot.
 func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 	out := &join{state: &domarkx.State{Headers: j.base.headers}, base: make([]int, j.base.live.Len()), taken: map[int]int{}}
 	thread := &out.state.Thread
@@ -126,7 +126,7 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 	return out
 }
 
-// storedShown returns a snapshot as Markdown shows it, which loses nothing.
+// storedShown returns a snapshot as shown by Markdown, which loses nothing.
 func storedShown(ctx context.Context, v *view) (*shown, error) {
 	s := &shown{keys: make([]domarkx.Key, v.live.Len()), of: make([]int, v.live.Len())}
 	var err error

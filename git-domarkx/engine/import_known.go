@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// infos returns the newest snapshots of the sessions by name, and why others cannot
-// be read.
+// infos returns the newest snapshots of the sessions by name, and the errors of sessions that
+// cannot be read.
 func (m *SessionManager) infos(ctx context.Context) (byName map[string]domarkx.Info, hidden []error, err error) {
 	list, err := m.store.List(ctx)
 	if list == nil && err != nil || ctx.Err() != nil {
@@ -27,14 +27,12 @@ func (m *SessionManager) infos(ctx context.Context) (byName map[string]domarkx.I
 	return byName, hidden, nil
 }
 
-// A hiddenError says that a document belongs to a session that cannot be read, or
-// may do so.
+// A hiddenError means that a document belongs, or may belong, to a session that cannot be read.
 type hiddenError struct{ error }
 
 func (e *hiddenError) Unwrap() error { return e.error }
 
-// hidden returns a *hiddenError when there is a session of that name and it cannot
-// be read.
+// hidden returns a *hiddenError if a session with that name exists and cannot be read.
 func (imp *importer) hidden(ctx context.Context, name string) error {
 	if _, ok := imp.here[name]; ok {
 		return nil
@@ -46,7 +44,7 @@ func (imp *importer) hidden(ctx context.Context, name string) error {
 	return &hiddenError{err}
 }
 
-// key is under what a document is remembered. One file can be several sessions,
+// key returns the key under which a document is remembered. One file can become several sessions,
 // under names that the user gave.
 func (imp *importer) key(in input) string {
 	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.byPath[in.key].Session != in.as {
@@ -55,9 +53,9 @@ func (imp *importer) key(in input) string {
 	return in.key
 }
 
-// known returns what is remembered of a document whose session is still there and
-// has the snapshot that is remembered. Without the snapshot, the session may be
-// another one by now. It is a *hiddenError when the session cannot be read.
+// known returns the record of a document whose session still exists and contains the recorded
+// snapshot. Without the snapshot, the name may belong to another session now. It returns a
+// *hiddenError if the session cannot be read.
 func (imp *importer) known(ctx context.Context, in input) (source, bool, error) {
 	entry, ok := imp.sources.byPath[imp.key(in)]
 	if !ok {
@@ -74,13 +72,13 @@ func (imp *importer) known(ctx context.Context, in input) (source, bool, error) 
 	return source{}, false, nil
 }
 
-// inHistory reports whether a session has the snapshot that is remembered of it.
+// inHistory reports whether a session contains the snapshot that is recorded for it.
 func (imp *importer) inHistory(ctx context.Context, src source) bool {
 	tip, ok := imp.here[src.Session]
 	if !ok || tip.ID == src.Snapshot || imp.fresh[src.Snapshot] {
 		return ok
 	}
-	if imp.fresh[tip.ID] { // its history is that of what it continues
+	if imp.fresh[tip.ID] { // a fresh tip cannot be read: search the history of the tip before
 		if tip.ID = imp.before[src.Session]; tip.ID == "" {
 			return false
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A linkRequest is the user's wish that versions which imported messages state become links.
+// A linkRequest asks an import to turn the versions that messages state into links.
 type linkRequest struct {
 	manager   *SessionManager
 	workspace string                     // "" for that of each session
 	versions  map[string]map[string]bool // by workspace
 }
 
-// linkRequest returns what an import is asked to link; nil for nothing. A workspace that the
-// user named and that is not there is domarkx.ErrNotFound.
+// linkRequest returns the link request of an import, or nil if links were not requested. If the
+// workspace that the user named does not exist, the error matches domarkx.ErrNotFound.
 func (m *SessionManager) linkRequest(ctx context.Context, r ImportRequest) (*linkRequest, error) {
 	if !r.Links && r.LinksOf == "" {
 		return nil, nil
@@ -29,7 +29,7 @@ func (m *SessionManager) linkRequest(ctx context.Context, r ImportRequest) (*lin
 	return &linkRequest{manager: m, workspace: r.LinksOf, versions: map[string]map[string]bool{}}, nil
 }
 
-// of returns what makes links in a document of a session.
+// of returns the stated links for the documents of a session.
 func (r *linkRequest) of(ctx context.Context, session string) (*statedLinks, error) {
 	if r == nil {
 		return nil, nil
@@ -52,7 +52,8 @@ func (r *linkRequest) of(ctx context.Context, session string) (*statedLinks, err
 	return newStatedLinks(workspace, versions), nil
 }
 
-// versionIDs returns the versions of a workspace; none when it is not there.
+// versionIDs returns the ids of a workspace's versions. It returns none if the workspace does not
+// exist.
 func (m *SessionManager) versionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	tip, err := m.store.WorkspaceTip(ctx, workspace)
@@ -71,7 +72,7 @@ func (m *SessionManager) versionIDs(ctx context.Context, workspace string) (map[
 	return ids, nil
 }
 
-// warnings are the versions of which no links were made, for the document at that path.
+// warnings returns a warning for each version that could not be linked. path is the document.
 func (s *statedLinks) warnings(path string) []error {
 	if s == nil {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// place decides which session a document becomes, and which snapshot of it the
-// document was last.
+// place chooses the session for a document, and the snapshot of its last import.
 func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known source) (name, base string, err error) {
 	if known.Session != "" {
 		return known.Session, known.Snapshot, nil
@@ -29,7 +28,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 			return name, "", err
 		}
 		if err := imp.hidden(ctx, name); err != nil {
-			return "", "", err // perhaps it came from this document
+			return "", "", err // the hidden session may come from this document
 		}
 		tip, here := imp.here[name]
 		if here && !imp.made[name] && !imp.fresh[tip.ID] {
@@ -67,10 +66,10 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 	}
 }
 
-// sameSource reports whether a session came from the same source as a document, also
-// in another clone: it is a save of the same session, or came from that file of the
-// work tree. What a document that is no such save says of itself does not count: a
-// session shown and imported again under another name is another session.
+// sameSource reports whether a session came from the same source as a document, possibly in
+// another clone: both are saves of the same session, or both come from the same file of the work
+// tree. Other statements in the document do not count: a session that is exported and imported
+// under another name becomes another session.
 func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input) (bool, error) {
 	file, ok := imp.manager.inWorkTree(in)
 	if in.identity == "" && !ok {
@@ -83,14 +82,14 @@ func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input)
 	return err == nil && h.HasSourceFile && h.SourceFile == file, err
 }
 
-// These bound the search for an export that is the same.
+// These constants bound the search for an identical export.
 const (
 	maxExported      = 8
 	maxExportedBytes = 64 << 20
 )
 
-// exported returns one of the newest snapshots of a session of which a document is the export; ""
-// for none. One that an import made does not count: what is the same may come from another source.
+// exported returns a recent snapshot whose export is identical to a document, or "" for none. It
+// ignores snapshots of imports, because an identical document may come from another source.
 func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
 	seen, size := 0, int64(0)
 	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
@@ -119,8 +118,7 @@ func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Docume
 	return "", nil
 }
 
-// lastImport returns the newest snapshot in a history that an import made; ""
-// when there is none.
+// lastImport returns the newest snapshot in a history that an import created, or "" for none.
 func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
 	for info, err := range imp.manager.store.History(ctx, tip) {
 		if err != nil {
@@ -133,12 +131,11 @@ func (imp *importer) lastImport(ctx context.Context, tip string) (string, error)
 	return "", nil
 }
 
-// freeFolder returns a name with as many of its folders numbered as are in the
-// way of every name in them: because one is a session, or differs only by case
-// from a folder.
+// freeFolder returns name with a number appended to each directory component that prevents all
+// names below it, because it is a session or differs from another directory only in case.
 func (imp *importer) freeFolder(ctx context.Context, name string) (string, error) {
 	components := strings.Split(name, "/")
-	probe := domarkx.NewID(0, imp.change.committer.When).String() // nobody has it
+	probe := domarkx.NewID(0, imp.change.committer.When).String() // a name that no session has
 	for i := range components[:len(components)-1] {
 		before := strings.Join(append(components[:i:i], ""), "/")
 		for n, plain := 1, components[i]; ; n++ {
@@ -155,7 +152,7 @@ func (imp *importer) freeFolder(ctx context.Context, name string) (string, error
 	return strings.Join(components, "/"), nil
 }
 
-// numbered returns the n-th name to try for a name, cut where it would be too long.
+// numbered returns the n-th variant of a name, shortened if it would be too long.
 func (imp *importer) numbered(name string, n int) string {
 	if n == 1 {
 		return name
@@ -169,7 +166,7 @@ func (imp *importer) numbered(name string, n int) string {
 	}
 }
 
-// nameSource records where the Markdown document of a new session came from.
+// nameSource records the source of the Markdown document of a new session.
 func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	if in.codec.Name != string(Markdown) || in.path == "-" || doc.Header.HasSourceFile {
 		return
@@ -179,8 +176,9 @@ func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
 }
 
-// sourceFile is a document's path below the work tree, the same in every clone, else the name of
-// its file: where that is on this machine is nobody else's business.
+// sourceFile returns a document's path below the work tree, which is the same in every clone. For
+// other documents it returns only the file name, because the directory is private to this
+// machine.
 func (m *SessionManager) sourceFile(in input) string {
 	if file, ok := m.inWorkTree(in); ok {
 		return file
@@ -188,7 +186,7 @@ func (m *SessionManager) sourceFile(in input) string {
 	return filepath.Base(in.path)
 }
 
-// inWorkTree returns a document's path below the work tree, and whether it is there.
+// inWorkTree returns a document's path below the work tree. ok is false if it is elsewhere.
 func (m *SessionManager) inWorkTree(in input) (string, bool) {
 	if m.around.WorkTree == "" || in.path == "-" {
 		return "", false

@@ -14,7 +14,7 @@ import (
 
 const piHeader = `{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n"
 
-// piEntry is a message of a transcript.
+// piEntry returns a message entry of a transcript.
 func piEntry(id, parent, role, text string) string {
 	if parent = `"` + parent + `"`; parent == `""` {
 		parent = "null"
@@ -26,7 +26,7 @@ func piEntry(id, parent, role, text string) string {
 	return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-02-18T05:00:01Z","message":%s}`, id, parent, message) + "\n"
 }
 
-// ids are those of a session's messages, with their content.
+// ids returns the ids of a session's messages with their contents.
 func (c *clone) ids(name string) []string {
 	c.t.Helper()
 	state, err := c.store.Load(c.t.Context(), c.tip(name).ID)
@@ -86,7 +86,7 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 		t.Errorf("the branch exported:\n%s", got)
 	}
 
-	// Who goes on from the branch makes it the transcript's own.
+	// Continuing a branch makes it the main conversation of the transcript.
 	before := c.tip("talk.fork-e3").ID
 	text += piEntry("e6", "e3", "assistant", "Four")
 	c.write("talk.jsonl", text)
@@ -106,8 +106,8 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 	c.fsck()
 }
 
-// TestImportMakesSharedMessagesOnce imports a transcript with many branches, which costs what it
-// has of messages, not what its branches have.
+// TestImportMakesSharedMessagesOnce imports a transcript with many branches. The cost must depend
+// on the number of distinct messages, not on the sum over all branches.
 func TestImportMakesSharedMessagesOnce(t *testing.T) {
 	const trunk, branches = 100, 50
 	c := newClone(t)
@@ -128,7 +128,7 @@ func TestImportMakesSharedMessagesOnce(t *testing.T) {
 	if names := c.names(); len(names) != branches {
 		t.Fatalf("%d sessions", len(names))
 	}
-	if most := 2 * (trunk + 2*branches + 2*branches); c.messages > most { // at the end of each branch one is made once more
+	if most := 2 * (trunk + 2*branches + 2*branches); c.messages > most { // the last message of each branch is created twice
 		t.Errorf("%d messages were made, expected at most %d", c.messages, most)
 	}
 	main, fork := c.ids("talk"), c.ids("talk.fork-b7a")
@@ -136,7 +136,7 @@ func TestImportMakesSharedMessagesOnce(t *testing.T) {
 		t.Errorf("messages %q and %q", main, fork)
 	}
 
-	// Neither does an import of the transcript with one more entry cost what its branches have.
+	// Importing the transcript with one more entry must not cost as much as all branches.
 	c.messages = 0
 	c.write("talk.jsonl", text.String()+piEntry("z", "t0", "assistant", "another branch"))
 	c.importFile(path)
@@ -188,7 +188,7 @@ func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
 		}
 	}
 
-	// What is no continuation, or of a session that was changed, is read anew.
+	// A document that is not a continuation, or whose session was changed, is read in full.
 	c.append("talk", "Mine")
 	text += piEntry("f10", "f9", "user", "Ten")
 	c.write("talk.jsonl", text)
@@ -203,9 +203,9 @@ func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
 	c.fsck()
 }
 
-// TestImportCostsWhatATranscriptGrewBy compares the time for one turn more of a short
-// transcript with that of one a hundred times as long. All that may grow is the time to
-// compare the old bytes, far below what decoding takes.
+// TestImportCostsWhatATranscriptGrewBy compares the time for one more turn of a short transcript
+// with that of one a hundred times as long. Only the time to compare the old bytes may grow,
+// which is far below the time for decoding.
 func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
 	grow := func(size int) time.Duration {
 		c := newClone(t)
@@ -241,8 +241,8 @@ func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
 	}
 }
 
-// TestRunLeavesForeignCallsAlone: calls that pi made are not made again, nor those of
-// a turn that was aborted.
+// TestRunLeavesForeignCallsAlone: calls that pi made, including those of an aborted turn, are not
+// run again.
 func TestRunLeavesForeignCallsAlone(t *testing.T) {
 	c := newClone(t)
 	call := strings.Replace(piEntry("e2", "e1", "assistant", "x"), `{"type":"text","text":"x"}`, `{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"touch x"}}`, 1)

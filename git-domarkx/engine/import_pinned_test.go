@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// pinnedTranscript has everything that makes a message depend on entries elsewhere: calls
-// with late results, entries that are no messages, broken lines, and three branches.
+// pinnedTranscript contains everything that makes a message depend on other entries: calls with
+// late results, entries that are not messages, broken lines, and three branches.
 func pinnedTranscript(turns int) string {
 	var b strings.Builder
 	b.WriteString(piHeader)
@@ -60,15 +60,14 @@ func pinnedChatter(messages int) string {
 		`"context":{"teamTask":null,"timestamp":1,"version":1,"messages":[` + strings.Join(items, ",\n") + `]},"metadata":{"messageCount":1}}`
 }
 
-// TestImportIsPinned: the ids of imported snapshots, and so of everything in them, are those
-// that documents led to when they were still held in memory as a whole. The documents are
-// larger than what is read, kept and measured at once.
+// TestImportIsPinned: imported snapshots have the same ids as when documents were still held in
+// memory as a whole. The documents are larger than the buffers for reading and measuring.
 func TestImportIsPinned(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("talk.jsonl", pinnedTranscript(1500)))
-	c.importFile(c.write("short.jsonl", pinnedTranscript(10))) // the same session, with less in it
+	c.importFile(c.write("short.jsonl", pinnedTranscript(10))) // the same session with fewer messages
 	c.importFile(c.write("chat.json", pinnedChatter(3000)))
-	// Changed and grown, they become the next snapshots.
+	// Changed and longer documents become the next snapshots.
 	c.importFile(c.write("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
 	c.importFile(c.write("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
 	want := map[string]string{
@@ -91,7 +90,7 @@ func TestImportIsPinned(t *testing.T) {
 	c.fsck()
 }
 
-// TestImportPutsLargeSavesOff: a save that continues a long one of the same import waits until
+// TestImportPutsLargeSavesOff: a save that continues a long save of the same import waits until
 // that is stored.
 func TestImportPutsLargeSavesOff(t *testing.T) {
 	c := newClone(t)
@@ -119,7 +118,8 @@ func TestImportPutsLargeSavesOff(t *testing.T) {
 	c.fsck()
 }
 
-// TestImportOfFilesThatChange: what was read of a file at different times is not put together.
+// TestImportOfFilesThatChange: an import does not combine data that was read from a file at
+// different times.
 func TestImportOfFilesThatChange(t *testing.T) {
 	c := newClone(t)
 	before := pinnedTranscript(10)

@@ -9,20 +9,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A save is a document as one of several that were saved of one session. The
-// session is remembered by what the document says that it is, and the file by its
-// path besides, so that it need not be read again.
+// A save is a document that is one of several saves of a session. The session is remembered by
+// the identity that the document states. The file is also remembered by its path, so that it need
+// not be read again.
 type save struct {
-	known   source // what is remembered of the session, or of the file when it says nothing
+	known   source // record of the session, or of the file if the document states no identity
 	digest  string
-	at      int64  // when it was saved, in milliseconds since 1970; 0 when unknown
-	within  int64  // the same, by what the document says
-	pathKey string // under which the file is remembered; "" when that is all
-	path    source // what is remembered of the file
+	at      int64  // time of the save in milliseconds since 1970; 0 if unknown
+	within  int64  // the same, as stated in the document
+	pathKey string // key of the file; "" if the document states no identity
+	path    source // record of the file
 }
 
-// saveOf says which save a document is, and makes what it says of itself the
-// identity and name of the input. The error is that of [importer.known].
+// saveOf returns which save a document is, and sets the identity and name of the input to those
+// that the document states. Its errors are those of [importer.known].
 func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known source, digest string) (save, error) {
 	s := save{known: known, digest: digest}
 	if in.codec.Identify == nil {
@@ -57,14 +57,14 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	return s, nil
 }
 
-// isIdentity reports whether a snapshot is one of the session that a document says it is of.
+// isIdentity reports whether a snapshot belongs to the session that a document states.
 func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) (bool, error) {
 	h, err := imp.manager.header(ctx, snapshot)
 	return err == nil && in.codec.Identify(h).ID == in.identity, err
 }
 
-// isOld reports whether a session has a document already: the same one, or a later
-// save. It is remembered, so that the file is not read again.
+// isOld reports whether a session already has a document or a later save. In that case, it
+// arranges to remember the file, so that the file is not read again.
 func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (bool, error) {
 	if c.base == "" {
 		return false, nil
@@ -107,7 +107,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 	return true, nil
 }
 
-// remember notes which session a document became.
+// remember records which session a document became.
 func (imp *importer) remember(in input, s save, now source) {
 	if imp.beside.document == in.path {
 		now.Beside = imp.beside.files
@@ -118,7 +118,7 @@ func (imp *importer) remember(in input, s save, now source) {
 	}
 }
 
-// sameOriginal reports whether a snapshot was made from the very bytes of an input.
+// sameOriginal reports whether a snapshot was imported from the exact bytes of an input.
 func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
 	headers, err := imp.manager.store.Header(ctx, snapshot)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
@@ -136,7 +136,7 @@ func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string
 	return sameContent(content, io.NewSectionReader(in.content, 0, in.size))
 }
 
-// sameContent reports whether two readers give the same bytes.
+// sameContent reports whether two readers return the same bytes.
 func sameContent(a, b io.Reader) (bool, error) {
 	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
 	for {

@@ -13,16 +13,16 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A shown is a snapshot as its export in a format reads when it is imported: formats hold less
-// than a session does.
+// A shown is a snapshot after an export and import in some format. It shows what the format
+// retains, because formats hold less than a session.
 type shown struct {
 	header domarkx.Header
 	keys   []domarkx.Key // of the messages, see [jsonKey]
-	of     []int         // the snapshot's message that each is; -1 for none, rising
+	of     []int         // by shown message: the message of the snapshot, in ascending order; -1 for none
 	digest [sha256.Size]byte
 }
 
-// show exports a snapshot and reads that again.
+// show exports a snapshot and reads the export again.
 func (imp *importer) show(ctx context.Context, in input, name string, v *view, info domarkx.Info) (*shown, error) {
 	m := imp.manager
 	e := &Export{name: name, codec: in.codec}
@@ -59,7 +59,7 @@ func (imp *importer) show(ctx context.Context, in input, name string, v *view, i
 	return &shown{header: domarkx.NewHeader()}, nil
 }
 
-// readShown returns what an export of the edition's base holds.
+// readShown returns what an export of the edition's base contains.
 func readShown(ctx context.Context, e *edition) (*shown, error) {
 	s := &shown{header: e.doc.Header}
 	var err error
@@ -85,7 +85,7 @@ func readShown(ctx context.Context, e *edition) (*shown, error) {
 	return s, nil
 }
 
-// jsonKeys returns keys of the document's messages, see [jsonKey].
+// jsonKeys returns the keys of the document's messages; see [jsonKey].
 func (e *edition) jsonKeys() ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, e.len())
 	for j := range keys {
@@ -98,7 +98,7 @@ func (e *edition) jsonKeys() ([]domarkx.Key, error) {
 	return keys, nil
 }
 
-// jsonKey stands for a value, in whatever order its members are.
+// jsonKey identifies a JSON value regardless of the order of object members.
 func jsonKey(v domarkx.Value) domarkx.Key {
 	h := sha256.New()
 	hashJSON(h, v)
@@ -125,17 +125,18 @@ func hashJSON(w io.Writer, v domarkx.Value) {
 	}
 }
 
-// A position is a message of a restored document: one of the base, or one of the document.
+// A position identifies a message of a restored document, which comes from the base or from the
+// document.
 type position struct {
-	base int // -1 when it is the document's
-	doc  int // -1 when the document does not have it
+	base int // -1 if it comes from the document
+	doc  int // -1 if the document does not have it
 }
 
-// restore returns the messages of a document made from a snapshot that was shown: those that are as
-// they were shown are the snapshot's n messages, and those that the format does not show stay where
-// they are.
+// restore returns the messages of a document that was made from a shown snapshot with n messages.
+// Unchanged messages are taken from the snapshot. Messages that the format does not show stay at
+// their positions.
 func (s *shown) restore(n int, doc []domarkx.Key) []position {
-	at := make([]int, len(s.keys)) // in the document; -1 for what it does not have
+	at := make([]int, len(s.keys)) // by shown message: index in the document; -1 if it was removed
 	same := make([]bool, len(s.keys))
 	for i := range at {
 		at[i] = -1
@@ -146,7 +147,7 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 		if i < 0 {
 			continue
 		}
-		for ; was < i && now < j; was, now = was+1, now+1 { // edited, one after the other
+		for ; was < i && now < j; was, now = was+1, now+1 { // edited in place, one after the other
 			at[was] = now
 		}
 		if i < len(at) {
@@ -173,7 +174,7 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 			places = append(places, position{k, at[i]})
 		case !same[i]:
 			places = append(places, position{-1, at[i]})
-		} // else it is shown of a message that has a place
+		} // otherwise, it was shown for a message that already has a position
 	}
 	for ; kept < n; kept++ {
 		places = append(places, position{kept, -1})
@@ -184,13 +185,13 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 	return places
 }
 
-// restoreHeader returns the header of a snapshot with what the document says differently from how
-// it was shown, and whether that is anything.
+// restoreHeader applies the document's changes to the shown header to the header of the snapshot.
+// It reports whether there are changes.
 func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (domarkx.Header, bool) {
 	if jsonKey(s.header.Value()) == jsonKey(now.Value()) {
 		return was, false
 	}
-	if codec.Name == string(JSON) { // it holds all of a header
+	if codec.Name == string(JSON) { // JSON contains the whole header
 		if now.SnapshotID == s.header.SnapshotID {
 			now.SnapshotID = was.SnapshotID
 		}
@@ -200,7 +201,7 @@ func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (doma
 		return now, true
 	}
 	about, before, said := metadataOf(was), metadataOf(s.header), metadataOf(now)
-	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the program goes on with it: it is its session now
+	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the program has made the session its own
 	for _, m := range said.Members() {
 		if shown, ok := before.Get(m.Name); isNew || !ok || !shown.Equal(m.Value) {
 			about = about.With(m.Name, m.Value)
@@ -222,7 +223,7 @@ func metadataOf(h domarkx.Header) domarkx.Value {
 	return *h.UserMetadata
 }
 
-// restored are the messages of a restored document.
+// restored holds the messages of a restored document.
 type restored struct {
 	ctx    context.Context
 	base   *view
@@ -242,7 +243,7 @@ func (r *restored) At(k int) (domarkx.WrittenMessage, error) {
 	return r.base.written(r.ctx, p.base)
 }
 
-// isBase reports whether the document is the base.
+// isBase reports whether the document equals the base.
 func (r *restored) isBase() bool {
 	return len(r.places) == r.base.live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// A session that has nothing but the name of what a file once became is another
-// one.
+// A new session with the name that a file's earlier session had is a different session.
 func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	c := newClone(t)
 	path := c.write("a.md", "## user\n\none\n")
@@ -27,8 +26,8 @@ func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	}
 }
 
-// Only the place in the work tree makes two files one source; what they are called
-// from another folder, or say of themselves, does not.
+// Files are the same source only if their path in the work tree is the same. Their path relative
+// to another directory, or what they state themselves, does not count.
 func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 	c := newClone(t)
 	outside := t.TempDir()
@@ -55,7 +54,7 @@ func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 	}
 }
 
-// Without what this machine remembers, a file of the work tree continues the session
+// Without the records on this machine, importing a file of the work tree continues the session
 // that came from it, as in another clone.
 func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	c := newClone(t)
@@ -70,8 +69,8 @@ func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	}
 }
 
-// What is nested so deep that it could be stored and not be read again is refused, or damage
-// where it can be left out, and keeps nothing else from being imported.
+// Documents nested too deeply to be read again are rejected, or reported as damage if the nested
+// part can be omitted. They do not prevent other imports.
 func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c := newClone(t)
 	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
