@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// includeReader reads included files out of one folder; no link leads out of it.
+// includeReader reads included files from one directory. It does not follow links out of it.
 type includeReader struct {
 	root   string
 	opened *os.Root
@@ -22,7 +22,7 @@ type includeReader struct {
 	}
 }
 
-// maxInclude bounds an included file.
+// maxInclude is the maximum size of an included file in bytes.
 const maxInclude = 16 << 20
 
 func (r *includeReader) read(path string) ([]byte, error) {
@@ -35,7 +35,7 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	if err := r.notGit(path); err != nil {
 		return nil, err
 	}
-	f, err := r.opened.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO must not make it wait
+	f, err := r.opened.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not block on a FIFO
 	if err != nil {
 		return nil, pathError(err)
 	}
@@ -56,8 +56,8 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// notGit refuses what a link, which may come with a hostile repository, makes of a
-// harmless name: Git's own files, where credentials may be.
+// notGit rejects paths that lead through links into a .git directory, which may contain
+// credentials. The links may come from a hostile repository.
 func (r *includeReader) notGit(path string) error {
 	root, err := filepath.EvalSymlinks(r.root)
 	if err != nil {

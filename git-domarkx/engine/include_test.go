@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The messages within an include stay within it when what follows closes a fence
-// that the including message left open.
+// Messages inside an include stay inside it, even if the text after the include closes a fence
+// that was left open before it.
 func TestAnEditBesideAnIncludeThatWasLeftOpen(t *testing.T) {
 	c := newClone(t)
 	c.write("part.md", "intro\n\n## assistant\n\nA\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// Links and special files may come with a hostile repository.
+// Links and special files may come from a hostile repository.
 func TestIncludesOfWhatIsNoOrdinaryFile(t *testing.T) {
 	c := newClone(t)
 	secret := filepath.Join(t.TempDir(), "secret")

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/domarkx/domarkx"
 
-// JSONLine returns a value as JSON on one line, with a blank after each comma and
-// colon: how calls and their results are written.
+// JSONLine returns a value as JSON on one line, with a space after each comma and colon. Calls
+// and their results are written in this form.
 func JSONLine(v domarkx.Value) string { return string(appendJSONLine(nil, v)) }
 
 func appendJSONLine(dst []byte, v domarkx.Value) []byte {

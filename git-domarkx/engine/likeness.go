@@ -9,26 +9,26 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxCompared is how much of a message's text is compared, in bytes: enough to
-// recognise it, and a hundred megabytes of it cost no more.
+// maxCompared is the number of bytes of a message's text to compare. That is enough to recognize
+// a message, and it bounds the cost for very long ones.
 const maxCompared = 64 << 10
 
-// maxBags is how many messages' words are held: those of the most that are compared
-// with each other ([domarkx.Align]), and some more.
+// maxBags is the number of messages whose words are cached. It exceeds the number of messages
+// that [domarkx.Align] compares with each other.
 const maxBags = 1024
 
 // likeness compares old messages with new ones by their words.
 type likeness struct {
 	ctx     context.Context
 	edition *edition
-	words   map[int][]uint32 // sorted hashes, of old message i at i, of new message j at -1-j
+	words   map[int][]uint32 // sorted hashes; old message i is at i, new message j at -1-j
 	err     error
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
 	recast := (l.edition.base.live.At(old).Role == domarkx.User) != l.edition.scanned[new].isUser
 	a, b := l.bag(old), l.bag(-1-new)
-	alike := 4*min(len(a), len(b)) >= len(a)+len(b) && 4*shared(a, b) >= len(a)+len(b) // half of the words of both
+	alike := 4*min(len(a), len(b)) >= len(a)+len(b) && 4*shared(a, b) >= len(a)+len(b) // at least half of the words
 	switch {
 	case recast && alike && len(a) > 0:
 		return domarkx.Recast
@@ -40,7 +40,7 @@ func (l *likeness) of(old, new int) domarkx.Likeness {
 	return domarkx.Possible
 }
 
-// shared counts what two sorted lists have in common.
+// shared returns the number of common elements of two sorted lists.
 func shared(a, b []uint32) int {
 	n := 0
 	for len(a) > 0 && len(b) > 0 {

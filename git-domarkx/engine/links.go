@@ -6,9 +6,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// soundLinks takes from messages of a snapshot the links that do not count: those to
-// what is no parent in the session's history. Only this program's own calls make
-// such parents; anybody can write a link.
+// soundLinks clears the links of messages that are not trustworthy: those to versions that are
+// not parents in the session's history. Only calls by this program create such parents, but
+// anybody can write a link into a message.
 func (m *SessionManager) soundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
 	linked, err := m.linked(ctx, snapshot, domarkx.EntryList(messages))
 	if err != nil {
@@ -22,7 +22,7 @@ func (m *SessionManager) soundLinks(ctx context.Context, snapshot string, messag
 	return nil
 }
 
-// linked returns the links of messages of a snapshot that count.
+// linked returns the links of a snapshot's messages that are trustworthy.
 func (m *SessionManager) linked(ctx context.Context, snapshot string, messages domarkx.Entries) (map[string]bool, error) {
 	var links []string
 	seen := map[string]bool{"": true}

@@ -11,15 +11,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// ListOptions say which sessions of a list are wanted, and in which order.
+// ListOptions select and sort the sessions of a list.
 type ListOptions struct {
-	Patterns []string // of names, as git for-each-ref takes them; none for all
-	Tag      string   // that the tags of the front matter have; "" for any
+	Patterns []string // of names, as for git for-each-ref; none for all
+	Tag      string   // a tag in the front matter; "" for any
 	Sort     string   // "name", "updated" (newest first) or "messages" (most first)
 	Limit    int      // 0 for all
 }
 
-// Select returns the wanted sessions of a list that is sorted by name.
+// Select returns the sessions of a list that match the options. The list must be sorted by name.
 func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o ListOptions) ([]domarkx.Info, error) {
 	for _, pattern := range o.Patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -54,13 +54,13 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	return selected, nil
 }
 
-// matchesName reports whether a glob matches a name, or the name is below it.
+// matchesName reports whether a glob matches a name or one of its parent directories.
 func matchesName(pattern, name string) bool {
 	matched, _ := path.Match(pattern, name)
 	return matched || strings.HasPrefix(name, strings.TrimSuffix(pattern, "/")+"/")
 }
 
-// hasTag reports whether "tags" in the front matter of a snapshot has a tag.
+// hasTag reports whether "tags" in the front matter of a snapshot contains a tag.
 func (m *SessionManager) hasTag(ctx context.Context, info domarkx.Info, tag string) (bool, error) {
 	h, err := m.header(ctx, info.ID)
 	if err != nil {

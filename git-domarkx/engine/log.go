@@ -13,12 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// List returns all sessions by name.
+// List returns all sessions, sorted by name.
 func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
 
-// Identities returns what the sessions of a list say of themselves, by name, from
-// their headers alone; those that say nothing are not in it. A session that was
-// changed here was updated when its snapshot was made.
+// Identities returns the identities that the headers of sessions state, by session name. Sessions
+// without an identity are omitted. For a session that was changed here, the update time is that
+// of its snapshot.
 func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) map[string]format.Identity {
 	found := map[string]format.Identity{}
 	for _, info := range list {
@@ -61,17 +61,17 @@ func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.
 	}
 }
 
-// A MessageInfo is a line of the log of messages.
+// A MessageInfo summarizes a message in a log.
 type MessageInfo struct {
 	K         int
 	Role      domarkx.Role
 	Date      int64  // when this text was written, in Unix seconds
-	Link      string // its workspace version; "" when none
+	Link      string // the linked workspace version; "" for none
 	FirstLine string
 	ID        domarkx.ID
 }
 
-// Messages returns the messages of a revision in order, reading each when its turn comes.
+// Messages returns the messages of a revision in order. It reads them one by one.
 func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[MessageInfo, error] {
 	return func(yield func(MessageInfo, error) bool) {
 		info, err := m.Resolve(ctx, r)
@@ -79,7 +79,7 @@ func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[Mes
 			yield(MessageInfo{}, err)
 			return
 		}
-		counts := map[string]bool{"": false} // by link
+		counts := map[string]bool{"": false} // by link: whether it is trustworthy
 		k := 0
 		for e, err := range m.store.Entries(ctx, info.ID) {
 			at := k
@@ -95,7 +95,8 @@ func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[Mes
 	}
 }
 
-// messageInfo returns the line of message k of a snapshot. counts remembers which links count.
+// messageInfo returns the log entry of message k of a snapshot. counts caches which links are
+// trustworthy.
 func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int, e domarkx.Entry, counts map[string]bool, err error) (MessageInfo, error) {
 	if err != nil {
 		return MessageInfo{}, err
@@ -114,8 +115,7 @@ func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int
 	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg), ID: e.ID}, err
 }
 
-// Diff returns a unified diff of two revisions as Markdown; nothing when they are
-// the same.
+// Diff returns a unified diff of two revisions as Markdown. It is empty if they are the same.
 func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB string) ([]byte, error) {
 	var text [2]bytes.Buffer
 	for i, r := range []Revision{a, b} {
@@ -126,8 +126,8 @@ func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB s
 	return diff.Diff(nameA, text[0].Bytes(), nameB, text[1].Bytes()), nil
 }
 
-// Change returns a unified diff of the snapshot before one, and it; of a session's first
-// snapshot all of it.
+// Change returns a unified diff between a snapshot and its predecessor. For the first snapshot of
+// a session, the diff contains all of it.
 func (m *SessionManager) Change(ctx context.Context, info domarkx.Info) ([]byte, error) {
 	now := Revision{Name: info.Name, ID: info.ID, Message: -1}
 	before := now
@@ -149,7 +149,7 @@ func (r Revision) Before() Revision {
 	return r
 }
 
-// String names a revision as the user would.
+// String returns the revision in the syntax of the command line.
 func (r Revision) String() string {
 	s := r.Name
 	if r.ID != "" {

@@ -8,14 +8,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A side is one of two snapshots that are merged.
+// A side is one of the two snapshots of a merge.
 type side struct {
 	info  domarkx.Info
 	state *domarkx.State
 }
 
-// merge commits the merge of two snapshots. The commit follows from the two
-// alone, so that everybody who merges them makes the same one.
+// merge commits the merge of two snapshots. The commit depends only on the two, so that every
+// clone that merges them creates the same one.
 func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.Info, error) {
 	if b.info.ID < a.info.ID {
 		a, b = b, a
@@ -39,7 +39,7 @@ func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.I
 	return tx.Commit(ctx, c)
 }
 
-// mergerAt is who merges, so that everybody makes the same commit.
+// mergerAt returns the author of merges, which is the same in every clone.
 func mergerAt(date int64) domarkx.Signature {
 	return domarkx.Signature{Name: "git-domarkx", Email: "merge@git-domarkx.invalid", When: time.Unix(date, 0).UTC()}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMergeMarksTextsThatStandTwice edits one session on two sides so that a text is in two of the
-// merged messages, or could be.
+// TestMergeMarksTextsThatStandTwice edits a session on two sides so that two of the merged
+// messages contain, or could contain, the same text.
 func TestMergeMarksTextsThatStandTwice(t *testing.T) {
 	const base = "## user\n\nhow is the weather in the north\n\n## assistant\n\nit rains there all day long\n\n## user\n\nthank you very much\n\n## assistant\n\nyou are welcome\n"
 	const said = "it rains there all day long"

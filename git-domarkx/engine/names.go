@@ -8,9 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Rename gives a session another name, and so it does its workspace, the instance
-// of that on this machine, and what other sessions work in it. It waits while calls
-// are made in the workspace.
+// Rename renames a session, its workspace and the instance of the workspace on this machine.
+// Sessions that work in this workspace follow. Rename waits for running calls in the workspace.
 func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
 	assigned, err := m.Attached(ctx)
 	if err != nil {
@@ -24,7 +23,7 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		info, err = m.renameRefs(ctx, from, to, renamedAssignments(assigned, from, to))
 		return err
 	})
-	if info.Name != to { // it was not renamed
+	if info.Name != to { // the session was not renamed: restore the assignments
 		if _, ok := assigned[to]; !ok {
 			assigned[to] = ""
 		}
@@ -36,7 +35,7 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 	return info, errors.Join(m.assign(ctx, from, ""), m.movePrivate(ctx, from, to))
 }
 
-// renameRefs gives a session and its workspace another name.
+// renameRefs renames a session and its workspace in the store.
 func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
 	err = m.update(ctx, "rename "+from+" "+to, func(tx Tx) error {
 		if info, err = tx.Tip(ctx, from); err != nil {
@@ -65,7 +64,8 @@ func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assign
 	return info, err
 }
 
-// vacant reports whether an instance of a workspace can get another name.
+// vacant returns an error if the instance of a workspace cannot be renamed because the new name
+// is taken.
 func (m *SessionManager) vacant(ctx context.Context, from, to string) error {
 	if _, err := m.around.Workspaces.Instance(ctx, to); from == to || errors.Is(err, domarkx.ErrNotFound) {
 		return nil
@@ -75,8 +75,9 @@ func (m *SessionManager) vacant(ctx context.Context, from, to string) error {
 	return fmt.Errorf("workspace %q: %w on this machine; git domarkx workspace rm %s removes it", to, domarkx.ErrExists, to)
 }
 
-// renamedAssignments are assignments after a session was renamed: it works where it
-// worked, and others in what is renamed with it. The old name keeps what it had.
+// renamedAssignments returns the assignments after a session was renamed. The session keeps its
+// workspace, and other sessions follow if their workspace was renamed. The old name keeps its
+// assignment.
 func renamedAssignments(all map[string]string, from, to string) map[string]string {
 	next := map[string]string{}
 	for session, workspace := range all {
@@ -91,7 +92,7 @@ func renamedAssignments(all map[string]string, from, to string) map[string]strin
 	return next
 }
 
-// assignAll makes the assignments of these sessions what is given.
+// assignAll assigns the given workspaces to the given sessions.
 func (m *SessionManager) assignAll(ctx context.Context, all map[string]string) error {
 	for session, workspace := range all {
 		if err := m.assign(ctx, session, workspace); err != nil {
@@ -101,7 +102,7 @@ func (m *SessionManager) assignAll(ctx context.Context, all map[string]string) e
 	return nil
 }
 
-// assign lets a session work in a workspace, "" for that of its own name.
+// assign makes a session work in a workspace, or in that of its own name if workspace is "".
 func (m *SessionManager) assign(ctx context.Context, session, workspace string) error {
 	if session == workspace {
 		workspace = ""
@@ -113,14 +114,13 @@ func (m *SessionManager) assign(ctx context.Context, session, workspace string) 
 	return m.attach(ctx, session, workspace)
 }
 
-// trashed is under what name settings are kept of a session in the trash; no session
-// can have it.
+// trashed returns the name for the settings of a session in the trash. No session can have it.
 func trashed(session string) string { return session + "@trash" }
 
-// Remove moves a session to the trash with its workspace, after committing what
-// changed there; the instance on this machine is torn down. A workspace that other
-// sessions work in stays. What cannot be committed, since a resource does not open, is
-// told to lose and lost; when lose is nil, nothing is removed then.
+// Remove commits changes in a session's workspace, moves both to the trash and tears down the
+// instance on this machine. It keeps a workspace that other sessions work in. If a resource does
+// not open, its changes cannot be committed: Remove reports that to lose and discards them. If
+// lose is nil, it returns the error and removes nothing.
 func (m *SessionManager) Remove(ctx context.Context, name string, lose func(error)) (domarkx.Info, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return domarkx.Info{}, m.unknown(ctx, name, err)
@@ -159,9 +159,8 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
 }
 
-// Restore takes the session that was removed last under a name out of the trash,
-// with the workspace that went there with it; or, where only the workspace was
-// removed, that.
+// Restore moves the most recently removed session with a name, and its workspace, out of the
+// trash. If only the workspace was removed, it restores the workspace.
 func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
 	err := m.update(ctx, "restore "+name, func(tx Tx) error {
@@ -178,7 +177,7 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 		}
 		_, werr := tx.WorkspaceFromTrash(ctx, name)
 		switch {
-		case err != nil && werr != nil: // neither is there
+		case err != nil && werr != nil: // neither is in the trash
 			return err
 		case errors.Is(werr, domarkx.ErrNotFound), errors.Is(werr, domarkx.ErrExists):
 			return nil

@@ -15,15 +15,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// notes is a type of resource for tests: a folder of short notes, with tools that
-// write and read one, fail, and wait until they are told to end.
+// notes is a resource type for tests: a directory of short notes, with tools that write and read
+// a note, fail, and wait for a signal.
 type notes struct {
 	mu      sync.Mutex
-	calls   []string      // every call that was made, in order
-	waiting chan struct{} // closed when "wait" waits; nil when nobody wants to know
-	during  func()        // done during each call
-	stamp   int           // what "stamp" writes; counts up
-	titles  []string      // of all that were opened
+	calls   []string      // all calls, in order
+	waiting chan struct{} // closed when "wait" starts to wait; may be nil
+	during  func()        // runs during each call
+	stamp   int           // counter that "stamp" writes
+	titles  []string      // of all opened resources
 }
 
 func (*notes) Type() string { return "notes" }
@@ -114,7 +114,7 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		domarkx.Member{Name: "output", Value: domarkx.StringValue(text(call.Arguments, "command"))})}, nil
 }
 
-// Run writes a note for each line NAME=TEXT; "exit" fails.
+// Run writes a note for each line NAME=TEXT. The line "exit" fails.
 func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error) {
 	b.note("note " + code)
 	status := "0"
@@ -183,7 +183,7 @@ func (b *notebook) Path() string                       { return b.dir }
 func (b *notebook) Close(context.Context) error        { return nil }
 func (b *notebook) TearDown(ctx context.Context) error { return os.RemoveAll(b.dir) }
 
-// file returns a file of a version, "-" when it is not there.
+// file returns a file of a version, or "-" if it does not exist.
 func (c *clone) file(t *testing.T, version, name string) string {
 	t.Helper()
 	v, err := c.store.Version(t.Context(), version)

@@ -8,8 +8,8 @@ import (
 const withOwn = "---\ntitle: T # why\n---\n\n```json domarkx-snapshot\n" +
 	`{"snapshot_id": "x", "metadata": {"import_timestamp": "2025-11-14T10:45:00Z"}}` + "\n```\n\n## user\n\none\n"
 
-// A snapshot_id belongs to the snapshot that was imported with it, and the
-// preamble that holds it belongs to its author.
+// A snapshot_id belongs to the imported snapshot, and the preamble that contains it belongs to
+// its author.
 func TestLaterSnapshotsHaveAnIDOfTheirOwn(t *testing.T) {
 	for name, change := range map[string]func(c *clone) string{
 		"append": func(c *clone) string {
@@ -67,7 +67,7 @@ func TestAnEditOfAnImportedSnapshotKeepsItsBytes(t *testing.T) {
 	c.fsck()
 }
 
-// The preamble that held nothing but the id is gone, with the blank line after it.
+// A preamble that contains only the id is removed together with the blank line after it.
 func TestTheSizeWithoutTheOwnIDIsRight(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("s.json", `{"version":"1.0","snapshot_id":"x","metadata":{"import_timestamp":"2025-11-14T10:45:00Z"},`+

@@ -2,7 +2,7 @@ package engine
 
 import "os"
 
-// isAlive reports whether a process runs, as far as one can tell.
+// isAlive reports whether a process seems to be running.
 func isAlive(process int) bool {
 	p, err := os.FindProcess(process)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// share writes the file that the sessions of the clone share.
+// share writes the project file that the sessions of the clone share.
 func (c *clone) share(text string) {
 	c.t.Helper()
 	if err := os.WriteFile(filepath.Join(c.dir, engine.ProjectFile), []byte(text), 0o666); err != nil {
@@ -23,8 +23,8 @@ func (c *clone) share(text string) {
 
 const sharedNotes = "[[resources]]\ntype = \"notes\"\n"
 
-// TestProjectChangesWhileApproved holds that what runs is what was let through, also
-// when the file changes after it was shown.
+// TestProjectChangesWhileApproved: if the project file changes after it was shown for approval,
+// nothing else than what was approved runs.
 func TestProjectChangesWhileApproved(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("s.md", "## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)))
@@ -46,9 +46,8 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 	}
 }
 
-// TestProjectIsInTheManifest holds that a version says with which config it was made, the
-// document's own keys over those of the file, and that a kept digest does not outlive
-// a change of the file.
+// TestProjectIsInTheManifest: a version records the config that created it. Keys of the document
+// override those of the project file, and a cached digest becomes invalid when the file changes.
 func TestProjectIsInTheManifest(t *testing.T) {
 	c := newClone(t)
 	c.share("[plugins.notes]\ntitle = \"shared\"\n")
@@ -74,8 +73,8 @@ func TestProjectIsInTheManifest(t *testing.T) {
 	}
 }
 
-// TestAttachedResourcesAreTrusted holds that the resources of a workspace that came from
-// elsewhere need trust, and those that are live here do not.
+// TestAttachedResourcesAreTrusted: the resources of a workspace that came from elsewhere need
+// trust. Those that are live here do not.
 func TestAttachedResourcesAreTrusted(t *testing.T) {
 	c := newClone(t)
 	c.trusted("host", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
@@ -112,8 +111,8 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	held("not live", false)
 }
 
-// TestForgedManifestIsNotOpened holds that a trusted session opens its resources as it
-// says, whatever a version that came from elsewhere says of them.
+// TestForgedManifestIsNotOpened: a trusted session opens its resources as its document states,
+// even if a version that came from elsewhere states something else.
 func TestForgedManifestIsNotOpened(t *testing.T) {
 	forge := func(c *clone) {
 		t.Helper()
@@ -167,7 +166,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 	}
 }
 
-// TestForgedLinkIsNotOpened is the same for versions that a remote linked a message to.
+// TestForgedLinkIsNotOpened: the same for versions that a remote linked to a message.
 func TestForgedLinkIsNotOpened(t *testing.T) {
 	forged := func(c *clone) {
 		t.Helper()

@@ -10,17 +10,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A pull is one that is under way.
+// A pull is the state of a running pull.
 type pull struct {
 	m *SessionManager
 	Fetched
-	going map[string][]string // session -> the workspaces that go with it
-	all   map[string]string   // session -> the workspace it works in, if it is not that of its name
+	going map[string][]string // by session: the workspaces to pull with it
+	all   map[string]string   // by session: its workspace, if that has another name
 }
 
-// Pull fetches, and takes over what the remote has: sessions that changed on
-// both sides are merged. A session that was removed there and not changed here
-// goes to the trash. Workspaces go along with their sessions.
+// Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed
+// on both sides are merged. A session that was removed on the remote and has not changed here is
+// moved to the trash.
 func (m *SessionManager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
 	here, err := m.workspaceTips(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 		return nil, err
 	}
 	var told []Exchange
-	var tips []domarkx.Info // before
+	var tips []domarkx.Info // the tips before the pull
 	for _, name := range these {
 		was, err := m.store.Tip(ctx, name)
 		var pending *PendingError
@@ -70,7 +70,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 	if err := m.followPulled(ctx, tips, here); err != nil {
 		return told, err
 	}
-	if len(names) > 0 { // what was removed of the others is for the next pull
+	if len(names) > 0 { // keep the other removals for the next pull
 		for _, refs := range []map[string]string{before.Sessions, before.Workspaces} {
 			maps.DeleteFunc(refs, func(name, _ string) bool { return slices.Contains(names, name) })
 		}
@@ -81,8 +81,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 
 const notThere = "not there"
 
-// one brings one session, and the workspaces that go with it, up to what the
-// remote has now.
+// one pulls one session and its workspaces, and returns the status.
 func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
 	if err := p.Rejected.of(name, append(p.going[name], p.all[name])...); err != nil {
 		return "", err
@@ -122,7 +121,7 @@ func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
 	return status, nil
 }
 
-// removedThere does here what somebody did at the remote, if nothing was done here
+// removedThere removes a session that was removed on the remote, unless it has changed here
 // since.
 func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, here bool) (string, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
@@ -130,7 +129,7 @@ func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, 
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return "", err
 	}
-	own := workspace.ID != "" && now == "" && !p.shared(name) // goes where the session goes
+	own := workspace.ID != "" && now == "" && !p.shared(name) // the workspace is removed together with the session
 	switch {
 	case unchanged && (!own || workspace.ID == before):
 		err = tx.ToTrash(ctx, name)
@@ -146,7 +145,7 @@ func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, 
 	return "removed on both sides", nil
 }
 
-// shared reports whether other sessions work in the workspace of a name.
+// shared reports whether other sessions work in the workspace with that name.
 func (p *pull) shared(name string) bool {
 	for session, workspace := range p.all {
 		if workspace == name && session != name {
@@ -156,8 +155,8 @@ func (p *pull) shared(name string) bool {
 	return false
 }
 
-// pullSession brings a session to a snapshot that came from a remote; tip is the
-// newest one here, if there is one.
+// pullSession updates a session to a snapshot from a remote. tip is the newest local snapshot;
+// its ID is empty if the session does not exist here.
 func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, tip domarkx.Info, now string) (string, error) {
 	if tip.ID == "" {
 		if err := tx.CheckName(ctx, name); err != nil {
@@ -202,8 +201,8 @@ func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, ti
 	return mergeStatus(state), tx.Set(ctx, name, merged.ID)
 }
 
-// removedHere reports whether the session was removed here, or renamed, when it
-// held all that a snapshot holds.
+// removedHere reports whether the session was removed or renamed here after it contained the
+// snapshot id.
 func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool, error) {
 	trashed, err := m.store.Trashed(ctx, name)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// workspace brings a workspace up to what the remote has now, and reports whether
-// that was anything new. session is the tip, after the pull, of the session that it
-// goes with.
+// workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
+// of the session that the workspace belongs to.
 func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domarkx.Info) (bool, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	tip, err := tx.WorkspaceTip(ctx, name)
@@ -52,8 +51,8 @@ func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domark
 	return true, tx.SetWorkspace(ctx, name, joined.ID)
 }
 
-// acceptWorkspace points a workspace, whose newest version is tip, at a version that
-// came from elsewhere.
+// acceptWorkspace checks a version that came from elsewhere and makes it the newest version of a
+// workspace. tip is the version so far.
 func (m *SessionManager) acceptWorkspace(ctx context.Context, tx Tx, tip domarkx.Version, id string) error {
 	if _, err := m.checkedVersion(ctx, tip, id); err != nil {
 		return err
@@ -61,8 +60,8 @@ func (m *SessionManager) acceptWorkspace(ctx context.Context, tx Tx, tip domarkx
 	return tx.SetWorkspace(ctx, tip.Workspace, id)
 }
 
-// checkedVersion returns a version that came from elsewhere, once it is known to be one
-// that can be read where it differs from tip: else no call could be made any more.
+// checkedVersion loads a version that came from elsewhere and checks the resources that differ
+// from tip. Accepting an unreadable version would make further calls impossible.
 func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version, id string) (domarkx.Version, error) {
 	v, err := m.store.Version(ctx, id)
 	if err != nil {
@@ -80,8 +79,8 @@ func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version
 	return v, nil
 }
 
-// checkResource refuses a version of a resource that nobody gets through, or that its
-// plugin never makes. Of base, another one or "", all is known already.
+// checkResource rejects a version of a resource that is too expensive to read, or that its plugin
+// cannot have created. base, if not "", is a version that was already checked.
 func (m *SessionManager) checkResource(ctx context.Context, base string, r domarkx.ResourceVersion) error {
 	if r.Version == base {
 		return nil
@@ -96,11 +95,11 @@ func (m *SessionManager) checkResource(ctx context.Context, base string, r domar
 	return nil
 }
 
-// joinVersions commits the version that follows two of which neither is before the
-// other. Workspaces are not merged: it holds what the last message of the session
-// left that is linked to one of the two or to what is before them, else what the
-// one with the greater number holds. It follows from the two and the session alone,
-// so that everybody who joins them makes the same one.
+// joinVersions commits a version whose parents are two divergent versions. It does not merge
+// their contents. The result has the contents of the last version that the session links and that
+// is in the history of one of the two, or else those of the version with the greater number. The
+// commit depends only on the two versions and the session, so that every clone creates the same
+// one.
 func (m *SessionManager) joinVersions(ctx context.Context, tx Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
 	if b.ID < a.ID {
 		a, b = b, a
@@ -129,9 +128,9 @@ func (m *SessionManager) joinVersions(ctx context.Context, tx Tx, name string, s
 	})
 }
 
-// lastLink returns the link of the last message of a snapshot that is linked to one
-// of the versions or to one before them; "" when there is none. A link counts only
-// when the version is a parent in the session's history.
+// lastLink returns the link of the last message that is linked to one of the versions or to an
+// ancestor of them, or "" for none. It ignores links to versions that are not parents in the
+// session's history.
 func (m *SessionManager) lastLink(ctx context.Context, tx Readings, snapshot string, versions ...string) (string, error) {
 	state, err := tx.Load(ctx, snapshot)
 	if err != nil {
@@ -160,8 +159,8 @@ func (m *SessionManager) lastLink(ctx context.Context, tx Readings, snapshot str
 	return "", nil
 }
 
-// workspaceRemovedHere reports whether the workspace was removed here, or renamed
-// with its session, when it held all that a version has before it.
+// workspaceRemovedHere reports whether the workspace was removed, or renamed with its session,
+// after it contained version id.
 func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id string) (bool, error) {
 	held, err := m.store.TrashedWorkspaces(ctx, name)
 	if err != nil {
@@ -171,7 +170,7 @@ func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id stri
 	if err != nil {
 		return false, err
 	}
-	for range len(renamed) { // what was renamed may have been renamed again
+	for range len(renamed) { // it may have been renamed several times
 		if name = renamed[name].To; name == "" {
 			break
 		}
@@ -180,7 +179,7 @@ func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id stri
 		}
 	}
 	for _, gone := range held {
-		if all, err := m.store.IsEarlier(ctx, id, gone); err == nil && all { // what was collected tells nothing
+		if all, err := m.store.IsEarlier(ctx, id, gone); err == nil && all { // ignore errors: gc may have removed the version
 			return true, nil
 		}
 	}

@@ -12,26 +12,26 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A PushRequest says what to send.
+// A PushRequest describes what to send.
 type PushRequest struct {
 	Remote       string
-	Names        []string // of sessions; none: those that the remote has and those that were pushed before
+	Names        []string // sessions; none means those on the remote and those pushed before
 	All          bool     // every session
-	AllowIgnored bool     // send versions that hold files which the repository ignores
+	AllowIgnored bool     // send versions with files that the repository ignores
 }
 
-// A push is one that is under way.
+// A push is the state of a running push.
 type push struct {
 	m              *SessionManager
 	tracked, local Tips
-	told           map[string]Exchange // of sessions about which there is something to say, or nothing to do
+	told           map[string]Exchange // results of sessions that are not sent, and of those sent so far
 	send           Tips
-	carrier        map[string]string // workspace to be sent -> the session it goes with
+	carrier        map[string]string // by workspace to be sent: the session that it belongs to
 }
 
-// Push sends sessions to a remote, with the workspaces that go with them. A session
-// removed here is removed there. When a version to be sent holds files that the
-// repository ignores, nothing is sent, and the error is an [*IgnoredError].
+// Push sends sessions and their workspaces to a remote. It removes sessions there that were
+// removed here. If a version to send contains files that the repository ignores, it sends nothing
+// and returns an [*IgnoredError].
 func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Exchange, error) {
 	p, names, err := m.beginPush(ctx, r, progress)
 	if err != nil {
@@ -66,7 +66,7 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 			}
 		}
 		var said Tips
-		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // what is known of a push that broke off is told too
+		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // on error, report what is known of the aborted push
 		p.tell(said)
 	}
 	return p.list(), err
@@ -80,8 +80,7 @@ func (p *push) list() []Exchange {
 	return told
 }
 
-// beginPush finds out what there is here and at the remote, and which sessions are
-// meant.
+// beginPush collects the local and the remote tips, and the names of the sessions to push.
 func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
 	p := &push{m: m, told: map[string]Exchange{}, carrier: map[string]string{},
 		send: Tips{map[string]string{}, map[string]string{}}}
@@ -112,7 +111,7 @@ func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress 
 	return p, names, err
 }
 
-// session decides whether a session is sent.
+// session decides whether to send a session.
 func (p *push) session(ctx context.Context, name string) error {
 	var pending *PendingError
 	if _, err := p.m.store.Tip(ctx, name); errors.As(err, &pending) {
@@ -132,7 +131,7 @@ func (p *push) session(ctx context.Context, name string) error {
 	return nil
 }
 
-// workspaces decides which workspaces go with the sessions.
+// workspaces chooses the workspaces to send with the sessions.
 func (p *push) workspaces(ctx context.Context, names []string) error {
 	assigned, err := p.m.Attached(ctx)
 	if err != nil {
@@ -160,7 +159,7 @@ func (p *push) workspaces(ctx context.Context, names []string) error {
 	return nil
 }
 
-// workspace decides whether a workspace is sent with a session.
+// workspace decides whether to send a workspace with a session.
 func (p *push) workspace(ctx context.Context, session, name string) error {
 	local, tracked := p.local.Workspaces[name], p.tracked.Workspaces[name]
 	send := false
@@ -192,7 +191,7 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 	return nil
 }
 
-// tell notes what came of sending.
+// tell stores the statuses that a push returned.
 func (p *push) tell(said Tips) {
 	for name, status := range said.Sessions {
 		p.told[name] = Exchange{name, status, strings.HasPrefix(status, "rejected")}
@@ -210,8 +209,7 @@ func (p *push) tell(said Tips) {
 	}
 }
 
-// tips returns the ids of the newest snapshots by session, of those that can be
-// read.
+// tips returns the ids of the newest snapshots by session. It omits sessions that cannot be read.
 func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.List(ctx)
 	if here == nil {
@@ -224,8 +222,8 @@ func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
 	return tips, nil
 }
 
-// pushable reports whether a session can be sent without losing what the remote
-// was last heard to have, and what to say of it when not.
+// pushable reports whether a session can be sent without losing what the remote had at the last
+// contact. If not, it returns the result to report.
 func (m *SessionManager) pushable(ctx context.Context, name, local, tracked string) (Exchange, bool, error) {
 	switch {
 	case local == "" && tracked == "":

@@ -15,15 +15,15 @@ import (
 
 // An IgnoredFile is a file in a version that the repository ignores.
 type IgnoredFile struct {
-	Version  string // the first that holds it so
+	Version  string // the first version with this content
 	Resource string
-	Path     string // from the resource's top folder
+	Path     string // relative to the resource's top directory
 }
 
-// An IgnoredError says that a push would send files that the repository ignores.
+// An IgnoredError means that a push would send files that the repository ignores.
 type IgnoredError struct{ Files []IgnoredFile }
 
-// Error says how many there are and what to do.
+// Error returns the number of files and what to do.
 func (e *IgnoredError) Error() string {
 	what := "1 file that the repository ignores is"
 	if len(e.Files) != 1 {
@@ -33,19 +33,19 @@ func (e *IgnoredError) Error() string {
 		"else keep it out of new versions with \"exclude\" in the resource's config and go on in a new session, for versions stay in the history"
 }
 
-// An ignoredCheck looks at what a push would send.
+// An ignoredCheck looks for ignored files in the versions that a push would send.
 type ignoredCheck struct {
 	m       *SessionManager
-	checked map[string]bool                 // place and version of a resource
-	known   map[string]domarkx.Version      // versions that were read
-	found   map[bool]map[string]IgnoredFile // below the work tree: whether it is the real place -> name -> what has it first
+	checked map[string]bool                 // by place and version of a resource
+	known   map[string]domarkx.Version      // cache of versions
+	found   map[bool]map[string]IgnoredFile // by whether the place is real, then by name below the work tree: the first occurrence
 }
 
-// checkIgnored returns an [*IgnoredError] when what is to be sent holds files that
-// the repository ignores and the remote has not yet.
+// checkIgnored returns an [*IgnoredError] if the push would send files that the repository
+// ignores and that the remote lacks.
 func (p *push) checkIgnored(ctx context.Context) error {
 	if p.m.around.WorkTree == "" {
-		return nil // then nothing says what is ignored
+		return nil // without a work tree, nothing is ignored
 	}
 	var tips, known []string
 	for _, sent := range []map[string]string{p.send.Sessions, p.send.Workspaces} {
@@ -84,16 +84,16 @@ func (c *ignoredCheck) read(ctx context.Context, id string) (domarkx.Version, er
 	return v, err
 }
 
-// version notes the files that a version has and its first parent has not so.
+// version records the files in a version that differ from its first parent.
 func (c *ignoredCheck) version(ctx context.Context, id string) error {
 	v, err := c.read(ctx, id)
 	if err != nil {
 		return err
 	}
-	before := map[string]string{} // place and id of a resource -> its version
+	before := map[string]string{} // by place and id of a resource: its version
 	if len(v.Parents) > 0 {
 		parent, err := c.read(ctx, v.Parents[0])
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone has not all
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
 			return err
 		}
 		for _, r := range parent.Resources {
@@ -125,8 +125,8 @@ func (c *ignoredCheck) version(ctx context.Context, id string) error {
 	return nil
 }
 
-// place returns where below the work tree the files of a resource are: really, for
-// one that has a path, or as if for a private one.
+// place returns the directory of a resource's files relative to the work tree. real is false for
+// a private resource, for which the directory is hypothetical.
 func (c *ignoredCheck) place(r domarkx.ResourceVersion) (place string, real bool) {
 	at, _ := r.Config.Get("path")
 	if at.Kind() != domarkx.String || strings.Contains(at.Text(), "${") {
@@ -148,7 +148,7 @@ func (c *ignoredCheck) place(r domarkx.ResourceVersion) (place string, real bool
 	return name, true
 }
 
-// result asks which of the files that were noted are ignored.
+// result returns an [*IgnoredError] if any of the recorded files are ignored.
 func (c *ignoredCheck) result(ctx context.Context) error {
 	var bad []IgnoredFile
 	for _, real := range []bool{true, false} {

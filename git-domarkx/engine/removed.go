@@ -10,13 +10,12 @@ import (
 	"path/filepath"
 )
 
-// A fetch forgets what a remote has no more; a pull has to know, for what was
-// removed there and not changed here goes to the trash. So a fetch leaves word
-// of it, on this machine, for the next pull: by remote and name, the tip that the
-// remote had.
+// removals records the tips of names that were removed on remotes, by remote and name, on this
+// machine. A fetch forgets what a remote no longer has. The next pull needs it, to move sessions
+// that were removed there and unchanged here to the trash.
 type removals map[string]map[string]string
 
-// The files that hold the removals of sessions and those of workspaces.
+// The files that record removed sessions and removed workspaces.
 const (
 	removedSessions   = "removed.json"
 	removedWorkspaces = "removed-workspaces.json"
@@ -32,13 +31,12 @@ func (m *SessionManager) readRemovals(file string) (removals, error) {
 		return nil, fmt.Errorf("reading the record of sessions removed at remotes: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
-		return removals{}, nil // damaged: then what could have gone stays
+		return removals{}, nil // damaged: sessions that should be removed stay
 	}
 	return all, nil
 }
 
-// recallRemoved adds to what a remote had before what earlier fetches found
-// removed.
+// recallRemoved adds the names that earlier fetches found removed to before.
 func (m *SessionManager) recallRemoved(remote string, before Tips) error {
 	for file, tips := range map[string]map[string]string{removedSessions: before.Sessions, removedWorkspaces: before.Workspaces} {
 		all, err := m.readRemovals(file)
@@ -54,8 +52,8 @@ func (m *SessionManager) recallRemoved(remote string, before Tips) error {
 	return nil
 }
 
-// rememberRemoved leaves word of what a remote had before and has no more; of
-// nothing when before is zero.
+// rememberRemoved records the names in before that are missing in after. A zero before clears the
+// names that a pull has handled.
 func (m *SessionManager) rememberRemoved(remote string, before, after Tips) error {
 	return errors.Join(m.rememberIn(removedSessions, remote, before.Sessions, after.Sessions),
 		m.rememberIn(removedWorkspaces, remote, before.Workspaces, after.Workspaces))

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 )
 
-// A renaming is what became of a name. Remotes know nothing of it, so it is
-// remembered, on this machine: a pull does not bring the old name back, and a push
-// removes it there when it sends the new one.
+// A renaming is the new name of a session that was renamed on this machine. Remotes do not know
+// about it. A pull uses it to avoid restoring the old name, and a push to remove the old name
+// when it sends the new one.
 type renaming struct {
 	To  string `json:"to"`
-	Tip string `json:"tip"` // the snapshot that the session was at
+	Tip string `json:"tip"` // the newest snapshot of the session at that time
 }
 
 func (m *SessionManager) renamedFile() string {
@@ -33,14 +33,14 @@ func (m *SessionManager) readRenamings() (map[string]renaming, error) {
 		return nil, fmt.Errorf("reading the record of renames: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
-		return map[string]renaming{}, nil // damaged: then an old name can come back
+		return map[string]renaming{}, nil // damaged: an old name may return
 	}
 	return all, nil
 }
 
-// rememberRenamed is called before the session moves, so that no kill lets the
-// old name come back. Of a rename that did not come about it does no harm: what
-// is known of a name is asked for only where no session has it.
+// rememberRenamed records a renaming. It is called before the session moves, so that the old name
+// cannot return if the process is killed. If the session does not move after all, the record does
+// no harm, because it is only used for names without a session.
 func (m *SessionManager) rememberRenamed(from string, r renaming) error {
 	if from == r.To {
 		return nil
@@ -61,18 +61,17 @@ func (m *SessionManager) rememberRenamed(from string, r renaming) error {
 	return nil
 }
 
-// renamedHere reports whether a session was renamed here when it held all that a
-// snapshot holds.
+// renamedHere reports whether a session was renamed here after it contained snapshot id.
 func (m *SessionManager) renamedHere(ctx context.Context, name, id string) (bool, error) {
 	all, err := m.readRenamings()
 	if err != nil || all[name].Tip == "" {
 		return false, err
 	}
 	held, err := m.store.IsAncestor(ctx, id, all[name].Tip)
-	return held && err == nil, nil // a tip that was collected tells nothing
+	return held && err == nil, nil // on error, gc may have removed the tip
 }
 
-// withNewNames adds to the names of sessions those that they were given here.
+// withNewNames adds the new names of sessions that were renamed here to names.
 func (m *SessionManager) withNewNames(names []string, local map[string]string) ([]string, error) {
 	all, err := m.readRenamings()
 	if err != nil {
@@ -84,7 +83,7 @@ func (m *SessionManager) withNewNames(names []string, local map[string]string) (
 	}
 	for _, name := range names {
 		for local[name] == "" && all[name].To != "" && !seen[all[name].To] {
-			name = all[name].To // what was renamed may have been renamed again
+			name = all[name].To // it may have been renamed several times
 			seen[name] = true
 			if local[name] != "" {
 				names = append(names, name)

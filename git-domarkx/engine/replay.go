@@ -10,29 +10,27 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A ReplayRequest says which session's calls to make again.
+// A ReplayRequest names the session whose calls to repeat.
 type ReplayRequest struct {
 	Name    string
-	Approve func(ctx context.Context, e *UntrustedError) (bool, error) // that of RunRequest
+	Approve func(ctx context.Context, e *UntrustedError) (bool, error) // as in RunRequest
 	Report  func(Replayed)
 }
 
-// A Replayed is a recorded call that was made again. Recorded and Replayed are the
-// version of its resource then and now; of a call that failed, the code of its
-// error.
+// Replayed is the result of repeating a recorded call. Recorded and Replayed are the resource
+// version before and now, or the error code of a call that failed.
 type Replayed struct {
 	Message, Index     int
 	Recorded, Replayed string
 }
 
-// Same reports whether the same came of it.
+// Same reports whether both calls had the same result.
 func (r Replayed) Same() bool { return r.Recorded == r.Replayed }
 
-// Replay makes the recorded calls of a session again, in an instance of its own that
-// begins with the version before the first of them, and returns how many left
-// something else. What was changed between calls, other than by a call, is taken from
-// the versions that hold it. The instance is gone when Replay returns, and so is that
-// of a killed one when the next workspace is opened.
+// Replay repeats the recorded calls of a session in a temporary instance, starting from the
+// version before the first call, and returns the number of calls with different results. Changes
+// between calls are loaded from the versions that contain them. Replay removes the instance when
+// it returns. If the process is killed, the next opened workspace removes it.
 func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
@@ -101,7 +99,7 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 	return differ, nil
 }
 
-// recordedAs is how an outcome is compared.
+// recordedAs returns the value by which outcomes are compared.
 func recordedAs(o Outcome) string {
 	if o.OK {
 		return o.Version
@@ -109,7 +107,7 @@ func recordedAs(o Outcome) string {
 	return o.Code
 }
 
-// again makes a call and stores what it left, which nothing refers to.
+// again repeats a call and stores the new version without a reference.
 func (b *bench) again(ctx context.Context, block domarkx.Block) (Outcome, error) {
 	made := b.make(ctx, block)
 	if made.result.Attachment != nil {
@@ -129,17 +127,17 @@ func (b *bench) again(ctx context.Context, block domarkx.Block) (Outcome, error)
 	return Outcome{OK: true, Result: made.result.Value, Version: resourceVersion(changes.Resources, made.resource)}, nil
 }
 
-// A recordedCall is a call with its outcome.
+// A recordedCall is a call with its recorded outcome.
 type recordedCall struct {
 	id      domarkx.ID
 	message int
 	index   int
 	block   domarkx.Block
 	outcome Outcome
-	link    string // of its message
+	link    string // the link of its message
 }
 
-// A callPlace is a call as a version's commit names it.
+// A callPlace identifies a call as the commits of versions do.
 type callPlace struct {
 	message domarkx.ID
 	index   int
@@ -147,15 +145,15 @@ type callPlace struct {
 
 func (c recordedCall) key() callPlace { return callPlace{c.id, c.index} }
 
-// A replayPlan is what is to be replayed.
+// A replayPlan holds the calls to replay.
 type replayPlan struct {
 	start    domarkx.Version
 	calls    []recordedCall
-	versions map[callPlace]domarkx.Version // that calls left, without resources
+	versions map[callPlace]domarkx.Version // the versions that calls created, without resources
 	timeout  time.Duration
 }
 
-// before returns the version on which a call was made, when that is known.
+// before returns the version in which a call was made. ok is false if that is unknown.
 func (p replayPlan) before(c recordedCall) (string, bool) {
 	v, ok := p.versions[c.key()]
 	if !ok || len(v.Parents) == 0 {
@@ -164,14 +162,14 @@ func (p replayPlan) before(c recordedCall) (string, bool) {
 	return v.Parents[0], true
 }
 
-// foundBy returns the version on which a call was made that left none of its own, after
-// a call that left the version at: what was changed in between, other than by a call, is
-// in one that came later.
+// foundBy returns the version in which call n was made, if it created no version of its own. at
+// is the version after the previous call. Manual changes between the two calls are in a later
+// version.
 func (m *SessionManager) foundBy(ctx context.Context, p replayPlan, n int, at string) (string, error) {
 	c := p.calls[n]
 	last := c.link
 	for _, next := range p.calls[n+1:] {
-		if next.id != c.id { // a session may have a hundred thousand calls
+		if next.id != c.id { // limits the search: a session may have a hundred thousand calls
 			break
 		}
 		if before, ok := p.before(next); ok {
@@ -207,7 +205,7 @@ func (m *SessionManager) foundBy(ctx context.Context, p replayPlan, n int, at st
 	}
 }
 
-// plan finds out what was recorded.
+// plan collects the recorded calls of a session.
 func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayPlan, err error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
@@ -258,10 +256,10 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 	return p, m.planVersions(ctx, info.ID, &p, links)
 }
 
-// planVersions finds out which call left which version, and with which to begin.
+// planVersions finds the version that each call created and the version to start with.
 func (m *SessionManager) planVersions(ctx context.Context, snapshot string, p *replayPlan, links []string) error {
 	seen := map[string]domarkx.Version{}
-	var calls []domarkx.Version // the last first
+	var calls []domarkx.Version // newest first
 	for _, link := range slices.Backward(links) {
 		if _, ok := seen[link]; ok {
 			continue
@@ -288,7 +286,7 @@ func (m *SessionManager) planVersions(ctx context.Context, snapshot string, p *r
 	for _, v := range calls {
 		own[v.ID] = true
 		place := callPlace{v.Call.Message, v.Call.Index}
-		if _, ok := p.versions[place]; !ok { // made more than once, the last counts
+		if _, ok := p.versions[place]; !ok { // if a call was repeated, its last version counts
 			p.versions[place] = v
 		}
 	}
@@ -300,8 +298,8 @@ func (m *SessionManager) planVersions(ctx context.Context, snapshot string, p *r
 	return err
 }
 
-// lastBeforeCalls returns the last version before any of these calls, of those that
-// lead to a version.
+// lastBeforeCalls follows first parents from id and returns the version before the earliest of
+// the calls.
 func lastBeforeCalls(all map[string]domarkx.Version, calls map[string]bool, id string) string {
 	last := id
 	for v := all[id]; ; v = all[v.Parents[0]] {

@@ -10,26 +10,26 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// ProjectFile is the name of the file with what a repository's sessions share.
+// ProjectFile is the name of the file with the settings that all sessions of a repository share.
 const ProjectFile = project.File
 
-// resourcesAt is where a document lists its resources.
+// resourcesAt is the JSON pointer to the resources of a document.
 const resourcesAt = "/execution_config/workspace/resources"
 
-// An askedFor is what resources a session asks for, and who says so: its document
-// or, where that says nothing, the repository's .domarkx.toml or else the newest
-// version of its workspace. The file also completes what the document says.
+// An askedFor holds the resources that a session asks for. They come from its document, or else
+// from the repository's .domarkx.toml, or else from the newest version of its workspace. The file
+// also supplies defaults for resources in the document.
 type askedFor struct {
 	specs  []domarkx.ResourceSpec
 	shared project.Config
-	listed bool            // in the file, not in the document
-	engine bool            // in the document, as an engine
-	own    []domarkx.Value // the configs before the file completed them
-	added  *Runs           // what is not in the document; nil for nothing
+	listed bool            // whether the file lists them, not the document
+	engine bool            // whether the document names an engine
+	own    []domarkx.Value // the configs without the defaults from the file
+	added  *Runs           // what is not from the document; nil for nothing
 }
 
-// askedFor returns what a session asks for; its header is h. What is wrong with the
-// document, or with the file, is a *domarkx.SyntaxError.
+// askedFor returns the resources that a session with header h asks for. Errors in the document or
+// in the file are of type *domarkx.SyntaxError.
 func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx.Header) (a askedFor, err error) {
 	if a, err = askedByDocument(h); err != nil {
 		return a, inSession(session, err)
@@ -58,14 +58,14 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 	return askedIn(workspace, tip), nil
 }
 
-// askedByDocument returns what the document of a header asks for by itself.
+// askedByDocument returns the resources in a document's header.
 func askedByDocument(h domarkx.Header) (askedFor, error) {
 	specs, err := resourceSpecs(h)
 	workspaceConfig, _ := h.ExecutionConfig.Get(configWorkspace)
 	return askedFor{specs: specs, engine: len(specs) > 0 && workspaceConfig.Kind() == domarkx.Null}, err
 }
 
-// askedIn returns the resources of a workspace, whatever a document asks for.
+// askedIn returns the resources of a workspace, independent of any document.
 func askedIn(workspace string, tip domarkx.Version) askedFor {
 	specs := specsOf(tip.Resources)
 	return askedFor{specs: specs, added: &Runs{"workspace " + workspace, "resources", configsText(specs)}}
@@ -81,7 +81,7 @@ func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
 	return specs, err
 }
 
-// complete gives the configs the defaults of the file, and notes what is said by it.
+// complete adds the defaults from the file to the configs, and records what came from the file.
 func (a *askedFor) complete() {
 	used := domarkx.ObjectValue()
 	for i, spec := range a.specs {
@@ -110,8 +110,7 @@ func configsText(specs []domarkx.ResourceSpec) string {
 	return string(domarkx.ArrayValue(configs...).AppendJSON(nil, "", "  "))
 }
 
-// at returns an error of what is asked for with the place at which it stands, in the
-// session's document or in the file.
+// at adds the location in the session's document or in the file to an error about a resource.
 func (a *askedFor) at(session string, err error) error {
 	var syntax *domarkx.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -143,7 +142,7 @@ func (a *askedFor) at(session string, err error) error {
 	return inSession(session, err)
 }
 
-// check checks what is asked for against what the plugins take.
+// check validates the requested resources with their plugins.
 func (m *SessionManager) check(ctx context.Context, session string, a askedFor) error {
 	if err := m.checkDefaults(ctx, a.shared); err != nil {
 		return err
@@ -154,8 +153,8 @@ func (m *SessionManager) check(ctx context.Context, session string, a askedFor) 
 	return a.at(session, m.around.Workspaces.Check(ctx, a.specs))
 }
 
-// checkAdded checks what the file adds to a session against what the plugins take. What
-// is wrong with the document itself its first call says.
+// checkAdded validates what the file adds to a session with the plugins. The first call reports
+// errors in the document itself.
 func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) error {
 	h, err := m.header(ctx, info.ID)
 	if err != nil {
@@ -174,7 +173,7 @@ func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) erro
 	return m.check(ctx, info.Name, asked)
 }
 
-// checkDefaults checks the defaults of the file against what the plugins take.
+// checkDefaults validates the defaults in the file with the plugins.
 func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) error {
 	for _, d := range c.Plugins {
 		err := m.around.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
@@ -189,7 +188,7 @@ func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) er
 	return nil
 }
 
-// CheckProject says what is wrong with the repository's .domarkx.toml, as a
+// CheckProject validates the repository's .domarkx.toml. Its errors are of type
 // *domarkx.SyntaxError.
 func (m *SessionManager) CheckProject(ctx context.Context) error {
 	a := askedFor{listed: true}
@@ -206,8 +205,7 @@ func (m *SessionManager) CheckProject(ctx context.Context) error {
 	return m.check(ctx, project.File, a)
 }
 
-// readProject says what of that can be told without asking plugins, which may be
-// programs.
+// readProject validates .domarkx.toml without starting plugins, which may be programs.
 func (m *SessionManager) readProject() error {
 	c, err := project.Read(m.around.WorkTree)
 	if err == nil && c.Resources != nil {
@@ -216,12 +214,11 @@ func (m *SessionManager) readProject() error {
 	return err
 }
 
-// addedTo returns what a session can run besides what its document says; nil for
-// nothing. Where .domarkx.toml cannot be read, that is what it says: nobody has
-// trusted that.
+// addedTo returns what a session can run in addition to its document, or nil for nothing. If
+// .domarkx.toml is invalid, it returns the error text as an addition, which nobody has trusted.
 func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.Header) (*Runs, error) {
 	if _, err := resourceSpecs(h); err != nil {
-		return nil, nil // nothing can run
+		return nil, nil // an invalid document runs nothing
 	}
 	if err := m.readProject(); err != nil {
 		return &Runs{project.File, "error", err.Error()}, nil
@@ -239,8 +236,7 @@ func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.
 	return a.added, err
 }
 
-// digest stands for what a session can run besides what its document says, wherever
-// that stands.
+// digest identifies what a session can run in addition to its document, regardless of its source.
 func (r *Runs) digest() trustDigest {
 	if r == nil {
 		return trustDigest{}
@@ -248,5 +244,5 @@ func (r *Runs) digest() trustDigest {
 	return trustDigest{}.with("added", r.What, r.Text)
 }
 
-// pointerToken makes a token of a JSON pointer (RFC 6901).
+// pointerToken escapes a name as a token of a JSON pointer (RFC 6901).
 func pointerToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

@@ -9,16 +9,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Revision is what a user calls a snapshot or one of its messages:
-// NAME, NAME~2, NAME@OID, and each of them with #K or :K.
+// A Revision names a snapshot or one of its messages: NAME, NAME~2 or NAME@OID, optionally
+// followed by #K or :K.
 type Revision struct {
 	Name    string
-	Back    int    // snapshots before the newest
-	ID      string // the beginning of a snapshot's id; "" when not given
-	Message int    // from 0; -1 for the whole
+	Back    int    // number of snapshots before the newest
+	ID      string // prefix of a snapshot's id; "" for none
+	Message int    // from 0; -1 for the whole snapshot
 }
 
-// ParseRevision reads a revision. The error is domarkx.ErrInvalid.
+// ParseRevision parses a revision. Its errors match domarkx.ErrInvalid.
 func ParseRevision(s string) (Revision, error) {
 	r := Revision{Message: -1}
 	rest := s
@@ -64,8 +64,8 @@ func ParseRevision(s string) (Revision, error) {
 	return r, nil
 }
 
-// Resolve returns the snapshot that a revision names; with its message number
-// checked, when it has one.
+// Resolve returns the snapshot that a revision names. If r has a message number, Resolve checks
+// that the message exists.
 func (m *SessionManager) Resolve(ctx context.Context, r Revision) (domarkx.Info, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {

@@ -10,48 +10,46 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A RunRequest says which session's calls to make.
+// A RunRequest names the session to run.
 type RunRequest struct {
 	Name  string
-	Retry bool // also those that were interrupted, and a setup script that did not end well
-	// Approve is asked whether something that is not trusted may run this once; nil
-	// says no.
+	Retry bool // also run interrupted calls and a setup script that failed
+	// Approve asks whether something untrusted may run this once; nil means no.
 	Approve func(ctx context.Context, e *UntrustedError) (bool, error)
-	// Report is told of each call when it is recorded.
+	// Report is called after each recorded call.
 	Report func(CallReport)
 }
 
-// A Ran is what became of a run.
+// Ran is the result of a run.
 type Ran struct {
-	Failed int // calls that have no result but an error
-	// Interrupted are calls of an earlier run that are not made again by themselves.
+	Failed int // number of calls that ended with an error
+	// Interrupted lists calls of an earlier run that are not repeated automatically.
 	Interrupted []CallReport
 }
 
-// Run makes each call of a session's assistant, and runs each named block of code,
-// that has no result yet, in order. After each the workspace has a version when it
-// changed, and the message its result and link. A call that fails does not keep the
-// next from being made.
+// Run makes all pending tool calls of a session's assistant and runs its pending named code
+// blocks, in order. After each, it commits changes of the workspace and adds the result and the
+// link to the message. A failing call does not stop the run.
 func (m *SessionManager) Run(ctx context.Context, r RunRequest) (Ran, error) {
 	run := &runner{m: m, request: r, gate: m.newGate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
 	err := run.all(ctx)
 	return run.ran, err
 }
 
-// A runner makes the calls of one session.
+// A runner runs the calls of one session.
 type runner struct {
 	m        *SessionManager
 	request  RunRequest
 	gate     *gate
-	bench    *bench // nil until it is needed
+	bench    *bench // nil until needed
 	runs     func(language string) bool
 	tried    map[callKey]bool
-	messages map[string]domarkx.Message // by blob: those that can run something
-	stale    map[string]int             // by blob: the first call of a message that is pending again
+	messages map[string]domarkx.Message // by blob: messages, with content only if they can run something
+	stale    map[string]int             // by blob: the first call of a message to run again
 	ran      Ran
 }
 
-// A callKey identifies a call for as long as its message says the same.
+// A callKey identifies a call as long as its text does not change.
 type callKey struct {
 	message domarkx.ID
 	index   int
@@ -130,7 +128,7 @@ func (r *runner) report(c CallReport) {
 	}
 }
 
-// make makes the call that a block asks for.
+// make runs the call or the code in a block.
 func (b *bench) make(ctx context.Context, block domarkx.Block) making {
 	if block.Language != toolCall {
 		resource, result, err := b.live.Run(ctx, block.Language, block.Text)
@@ -144,8 +142,7 @@ func (b *bench) make(ctx context.Context, block domarkx.Block) making {
 	return making{asked.Resource, asked.Tool, result, err}
 }
 
-// needsBench reports whether there is anything to do for which the workspace has to
-// be live. Nothing is created where there is not.
+// needsBench reports whether the run needs a live workspace. It creates nothing.
 func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error) {
 	m := r.m
 	workspace, err := m.workspaceOf(ctx, info.Name)
@@ -160,7 +157,7 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 		return true, nil
 	}
 	if i, err := m.around.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
-		return true, nil // that goes on, or it is said why not
+		return true, nil // the run continues the load or reports why it cannot
 	} else if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return false, err
 	}
@@ -175,13 +172,13 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	next, err := r.next(ctx, info)
 	r.ran.Interrupted = nil
 	if err == nil && next == nil {
-		_, err = r.next(ctx, info) // for what it says of interrupted calls
+		_, err = r.next(ctx, info) // collects the interrupted calls again
 	}
 	return next != nil, err
 }
 
-// languages tells which languages of code the resources of a session run, by what
-// their plugins say.
+// languages returns a function that reports whether the resources of a session run code in a
+// language, according to their plugins.
 func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
 	h, err := m.header(ctx, info.ID)
 	if err != nil {
@@ -218,14 +215,14 @@ func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func
 	return func(language string) bool { return known[language] }, nil
 }
 
-// interruptedIn returns the calls of a session that were begun and not recorded.
+// interruptedIn returns the calls of a session that started and were not recorded.
 func (m *SessionManager) interruptedIn(session string) ([]journalled, error) {
 	begun, err := m.journal().list()
 	return slices.DeleteFunc(begun, func(c journalled) bool { return c.Session != session || isAlive(c.Process) }), err
 }
 
-// reportInterrupted reports what opening the workspace recorded. These calls are not
-// made in this run, unless it is to retry.
+// reportInterrupted reports the interrupted calls that opening the workspace recorded. Without
+// Retry, this run does not repeat them.
 func (r *runner) reportInterrupted(ctx context.Context, before []journalled) error {
 	left, err := r.m.interruptedIn(r.request.Name)
 	if err != nil {
@@ -236,7 +233,7 @@ func (r *runner) reportInterrupted(ctx context.Context, before []journalled) err
 			continue // in another workspace
 		}
 		if r.request.Retry && !c.Appends {
-			continue // its own line comes when it is made again
+			continue // reported when it is repeated
 		}
 		info, err := r.tip(ctx)
 		if err != nil {
@@ -251,7 +248,7 @@ func (r *runner) reportInterrupted(ctx context.Context, before []journalled) err
 	return nil
 }
 
-// placeOf returns the number of a message; that of the last when it is gone.
+// placeOf returns the index of a message, or that of the last message if it was removed.
 func (m *SessionManager) placeOf(ctx context.Context, info domarkx.Info, id domarkx.ID) (int, error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// next returns the first call of a snapshot that is pending and was not tried in
-// this run; nil when there is none.
+// next returns the first pending call of a snapshot that this run has not tried, or nil.
 func (r *runner) next(ctx context.Context, info domarkx.Info) (*target, error) {
 	state, err := r.m.store.Load(ctx, info.ID)
 	if err != nil {
@@ -42,7 +41,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*target, error) {
 			case !s.done, i >= from, stopped && r.request.Retry:
 				c.Tool = s.block.Language
 				if s.block.Language == toolCall {
-					asked, _ := parseCall(s.block.Text) // what is wrong with it is its outcome
+					asked, _ := parseCall(s.block.Text) // perform reports a parse error as the outcome
 					c.Resource, c.Tool = asked.Resource, asked.Tool
 				}
 				return &target{journalled: c, operation: "run", prune: i >= from}, nil
@@ -54,7 +53,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*target, error) {
 	return nil, nil
 }
 
-// message reads a message, once when it can run something.
+// message loads a message. It caches messages, without the content of those that run nothing.
 func (r *runner) message(ctx context.Context, e domarkx.Entry) (domarkx.Message, error) {
 	if msg, ok := r.messages[e.JSON.ID]; ok {
 		return msg, nil
@@ -69,9 +68,9 @@ func (r *runner) message(ctx context.Context, e domarkx.Entry) (domarkx.Message,
 	return msg, err
 }
 
-// pendingAgain returns the first call of a message whose result is that of what the
-// message said before an edit; the number of its calls when there is none. Such a
-// message lost its link with the edit, or never had one.
+// pendingAgain returns the index of the first call of a message whose result belongs to an
+// earlier text of the message, or the number of calls if there is none. Only messages that lost
+// their link in an edit, or never had one, have such calls.
 func (r *runner) pendingAgain(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry, msg domarkx.Message, all []step) (int, error) {
 	done := slices.ContainsFunc(all, func(s step) bool { return s.done })
 	if e.Link != "" || len(e.Past) == 0 || !done {
@@ -90,17 +89,17 @@ func (r *runner) pendingAgain(ctx context.Context, info domarkx.Info, k int, e d
 	return from, nil
 }
 
-// A messagePast is what a message said before.
+// A messagePast describes the earlier texts of a message.
 type messagePast struct {
-	// linked are the calls that it had when it was last linked to a version; made says
-	// that it ever was.
+	// linked holds the calls that the message had when it was last linked to a version. made
+	// reports whether it was ever linked.
 	linked []step
 	made   bool
-	// owners are, by result, the calls that it stood behind at first.
+	// owners maps each result to the calls that it originally followed.
 	owners map[string][]step
 }
 
-// firstStale returns the first of the calls that a message makes now whose result is not its own.
+// firstStale returns the index of the first call whose result belongs to another call.
 func (p messagePast) firstStale(now []step) int {
 	if p.made {
 		return firstDifference(blocksOf(p.linked), blocksOf(now))
@@ -123,12 +122,12 @@ func blocksOf(steps []step) []domarkx.Block {
 	return blocks
 }
 
-// before looks up what a message said, back to when it was last linked to a version, or else to
-// when it came into the session. Of messages from a transcript of another program it returns
-// nothing: their calls are records, whatever an edit made of them.
+// before collects the earlier texts of a message, back to its last link or to the snapshot that
+// added it. For messages imported from another program's transcript it returns nothing: their
+// calls are records, even if they were edited.
 func (r *runner) before(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry) (messagePast, error) {
 	past := messagePast{owners: map[string][]step{}}
-	var first domarkx.Info // the snapshot that the message came with
+	var first domarkx.Info // the snapshot that added the message
 	last, merged := e.JSON.ID, false
 	for snapshot, err := range r.m.store.History(ctx, info.ID) {
 		if err != nil {
@@ -139,7 +138,7 @@ func (r *runner) before(ctx context.Context, info domarkx.Info, k int, e domarkx
 			return past, err
 		}
 		if !ok {
-			if merged { // the other side of the merge may have it
+			if merged { // the other side of the merge may contain it
 				continue
 			}
 			break
@@ -174,7 +173,7 @@ func (r *runner) before(ctx context.Context, info domarkx.Info, k int, e domarkx
 	return past, nil
 }
 
-// isTranscript reports whether a snapshot was imported from a document of another program.
+// isTranscript reports whether a snapshot was imported from another program's document.
 func (m *SessionManager) isTranscript(ctx context.Context, snapshot domarkx.Info) (bool, error) {
 	if snapshot.Operation != "import" {
 		return false, nil
@@ -187,7 +186,7 @@ func (m *SessionManager) isTranscript(ctx context.Context, snapshot domarkx.Info
 	return err == nil && !isForm(origin.Format), err
 }
 
-// entryOf finds a message in a snapshot, which most often is at k.
+// entryOf finds a message in a snapshot by its id. It tries index k first.
 func (m *SessionManager) entryOf(ctx context.Context, info domarkx.Info, k int, id domarkx.ID) (domarkx.Entry, bool, error) {
 	if k < info.Messages {
 		if e, err := m.store.Entry(ctx, info.ID, k); err != nil || e.ID == id {

@@ -11,31 +11,31 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// A SaveRequest is a document that somebody saved under a session's name.
+// A SaveRequest is a document to save under a session's name.
 type SaveRequest struct {
 	Name      string
-	Base      string // the snapshot it was made from; "" for a new session
+	Base      string // the snapshot that the document was made from; "" for a new session
 	Data      []byte // Markdown
-	Operation string // the command or way of saving
+	Operation string // the command or the kind of save
 }
 
-// A Saved says what became of a save.
+// Saved is the result of a save.
 type Saved struct {
 	domarkx.Info
-	Changed bool // a snapshot was made
-	Merged  bool // the session had moved on, and holds both changes now
+	Changed bool // whether a snapshot was created
+	Merged  bool // whether the session had moved and now contains both changes
 
-	// Document is the snapshot that holds exactly what was saved: Info.ID unless merged.
+	// Document is the snapshot with exactly the saved text. It is Info.ID unless Merged.
 	Document string
 
-	state  *domarkx.State // of Document, when it was made and is small; else nil
-	grows  bool           // more messages of the document can be appended to the session
-	before domarkx.Info   // the session's newest snapshot before
+	state  *domarkx.State // of Document, if it was created and is small; else nil
+	grows  bool           // whether later messages of the document can be appended
+	before domarkx.Info   // the session's newest snapshot before the save
 }
 
-// Save makes a snapshot of a saved document. When the session moved on since the
-// base, both changes are merged; when it is gone, it goes on from the base. A document that does not parse is a
-// *domarkx.SyntaxError, and nothing changes.
+// Save creates a snapshot from a saved document. If the session moved since the base, Save merges
+// both changes. If it was removed, Save continues from the base. If the document cannot be
+// parsed, Save returns a *domarkx.SyntaxError and changes nothing.
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
 	var err error
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
@@ -79,7 +79,7 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 	return saved, unextended(saved.Name, m.trustSaved(ctx, saved, r.Base, doc))
 }
 
-// parse reads a saved document; its includes are those stored with the base.
+// parse parses a saved document. Included files are read from the base.
 func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view) (*domarkx.Document, error) {
 	src := format.Source{Path: r.Name + ".md", Data: r.Data}
 	if base != nil {
@@ -97,11 +97,11 @@ func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer do
 		newID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
 }
 
-// attempts bounds how often a change is tried again. Only a plain git command can
-// come in between, for updates of this program exclude each other.
+// attempts is the maximum number of attempts of an update. Updates of this program exclude each
+// other, so only plain Git commands cause conflicts.
 const attempts = 100
 
-// update runs fn until no other process changed a session in between.
+// update calls fn in an update of the store and retries on conflicts with other processes.
 func (m *SessionManager) update(ctx context.Context, reason string, fn func(Tx) error) error {
 	var err error
 	for range attempts {
@@ -113,16 +113,16 @@ func (m *SessionManager) update(ctx context.Context, reason string, fn func(Tx) 
 	return err
 }
 
-// A change is what a new snapshot is for.
+// A change describes the commit of a new snapshot.
 type change struct {
 	name      string
-	base      string // the snapshot it was made from; "" for none
+	base      string // the snapshot that it was made from; "" for none
 	operation string
 	author    domarkx.Signature
 	committer domarkx.Signature
 }
 
-// commitOf returns the commit of a state, without parents.
+// commitOf returns a commit of a state. It sets no parents.
 func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
 	v, err := newView(ctx, tx, state)
 	if err != nil {
@@ -139,7 +139,7 @@ func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.
 	return commit, nil
 }
 
-// subject says in one line what an edition did.
+// subject returns the subject of an edition's commit.
 func subject(c change, e *edition) string {
 	n := e.len()
 	was := 0
@@ -164,7 +164,7 @@ func count(n int) string {
 	return fmt.Sprintf("%d messages", n)
 }
 
-// firstLine returns the first line of text that is not blank.
+// firstLine returns the first non-blank line of a message.
 func firstLine(m domarkx.Message) string {
 	for _, b := range m.Content {
 		for line := range strings.Lines(b.Text) {

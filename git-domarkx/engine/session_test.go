@@ -7,8 +7,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// documents are texts that must come back as they are, whatever is done around
-// them.
+// documents are texts that must be shown exactly as saved after any operation.
 var documents = map[string]string{
 	"empty":          "",
 	"plain":          "## user\n\nhi\n\n## assistant\n\nhello\n",

@@ -13,17 +13,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Form is how a session is shown.
+// Form is the format in which a session is shown.
 type Form string
 
-// The forms.
+// The forms of sessions.
 const (
 	Markdown Form = "md"
 	JSON     Form = "json"
 )
 
-// Show writes a snapshot, or one message of it, as Markdown or as the
-// specification's JSON.
+// Show writes a snapshot, or one of its messages, as Markdown or as JSON of the specification.
 func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.Writer) error {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -35,7 +34,7 @@ func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.W
 	return m.Write(ctx, info.ID, form, w)
 }
 
-// Write writes the snapshot of that id.
+// Write writes a snapshot by its id.
 func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.Writer) error {
 	v, err := loadView(ctx, m.store, id)
 	if err != nil {
@@ -53,17 +52,16 @@ func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.W
 	return buf.Flush()
 }
 
-// snapshotNamespace is the UUID namespace in which a snapshot's id follows from
-// its commit (RFC 9562, version 5): that of URLs.
+// snapshotNamespace is the UUID namespace (RFC 9562, version 5) for the ids that are derived from
+// commits. It is itself derived from a URL.
 var snapshotNamespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/domarkx/domarkx#snapshot"))
 
-// derivedSnapshotID is the snapshot_id of a snapshot that brought none.
+// derivedSnapshotID returns the snapshot_id of a snapshot whose header has none.
 func derivedSnapshotID(commit string) string {
 	return uuid.NewSHA1(snapshotNamespace, []byte(commit)).String()
 }
 
-// deriveOwn gives a header the snapshot_id and import_timestamp that follow from
-// its commit, where it has none of its own.
+// deriveOwn sets a missing snapshot_id and import_timestamp of a header from its commit.
 func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 	if h.SnapshotID == "" {
 		h.SnapshotID = derivedSnapshotID(info.ID)
@@ -88,11 +86,11 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 	})
 }
 
-// A shownSnapshot is a snapshot with what is added to it when it is shown.
+// A shownSnapshot is a snapshot with the data that is added when it is shown.
 type shownSnapshot struct {
 	view   *view
 	header domarkx.Header
-	linked map[string]bool // the links that count
+	linked map[string]bool // the links that are trustworthy
 }
 
 func (m *SessionManager) snapshot(ctx context.Context, id string, v *view) (*shownSnapshot, error) {
@@ -111,8 +109,8 @@ func (m *SessionManager) snapshot(ctx context.Context, id string, v *view) (*sho
 	return s, nil
 }
 
-// message returns message k as it is shown. [shownSnapshot.key] names all that it depends
-// on.
+// message returns message k as it is shown. [shownSnapshot.key] covers everything that affects
+// the result.
 func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, error) {
 	msg, err := s.view.message(ctx, k)
 	if err != nil {
@@ -125,12 +123,12 @@ func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, er
 	return msg, nil
 }
 
-// addLink sets the one member that is added to a message when it is shown.
+// addLink adds the workspace version to a message that is shown.
 func addLink(msg *domarkx.Message, link string) {
 	msg.Extra = domarkx.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, domarkx.StringValue(link)).Members()
 }
 
-// WriteMessage writes message k of a snapshot, reading no other.
+// WriteMessage writes message k of a snapshot without reading the others.
 func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, form Form, w io.Writer) error {
 	msg, e, conflict, err := m.messageAt(ctx, id, k)
 	if err != nil {
@@ -167,8 +165,8 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 	return err
 }
 
-// messageAt returns message k of a snapshot as shown, its entry, and whether it is
-// one of several texts.
+// messageAt returns message k of a snapshot as shown, its entry, and whether it is one text of a
+// conflict.
 func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg domarkx.Message, e domarkx.Entry, conflict bool, err error) {
 	if e, err = m.store.Entry(ctx, id, k); err != nil {
 		return msg, e, false, fmt.Errorf("message %d: %w", k, err)
@@ -182,7 +180,7 @@ func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg d
 	return msg, e, conflict, err
 }
 
-// conflictAt reports whether a neighbour of message k is another text of it.
+// conflictAt reports whether a neighbor of message k is another text of the same message.
 func (m *SessionManager) conflictAt(ctx context.Context, id string, k int, message domarkx.ID) (bool, error) {
 	info, err := m.store.Info(ctx, id)
 	if err != nil {

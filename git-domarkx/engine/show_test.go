@@ -6,7 +6,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// A message is shown as its author wrote it, also one with metadata.
+// A message is shown as its author wrote it, including metadata.
 func TestAMessageIsShownAsWritten(t *testing.T) {
 	c := newClone(t)
 	const first, second = "## User\n```json msg-metadata\n{\"a\":1}\n```\n> hi\n", "## assistant\n\ncanonical\n"

@@ -8,9 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Size returns the length of a snapshot in a form. Of JSON it reads only the messages that
-// no snapshot before had in common with it: a folder of snapshots is listed with their
-// sizes.
+// Size returns the length of a snapshot in a form. For JSON, it caches the lengths of messages,
+// so that listing a directory of snapshots reads each message only once.
 func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64, error) {
 	if form == Markdown {
 		info, err := m.store.Info(ctx, id)
@@ -47,7 +46,7 @@ func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64,
 	return int64(total), err
 }
 
-// A length counts what is written to it.
+// A length counts the bytes written to it.
 type length int64
 
 func (l *length) Write(p []byte) (int, error) {
@@ -55,18 +54,18 @@ func (l *length) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A lengthKey stands for all that a message's JSON in a snapshot depends on.
+// A lengthKey identifies everything that a message's JSON in a snapshot depends on.
 type lengthKey struct {
-	json string // the id of the stored message
+	json string // id of the stored message
 	link string // as shown
 	side string // of a conflict
 }
 
-// maxLengths bounds the messages whose lengths are remembered, twice.
+// maxLengths is the maximum size of each of the two maps in lengths.
 const maxLengths = 1 << 16
 
-// lengths remembers the lengths of messages as JSON: the newest ones, and those before
-// that were used since.
+// lengths caches the lengths of messages as JSON. When young is full, it becomes old, and entries
+// of old survive only if they are used.
 type lengths struct {
 	mu         sync.Mutex
 	young, old map[lengthKey]int
@@ -86,7 +85,7 @@ func (l *lengths) get(key lengthKey) (int, bool) {
 
 func (l *lengths) put(key lengthKey, n int) {
 	if key.json == "" {
-		return // not stored: nothing identifies it
+		return // without a stored blob, nothing identifies the message
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +99,7 @@ func (l *lengths) keep(key lengthKey, n int) {
 	l.young[key] = n
 }
 
-// key returns what the JSON of message k depends on.
+// key returns the key for the JSON length of message k.
 func (s *shownSnapshot) key(k int) lengthKey {
 	e := s.view.live.At(k)
 	key := lengthKey{json: e.JSON.ID}

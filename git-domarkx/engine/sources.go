@@ -12,40 +12,38 @@ import (
 	"strings"
 )
 
-// A source is what is remembered of a document that was imported here.
+// A source records an imported document.
 type source struct {
 	Session  string `json:"session"`
-	Snapshot string `json:"snapshot"`        // the one that its last import made
-	Digest   string `json:"digest"`          // SHA-256 of the document and what it includes, in hexadecimal
+	Snapshot string `json:"snapshot"`        // created by the last import
+	Digest   string `json:"digest"`          // SHA-256 of the document and its includes, in hexadecimal
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
-	// Growth tells how to read what the document grows by; nil when it must be read anew.
+	// Growth describes how to continue reading the document; nil if it must be read in full.
 	Growth *growth `json:"growth,omitempty"`
-	// Beside are the files that the document's messages name ([format.Companions]), by
-	// path.
+	// Beside holds the files that the document's messages name ([format.Companions]), by path.
 	Beside map[string]besideFile `json:"beside,omitempty"`
-	// Before is what was remembered before. It still holds when the sessions were
-	// not moved after this was written, because somebody killed the import.
+	// Before is the previous record. It is still valid if the import was killed before the
+	// sessions moved.
 	Before *source `json:"before,omitempty"`
 }
 
-// sources remembers, on this machine, which session which file became: by the
-// file's absolute path, or "-:NAME" for a document from standard input, or what the
-// document says of itself ([format.Identity]) behind the name of its format. It is a
-// help, not the truth: without it a file is recognised by the session's name and
-// source_file.
+// sources records which documents became which sessions on this machine. The key is the absolute
+// path of the file, "-:NAME" for standard input, or the format name and the document's identity
+// ([format.Identity]). It is only a cache: without it, a document is recognized by its session's
+// name and source_file.
 type sources struct {
 	path   string
 	byPath map[string]source
 	dirty  bool
 
-	suffixes map[string]map[string]bool // of branches, by the key of their document; see branchKey
+	suffixes map[string]map[string]bool // suffixes of branches, by the key of their document; see branchKey
 }
 
-// branchKey is the key of a branch of a document.
+// branchKey returns the key of a branch of a document.
 func branchKey(document, suffix string) string { return document + "\n" + suffix }
 
-// index notes which branches a key may be of. No session's name begins with the dot of a
-// suffix.
+// index adds the branches that a key may denote. Suffixes start with a dot, and session names do
+// not.
 func (s *sources) index(key string) {
 	for at := range key {
 		if !strings.HasPrefix(key[at:], "\n.") {
@@ -59,12 +57,12 @@ func (s *sources) index(key string) {
 	}
 }
 
-// branches returns the suffixes of the branches that a document had.
+// branches returns the suffixes of a document's known branches.
 func (s *sources) branches(document string) []string {
 	return slices.Sorted(maps.Keys(s.suffixes[document]))
 }
 
-// hasKey reports whether a document is known, under whatever name the user gave it.
+// hasKey reports whether a document is known under any name that the user gave it.
 func (s *sources) hasKey(key string) bool {
 	for known := range s.byPath {
 		if rest, ok := strings.CutPrefix(known, key); ok && (rest == "" || rest[0] == '\n') {
@@ -84,7 +82,7 @@ func openSources(stateDir string) (*sources, error) {
 		return nil, fmt.Errorf("reading the record of imports: %w", err)
 	}
 	if json.Unmarshal(data, &s.byPath) != nil {
-		s.byPath = map[string]source{} // damaged: as good as lost
+		s.byPath = map[string]source{} // damaged: treat it as missing
 	}
 	for key := range s.byPath {
 		s.index(key)
@@ -92,7 +90,7 @@ func openSources(stateDir string) (*sources, error) {
 	return s, nil
 }
 
-// set remembers a document instead of before, which is what held until now.
+// set replaces the record of a document. before is the record that was valid until now.
 func (s *sources) set(path string, now, before source) {
 	now.Before, before.Before = nil, nil
 	if old := s.byPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved &&
@@ -106,8 +104,8 @@ func (s *sources) set(path string, now, before source) {
 	s.index(path)
 }
 
-// save belongs into the update that it tells of, before the sessions move: what is
-// remembered of a move that did not happen is recognised, one that is missing not.
+// save must be called within the update, before the sessions move. A record of a move that did
+// not happen is detected later, but a missing record is not.
 func (s *sources) save() error {
 	if !s.dirty {
 		return nil
@@ -123,7 +121,7 @@ func (s *sources) save() error {
 	return nil
 }
 
-// sourceRenamed makes the files of a session follow its new name.
+// sourceRenamed changes the records of a session's files to its new name.
 func (m *SessionManager) sourceRenamed(from, to string) error {
 	s, err := openSources(m.around.StateDir)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// replaceFile is [atomicfile.Replace] for a file whose folder may be missing. It makes the
-// folder, private to the user.
+// replaceFile is like [atomicfile.Replace], but first creates a missing directory, private to the
+// user.
 func replaceFile(path string, data []byte) error {
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

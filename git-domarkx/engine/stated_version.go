@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// statedVersion returns the workspace_version that a document gives a message, and whether it
-// gives one. Anybody can write one, so it is not a link.
+// statedVersion returns the workspace_version that a document states for a message. Anybody can
+// write one, so it is not a link.
 func statedVersion(m domarkx.Message) (domarkx.Value, bool) {
 	for _, member := range m.Extra {
 		if member.Name == domarkx.WorkspaceVersion {
@@ -20,7 +20,7 @@ func statedVersion(m domarkx.Message) (domarkx.Value, bool) {
 	return domarkx.Value{}, false
 }
 
-// withoutStated returns a message without the workspace_version that a document gives it.
+// withoutStated returns a message without a stated workspace_version.
 func withoutStated(m domarkx.Message) domarkx.Message {
 	var extra []domarkx.Member
 	for _, member := range m.Extra {
@@ -32,8 +32,8 @@ func withoutStated(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// withStatedAsMetadata returns a message with the workspace_version that a document gives it
-// in its metadata, where Markdown has a place for it.
+// withStatedAsMetadata moves the workspace_version that a document states for a message to its
+// metadata, which Markdown can represent.
 func withStatedAsMetadata(m domarkx.Message) domarkx.Message {
 	stated, ok := statedVersion(m)
 	if !ok {
@@ -49,7 +49,7 @@ func withStatedAsMetadata(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// withoutStatedMetadata undoes withStatedAsMetadata.
+// withoutStatedMetadata reverses withStatedAsMetadata.
 func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
 	var members []domarkx.Member
 	for _, member := range m.Metadata.Members() {
@@ -64,7 +64,7 @@ func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// keepStated does the same to a message of a document, of which it keeps the bytes.
+// keepStated does the same for a message of a document and keeps the message's bytes.
 func keepStated(m *domarkx.WrittenMessage) {
 	if _, ok := statedVersion(m.Message); !ok {
 		return
@@ -75,21 +75,21 @@ func keepStated(m *domarkx.WrittenMessage) {
 	m.Message = withStatedAsMetadata(m.Message)
 }
 
-// statedLinks makes links of the versions that a document states.
+// statedLinks turns the versions that a document states into links.
 type statedLinks struct {
 	workspace string
-	versions  map[string]bool // of the workspace
-	accepted  map[int]string  // by message: what was taken out of it, to be its link
-	missing   []error         // versions of which no link can be made
-	reported  map[string]bool // those
+	versions  map[string]bool // the versions of the workspace
+	accepted  map[int]string  // by message: the stated version that becomes its link
+	missing   []error         // a warning for each version that cannot be linked
+	reported  map[string]bool // the versions in missing
 }
 
 func newStatedLinks(workspace string, versions map[string]bool) *statedLinks {
 	return &statedLinks{workspace: workspace, versions: versions, accepted: map[int]string{}, reported: map[string]bool{}}
 }
 
-// accepts reports whether a link can be made of what a document states of message j. It
-// remembers what is not found.
+// accepts reports whether the version that a document states for message j can be linked. It adds
+// a warning if not.
 func (s *statedLinks) accepts(j int, stated domarkx.Value) bool {
 	if s.versions[stated.Text()] {
 		return true
@@ -101,7 +101,7 @@ func (s *statedLinks) accepts(j int, stated domarkx.Value) bool {
 	return false
 }
 
-// of returns the version that message j is to be linked to; "" for none.
+// of returns the version to link to message j, or "" for none.
 func (s *statedLinks) of(j int, m domarkx.Message) string {
 	if s == nil {
 		return ""
@@ -118,9 +118,9 @@ func (s *statedLinks) of(j int, m domarkx.Message) string {
 	return ""
 }
 
-// settleStated takes the workspace_version out of the messages of a document that is in memory
-// where it becomes a link, or the same message of the base has that link. Elsewhere it becomes
-// metadata.
+// settleStated removes a workspace_version from the messages of a document in memory if it
+// becomes a link, or if the same message of the base has that link. Otherwise it moves the
+// version to the metadata.
 func (e *edition) settleStated(ctx context.Context) error {
 	var known map[linkedText]bool
 	for j := range e.doc.Conversation {
@@ -156,7 +156,7 @@ func (e *edition) settleStated(ctx context.Context) error {
 	return nil
 }
 
-// A linkedText is what a message says, and the version that it is linked to.
+// A linkedText identifies a message by its content and link.
 type linkedText struct {
 	link string
 	text [sha256.Size]byte
@@ -182,8 +182,8 @@ func (e *edition) linkedTexts(ctx context.Context) (map[linkedText]bool, error) 
 	return known, nil
 }
 
-// linkFor returns the version that message j of the document is to be linked to, as the user
-// or its home asks; "" for none.
+// linkFor returns the version that the user or the document's home requests as the link of
+// message j, or "" for none.
 func (e *edition) linkFor(j int, m domarkx.Message) string {
 	if v := e.stated.of(j, m); v != "" {
 		return v
@@ -191,8 +191,7 @@ func (e *edition) linkFor(j int, m domarkx.Message) string {
 	return e.linker.link(m)
 }
 
-// linksMore reports whether messages of the base, which the document leaves as they are, are
-// to be linked.
+// linksMore reports whether messages of the base that the document does not change get links.
 func (e *edition) linksMore(base domarkx.Entries) (bool, error) {
 	if e.linker == nil && e.stated == nil {
 		return false, nil
@@ -212,7 +211,7 @@ func (e *edition) linksMore(base domarkx.Entries) (bool, error) {
 	return false, nil
 }
 
-// noteLink remembers a version that the next snapshot links for the first time.
+// noteLink records a version that the next snapshot links for the first time.
 func (e *edition) noteLink(version string) string {
 	if version != "" && !e.linkedNow[version] {
 		if e.linkedNow == nil {

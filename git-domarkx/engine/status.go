@@ -6,21 +6,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Status is what deserves the user's attention.
+// Status holds what needs the user's attention.
 type Status struct {
 	Drafts  []Draft
 	Remotes []Divergence
 }
 
-// A Divergence is a session that is not the same here and at a remote.
+// A Divergence is a session that differs between this repository and a remote.
 type Divergence struct {
 	Name   string
 	Remote string
 	State  string // "ahead", "behind", "diverged", "removed here", "only there"
 }
 
-// Status returns drafts, and how the sessions stand to what the remotes were last
-// heard to have.
+// Status returns the drafts and the sessions that differ from the remotes as of the last contact.
 func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, error) {
 	var s Status
 	var err error
@@ -56,8 +55,8 @@ func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, 
 	return s, nil
 }
 
-// compare says how a tip here stands to that at a remote; within says whether one
-// commit is another or before it.
+// compare returns the state of a local tip relative to the tip on a remote. within reports
+// whether commit a is equal to b or an ancestor of it.
 func compare(ctx context.Context, within func(ctx context.Context, a, b string) (bool, error), local, tracked string) (string, error) {
 	switch {
 	case local == tracked:
@@ -84,7 +83,7 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 	return "diverged", nil
 }
 
-// Draft returns the draft of a session, if it has one.
+// Draft returns the draft of a session. ok is false if it has none.
 func (m *SessionManager) Draft(ctx context.Context, name string) (Draft, bool, error) {
 	drafts, err := m.around.Drafts.List(ctx)
 	for _, d := range drafts {
@@ -95,7 +94,7 @@ func (m *SessionManager) Draft(ctx context.Context, name string) (Draft, bool, e
 	return Draft{}, false, err
 }
 
-// A Finding is one thing that fsck, doctor or gc has to say.
+// A Finding is a result of fsck, doctor or gc.
 type Finding struct {
 	Severity string // "error", "warning" or "info"
 	What     string
@@ -103,8 +102,8 @@ type Finding struct {
 	Fix      string
 }
 
-// CheckSnapshot renders every message of a snapshot and compares it with the
-// digests that were recorded; a damaged one is a finding.
+// CheckSnapshot renders every message of a snapshot and compares it with the recorded digests. It
+// returns a finding for each damaged message.
 func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) ([]Finding, error) {
 	v, err := loadView(ctx, m.store, info.ID)
 	if err != nil {

@@ -12,26 +12,26 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// The states of workspaces, and of what runs in them, that a user may want to know.
+// The states of workspaces that are reported to the user.
 const (
-	StateLive        = "live"        // there are resources on this machine
-	StateDirty       = "dirty"       // they hold changes that are in no version
-	StateOutdated    = "outdated"    // the workspace has a newer version than they are, which the next call brings
-	StateBusy        = "busy"        // another process works with them
-	StateUntrusted   = "untrusted"   // the session is not run before it is trusted
-	StateInterrupted = "interrupted" // a call during which the program was killed, not recorded yet
-	StateSetup       = "setup"       // the setup script did not end well
+	StateLive        = "live"        // its resources exist on this machine
+	StateDirty       = "dirty"       // its resources have uncommitted changes
+	StateOutdated    = "outdated"    // a newer version exists; the next call loads it
+	StateBusy        = "busy"        // another process uses it
+	StateUntrusted   = "untrusted"   // the session must be trusted before it runs
+	StateInterrupted = "interrupted" // the program was killed during a call that is not recorded yet
+	StateSetup       = "setup"       // the setup script failed
 	StateLoading     = "loading"     // a version was loaded only in part
 )
 
-// A WorkspaceState is one thing to say of a workspace, or of a session that has one.
+// A WorkspaceState is one state of a workspace or of its session.
 type WorkspaceState struct {
 	State  string
-	Name   string // of the workspace, or of the session
+	Name   string // of the workspace or the session
 	Detail string
 }
 
-// WorkspaceStates tells what is live, changed, untrusted and interrupted. It runs
+// WorkspaceStates returns which workspaces are live, changed, untrusted or interrupted. It runs
 // nothing.
 func (m *SessionManager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error) {
 	states, err := m.instanceStates(ctx)
@@ -81,7 +81,7 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 			detail += r.ID
 		}
 		states = append(states, WorkspaceState{state, i.Name, detail})
-		if state == StateBusy { // what is half done is being done
+		if state == StateBusy { // another process is still working on it
 			continue
 		}
 		if i.Loading != "" {
@@ -94,7 +94,7 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 	return states, nil
 }
 
-// instanceState says what an instance is like, as far as its folders tell.
+// instanceState determines the state of an instance from its directories.
 func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
 	if i.Interrupted || i.Head == "" {
 		if busy, err := m.around.Workspaces.InUse(ctx, i.Name); err == nil && busy {
@@ -117,7 +117,7 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 		return StateBusy, nil
 	case ctx.Err() != nil:
 		return "", err
-	case err != nil: // why not, the next call says
+	case err != nil: // the next call reports why
 		return StateLive, nil
 	}
 	changed, err := live.Differs(ctx)
@@ -133,8 +133,8 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	return StateLive, nil
 }
 
-// untrusted returns the sessions that ask for resources and are not trusted, and those
-// without any that have something to run in what the repository shares.
+// untrusted returns the untrusted sessions that ask for resources, and those that run something
+// in the resources that the repository shares.
 func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error) {
 	list, listed := m.store.List(ctx)
 	if list == nil {
@@ -169,9 +169,8 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 	return states, nil
 }
 
-// runsInShared reports whether a session has something to run in the resources of
-// .domarkx.toml. A conversation alone, which could be given calls to run there, does not
-// count.
+// runsInShared reports whether a session runs something in the resources of .domarkx.toml. It
+// returns false for a plain conversation, even though calls could be added to it.
 func (m *SessionManager) runsInShared(ctx context.Context, info domarkx.Info, h domarkx.Header) (bool, error) {
 	added, err := m.addedTo(ctx, info.Name, h)
 	if err != nil || added == nil || added.Where != project.File {
@@ -181,7 +180,7 @@ func (m *SessionManager) runsInShared(ctx context.Context, info domarkx.Info, h 
 	return d != digestHeader(h, added), err
 }
 
-// WorkspaceFindings tells what calls and instances need a hand, for doctor.
+// WorkspaceFindings returns the calls and instances that need attention, for doctor.
 func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, error) {
 	states, err := m.WorkspaceStates(ctx)
 	if err != nil {
@@ -212,7 +211,7 @@ func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, erro
 	return append(append(found, orphans...), m.leftFindings(ctx)...), err
 }
 
-// orphans are instances of workspaces that are no more.
+// orphans returns findings for the instances of workspaces that no longer exist.
 func (m *SessionManager) orphans(ctx context.Context) ([]Finding, error) {
 	instances, err := m.around.Workspaces.Instances(ctx)
 	if err != nil {

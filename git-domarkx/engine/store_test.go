@@ -24,7 +24,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// TestMain keeps the user's Git configuration out of the tests.
+// TestMain isolates the tests from the user's Git configuration.
 func TestMain(m *testing.M) {
 	for key, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "TZ": "UTC",
@@ -34,8 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// clone is a repository with its manager, and a clock that goes on by a second
-// each time it is looked at.
+// A clone is a repository with its manager and a clock that advances by a second on each use.
 type clone struct {
 	*engine.SessionManager
 	t      *testing.T
@@ -47,12 +46,12 @@ type clone struct {
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
 	store      *gitstore.Store
-	decoded    int    // documents that can grow, read as a whole
-	messages   int    // of such documents that were made
-	reading    func() // called before one is
+	decoded    int    // number of full reads of growing documents
+	messages   int    // number of messages created from such documents
+	reading    func() // called before each read
 }
 
-// codecs are all, of which those of documents that can grow are counted.
+// codecs returns all codecs, with counters for those of growing documents.
 func (c *clone) codecs() []format.Codec {
 	codecs := all.Codecs()
 	for i, codec := range codecs {
@@ -79,13 +78,13 @@ func (c *clone) codecs() []format.Codec {
 	return codecs
 }
 
-// sharedMessages are messages of a transcript.
+// sharedMessages are the messages of a transcript.
 type sharedMessages interface {
 	format.Shared
 	format.Placed
 }
 
-// countedMessages count how often one is made.
+// countedMessages count how often a message is created.
 type countedMessages struct {
 	sharedMessages
 	made *int
@@ -105,7 +104,7 @@ func newClone(t *testing.T) *clone {
 	return openClone(t, dir, &settings{values: map[string][]string{}})
 }
 
-// openClone opens a repository with a manager of its own.
+// openClone opens a repository with its own manager.
 func openClone(t *testing.T, dir string, kept *settings) *clone {
 	t.Helper()
 	c := &clone{t: t, dir: dir, now: time.Unix(1_700_000_000, 0).UTC()}
@@ -133,11 +132,11 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 	return c
 }
 
-// settings keeps the local state in memory.
+// settings stores the local state in memory.
 type settings struct {
 	mu     sync.Mutex
 	values map[string][]string
-	adding func() // called before one is added
+	adding func() // called before a value is added
 }
 
 func (s *settings) All(_ context.Context, key string) ([]string, error) {
@@ -162,14 +161,14 @@ func (s *settings) Change(_ context.Context, key string, change func([]string) [
 	return nil
 }
 
-// versions is the repository as plugins want it.
+// versions adapts the repository for plugins.
 type versions struct{ *gitstore.Store }
 
 func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
 	return v.BeginVersion(ctx, base)
 }
 
-// drafts keeps drafts in memory.
+// drafts stores drafts in memory.
 type drafts map[string]engine.Draft
 
 func (d drafts) Put(_ context.Context, draft engine.Draft) error { d[draft.Name] = draft; return nil }
@@ -181,7 +180,7 @@ func (d drafts) List(context.Context) (list []engine.Draft, err error) {
 	return list, nil
 }
 
-// store is the repository as the engine wants it, without remotes.
+// store adapts the repository for the engine, without remotes.
 type store struct {
 	*gitstore.Store
 	engine.Remotes
@@ -226,7 +225,7 @@ func (c *clone) importFile(path string) engine.Saved {
 	return c.importOne(engine.ImportRequest{Paths: []string{path}})
 }
 
-// importMarkdown imports a file as Markdown, even when it holds no message.
+// importMarkdown imports a file as Markdown, even if it contains no message.
 func (c *clone) importMarkdown(path string) engine.Saved {
 	c.t.Helper()
 	return c.importOne(engine.ImportRequest{Paths: []string{path}, Format: string(engine.Markdown)})
@@ -293,7 +292,7 @@ func (c *clone) tip(name string) domarkx.Info {
 	return info
 }
 
-// fsck fails the test when Git or the engine finds damage.
+// fsck fails the test if Git or the engine finds damage.
 func (c *clone) fsck() {
 	c.t.Helper()
 	if out, err := exec.Command("git", "-C", c.dir, "fsck", "--strict").CombinedOutput(); err != nil || strings.Contains(string(out), "error") {
