@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A tally finds out, of messages that go by, what a commit says of them all. It holds a
-// few of them at once.
+// A tally computes what a commit records about its messages while they pass through it. It holds
+// only a few messages at a time.
 type tally struct {
 	ctx     context.Context
 	blobs   Blobs
@@ -18,28 +18,28 @@ type tally struct {
 	bytes   int64 // of the document as far as it was measured
 	count   int
 
-	measured []domarkx.Entry // the last of those that were measured, on which what follows depends
-	waiting  []domarkx.Entry // to be measured
-	held     int64           // bytes of content of those
-	within   int             // how many that follow are still within the bytes of one of those
+	measured []domarkx.Entry // the last measured messages, on which the size of the next ones depends
+	waiting  []domarkx.Entry // messages that are not measured yet
+	held     int64           // bytes of content in waiting
+	within   int             // number of following messages that are within the bytes of a waiting one
 
-	keeps bool             // the messages are kept, for they are few
-	room  int64            // bytes that they may have; negative for any number
-	kept  []*domarkx.Entry // with their ids when they are stored
+	keeps bool             // whether the messages are kept, because there are few
+	room  int64            // remaining bytes for kept messages; negative means no limit
+	kept  []*domarkx.Entry // with their ids after they are stored
 }
 
-// How many messages are measured at once, and how many bytes of their content, unless they
-// cannot be measured apart.
+// The number of messages that are measured together, and the bytes of their content. Messages
+// that cannot be measured separately may exceed both.
 const (
 	maxWaiting      = 512
 	maxWaitingBytes = 2 << 20
 )
 
-// maxKept is how many bytes of content a state has at most that is kept for a document
-// that continues it.
+// maxKept is the maximum content in bytes of a state that is kept for a later document that
+// continues it.
 const maxKept = 8 << 20
 
-// through returns the messages, and takes each when it is asked for.
+// through returns the messages of live and adds each to the tally when it is yielded.
 func (t *tally) through(live iter.Seq2[domarkx.Entry, error]) iter.Seq2[*domarkx.Entry, error] {
 	return func(yield func(*domarkx.Entry, error) bool) {
 		for entry, err := range live {
@@ -65,7 +65,7 @@ func (t *tally) add(entry *domarkx.Entry) error {
 	t.keep(entry, size)
 	t.waiting, t.held = append(t.waiting, *entry), t.held+size
 	t.within = max(t.within-1, entry.Layout.Span)
-	apart := t.within == 0 && t.headers[0].Includes == "" // else reading the included files would be repeated
+	apart := t.within == 0 && t.headers[0].Includes == "" // included files would be read again for every batch
 	if apart && (len(t.waiting) >= maxWaiting || t.held >= maxWaitingBytes) {
 		return t.measure()
 	}
@@ -73,7 +73,7 @@ func (t *tally) add(entry *domarkx.Entry) error {
 }
 
 func (t *tally) keep(entry *domarkx.Entry, size int64) {
-	const record = 400 // bytes, about, that an entry takes without its content
+	const record = 400 // approximate bytes of an entry without its content
 	if t.keeps && t.room >= 0 {
 		t.room -= size + record
 		t.keeps = t.room >= 0
@@ -83,8 +83,8 @@ func (t *tally) keep(entry *domarkx.Entry, size int64) {
 	}
 }
 
-// measure adds the size of the messages that wait: by how much the document is longer with
-// them. What is shown of a message can depend on the one before it.
+// measure adds the size of the waiting messages: the difference that they make to the size of the
+// document. The form of a message can depend on the one before it.
 func (t *tally) measure() error {
 	if t.count > len(t.waiting) {
 		n, err := t.sizeOf(t.measured)
@@ -101,7 +101,7 @@ func (t *tally) measure() error {
 	t.bytes += n
 	last := len(shown) - 1
 	if last >= 0 {
-		from := max(0, last-1-shown[last].Layout.Within) // one more, to see a conflict
+		from := max(0, last-1-shown[last].Layout.Within) // one more message, to detect a conflict
 		t.measured = append([]domarkx.Entry(nil), shown[from:]...)
 	}
 	t.waiting, t.held = t.waiting[:0], 0
@@ -116,8 +116,8 @@ func (t *tally) sizeOf(live []domarkx.Entry) (int64, error) {
 	return v.size(), nil
 }
 
-// size returns the size in bytes of the whole document as Markdown, when all messages went
-// by.
+// size returns the size in bytes of the whole document as Markdown. Call it after all messages
+// have passed through.
 func (t *tally) size() (int64, error) {
 	if len(t.waiting) > 0 || t.count == 0 {
 		if err := t.measure(); err != nil {

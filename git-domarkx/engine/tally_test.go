@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestSizeOfLongDocuments: what is recorded as the size of a document is how long it is shown,
-// however its author wrote it and wherever it is measured in parts. Showing it compares them.
+// TestSizeOfLongDocuments: the recorded size of a document equals the length of its Markdown,
+// regardless of how its author wrote it and where measuring splits it. Showing the document
+// compares the two.
 func TestSizeOfLongDocuments(t *testing.T) {
 	for name, form := range map[string][]string{
 		"canonical":     {"\n## user\n\nMessage %d.\n"},
@@ -35,7 +36,7 @@ func TestSizeOfLongDocuments(t *testing.T) {
 	}
 }
 
-// TestSizeWithIncludes: messages that come out of one include are measured together.
+// TestSizeWithIncludes: messages from the same include are measured together.
 func TestSizeWithIncludes(t *testing.T) {
 	c := newClone(t)
 	var part strings.Builder

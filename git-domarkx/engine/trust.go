@@ -10,25 +10,25 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The states of a session's trust.
+// The states of trust in a session.
 const (
 	Trusted   = "trusted"
 	Untrusted = "untrusted"
 )
 
-// An UntrustedError says that something would run that the user has not trusted.
+// An UntrustedError means that something would run that the user has not trusted.
 type UntrustedError struct {
 	Session string
 	Listing []Runs // what would run
 }
 
-// Error says what to do.
+// Error returns a message that says what to do.
 func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, e.Session)
 }
 
-// IsTrusted reports whether the user trusts all that a session's snapshot can run.
-// Where nothing can run there is nothing to trust.
+// IsTrusted reports whether the user trusts everything that a snapshot can run. A snapshot that
+// runs nothing is trusted.
 func (m *SessionManager) IsTrusted(ctx context.Context, info domarkx.Info) (bool, error) {
 	d, err := m.digest(ctx, info)
 	if err != nil {
@@ -45,7 +45,7 @@ func (m *SessionManager) trusts(ctx context.Context, d trustDigest) (bool, error
 	return hasTrust(values, d), err
 }
 
-// hasTrust reports whether a digest is among the values of trustKey.
+// hasTrust reports whether the values of trustKey contain a digest.
 func hasTrust(values []string, d trustDigest) bool {
 	return slices.ContainsFunc(values, func(value string) bool {
 		digest, _, _ := strings.Cut(value, " ")
@@ -55,8 +55,8 @@ func hasTrust(values []string, d trustDigest) bool {
 
 func trustValue(d trustDigest, session string) string { return d.String() + " " + session }
 
-// Trust records that the user trusts all that a snapshot of a session can run, of
-// which the user was shown the listing. Nothing is trusted while .domarkx.toml is wrong.
+// Trust records that the user trusts everything that a snapshot can run. The caller must have
+// shown the listing to the user. It returns an error if .domarkx.toml is invalid.
 func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	if err := m.checkAdded(ctx, info); err != nil {
 		return err
@@ -68,37 +68,36 @@ func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	return m.recordTrust(ctx, d, info.Name)
 }
 
-// recordTrust records trust in what a session runs, unless some of was, which it follows
-// from, is not trusted any more.
+// recordTrust records trust in what a session runs. The trust is based on the digests in was: if
+// the user no longer trusts one of them, recordTrust does nothing.
 func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string, was ...trustDigest) error {
 	if d.empty() {
 		return nil
 	}
 	value := trustValue(d, session)
 	return m.around.Local.Change(ctx, trustKey, func(values []string) []string {
-		if slices.Contains(values, value) || !allTrusted(values, was) { // one of another session goes when that changes
+		if slices.Contains(values, value) || !allTrusted(values, was) { // keep the entries of other sessions, which are removed separately
 			return values
 		}
 		return append(values, value)
 	})
 }
 
-// allTrusted reports whether all of some digests are trusted.
+// allTrusted reports whether all given digests are trusted or empty.
 func allTrusted(values []string, all []trustDigest) bool {
 	return !slices.ContainsFunc(all, func(d trustDigest) bool { return !d.empty() && !hasTrust(values, d) })
 }
 
-// Revoke takes back the trust in what a session can run, and in what it could run
-// when it was trusted. When it returns, that is durable, and no change that another process
-// is making extends the trust any more. It returns what holds now: a session of which
-// nothing can run stays trusted.
+// Revoke removes the trust in what a session runs and ran when it was trusted. When it returns,
+// the removal is durable, and changes in progress in other processes cannot extend the trust. It
+// returns the resulting state: a session that runs nothing stays trusted.
 func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
 	info, err := m.store.Tip(ctx, name)
 	if err != nil {
 		return "", m.unknown(ctx, name, err)
 	}
 	info.Name = name
-	d, unknown := m.digest(ctx, info) // what is recorded for the session goes all the same
+	d, unknown := m.digest(ctx, info) // on error, still remove the entries of the session
 	err = m.around.Local.Change(ctx, trustKey, func(values []string) []string {
 		return slices.DeleteFunc(values, func(value string) bool {
 			digest, session, _ := strings.Cut(value, " ")
@@ -114,9 +113,9 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 	return Untrusted, nil
 }
 
-// extendTrust extends the trust in a session over a change that the user made, when
-// all the snapshots that it was made from were trusted. The change is made by then:
-// a kill in between leaves a session that is not trusted.
+// extendTrust extends the trust in a session to a change by the user, if all snapshots that the
+// change was made from are trusted. The change is already stored: if the process is killed now,
+// the session is untrusted.
 func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
 	was, err := m.digestEach(ctx, before)
 	if err != nil {
@@ -129,7 +128,7 @@ func (m *SessionManager) extendTrust(ctx context.Context, after domarkx.Info, be
 	return m.growTrust(ctx, now, after.Name, was...)
 }
 
-// digestEach returns the digests of snapshots.
+// digestEach returns the digests of several snapshots.
 func (m *SessionManager) digestEach(ctx context.Context, all []domarkx.Info) ([]trustDigest, error) {
 	digests := make([]trustDigest, len(all))
 	for i, info := range all {
@@ -141,9 +140,9 @@ func (m *SessionManager) digestEach(ctx context.Context, all []domarkx.Info) ([]
 	return digests, nil
 }
 
-// growTrust records trust in what a session runs after a change of the user, when all of
-// was, which it ran before, is trusted then. That stays trusted, for a rewind and for others
-// of the same content.
+// growTrust records trust in what a session runs after a change by the user, if everything that
+// it ran before (was) is trusted. The trust in was remains, for rewinds and for other sessions
+// with the same content.
 func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session string, was ...trustDigest) error {
 	if now.empty() {
 		return nil
@@ -160,10 +159,10 @@ func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session
 	})
 }
 
-// keptTrust is for how many of the texts that a session had it stays trusted.
+// keptTrust is the number of states of a session for which trust is kept.
 const keptTrust = 20
 
-// forgetOldTrust bounds what is kept for a session, the newest last.
+// forgetOldTrust removes the oldest values of a session until at most keptTrust remain.
 func forgetOldTrust(values []string, session string) []string {
 	of := func(value string) bool {
 		_, name, _ := strings.Cut(value, " ")
@@ -184,10 +183,10 @@ func forgetOldTrust(values []string, session string) []string {
 	})
 }
 
-// keepTrust lets a session be trusted that is to have this state, which has nothing to
-// run but the beginning of what a trusted snapshot runs: after a rewind, or as a fork.
-// Trust in the snapshot stays, so that the rewind can be undone. The session moves
-// afterwards: no kill in between leaves one that is not trusted.
+// keepTrust extends the trust in the snapshot before to a state that runs only the beginning of
+// what the snapshot runs, after a rewind or in a fork. The trust in the snapshot remains, so that
+// the rewind can be undone. keepTrust must be called before the session moves, so that a process
+// killed in between does not leave it untrusted.
 func (m *SessionManager) keepTrust(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
 	held, err := m.IsTrusted(ctx, before)
 	if err != nil || !held {
@@ -211,9 +210,9 @@ func (m *SessionManager) keepTrust(ctx context.Context, name string, state *doma
 	return m.recordTrust(ctx, now, name, was)
 }
 
-// digestsAlone returns the digests of a snapshot as a session of another name has
-// them that nothing is added to: none where something is. Who trusts a session in a
-// workspace of another one trusts what its own document says as well.
+// digestsAlone returns the digests that a snapshot would have under another session name, if
+// nothing is added to that session, and none otherwise. A user who trusts a session that works in
+// another session's workspace also trusts its own document.
 func (m *SessionManager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]trustDigest, error) {
 	h, err := m.header(ctx, info.ID)
 	if err != nil {

@@ -10,19 +10,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// digestFile is where the digest of a session's newest snapshot is kept, so that
-// trust in a long session is found out without reading it.
+// digestFile returns the path of the file that caches the digest of a session's newest snapshot,
+// so that a trust check does not read long sessions.
 func (m *SessionManager) digestFile(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(m.around.StateDir, "trust", hex.EncodeToString(sum[:16]))
 }
 
-// A knownDigest is the digest of a snapshot, which holds as long as what runs besides
-// the document is the same.
+// A knownDigest is the cached digest of a snapshot. It is valid as long as what runs besides the
+// document (besides) does not change.
 type knownDigest struct{ digest, besides trustDigest }
 
-// knownDigest returns the digest of a snapshot when it is the one that was looked
-// at last.
+// knownDigest returns the cached digest of a snapshot. ok is false if it is not cached.
 func (m *SessionManager) knownDigest(info domarkx.Info) (k knownDigest, ok bool) {
 	data, err := os.ReadFile(m.digestFile(info.Name))
 	if err != nil {
@@ -35,14 +34,14 @@ func (m *SessionManager) knownDigest(info domarkx.Info) (k knownDigest, ok bool)
 	return k, k.digest.parse(words[1]) && k.besides.parse(words[2])
 }
 
-// parse reads a digest in hexadecimal, and reports whether it is one.
+// parse parses a digest in hexadecimal and reports whether it is valid.
 func (d *trustDigest) parse(s string) bool {
 	data, err := hex.DecodeString(s)
 	return err == nil && copy(d[:], data) == len(d) && len(data) == len(d)
 }
 
-// rememberDigest keeps the digest of a snapshot. Where that is impossible, and when
-// a power cut takes it, it is made again the next time.
+// rememberDigest caches the digest of a snapshot. It ignores errors, because a missing digest is
+// computed again.
 func (m *SessionManager) rememberDigest(info domarkx.Info, k knownDigest) {
 	path := m.digestFile(info.Name)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
@@ -58,8 +57,7 @@ func (m *SessionManager) rememberDigest(info domarkx.Info, k knownDigest) {
 	}
 }
 
-// digestGoesOn remembers the digest of a snapshot that can run what the one before
-// it can, when that is known.
+// digestGoesOn copies the cached digest to a later snapshot that runs the same.
 func (m *SessionManager) digestGoesOn(before, after domarkx.Info) {
 	if k, ok := m.knownDigest(before); ok {
 		after.Name = before.Name

@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A trustDigest stands for all of a session that can run, in order. It is a chain
-// with a link for each message, so that it goes on where a session does. The zero
-// digest is that of a session of which nothing can run.
+// A trustDigest identifies everything that a session can run, in order. It is a hash chain with a
+// link for each message, so that it can be extended when the session grows. A session that runs
+// nothing has the zero digest.
 type trustDigest [sha256.Size]byte
 
 func (d trustDigest) String() string { return hex.EncodeToString(d[:]) }
@@ -19,7 +19,7 @@ func (d trustDigest) String() string { return hex.EncodeToString(d[:]) }
 // empty reports whether nothing can run.
 func (d trustDigest) empty() bool { return d == trustDigest{} }
 
-// with returns the digest of what d stands for and, after it, parts.
+// with returns the digest extended by parts.
 func (d trustDigest) with(kind string, parts ...string) trustDigest {
 	h := sha256.New()
 	h.Write([]byte("domarkx trust 1\n"))
@@ -33,8 +33,8 @@ func (d trustDigest) with(kind string, parts ...string) trustDigest {
 	return trustDigest(h.Sum(nil))
 }
 
-// digestHeader returns the digest of what a header says about running: the
-// engine, the resources and the setup script; and of what runs besides.
+// digestHeader returns the digest of what a header runs: the engine, the resources and the setup
+// script, and of what runs in addition.
 func digestHeader(h domarkx.Header, added *Runs) trustDigest {
 	var d trustDigest
 	for _, name := range []string{configEngine, configImage, configWorkspace} {
@@ -51,8 +51,7 @@ func digestHeader(h domarkx.Header, added *Runs) trustDigest {
 	return d
 }
 
-// message returns the digest with a message more. What came of its calls does not
-// change it.
+// message returns the digest extended by a message. The results of its calls do not count.
 func (d trustDigest) message(m domarkx.Message) trustDigest {
 	if m.Role != domarkx.Assistant {
 		return d
@@ -76,9 +75,8 @@ func digestDocument(doc *domarkx.Document, added *Runs) trustDigest {
 	return d
 }
 
-// digests returns the digests of a session's snapshot: of what its header says, and
-// then of that with one message more after the other that can run something. The last
-// is that of the whole snapshot.
+// digests returns the digests of a snapshot: first that of its header, then that after each
+// message that can run something. The last one is the digest of the whole snapshot.
 func (m *SessionManager) digests(ctx context.Context, info domarkx.Info) ([]trustDigest, error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
@@ -87,8 +85,8 @@ func (m *SessionManager) digests(ctx context.Context, info domarkx.Info) ([]trus
 	return m.digestsOf(ctx, info.Name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return loadMessage(ctx, m.store, e) })
 }
 
-// digestsOf returns the digests of a state of a session, also of one that is not stored
-// yet. The messages of the assistant are asked for by number.
+// digestsOf is like digests for a state, which need not be stored. It calls message for the
+// messages of the assistant.
 func (m *SessionManager) digestsOf(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) ([]trustDigest, error) {
 	h, err := loadHeader(ctx, m.store, state.Headers)
 	if err != nil {
@@ -114,7 +112,7 @@ func (m *SessionManager) digestsOf(ctx context.Context, session string, state *d
 	return all, nil
 }
 
-// digestState is the last of digestsOf.
+// digestState returns the last digest of digestsOf.
 func (m *SessionManager) digestState(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) (trustDigest, error) {
 	all, err := m.digestsOf(ctx, session, state, message)
 	if err != nil {
@@ -123,13 +121,13 @@ func (m *SessionManager) digestState(ctx context.Context, session string, state 
 	return all[len(all)-1], nil
 }
 
-// digest returns the digest of a session's snapshot.
+// digest returns the digest of a snapshot.
 func (m *SessionManager) digest(ctx context.Context, info domarkx.Info) (trustDigest, error) {
 	d, _, err := m.digestWith(ctx, info)
 	return d, err
 }
 
-// digestWith also returns that of what runs besides the document.
+// digestWith returns the digest of a snapshot and the digest of what runs besides its document.
 func (m *SessionManager) digestWith(ctx context.Context, info domarkx.Info) (d, besides trustDigest, err error) {
 	h, err := m.header(ctx, info.ID)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// trustAppended extends the trust in a session over a message that the user appends;
-// before has no id for a session that is not there. Where the session has not moved yet, no
-// kill leaves one that is not trusted; trust in what does not come does no harm. Its cost
-// does not grow with the session where the trust was looked at last at its end.
+// trustAppended extends the trust in a session to a message that the user appends. before.ID is
+// empty for a new session. It is called before the session moves, so that a process killed in
+// between does not leave it untrusted; trust in a message that is never stored does no harm. The
+// cost does not grow with the session if the digest of before is cached.
 func (m *SessionManager) trustAppended(ctx context.Context, before, after domarkx.Info, msg domarkx.Message) error {
 	before.Name = after.Name
 	runs := msg.Role == domarkx.Assistant && len(runnable(msg)) > 0
@@ -37,8 +37,8 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 	return m.growTrust(ctx, now, after.Name, d)
 }
 
-// trustNew trusts a session that the user begins with a message that can run, unless it
-// works in what others share and the user has not seen.
+// trustNew trusts a new session that the user starts with a message that runs something, unless
+// it works in shared resources that the user has not trusted.
 func (m *SessionManager) trustNew(ctx context.Context, name string, msg domarkx.Message) error {
 	h := domarkx.NewHeader()
 	added, err := m.addedTo(ctx, name, h)
@@ -52,10 +52,9 @@ func (m *SessionManager) trustNew(ctx context.Context, name string, msg domarkx.
 	return m.growTrust(ctx, d.message(msg), name, d)
 }
 
-// trustSaved extends the trust in a session over a document that the user saves, when
-// what the document was made from is trusted, and so is what the session held before. A
-// session that a save makes has nothing that was trusted before. A save that is merged is
-// stored by then; else the session has not moved yet.
+// trustSaved extends the trust in a session to a document that the user saves, if the base of the
+// document and the session's state before are trusted. It does nothing for a new session. A
+// merged save is already stored; otherwise the session has not moved yet.
 func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base string, doc *domarkx.Document) error {
 	if !saved.Changed || base == "" || saved.before.ID == "" {
 		return nil
@@ -89,7 +88,7 @@ func (m *SessionManager) trustSaved(ctx context.Context, saved Saved, base strin
 	return m.growTrust(ctx, now, saved.Name, was...)
 }
 
-// unextended is the error that a change is stored, but not the trust in it.
+// unextended returns an error that a change was stored but the trust in it was not.
 func unextended(session string, err error) error {
 	if err == nil {
 		return nil

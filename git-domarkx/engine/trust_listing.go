@@ -7,16 +7,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Runs is something of a session that can run.
+// Runs describes one thing that a session can run.
 type Runs struct {
-	Where string // such as "message 3", "setup script", "workspace"
+	Where string // such as "message 3", "setup script" or "workspace"
 	What  string // such as the language and name of a block
-	Text  string // all of it
+	Text  string // the complete text
 }
 
-// Listing returns what a session's snapshot can run, in order: what it configures, what
-// its repository adds to that, the setup script, and the calls and named code blocks of
-// its assistant's messages.
+// Listing returns everything that a snapshot can run, in order: its configuration, what the
+// repository adds, the setup script, and the calls and named code blocks of the assistant's
+// messages.
 func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
 	if err := m.readProject(); err != nil {
 		return nil, err

@@ -8,15 +8,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// TestTrustGrowsFirst has changes of the user that extend the trust in a session: by the
-// time at which a session moves, it is trusted, so that no kill leaves one that is not.
+// TestTrustGrowsFirst makes changes that extend the trust in a session. The trust must be
+// recorded before the session moves, so that a process killed in between does not leave it
+// untrusted.
 func TestTrustGrowsFirst(t *testing.T) {
 	c := newClone(t)
 	ctx := t.Context()
 	call := func(text string) string {
 		return "```tool-call\n{\"resource\": \"notes\", \"tool\": \"" + text + "\", \"arguments\": {}}\n```\n"
 	}
-	var moved []string // sessions that were another when trust was added
+	var moved []string // sessions that had moved before their trust was recorded
 	watch := func(name string) func() {
 		before, err := c.Resolve(ctx, revision(t, name))
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -67,7 +68,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 	}
 	check("save", "s")
 
-	// Trust in what the session was is forgotten some day.
+	// Only the latest trust remains: older entries are removed eventually.
 	values := c.settings.values["trust"]
 	c.settings.values["trust"] = values[len(values)-1:]
 	c.settings.adding = watch("s")
@@ -98,8 +99,8 @@ func revision(t *testing.T, s string) engine.Revision {
 	return r
 }
 
-// TestRevokeDuringCall revokes trust in a session while one of its calls is made: that the
-// call is recorded does not extend the trust again.
+// TestRevokeDuringCall revokes the trust in a session during one of its calls. Recording the call
+// must not extend the trust again.
 func TestRevokeDuringCall(t *testing.T) {
 	c := newClone(t)
 	ctx := t.Context()

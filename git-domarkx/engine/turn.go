@@ -11,18 +11,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A CallReport is what became of one call.
+// A CallReport is the result of one call.
 type CallReport struct {
-	Message  int // of the session, from 0
+	Message  int // index in the session, from 0
 	Index    int // of the call among those of the message, from 0
 	Resource string
-	Tool     string // the language of a block of code
+	Tool     string // for a code block, its language
 	Outcome
 	// WorkspaceVersion is the version of the workspace after the call.
 	WorkspaceVersion string
 }
 
-// at completes the report of a call that was recorded there, unless there was an error.
+// at adds the location of a recorded call to its report. If err is nil, it returns p.untrusted.
 func (r CallReport) at(p place, err error) (CallReport, error) {
 	r.Message, r.Index = p.message, p.index
 	if err == nil {
@@ -31,43 +31,43 @@ func (r CallReport) at(p place, err error) (CallReport, error) {
 	return r, err
 }
 
-// A target is a call that is to be made, and where its outcome is recorded.
+// A target is a call to make, and describes where to record its outcome.
 type target struct {
 	journalled
 	operation string
-	prune     bool // the results behind it are of calls on a state that is no more
+	prune     bool // remove the results of later calls, which ran on an outdated state
 }
 
-// A place is where an outcome was recorded.
+// A place is the location at which an outcome was recorded.
 type place struct {
-	message   int   // of the session
-	index     int   // of the call among those of the message
-	untrusted error // why trust in the session did not grow over a message that the call became
+	message   int   // index in the session
+	index     int   // index of the call among those of the message
+	untrusted error // why trust did not grow to cover a message created for the call
 }
 
-// A making is a call that was made, before it is recorded.
+// A making is a call that was made and is not recorded yet.
 type making struct {
 	resource, tool string
 	result         domarkx.Result
 	err            error
 }
 
-// perform makes a call: it is noted before it starts, what changed before it becomes
-// a version of its own, and its outcome, the version after it and the link to that
-// are stored in one update. The error is what kept it from being recorded; that a
-// call itself failed stands in the report.
+// perform makes and records a call. It writes a journal entry before the call starts and commits
+// earlier changes as a separate version. Then it stores the outcome, the new version and the link
+// in one update. An error means that the call was not recorded; a failure of the call itself is
+// in the report.
 func (b *bench) perform(ctx context.Context, t target, call func(context.Context) making) (CallReport, error) {
 	t.Workspace, t.Process = b.workspace, os.Getpid()
 	if err := b.commitChanges(ctx); err != nil && ctx.Err() != nil {
 		return CallReport{}, err
-	} // else the call may be what takes away a file that cannot be kept; if not, its record says so
+	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
 	journal := b.m.journal()
 	if err := journal.begin(t.journalled); err != nil {
 		return CallReport{}, err
 	}
 	made := call(ctx)
 	ended := context.Cause(ctx)
-	ctx = context.WithoutCancel(ctx) // what was done is recorded, also when the user ends the program
+	ctx = context.WithoutCancel(ctx) // record the outcome even if the user ends the program
 	t.Resource, t.Tool = made.resource, made.tool
 	outcome := Outcome{OK: true, Result: made.result.Value}
 	switch {
@@ -83,7 +83,7 @@ func (b *bench) perform(ctx context.Context, t target, call func(context.Context
 	return report, errors.Join(journal.end(t.journalled), ended)
 }
 
-// record stores the outcome of a call with the version that it left.
+// record stores the outcome of a call and the resulting version.
 func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachment io.ReadCloser) (CallReport, error) {
 	report := CallReport{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
 	var output *os.File
@@ -99,7 +99,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 	if err != nil {
 		if outcome.OK {
 			outcome = Outcome{Code: domarkx.CodeFailed, Message: fmt.Sprintf("the call was made, but what it left cannot be kept: %v", err)}
-		} else { // that it failed, or was interrupted, stays what the record says first
+		} else { // keep the original failure or interruption first
 			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
 		}
 		report.Outcome = outcome
@@ -140,8 +140,7 @@ func attach(ctx context.Context, tx Tx, output *os.File) (domarkx.Attachment, er
 	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
 }
 
-// toolOf is the tool of a call as a version's commit names it: none for a block of
-// code.
+// toolOf returns the tool name for the commit of a version; "" for a block of code.
 func toolOf(t target) string {
 	if t.Block.Language == toolCall {
 		return t.Tool
@@ -157,8 +156,7 @@ func callSubject(t target) string {
 	return fmt.Sprintf("call %s of %s", what, t.Session)
 }
 
-// recordInterrupted records the calls on this workspace during which a program was
-// killed.
+// recordInterrupted records the calls in this workspace whose process was killed.
 func (b *bench) recordInterrupted(ctx context.Context) error {
 	journal := b.m.journal()
 	begun, err := journal.list()
@@ -186,8 +184,7 @@ func (b *bench) recordInterrupted(ctx context.Context) error {
 	return nil
 }
 
-// isRecorded reports whether the outcome of a call is in its session, or the
-// session is gone.
+// isRecorded reports whether the outcome of a call is in its session, or the session was removed.
 func (b *bench) isRecorded(ctx context.Context, c journalled) (bool, error) {
 	tip, err := b.m.store.Tip(ctx, c.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -219,14 +216,14 @@ func (b *bench) isRecorded(ctx context.Context, c journalled) (bool, error) {
 	return false, nil
 }
 
-// ownMessage is the id of the message that a call becomes whose own message went
-// away, or says something else by now.
+// ownMessage returns the id of the message to create for a call if its original message was
+// removed or changed.
 func ownMessage(c journalled) domarkx.ID {
 	return domarkx.DeriveID(0, []byte("call"), c.Message[:], []byte{byte(c.Index >> 8), byte(c.Index)}, []byte(c.Block.Text))
 }
 
-// stepAt finds a call among those of its message: where it was, or else, when calls
-// came or went before it, the only one that is the same.
+// stepAt finds a call in its message: at its index, or else the only identical call, because
+// other calls may have been added or removed before it.
 func stepAt(all []step, c journalled) (step, bool) {
 	if c.Index < len(all) && (sameCode(all[c.Index].block, c.Block) || sameCode(all[c.Index].block, c.recorded())) {
 		return all[c.Index], true

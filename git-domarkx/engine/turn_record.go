@@ -10,13 +10,13 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// recordIn stores the outcome of a call in its session as that is now: behind the call, or, when that is not there any more,
-// as a message of its own at the end. A version without an id is none to link to.
+// recordIn stores the outcome of a call in the current state of its session: after the call, or
+// if the call was removed, in a new message at the end. It links v unless v.ID is empty.
 func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, error) {
 	m := b.m
 	tip, err := tx.Tip(ctx, t.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
-		return place{}, nil // the version is what is left of it
+		return place{}, nil // the session was removed; only the version remains
 	}
 	if err != nil {
 		return place{}, err
@@ -54,8 +54,8 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 	return at, tx.Set(ctx, t.Session, info.ID)
 }
 
-// recordBehind puts the outcome of a call behind it. When the call is not there the
-// snapshot that it returns has no id.
+// recordBehind stores the outcome of a call after the call. If the session no longer contains the
+// call, the returned snapshot has no id.
 func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, domarkx.Info, error) {
 	m := b.m
 	state, err := m.store.Load(ctx, tip.ID)
@@ -99,8 +99,8 @@ func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c cha
 	return place{}, domarkx.Info{}, nil
 }
 
-// withResult returns message k with a result behind a call, or with both instead of
-// the call; prune takes away those of the calls after it.
+// withResult returns message k with the outcome inserted after a call, or in place of the call if
+// the outcome has two blocks. prune removes the results of the later calls.
 func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg domarkx.Message, s step, outcome []domarkx.Block, all []step, prune bool) (domarkx.WrittenMessage, error) {
 	e := v.live.At(k)
 	written := domarkx.WrittenMessage{Message: msg, Written: domarkx.Written{Layout: e.Layout}}
@@ -132,7 +132,7 @@ func (m *SessionManager) withResult(ctx context.Context, v *view, k int, msg dom
 	return markdown.Splice(written, from, to-from, outcome, include), nil
 }
 
-// replaceEntry returns a thread in which message k is another.
+// replaceEntry returns a thread in which message k is replaced by entry.
 func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread {
 	n := len(t.Live)
 	edit := domarkx.Edit{Next: make([]domarkx.Entry, n), Same: make([]bool, n)}
@@ -147,7 +147,7 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 	return t.Revise(edit)
 }
 
-// commitLinked commits a state that continues a snapshot and is linked to a version.
+// commitLinked commits a state that continues a snapshot. It links the version unless link is "".
 func (m *SessionManager) commitLinked(ctx context.Context, tx Tx, tip domarkx.Info, state *domarkx.State, c change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
 	owned, err := m.ownedHeaders(ctx, state.Headers)
 	if err != nil {

@@ -281,7 +281,7 @@ func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
 	}
 }
 
-// notesDir is the folder of the only notebook.
+// notesDir returns the directory of the only notebook.
 func (c *clone) notesDir() string {
 	found, err := filepath.Glob(filepath.Join(c.dir, ".git/domarkx/workspaces/*/*/notes"))
 	if err != nil || len(found) != 1 {
@@ -313,11 +313,11 @@ func TestReplay(t *testing.T) {
 	if n := len(c.notes.made()) - made; n != 6 {
 		t.Errorf("%d calls were made", n)
 	}
-	c.notesDir() // and there is no other
+	c.notesDir() // fails if there is more than one
 	c.fsck()
 }
 
-// unexpected is why a call failed that fails in no test on purpose.
+// unexpected returns the error of a call with a failure that no test provokes.
 func unexpected(r engine.CallReport) string {
 	if r.Code == domarkx.CodeFailed || r.Code == domarkx.CodeBroken {
 		return r.Outcome.Message

@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// again opens the repository once more, as another process does.
+// again opens the repository a second time, like another process.
 func (c *clone) again() *clone {
 	c.t.Helper()
 	return openClone(c.t, c.dir, c.settings)
@@ -48,8 +48,7 @@ func TestASignalDuringACallIsRecorded(t *testing.T) {
 	}
 }
 
-// TestAKillDuringACall: the process that makes the call is gone while the call
-// runs, as far as anybody can tell.
+// TestAKillDuringACall simulates a kill of the process during a call.
 func TestAKillDuringACall(t *testing.T) {
 	for _, how := range []string{"run", "exec"} {
 		t.Run(how, func(t *testing.T) {
@@ -97,8 +96,8 @@ func TestAKillDuringACall(t *testing.T) {
 	}
 }
 
-// killDuringCall copies the repository as it is during a call, and then puts the
-// copy in its place: what a kill at that moment leaves.
+// killDuringCall copies the repository during a call and then replaces it with the copy, which is
+// what a kill at that moment would leave.
 func (c *clone) killDuringCall(do func(victim *clone)) {
 	c.t.Helper()
 	copied := filepath.Join(c.t.TempDir(), "copy")
@@ -149,7 +148,7 @@ func TestTheSessionMovesOnDuringACall(t *testing.T) {
 	const first = notesConfig + "\n## assistant\n\nhello\n\n"
 	for name, test := range map[string]struct {
 		edit func(text string) string
-		want string // the call that the result stands behind
+		want string // the call that the result follows
 	}{
 		"another message before": {func(s string) string {
 			return strings.Replace(s, "## assistant", "## user\n\nfirst\n\n## assistant", 1)
@@ -281,7 +280,7 @@ func (c *clone) appendText(name, text string) error {
 	return err
 }
 
-// TestATurnIsSmall holds a turn with one small call on a small workspace to its
+// TestATurnIsSmall checks that a turn with one small call on a small workspace stays within its
 // budget.
 func TestATurnIsSmall(t *testing.T) {
 	const objects, size = 15, 10 << 10
@@ -315,7 +314,7 @@ func TestATurnIsSmall(t *testing.T) {
 	}
 }
 
-// objects counts the objects of the repository and their size on disk.
+// objects returns the number of objects in the repository and their size on disk.
 func (c *clone) objects() (n, size int) {
 	c.t.Helper()
 	out, err := exec.Command("git", "-C", c.dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectsize:disk)").Output()

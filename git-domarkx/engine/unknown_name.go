@@ -10,16 +10,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxNearest is how many names an error suggests.
+// maxNearest is the maximum number of names that an error suggests.
 const maxNearest = 3
 
-// unknown adds to an error that Is domarkx.ErrNotFound the names of sessions that are most
-// like a name; other errors pass unchanged.
+// unknown adds the most similar session names to an error that matches domarkx.ErrNotFound. It
+// returns other errors unchanged.
 func (m *SessionManager) unknown(ctx context.Context, name string, err error) error {
 	if !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
-	list, _ := m.store.List(ctx) // the hint is worth no error of its own
+	list, _ := m.store.List(ctx) // without a list there is only no suggestion
 	var names []string
 	for _, info := range list {
 		names = append(names, info.Name)
@@ -31,8 +31,8 @@ func (m *SessionManager) unknown(ctx context.Context, name string, err error) er
 	return fmt.Errorf("%w; did you mean %s?", err, strings.Join(nearest, " or "))
 }
 
-// nearestNames returns the names that differ least from a name, at most by a third of its
-// letters, the nearest first, and those that it is a part of.
+// nearestNames returns the names that contain name or differ from it in at most a third of its
+// letters, most similar first.
 func nearestNames(name string, names []string) []string {
 	type candidate struct {
 		name string
@@ -56,8 +56,7 @@ func nearestNames(name string, names []string) []string {
 	return nearest
 }
 
-// editDistance returns how many bytes have to be inserted, removed or replaced to turn one
-// text into another (Levenshtein).
+// editDistance returns the Levenshtein distance between two strings in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

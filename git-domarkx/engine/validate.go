@@ -14,9 +14,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// Validate decodes documents and gives what is wrong with each to bad, also what an import
-// would work around, and resources that their plugins would refuse. It returns how many
-// documents there were.
+// Validate decodes documents and reports all problems to bad, including those that an import
+// would work around and resources that plugins would reject. It returns the number of documents.
 func (m *SessionManager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
 	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
 	all, err := c.find(ctx, paths, bad)
@@ -65,14 +64,14 @@ func (m *SessionManager) validate(ctx context.Context, in input, bad func(error)
 			}
 			bad(in.locate(err))
 		}
-		return nil // all damage is reported with the first
+		return nil // the first conversation reports all damage
 	}
 	return nil
 }
 
-// checkDocument checks the resources that a document asks for, completed by the defaults in
-// .domarkx.toml, against the config schemas of their plugins. An error about the document
-// is a *domarkx.SyntaxError without a path.
+// checkDocument validates the resources in a document, completed by the defaults in
+// .domarkx.toml, against the config schemas of their plugins. An error in the document is a
+// *domarkx.SyntaxError without a path.
 func (m *SessionManager) checkDocument(ctx context.Context, h domarkx.Header) error {
 	a, err := askedByDocument(h)
 	if err != nil || len(a.specs) == 0 {
@@ -85,7 +84,7 @@ func (m *SessionManager) checkDocument(ctx context.Context, h domarkx.Header) er
 	return a.at("", m.around.Workspaces.Check(ctx, a.specs))
 }
 
-// locate adds to an error about the document's execution_config where that is in the document.
+// locate adds the position in the document to an error in its execution_config.
 func (in *input) locate(err error) error {
 	var at *domarkx.SyntaxError
 	if !errors.As(err, &at) || at.Path != "" {

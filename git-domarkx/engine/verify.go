@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// DocumentChecks compare what a store recorded of documents with the documents.
+// DocumentChecks verify that stored snapshots match what was recorded about them.
 type DocumentChecks struct{ m *SessionManager }
 
-// Message compares a message with what was recorded of its rendering.
+// Message verifies a message against the recorded digest and size.
 func (DocumentChecks) Message(e domarkx.Entry, m domarkx.Message) error {
 	data, ok := markdown.RenderRecorded(m, e.Layout.Digest)
 	if !ok || int64(len(data)) != e.Layout.Size {
@@ -23,13 +23,12 @@ func (DocumentChecks) Message(e domarkx.Entry, m domarkx.Message) error {
 	return nil
 }
 
-// maxPreview is how many UTF-16 units a preview has, with the "..." behind it.
+// maxPreview is the maximum length of a preview in UTF-16 units, including the final "...".
 const maxPreview = 53
 
-// Snapshot compares the size that a snapshot's commit records with its document. base is
-// a snapshot that begins with the same messages, same of them at least, and is known to
-// be sound; "" if there is none. How a preview reads is for people alone: only its length
-// is checked.
+// Snapshot verifies the document size that a snapshot's commit records. base is a verified
+// snapshot that starts with the same messages, at least same of them, or "" for none. Of the
+// preview, only the length is checked, because nothing depends on its text.
 func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int) error {
 	info, err := c.m.store.Info(ctx, id)
 	if err != nil {
@@ -51,7 +50,7 @@ func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int)
 	return err
 }
 
-// whole returns the size of a document, and verifies its preamble.
+// whole returns the size of a document and verifies its preamble.
 func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 	v, err := loadView(ctx, c.m.store, id)
 	if err != nil {
@@ -61,9 +60,8 @@ func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 	return v.size(), err
 }
 
-// grown returns the size of a document that begins as another one does, from what is
-// different: the cost does not grow with what is the same. It reports false when the size
-// does not follow from that.
+// grown computes the size of a document from that of base, which starts with the same messages.
+// The cost depends only on the difference. ok is false if the size cannot be computed this way.
 func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
 	old, err := c.m.store.Info(ctx, base)
 	if err != nil || same == 0 {
@@ -81,7 +79,7 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 	if err != nil {
 		return 0, false, err
 	}
-	from := max(0, same-2-last.Layout.Within) // as the tail of a session to which a message is appended
+	from := max(0, same-2-last.Layout.Within) // as in SessionManager.tail
 	sizes := [2]int64{}
 	for i, snapshot := range []string{base, id} {
 		live, err := c.m.store.EntriesFrom(ctx, snapshot, from)
@@ -97,7 +95,7 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 	return old.Bytes - sizes[0] + sizes[1], true, nil
 }
 
-// equalHeader reports whether two headers show the same.
+// equalHeader reports whether two headers are shown identically.
 func equalHeader(a, b domarkx.HeaderEntry) bool {
 	return a.Rev == b.Rev && a.Layout == b.Layout && a.Includes == b.Includes && equalBlob(a.JSON, b.JSON) && equalBlob(a.Source, b.Source)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// view is a state as it is shown: with conflict marks, and each piece in the
-// form in which it stands in the document. Piece 0 is the preamble, piece k+1 is
-// message k.
+// A view is a state as it is shown: with conflict markers, and with each piece in the form that
+// it has in the document. Piece 0 is the preamble, and piece k+1 is message k.
 type view struct {
 	blobs   Blobs
 	headers []domarkx.HeaderEntry
@@ -24,7 +23,7 @@ type view struct {
 	made    map[int]made // the pieces whose shown form is not stored
 }
 
-// made is a piece in a form that is not stored.
+// made is a piece whose shown form was rendered.
 type made struct {
 	layout domarkx.Layout
 	bytes  []byte
@@ -35,7 +34,7 @@ func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, err
 	return v, v.arrange(ctx)
 }
 
-// state returns the state that is shown.
+// state returns the state that the view shows.
 func (v *view) state() *domarkx.State {
 	s := &domarkx.State{Headers: v.headers, Thread: domarkx.Thread{Dead: v.dead}}
 	for k := range v.live.Len() {
@@ -44,7 +43,7 @@ func (v *view) state() *domarkx.State {
 	return s
 }
 
-// loadView returns a stored snapshot as it is shown. It may have many messages.
+// loadView loads a snapshot, which may have many messages, and returns its view.
 func loadView(ctx context.Context, store Store, snapshot string) (*view, error) {
 	state, err := store.LoadPacked(ctx, snapshot)
 	if err != nil {
@@ -58,7 +57,7 @@ func newPackedView(ctx context.Context, store Store, state *domarkx.PackedState)
 	return v, v.arrange(ctx)
 }
 
-// arrange puts the pieces in their places.
+// arrange determines the form and the separator of each piece.
 func (v *view) arrange(ctx context.Context) error {
 	v.made = map[int]made{}
 	if len(v.headers) > 1 {
@@ -99,7 +98,7 @@ func (v *view) arrange(ctx context.Context) error {
 	return nil
 }
 
-// layout returns the layout of a piece as shown. It must not be changed.
+// layout returns the layout of a piece as shown. The caller must not modify it.
 func (v *view) layout(i int) *domarkx.Layout {
 	if made, ok := v.made[i]; ok {
 		return &made.layout
@@ -107,15 +106,14 @@ func (v *view) layout(i int) *domarkx.Layout {
 	if i == 0 {
 		return &v.headers[0].Layout
 	}
-	if list, ok := v.live.(domarkx.EntryList); ok { // as most are, and none is copied
+	if list, ok := v.live.(domarkx.EntryList); ok { // the common case; avoids a copy
 		return &list[i-1].Layout
 	}
 	e := v.live.At(i - 1)
 	return &e.Layout
 }
 
-// render makes the canonical bytes of a piece whose stored layout is not that of
-// the canonical rendering.
+// render renders a piece in canonical form, because its stored layout differs from that.
 func (v *view) render(ctx context.Context, i int) error {
 	if i == 0 {
 		h, err := v.header(ctx)
@@ -133,7 +131,7 @@ func (v *view) render(ctx context.Context, i int) error {
 	return nil
 }
 
-// size is that of the document in bytes.
+// size returns the size of the document in bytes.
 func (v *view) size() int64 {
 	var n int64
 	for i, p := range v.placed {
@@ -145,14 +143,13 @@ func (v *view) size() int64 {
 	return n
 }
 
-// header returns the header as shown: sides in conflict with it stand in
-// metadata.conflict.
+// header returns the header as shown. Conflicting headers are in metadata.conflict.
 func (v *view) header(ctx context.Context) (domarkx.Header, error) {
 	return loadHeader(ctx, v.blobs, v.headers)
 }
 
-// header returns the header that the session of a snapshot is worked with: the first one, where
-// a merge left several.
+// header returns the header that is in effect for a snapshot. If a merge left several, this is
+// the first one.
 func (m *SessionManager) header(ctx context.Context, snapshot string) (domarkx.Header, error) {
 	headers, err := m.store.Header(ctx, snapshot)
 	if err != nil {
@@ -187,8 +184,8 @@ func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry)
 	return shown, nil
 }
 
-// message returns message k as shown: one of several texts names its side in
-// message_metadata.conflict.
+// message returns message k as shown. If it is one text of a conflict, message_metadata.conflict
+// names its side.
 func (v *view) message(ctx context.Context, k int) (domarkx.Message, error) {
 	e := v.live.At(k)
 	msg, err := loadMessage(ctx, v.blobs, e)
@@ -237,12 +234,11 @@ func (v *view) includes(ctx context.Context) ([]domarkx.Include, error) {
 	return files, err
 }
 
-// keys identify the pieces as somebody reads them who reads the document: equal
-// keys, equal bytes and meaning. A piece that had no end when it was written
-// has one as soon as another follows.
+// keys returns a key for each piece. Pieces with equal keys have equal bytes and meaning in the
+// document. A piece that was written without an end gets one when another piece follows.
 func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, len(v.placed))
-	span := "" // identifies the last piece that is written, for those within it
+	span := "" // identifies the last written piece, for the pieces inside it
 	for i := range keys {
 		piece := *v.layout(i)
 		if v.placed[i].Form == domarkx.Nothing {
@@ -264,7 +260,7 @@ func (v *view) keys(ctx context.Context) ([]domarkx.Key, error) {
 	return keys, nil
 }
 
-// reread returns the layout of a piece with the end that what follows gives it.
+// reread returns the layout of a piece with the end that the next piece gives it.
 func (v *view) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 	data, err := v.bytes(ctx, i)
 	if err != nil {
@@ -282,7 +278,7 @@ func (v *view) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 		messages++
 	}
 	if err != nil || len(doc.Conversation) != messages {
-		return layout, nil // alone it reads as something else; it counts as changed
+		return layout, nil // it reads differently on its own, so it counts as changed
 	}
 	read := doc.Preamble.Layout
 	if i > 0 {
@@ -292,7 +288,7 @@ func (v *view) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 	return read, nil
 }
 
-// storedInclude reads included files that are stored with a snapshot.
+// storedInclude returns a function that reads included files from those stored with a snapshot.
 func storedInclude(files []domarkx.Include) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
 		for _, f := range files {
@@ -309,7 +305,7 @@ func layoutKey(l domarkx.Layout) domarkx.Key {
 	return domarkx.Key(sum)
 }
 
-// read returns content that is at hand or stored.
+// read returns the data of a blob, from memory or from the store.
 func read(ctx context.Context, blobs Blobs, b domarkx.Blob) ([]byte, error) {
 	if b.Data != nil {
 		return b.Data, nil

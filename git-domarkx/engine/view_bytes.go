@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// bytes returns a piece's own bytes in the document, checked against the digest
-// that was recorded for them.
+// bytes returns a piece's own bytes in the document. It verifies them against the recorded
+// digest.
 func (v *view) bytes(ctx context.Context, i int) ([]byte, error) {
 	form := v.placed[i].Form
 	if made, ok := v.made[i]; ok && form != domarkx.Nothing {
@@ -58,7 +58,7 @@ func (v *view) verify(i int, data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// damaged is the error that a piece has not the bytes that were recorded.
+// damaged returns the error for a piece that does not match its recorded digest.
 func (v *view) damaged(i int) error {
 	if i == 0 {
 		return damagedPiece("preamble")
@@ -91,7 +91,8 @@ func (v *view) write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// reads reports whether the document has these bytes; without a view it has none.
+// reads reports whether the document consists of exactly these bytes. It returns false for a nil
+// view.
 func (v *view) reads(ctx context.Context, data []byte) (bool, error) {
 	if v == nil || v.size() != int64(len(data)) {
 		return false, nil

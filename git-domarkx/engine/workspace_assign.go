@@ -9,7 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Attached returns the sessions that work in a workspace of another name, with that.
+// Attached returns the workspaces of sessions that work in a workspace of another name, by
+// session.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
 	values, err := m.around.Local.All(ctx, workspaceKey)
 	all := map[string]string{}
@@ -20,7 +21,8 @@ func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error
 	return all, err
 }
 
-// attach lets a session work in a workspace, "" for that of its own name.
+// attach records that a session works in a workspace, or in that of its own name if workspace is
+// "".
 func (m *SessionManager) attach(ctx context.Context, session, workspace string) error {
 	return m.around.Local.Change(ctx, workspaceKey, func(values []string) []string {
 		values = slices.DeleteFunc(values, func(value string) bool { return strings.HasPrefix(value, session+" ") })
@@ -31,9 +33,9 @@ func (m *SessionManager) attach(ctx context.Context, session, workspace string) 
 	})
 }
 
-// trustAttached extends the trust in a session over the workspace that the user gave
-// it, when all that its calls need there is in its document, which was trusted, or is
-// live on this machine, since the user let it be made. was is what the session ran before.
+// trustAttached extends the trust in a session to the workspace that the user assigned to it, if
+// everything that its calls need is in its trusted document or already live on this machine. was
+// is the digest of what the session ran before.
 func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trustDigest) error {
 	now, besides, err := m.digestWith(ctx, session)
 	if err != nil {
@@ -58,9 +60,9 @@ func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info
 	return m.growTrust(ctx, now, session.Name, was)
 }
 
-// followPulled is followWorkspace for sessions that were pulled, given what they were
-// before; one that is not here now, or as it was, stays where it works. here are the
-// workspaces that were here before.
+// followPulled calls followWorkspace for sessions that were pulled. before holds their tips
+// before the pull, here the workspaces before the pull. It skips sessions that no longer exist,
+// did not change or already have an assigned workspace.
 func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info, here map[string]string) error {
 	chosen, err := m.Attached(ctx)
 	if err != nil {
@@ -82,11 +84,10 @@ func (m *SessionManager) followPulled(ctx context.Context, before []domarkx.Info
 	return nil
 }
 
-// followWorkspace lets a session that was pulled work in the workspace that its last
-// calls were made in elsewhere, when the pull brought those, and that: which workspace it
-// is no snapshot says, but only one holds their version. A workspace that was here
-// before is for its user to share: a remote that could lead a session there would have it
-// call and push what is there.
+// followWorkspace assigns a pulled session to the workspace of its last calls, if the pull
+// brought both. Snapshots do not name the workspace, so it is found by the linked version, which
+// must be in only one workspace. A workspace that existed before the pull is never assigned: a
+// remote could otherwise direct a session to it and obtain its contents.
 func (m *SessionManager) followWorkspace(ctx context.Context, before, now domarkx.Info, here map[string]string) error {
 	link, err := m.linkAt(ctx, now.ID, now.Messages-1)
 	if err != nil || link == "" {
@@ -98,7 +99,7 @@ func (m *SessionManager) followWorkspace(ctx context.Context, before, now domark
 		}
 	}
 	v, err := m.store.Version(ctx, link)
-	if err != nil || v.Operation == "import" { // nothing was called there
+	if err != nil || v.Operation == "import" { // no call was made there
 		return err
 	}
 	all, err := m.workspaceTips(ctx)
@@ -124,7 +125,7 @@ func (m *SessionManager) followWorkspace(ctx context.Context, before, now domark
 	return m.assign(ctx, now.Name, found)
 }
 
-// holdsVersion reports whether a workspace with that tip, "" for none, has a version.
+// holdsVersion reports whether a version is in the history of tip, which may be "".
 func (m *SessionManager) holdsVersion(ctx context.Context, tip, version string) (bool, error) {
 	if tip == "" {
 		return false, nil

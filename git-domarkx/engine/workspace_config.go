@@ -11,12 +11,11 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// keepWorkspace sees to it that a document still says what workspace the session
-// has, when the message that said it is gone: the block goes to the end of the
-// preamble.
+// keepWorkspace ensures that a document still contains the session's workspace-config if the
+// message that contained it was removed. It appends the block to the preamble.
 func (m *SessionManager) keepWorkspace(ctx context.Context, tx Blobs, state *domarkx.State) error {
 	if len(state.Headers) > 1 {
-		return nil // shown in canonical form, which says it
+		return nil // it is shown in canonical form, which includes the block
 	}
 	h, err := loadHeader(ctx, tx, state.Headers)
 	if err != nil {
@@ -51,7 +50,7 @@ func (m *SessionManager) keepWorkspace(ctx context.Context, tx Blobs, state *dom
 	return nil
 }
 
-// says reports whether the document itself has that workspace-config.
+// says reports whether the document contains this workspace-config.
 func (v *view) says(ctx context.Context, workspace domarkx.Value) (bool, error) {
 	var b bytes.Buffer
 	if err := v.write(ctx, &b); err != nil {
@@ -63,7 +62,7 @@ func (v *view) says(ctx context.Context, workspace domarkx.Value) (bool, error) 
 	}
 	doc, err := markdown.Decode(format.Source{Data: b.Bytes(), Include: storedInclude(files)})
 	if err != nil {
-		return false, nil // what a message took along with it the block says again
+		return false, nil // add the block: a removed message may have contained it
 	}
 	now, ok := doc.Header.ExecutionConfig.Get("workspace")
 	return ok && now.Equal(workspace), nil

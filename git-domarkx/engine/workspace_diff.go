@@ -14,16 +14,15 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// manifestName is what a change of the configuration of resources is shown as; no
-// resource can have that name.
+// manifestName is the path under which changes of the resource configuration are shown. No
+// resource can have this name.
 const manifestName = "workspace.json"
 
-// maxDiffed is the size in bytes of the largest file whose lines are compared.
+// maxDiffed is the maximum size in bytes of files that are compared line by line.
 const maxDiffed = 16 << 20
 
-// DiffVersions calls emit with the differences of each path at which two versions
-// differ, in Git's form of a unified diff. A path begins with the id of its
-// resource. Only what differs is read.
+// DiffVersions calls emit with the diff of each path that differs between two versions, in Git's
+// unified format. Paths start with the id of the resource. Only what differs is read.
 func (m *SessionManager) DiffVersions(ctx context.Context, a, b domarkx.Version, emit func([]byte) error) error {
 	if text := diffText(manifestName, regular, regular, manifest(a), manifest(b)); text != nil {
 		if err := emit(text); err != nil {
@@ -74,7 +73,7 @@ func versionsByID(v domarkx.Version) map[string]string {
 	return all
 }
 
-// manifest shows what resources a version has, without their versions.
+// manifest returns a text with the resources of a version and their configs.
 func manifest(v domarkx.Version) []byte {
 	var b bytes.Buffer
 	for _, r := range v.Resources {
@@ -85,15 +84,15 @@ func manifest(v domarkx.Version) []byte {
 	return b.Bytes()
 }
 
-// diffFile returns the difference of one path; a file without a type is none.
+// diffFile returns the diff of one path. A file with a zero type does not exist.
 func (m *SessionManager) diffFile(ctx context.Context, path string, a, b domarkx.File) ([]byte, error) {
 	if folder := a.Type | b.Type; folder == domarkx.Directory && (a.Type == 0 || b.Type == 0) {
 		files, err := m.store.Folder(ctx, a.ID+b.ID)
 		if err != nil || len(files) > 0 {
-			return nil, err // what is in it tells of it, as in Git
+			return nil, err // as in Git, its files show the change
 		}
 	}
-	if a.Type != 0 && b.Type != 0 && a.Type != b.Type { // like Git: one goes, another comes
+	if a.Type != 0 && b.Type != 0 && a.Type != b.Type { // as in Git: a deletion and a creation
 		gone, err := m.diffFile(ctx, path, a, domarkx.File{})
 		if err != nil {
 			return nil, err
@@ -131,8 +130,8 @@ func (m *SessionManager) content(ctx context.Context, id string) ([]byte, error)
 
 var regular = domarkx.File{Type: domarkx.Regular, Mode: 0o644}
 
-// diffText returns the difference of two texts and of the attributes of their
-// files, nil when there is none.
+// diffText returns the diff of two texts and of the attributes of their files, or nil if there is
+// none.
 func diffText(path string, a, b domarkx.File, x, y []byte) []byte {
 	same := bytes.Equal(x, y)
 	if same && a.Type == b.Type && sameAttributes(a, b) {
@@ -150,7 +149,7 @@ func diffText(path string, a, b domarkx.File, x, y []byte) []byte {
 	return append(text, lines...)
 }
 
-// isBinary is Git's rule: a NUL among the first bytes.
+// isBinary applies Git's rule: a NUL among the first bytes.
 func isBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0
 }
@@ -166,8 +165,8 @@ func sideName(side, path string, f domarkx.File) string {
 	return quotedPath(side + path)
 }
 
-// diffHead names a path and what changed beside its content, in the words of
-// git-diff(1); what Git does not know is in the same form.
+// diffHead returns the header of a diff: the path and the changed attributes, as in git-diff(1).
+// Attributes that Git does not know are written in the same style.
 func diffHead(path string, a, b domarkx.File) []byte {
 	text := fmt.Appendf(nil, "diff --git %s %s\n", quotedPath("a/"+path), quotedPath("b/"+path))
 	switch {
@@ -198,7 +197,8 @@ func diffHead(path string, a, b domarkx.File) []byte {
 	return text
 }
 
-// gitMode is a mode as Git writes it, with the bits that it does not know.
+// gitMode returns a file mode in Git's notation, including permission bits that Git does not
+// store.
 func gitMode(f domarkx.File) uint32 {
 	kinds := map[domarkx.FileType]uint32{domarkx.Regular: 0o100000, domarkx.Directory: 0o040000, domarkx.Symlink: 0o120000,
 		domarkx.Fifo: 0o010000, domarkx.CharDevice: 0o020000, domarkx.BlockDevice: 0o060000}
@@ -213,8 +213,7 @@ func sameAttributes(a, b domarkx.File) bool {
 		a.Minor == b.Minor && a.HardLink == b.HardLink && len(changedXattrs(a, b)) == 0
 }
 
-// changedXattrs returns the names of the extended attributes that one of two files
-// has not, or otherwise.
+// changedXattrs returns the names of the extended attributes that differ between two files.
 func changedXattrs(a, b domarkx.File) []string {
 	var names []string
 	for _, pair := range [][2]domarkx.File{{a, b}, {b, a}} {
@@ -229,8 +228,8 @@ func changedXattrs(a, b domarkx.File) []string {
 	return names
 }
 
-// quotedPath is a path as Git shows it: in double quotes, with the escapes of C,
-// where it holds what a line or a terminal could not (core.quotePath off).
+// quotedPath quotes a path as Git does with core.quotePath off: paths with control characters,
+// quotes, backslashes or invalid UTF-8 are put in double quotes with C escapes.
 func quotedPath(path string) string {
 	plain := utf8.ValidString(path) && strings.IndexFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) < 0
 	if plain {

@@ -9,19 +9,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Forked says what a fork made.
+// Forked is the result of a fork.
 type Forked struct {
 	domarkx.Info
-	Workspace domarkx.Version // that the new session's workspace begins with; zero for none
-	// Asleep says why the workspace is not live here yet, though it is there: nil when
-	// it is. The first call of the session makes it live.
+	Workspace domarkx.Version // first version of the new session's workspace; zero for none
+	// Asleep is the reason why the new workspace is not live yet, or nil. The first call of the
+	// session makes it live.
 	Asleep error
 }
 
-// Fork makes a session out of a snapshot of another; with a message number it
-// ends with that message. The new session has a workspace of its own that begins
-// with the version that the message left, and is private: it never works on
-// what the other one works on.
+// Fork creates a session from a snapshot of another one. If r has a message number, the new
+// session ends with that message. It gets a workspace of its own, which starts with the version
+// that the message left and is private: it never works in the files of the other workspace.
 func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (Forked, error) {
 	from, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -92,7 +91,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	return fork, err
 }
 
-// wake makes the workspace of a fork live, where the user trusts what it holds.
+// wake makes the workspace of a fork live, if the user trusts the session.
 func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err error) {
 	specs, err := m.trustedSpecs(ctx, fork.Info, fork.Workspace)
 	if err == nil {
@@ -101,8 +100,7 @@ func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err err
 	return err, ctx.Err()
 }
 
-// versionToFork returns the version that a fork's workspace begins with; "" for
-// none.
+// versionToFork returns the first version of a fork's workspace, or "" for none.
 func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from domarkx.Info) (string, error) {
 	if r.Message >= 0 && r.Message < from.Messages-1 {
 		return m.linkAt(ctx, from.ID, r.Message)
@@ -114,7 +112,7 @@ func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from dom
 	return m.stateAt(ctx, tip, from)
 }
 
-// forkPrivate makes the workspace of a fork private, where its document asks for one.
+// forkPrivate makes the workspace of a fork private if its document asks for resources.
 func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) error {
 	h, err := m.header(ctx, fork.ID)
 	if err != nil {
@@ -135,7 +133,7 @@ func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error
 	})
 }
 
-// movePrivate lets a workspace be private under another name.
+// movePrivate applies the private setting of a workspace to its new name.
 func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error {
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
@@ -152,7 +150,7 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 	})
 }
 
-// isPrivate reports whether a workspace must not work on what others see.
+// isPrivate reports whether a workspace must not work in shared files.
 func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
 	names, err := m.around.Local.All(ctx, privateKey)
 	return slices.Contains(names, workspace), err

@@ -10,9 +10,8 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// hold takes up a workspace that is live on this machine, so that no other process
-// works with it, and commits what changed in it; nil when it is not live. It makes
-// nothing.
+// hold opens and locks a workspace that is live on this machine, and commits its changes. It
+// returns nil if the workspace is not live. It creates nothing.
 func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, error) {
 	if err := m.finishRename(ctx, workspace); err != nil {
 		return nil, err
@@ -40,9 +39,9 @@ func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, er
 	return b, nil
 }
 
-// settle commits what is live.
+// settle commits the live state.
 func (b *bench) settle(ctx context.Context) error {
-	if err := b.derive(ctx); errors.Is(err, domarkx.ErrNotFound) { // collected, with a workspace that was removed
+	if err := b.derive(ctx); errors.Is(err, domarkx.ErrNotFound) { // gc removed the version, because the workspace was removed
 		if changed, derr := b.live.Differs(ctx); changed || derr != nil {
 			return fmt.Errorf("workspace %q: the version that it derives from: %w", b.workspace, cmp.Or(derr, err))
 		}
@@ -56,14 +55,14 @@ func (b *bench) settle(ctx context.Context) error {
 	if b.live.Unfinished() != nil {
 		return b.live.KeepUnfinished(ctx)
 	}
-	if b.tip.ID == "" { // it was only being made
+	if b.tip.ID == "" { // it was still being created
 		return nil
 	}
 	return b.commitChanges(ctx)
 }
 
-// finishRename gives the instance of a workspace its name, when the program was
-// killed while it renamed the session.
+// finishRename renames the instance of a workspace if the process was killed while it renamed the
+// session.
 func (m *SessionManager) finishRename(ctx context.Context, workspace string) error {
 	if _, err := m.around.Workspaces.Instance(ctx, workspace); !errors.Is(err, domarkx.ErrNotFound) {
 		return err
@@ -77,7 +76,7 @@ func (m *SessionManager) finishRename(ctx context.Context, workspace string) err
 			continue
 		}
 		if _, err := m.store.WorkspaceTip(ctx, from); !errors.Is(err, domarkx.ErrNotFound) {
-			continue // another has the name now
+			continue // another workspace has the name now
 		}
 		if err := m.around.Workspaces.Rename(ctx, from, workspace); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// leftFindings tells what is left of resources that are gone, such as containers.
+// leftFindings returns findings about leftovers of removed resources, such as containers.
 func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
 	leftovers, err := m.around.Workspaces.Leftovers(ctx)
 	var found []Finding
@@ -20,8 +20,8 @@ func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
 	return found
 }
 
-// RemoveLeft removes what is left of resources that are gone, such as containers, and
-// tells what that was.
+// RemoveLeft removes the leftovers of removed resources, such as containers, and returns findings
+// about them.
 func (m *SessionManager) RemoveLeft(ctx context.Context) []Finding {
 	leftovers, err := m.around.Workspaces.Leftovers(ctx)
 	var found []Finding

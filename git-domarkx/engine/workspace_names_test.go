@@ -42,7 +42,7 @@ func TestARenameThatWasKilledIsFinished(t *testing.T) {
 	if _, err := c.Rename(t.Context(), "s", "u"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if it was killed before this
+	if err := c.workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if the process was killed before this
 		t.Fatal(err)
 	}
 	c.put("s", "mine", "x")
@@ -160,7 +160,7 @@ func TestAttachedSessionsShareAWorkspace(t *testing.T) {
 	c.fsck()
 }
 
-// collect returns what a diff of versions emits.
+// versionDiff returns the diff between two versions.
 func (c *clone) versionDiff(a, b string) string {
 	c.t.Helper()
 	var sides [2]domarkx.Version

@@ -12,27 +12,26 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A bench is a workspace that is live for this process alone: others wait until it
-// is closed. What it derives from is the newest version that this process knows.
+// A bench is an open workspace. It is locked: other processes wait until it is closed. The live
+// state derives from the newest version that this process knows.
 type bench struct {
 	m         *SessionManager
 	live      *plugins.Live
 	workspace string
-	tip       domarkx.Version // what the live state derives from; without an id before the first version
+	tip       domarkx.Version // what the live state derives from; the ID is empty before the first version
 	header    domarkx.Header  // of the session
 	specs     []domarkx.ResourceSpec
 }
 
-// errNoWorkspace says that a session asks for no resources.
+// errNoWorkspace returns the error for a session that asks for no resources.
 func errNoWorkspace(session string) error {
 	return &RefusedError{fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}; or the repository has [[resources]] in %s", session, project.File)}
 }
 
-// openBench takes up the workspace of a session, which it makes live when it is not:
-// calls during which a program was killed are recorded, what changed is committed
-// when the workspace moved on meanwhile, and resources that the session asks for
-// now come and go. It makes no version of a workspace that has none; that is for
-// bench.prepare. passed is the gate that let the session run.
+// openBench opens the workspace of a session and makes it live if necessary. It records
+// interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
+// removes resources according to the session. It does not create the first version of a
+// workspace; bench.prepare does. passed is the gate that allowed the session to run.
 func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info, passed *gate) (*bench, error) {
 	workspace, err := m.workspaceOf(ctx, session.Name)
 	if err != nil {
@@ -59,7 +58,7 @@ func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info, pa
 	return b, nil
 }
 
-// open takes the workspace's lock.
+// open opens and locks the live workspace.
 func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version, timeout time.Duration) error {
 	if err := m.finishRename(ctx, b.workspace); err != nil {
 		return err
@@ -76,8 +75,8 @@ func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version
 	return err
 }
 
-// keeper returns what keeps the live state of a workspace in which a load did not end:
-// as a version of its own, which the newest goes on behind.
+// keeper returns a function that stores the live state of a workspace whose load was interrupted.
+// It commits the state as a separate version, followed by the newest version so far.
 func (m *SessionManager) keeper(workspace string) func(context.Context, *plugins.Changes) error {
 	return func(ctx context.Context, c *plugins.Changes) error {
 		newest, err := m.tipOrNone(ctx, workspace)
@@ -101,8 +100,7 @@ func (m *SessionManager) keeper(workspace string) func(context.Context, *plugins
 	}
 }
 
-// tipOrNone returns the newest version of a workspace; one without an id when there
-// is none.
+// tipOrNone returns the newest version of a workspace, or a zero version if it has none.
 func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domarkx.Version, error) {
 	tip, err := m.store.WorkspaceTip(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -111,9 +109,8 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 	return tip, err
 }
 
-// permitted returns a session's header and the resources that its calls need, as the
-// gate let them through. What versions say of their resources may have come from
-// anybody.
+// permitted returns a session's header and the resources that its calls need. It fails if they
+// are not what the gate allowed, because versions may come from anybody.
 func (m *SessionManager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
 	h, err := m.header(ctx, session.ID)
 	if err != nil {
@@ -126,8 +123,8 @@ func (m *SessionManager) permitted(ctx context.Context, session domarkx.Info, wo
 	return h, asked.specs, passed.covers(asked.added)
 }
 
-// wanted returns the resources that a session's calls need. In a workspace of
-// another session they are what they are there.
+// wanted returns the resources that a session's calls need. In a workspace of another session,
+// these are the resources of the workspace.
 func (m *SessionManager) wanted(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (askedFor, error) {
 	if workspace != session && tip.ID != "" {
 		return askedIn(workspace, tip), nil
@@ -156,7 +153,7 @@ func sameSpecs(a, b []domarkx.ResourceSpec) bool {
 	})
 }
 
-// inSession names the session in an error of what its document says.
+// inSession adds the session's name to an error in its document.
 func inSession(session string, err error) error {
 	var syntax *domarkx.SyntaxError
 	if errors.As(err, &syntax) && syntax.Path == "" {
@@ -167,10 +164,10 @@ func inSession(session string, err error) error {
 	return err
 }
 
-// close lets others have the workspace, and ends all that runs for it.
+// close ends everything that runs for the workspace and unlocks it.
 func (b *bench) close(ctx context.Context) error { return b.live.Close(ctx) }
 
-// catchUp brings a workspace that was just opened to where it can go on.
+// catchUp brings a newly opened workspace up to date.
 func (b *bench) catchUp(ctx context.Context) error {
 	if err := b.derive(ctx); err != nil {
 		return err
@@ -185,9 +182,9 @@ func (b *bench) catchUp(ctx context.Context) error {
 		if b.tip.ID == "" || sameSpecs(specsOf(b.tip.Resources), b.specs) {
 			return nil
 		}
-		return b.commitAs(ctx, "configure", "change the resources", true) // loaded from one that had others
+		return b.commitAs(ctx, "configure", "change the resources", true) // the loaded version had other resources
 	}
-	if b.tip.ID == "" { // the document was changed, since what it asked for could not be made
+	if b.tip.ID == "" { // the document changed, because its resources could not be created
 		_, err := b.live.Reconfigure(ctx, b.specs)
 		return err
 	}
@@ -200,7 +197,7 @@ func (b *bench) catchUp(ctx context.Context) error {
 	return b.commitAs(ctx, "configure", "change the resources", true)
 }
 
-// derive finds out which version the live state derives from.
+// derive sets b.tip to the version that the live state derives from.
 func (b *bench) derive(ctx context.Context) error {
 	head := b.live.Head()
 	if head == "" {
@@ -211,15 +208,14 @@ func (b *bench) derive(ctx context.Context) error {
 	return err
 }
 
-// follow brings the live state to the newest version, when that is another one than
-// it derives from: because it was pulled, say. What was changed here is committed
-// first, so that nothing is lost.
+// follow updates the live state if the workspace has a newer version, for example from a pull. It
+// first commits local changes, so that nothing is lost.
 func (b *bench) follow(ctx context.Context) error {
 	newest, err := b.m.tipOrNone(ctx, b.workspace)
 	if err != nil {
 		return err
 	}
-	if half := b.live.Unfinished(); half != nil { // opening just tried to go on
+	if half := b.live.Unfinished(); half != nil { // opening just tried to complete the load
 		loading, err := b.m.store.Version(ctx, b.live.Loading())
 		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
@@ -234,7 +230,7 @@ func (b *bench) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if sameVersions(changes.Resources, newest.Resources) { // killed before it knew that it is there
+	if sameVersions(changes.Resources, newest.Resources) { // the process was killed before it recorded the commit
 		if err := changes.Settle(); err != nil {
 			return err
 		}
@@ -263,13 +259,12 @@ func sameVersions(a, b []domarkx.ResourceVersion) bool {
 	})
 }
 
-// commitChanges commits what was changed since the last version, other than by a
-// call.
+// commitChanges commits changes since the last version that were not made by a call.
 func (b *bench) commitChanges(ctx context.Context) error {
 	return b.commitAs(ctx, "change", "change between calls", false)
 }
 
-// commitAs commits the live state; without a change only when always is set.
+// commitAs commits the live state. Without changes, it does so only if always is set.
 func (b *bench) commitAs(ctx context.Context, operation, subject string, always bool) error {
 	changes, err := b.live.Commit(ctx)
 	if err != nil {
@@ -286,16 +281,16 @@ func (b *bench) commitAs(ctx context.Context, operation, subject string, always 
 	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
 }
 
-// A versionRequest says what a version of a workspace is made for.
+// A versionRequest describes a version to create.
 type versionRequest struct {
 	operation string
 	subject   string
 	call      *domarkx.CallRecord
-	changed   bool // else there is nothing to store but what goes with it
+	changed   bool // if false, no version is created unless there is none yet
 }
 
-// commit stores changes as a version; also is done in the same update, with the
-// version that holds the live state then.
+// commit stores changes as a version. It calls also, if not nil, in the same update with the
+// version of the live state.
 func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx Tx, v domarkx.Version) error) error {
 	v, err := b.store(ctx, changes.Resources, r, also)
 	if err != nil {
@@ -310,8 +305,8 @@ func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionR
 	return errors.Join(changes.Settle(), b.live.Committed(ctx, v))
 }
 
-// store stores a version of the workspace that holds resources. Where the workspace
-// moved on meanwhile, by a pull say, it continues that, too.
+// store commits a version of the workspace with the given resources. If the workspace moved in
+// the meantime, for example by a pull, the version gets both as parents.
 func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx Tx, v domarkx.Version) error) (domarkx.Version, error) {
 	author, committer, err := b.m.around.Identity(ctx)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// RemoveWorkspace moves a workspace to the trash, after committing what changed in
-// it; the instance on this machine is torn down. It returns its newest version. Of
-// an instance whose workspace is gone nothing goes to the trash, unless it changed; the
-// version has no id then. For lose see [SessionManager.Remove].
+// RemoveWorkspace commits the changes of a workspace, moves it to the trash and tears down the
+// instance on this machine. It returns the newest version. If only the instance exists, it
+// commits nothing without changes and returns a zero version. For lose see
+// [SessionManager.Remove].
 func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose func(error)) (domarkx.Version, error) {
 	_, err := m.around.Workspaces.Instance(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -32,9 +32,9 @@ func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose 
 	return v, err
 }
 
-// dismantle commits what changed in the instance of a workspace and tears it down.
-// What cannot be committed is told to lose and lost; when that is nil, it ends it. It
-// returns the newest version, zero when there is none.
+// dismantle commits the changes of a workspace's instance and tears it down. If changes cannot be
+// committed, it reports that to lose and discards them, or returns an error if lose is nil. It
+// returns the newest version, or a zero version if there is none.
 func (m *SessionManager) dismantle(ctx context.Context, workspace string, lose func(error)) (domarkx.Version, error) {
 	b, err := m.hold(ctx, workspace)
 	if err == nil && b != nil {
@@ -85,7 +85,7 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 	return nil
 }
 
-// AttachWorkspace lets a session work in the workspace of another name.
+// AttachWorkspace assigns a session to a workspace of another name.
 func (m *SessionManager) AttachWorkspace(ctx context.Context, session, workspace string) error {
 	info, err := m.store.Tip(ctx, session)
 	if err != nil {
@@ -105,17 +105,16 @@ func (m *SessionManager) AttachWorkspace(ctx context.Context, session, workspace
 	return m.trustAttached(ctx, info, workspace, was)
 }
 
-// A NotLiveError says that a workspace is not live on this machine.
+// A NotLiveError means that a workspace is not live on this machine.
 type NotLiveError struct{ Workspace string }
 
-// Error says what to do.
+// Error returns a message that says what to do.
 func (e *NotLiveError) Error() string {
 	return fmt.Sprintf("workspace %q is not live on this machine: the next call makes it so (git domarkx run or exec); git domarkx checkout writes a version to a folder", e.Workspace)
 }
 
-// WorkspacePaths returns the folders of this machine that the resources of a live
-// workspace are, in the order of the document, or that of one resource. It makes
-// nothing.
+// WorkspacePaths returns the directories of a live workspace's resources in the order of the
+// document, or the directory of one resource. It creates nothing.
 func (m *SessionManager) WorkspacePaths(ctx context.Context, workspace, resource string) ([]string, error) {
 	i, err := m.around.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {

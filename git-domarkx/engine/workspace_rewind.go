@@ -9,19 +9,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Rewound says what a rewind did.
+// Rewound is the result of a rewind.
 type Rewound struct {
-	Now, Before domarkx.Info // another rewind to Before undoes it
-	// Workspace is the version that the workspace was taken to; zero when it was not
-	// moved.
+	Now, Before domarkx.Info // rewinding to Before undoes the rewind
+	// Workspace is the new version of the workspace; zero if the workspace did not move.
 	Workspace domarkx.Version
-	Asleep    bool // the live workspace was not taken there, since the session is not trusted
+	Asleep    bool // whether the live workspace was not updated, because the session is not trusted
 }
 
-// Rewind makes a snapshot on top of a session that holds what an earlier one
-// held, or the messages up to and including one. It takes the session's workspace to
-// what it was then, after committing what changed in it: the snapshot has both
-// versions as parents, that which was left and that which was made.
+// Rewind creates a snapshot on top of a session with the contents of an earlier one, or with the
+// messages up to r.Message. It commits the changes of the session's workspace and then restores
+// the workspace's state of that time. The parents of the snapshot include the version before the
+// rewind and the restored one.
 func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error) {
 	author, committer, err := m.around.Identity(ctx)
 	if err != nil {
@@ -51,7 +50,7 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 		return done, err
 	}
 	done.Now.Name, done.Before.Name = r.Name, r.Name
-	if b != nil && done.Workspace.ID == "" { // a kill may have left the live workspace behind
+	if b != nil && done.Workspace.ID == "" { // after a kill, the live workspace may be out of date
 		tip, err := m.tipOrNone(ctx, workspace)
 		if err != nil {
 			return done, err
@@ -127,9 +126,8 @@ func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspac
 	return done, tx.Set(ctx, r.Name, done.Now.ID)
 }
 
-// trustedSpecs returns the resources that a session's calls need in a workspace of
-// which that is the newest version. Unless the user trusts the session the error is an
-// *UntrustedError.
+// trustedSpecs returns the resources that a session's calls need. tip is the newest version of
+// the workspace. If the user does not trust the session, the error is an *UntrustedError.
 func (m *SessionManager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
 	passed := m.newGate(nil)
 	if err := passed.check(ctx, info); err != nil {
@@ -139,7 +137,7 @@ func (m *SessionManager) trustedSpecs(ctx context.Context, info domarkx.Info, ti
 	return specs, err
 }
 
-// A rewinding is where a rewind begins and where it leads.
+// A rewinding holds the start and the target of a rewind.
 type rewinding struct {
 	to             Revision
 	before, target domarkx.Info
@@ -147,8 +145,8 @@ type rewinding struct {
 	left           domarkx.Version // tip of the workspace
 }
 
-// rewindWorkspace takes a workspace to what it was at the target, in a version on
-// top; the zero version when it holds that already.
+// rewindWorkspace commits a version with the workspace's state at the target. It returns a zero
+// version if the workspace already has that state.
 func (m *SessionManager) rewindWorkspace(ctx context.Context, tx Tx, r rewinding, c change) (domarkx.Version, error) {
 	id, err := m.versionBehind(ctx, r)
 	if err != nil || id == "" {
@@ -171,7 +169,7 @@ func sameResource(a, b domarkx.ResourceVersion) bool {
 	return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
 }
 
-// versionBehind returns the version that the workspace was at where a rewind leads.
+// versionBehind returns the version of the workspace at the target of a rewind.
 func (m *SessionManager) versionBehind(ctx context.Context, r rewinding) (string, error) {
 	id, err := "", error(nil)
 	if r.to.Message < 0 {

@@ -18,7 +18,7 @@ var threeCalls = notesConfig + "\n## user\n\ngo\n\n## assistant\n\n" + call("wri
 	"\n## user\n\non\n\n## assistant\n\n" + call("write", `{"name": "a", "text": "2"}`) + "\n" + call("write", `{"name": "b", "text": "2"}`) +
 	"\n## assistant\n\n" + call("write", `{"name": "c", "text": "3"}`)
 
-// ranThree is a clone in which the three calls were made.
+// ranThree returns a clone in which the three calls were made.
 func ranThree(t *testing.T) *clone {
 	t.Helper()
 	c := newClone(t)
@@ -29,7 +29,7 @@ func ranThree(t *testing.T) *clone {
 	return c
 }
 
-// folder is where the only resource of a workspace is live.
+// folder returns the directory of a workspace's only live resource.
 func (c *clone) folder(workspace string) string {
 	c.t.Helper()
 	paths, err := c.WorkspacePaths(c.t.Context(), workspace, "")
@@ -39,7 +39,7 @@ func (c *clone) folder(workspace string) string {
 	return paths[0]
 }
 
-// holds is what files a folder has, as "a=1 b=2".
+// holds returns the files in a directory, as "a=1 b=2".
 func holds(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -84,7 +84,7 @@ func (c *clone) rewind(revision string) engine.Rewound {
 	return done
 }
 
-// versions are the operations of a workspace's versions, newest first.
+// versions returns the operations of a workspace's versions, newest first.
 func (c *clone) versions(workspace string) string {
 	c.t.Helper()
 	var list []string
@@ -200,8 +200,8 @@ func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
 	}
 }
 
-// A message that is moved keeps what its calls left, also to and from the end of the
-// document, where its blank lines are others.
+// A message that is moved keeps its link, also when it moves to or from the end of the document,
+// where its blank lines differ.
 func TestMovedMessageKeepsLink(t *testing.T) {
 	c := newClone(t)
 	c.trusted("s", notesConfig+"\n## user\n\nx\n\n## assistant\n\nOne:\n\n"+call("write", `{"name": "a", "text": "1"}`)+
@@ -216,8 +216,8 @@ func TestMovedMessageKeepsLink(t *testing.T) {
 	}
 }
 
-// While a process commits or loads a version, others see that it does, not what is half
-// done.
+// While a process commits or loads a version, other processes see that it is busy, not the
+// intermediate state.
 func TestStatusMeanwhile(t *testing.T) {
 	c := ranThree(t)
 	expect := func(want string) {

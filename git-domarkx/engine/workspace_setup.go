@@ -15,27 +15,27 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A SetupError says that the setup script of a session did not do what it should.
+// A SetupError means that the setup script of a session failed.
 type SetupError struct {
 	Session string
-	Output  string // of the script, as far as it came
+	Output  string // output of the script so far
 	Reason  string
 }
 
-// Error says what to do.
+// Error returns a message that says what to do.
 func (e *SetupError) Error() string {
 	return fmt.Sprintf("the setup script of %q %s; git domarkx run --retry %s runs it again", e.Session, e.Reason, e.Session)
 }
 
-// setupFile stands while the setup script of a new workspace has not ended well.
+// setupFile returns the path of a file that exists until the setup script of a new workspace has
+// succeeded.
 func (m *SessionManager) setupFile(workspace string) string {
 	sum := sha256.Sum256([]byte(workspace))
 	return filepath.Join(m.around.StateDir, "setup", hex.EncodeToString(sum[:16]))
 }
 
-// prepare makes the first version of a workspace, which holds its resources as they
-// were created, and then runs the setup script, once. A script that failed, or during
-// which the program was killed, is only run again when retry is set.
+// prepare creates the first version of a workspace, with its resources as created, and then runs
+// the setup script once. A script that failed or was interrupted runs again only if retry is set.
 func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	file := b.m.setupFile(b.workspace)
 	begun := false
@@ -58,7 +58,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	if !begun {
 		return nil
 	}
-	if b.header.Setup == nil { // it was taken out of the document
+	if b.header.Setup == nil { // it was removed from the document
 		return atomicfile.Remove(file)
 	}
 	state, err := os.ReadFile(file)
@@ -110,8 +110,7 @@ func (b *bench) commitSetup(ctx context.Context) error {
 	return b.commitAs(ctx, "setup", "run the setup script", false)
 }
 
-// spool keeps what is read from r in a file without a name, so that it can be read
-// more than once.
+// spool copies r to an unnamed temporary file, so that it can be read more than once.
 func (m *SessionManager) spool(r io.ReadCloser) (*os.File, error) {
 	defer r.Close()
 	if err := os.MkdirAll(m.around.StateDir, 0o700); err != nil {
@@ -131,7 +130,7 @@ func (m *SessionManager) spool(r io.ReadCloser) (*os.File, error) {
 	return f, nil
 }
 
-// resourceVersion returns the version of a resource among those of a workspace.
+// resourceVersion returns the version of the resource with that id, or "" if there is none.
 func resourceVersion(resources []domarkx.ResourceVersion, id string) string {
 	for _, r := range resources {
 		if r.ID == id {

@@ -10,14 +10,13 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// ListWorkspaces returns the newest version of every workspace, by name.
+// ListWorkspaces returns the newest version of every workspace, sorted by name.
 func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version, error) {
 	return m.store.Workspaces(ctx)
 }
 
-// ResolveVersion returns the version that a revision of a workspace names: WS,
-// WS~2 or WS@OID. NAME#K is the version that message K of a session left, as
-// [SessionManager.VersionAt] says.
+// ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID.
+// For NAME#K it returns the version of [SessionManager.VersionAt].
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
 	if r.Message >= 0 {
 		return m.VersionAt(ctx, r)
@@ -43,8 +42,8 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 	return v, nil
 }
 
-// elsewhere adds to the error that a workspace is not there where a session of that
-// name has its own.
+// elsewhere improves an error about a missing workspace if a session of that name uses another
+// workspace or has not created its own yet.
 func (m *SessionManager) elsewhere(ctx context.Context, name string, err error) error {
 	if !errors.Is(err, domarkx.ErrNotFound) {
 		return err
@@ -58,8 +57,8 @@ func (m *SessionManager) elsewhere(ctx context.Context, name string, err error) 
 	return err
 }
 
-// VersionLog returns the versions that a revision of a workspace names and those
-// before it, newest first, without their resources.
+// VersionLog returns the version that a revision names and its ancestors, newest first, without
+// resources.
 func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
 		top, err := m.ResolveVersion(ctx, r)
@@ -75,9 +74,8 @@ func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[d
 	}
 }
 
-// VersionAt returns the state of the workspace as message K of a session left it:
-// the version that the message is linked to, or else the last one before it.
-// Without K it is that of the last linked message.
+// VersionAt returns the workspace version after message K of a session: the version that the
+// message links, or the last one linked before it. Without K, it starts with the last message.
 func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Version, error) {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -97,11 +95,11 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 	return m.store.Version(ctx, link)
 }
 
-// nearby is how many messages are looked at one by one before all are read at once.
+// nearby is the number of messages to read one by one before reading all at once.
 const nearby = 32
 
-// linkAt returns the link of message k of a snapshot, or of the nearest linked one
-// before it; "" when there is none.
+// linkAt returns the link of message k of a snapshot, or of the nearest linked message before it.
+// It returns "" if there is none.
 func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (string, error) {
 	for n := k; n >= 0 && n > k-nearby; n-- {
 		e, err := m.store.Entry(ctx, snapshot, n)
@@ -122,7 +120,7 @@ func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (st
 	return m.lastOf(ctx, snapshot, state.Thread.Live[:k+1-nearby])
 }
 
-// lastOf returns the last link among messages of a snapshot.
+// lastOf returns the last trustworthy link among messages of a snapshot.
 func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages []domarkx.Entry) (string, error) {
 	if err := m.soundLinks(ctx, snapshot, messages); err != nil {
 		return "", err
@@ -135,9 +133,8 @@ func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages [
 	return "", nil
 }
 
-// stateAt returns the version that the workspace of a session was at when one of
-// its snapshots was the newest; "" when the session does not tell. tip is the
-// session's newest snapshot.
+// stateAt returns the workspace version at the time when a snapshot was the newest of its
+// session, or "" if that is unknown. tip is the session's newest snapshot.
 func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
 	left, err := m.leftAt(ctx, tip, snapshot)
 	if err != nil || left != "" {
@@ -147,7 +144,7 @@ func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info
 		if err != nil {
 			return "", err
 		}
-		if info.Operation == "merge" { // which of its parents went on here does not show
+		if info.Operation == "merge" { // it is unknown which parent was the local one
 			return m.linkAt(ctx, info.ID, info.Messages-1)
 		}
 		linked, err := m.store.LinkedVersions(ctx, info.ID)
@@ -161,8 +158,7 @@ func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info
 	return m.linkAt(ctx, snapshot.ID, snapshot.Messages-1)
 }
 
-// leftAt returns the version that a rewind on top of a snapshot left; "" when no
-// rewind did.
+// leftAt returns the version before a rewind on top of a snapshot, or "" if there was no rewind.
 func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
 	var after domarkx.Info
 	for info, err := range m.store.History(ctx, tip.ID) {
@@ -188,8 +184,8 @@ func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info)
 	return "", nil
 }
 
-// beforeCalls returns the version of a workspace before the first of the calls
-// that these messages of a snapshot made; "" when none of them made one.
+// beforeCalls returns the workspace version before the first call of the given messages, or "" if
+// they made no calls.
 func (m *SessionManager) beforeCalls(ctx context.Context, snapshot, tip string, messages map[domarkx.ID]bool) (string, error) {
 	var calls []domarkx.Version
 	for v, err := range m.store.Versions(ctx, tip) {
@@ -207,9 +203,8 @@ func (m *SessionManager) beforeCalls(ctx context.Context, snapshot, tip string, 
 	return calls[len(calls)-1].Parents[0], nil
 }
 
-// ownCalls returns those of the versions that calls of a snapshot's session made. The
-// ids of messages do not tell: two sessions of one document have the same, and may share
-// a workspace.
+// ownCalls returns the versions that calls of the snapshot's session created. Message ids are not
+// sufficient, because two sessions from one document have the same ids and may share a workspace.
 func (m *SessionManager) ownCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
 	ids := make([]string, len(calls))
 	for i, v := range calls {

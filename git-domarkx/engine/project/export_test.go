@@ -1,6 +1,6 @@
 package project
 
-// Placed reports whether it is known where the key or item of a pointer stands.
+// Placed reports whether the position of the key or item at a pointer is known.
 func (c Config) Placed(pointer string) bool {
 	_, ok := c.places[pointer]
 	return ok

@@ -19,7 +19,7 @@ import (
 
 const bom = "\ufeff"
 
-// maxDepth is how deep values may be nested in the file.
+// maxDepth limits the nesting of values in the file.
 const maxDepth = 50
 
 // The keys of the file.
@@ -28,8 +28,7 @@ const (
 	pluginsKey   = "plugins"
 )
 
-// Parse reads the content of the file. What types of resources there are, and what
-// can be configured of them, it does not know.
+// Parse parses the content of the file. It does not check resource types and their configs.
 func Parse(data []byte) (Config, error) {
 	data = bytes.TrimPrefix(data, []byte(bom))
 	if len(data) > maxSize {
@@ -67,7 +66,7 @@ func validPrefix(data []byte) []byte {
 	return data
 }
 
-// A reader turns what the TOML library decoded into a Config.
+// A reader converts the output of the TOML library to a Config.
 type reader struct{ Config }
 
 func (r *reader) top(tables map[string]any) error {
@@ -129,7 +128,7 @@ func (r *reader) plugins(v any) error {
 	return nil
 }
 
-// value returns a value of TOML as JSON has it.
+// value converts a TOML value to JSON.
 func (r *reader) value(at string, v any) (domarkx.Value, error) {
 	switch v := v.(type) {
 	case string:
@@ -184,7 +183,7 @@ func (r *reader) keys(at string, table map[string]any) []string {
 	})
 }
 
-// escape makes a token of a JSON pointer (RFC 6901).
+// escape escapes a key as a token of a JSON pointer (RFC 6901).
 func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 func article(k domarkx.Kind) string {

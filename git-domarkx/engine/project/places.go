@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// places returns where the keys and list items of a TOML text stand that the library
-// took, by JSON pointer: the library tells that of no key that can stand several
-// times, as those of [[tables]] do.
+// places returns the offsets of the keys and list items in a TOML text that the library accepted,
+// by JSON pointer. The library does not report them for keys that can occur several times, such
+// as those of [[tables]].
 func places(data []byte) map[string]int {
 	s := &scanner{data: string(data), at: map[string]int{}, items: map[string]int{}}
 	table := ""
@@ -43,18 +43,18 @@ func places(data []byte) map[string]int {
 		default:
 			s.pair(table)
 		}
-		if s.i == start { // nothing that the library takes
+		if s.i == start { // no progress: the text is not valid TOML
 			return s.at
 		}
 	}
 }
 
-// A scanner finds its way through a TOML text, which it expects to be valid.
+// A scanner finds positions in a TOML text, which should be valid.
 type scanner struct {
 	data  string
 	i     int
 	at    map[string]int
-	items map[string]int // of [[tables]], by pointer
+	items map[string]int // number of [[tables]], by pointer
 }
 
 type key struct {
@@ -68,7 +68,7 @@ func (s *scanner) note(pointer string, offset int) {
 	}
 }
 
-// inside is the table that a pointer stands for in headers: of several the last.
+// inside returns the pointer of the table that a header refers to: for [[tables]], the last one.
 func (s *scanner) inside(pointer string) string {
 	if n := s.items[pointer]; n > 0 {
 		return pointer + "/" + strconv.Itoa(n-1)
@@ -89,7 +89,7 @@ func (s *scanner) skip(what string) {
 	}
 }
 
-// blank passes over white space, with lines over line ends and comments too.
+// blank skips white space. If lines is set, it also skips line ends and comments.
 func (s *scanner) blank(lines bool) {
 	for s.i < len(s.data) {
 		switch c := s.data[s.i]; {
@@ -108,7 +108,7 @@ func (s *scanner) blank(lines bool) {
 	}
 }
 
-// keys reads a dotted key.
+// keys scans a dotted key.
 func (s *scanner) keys() []key {
 	var all []key
 	for {
@@ -136,7 +136,7 @@ func isBare(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_'
 }
 
-// pair reads a key and its value, in a table.
+// pair scans a key and its value in a table.
 func (s *scanner) pair(table string) {
 	for _, k := range s.keys() {
 		table += "/" + escape(k.name)
@@ -148,7 +148,7 @@ func (s *scanner) pair(table string) {
 	s.value(table)
 }
 
-// value reads a value; it is nested no deeper than tooDeep lets it.
+// value scans a value. tooDeep has limited its nesting.
 func (s *scanner) value(pointer string) {
 	switch c := s.peek(); c {
 	case '"', '\'':
@@ -186,7 +186,7 @@ func (s *scanner) value(pointer string) {
 	}
 }
 
-// text reads a string and returns what it says.
+// text scans a string and returns its value.
 func (s *scanner) text() string {
 	quote := s.data[s.i : s.i+1]
 	if long := strings.Repeat(quote, 3); strings.HasPrefix(s.data[s.i:], long) {
@@ -203,7 +203,7 @@ func (s *scanner) text() string {
 	s.i = min(s.i, len(s.data))
 	said := s.data[start:s.i]
 	s.skip(quote)
-	for len(quote) == 3 && s.peek() == quote[0] { // of up to five quotes the last three end it
+	for len(quote) == 3 && s.peek() == quote[0] { // up to two more quotes belong to the string
 		s.i++
 	}
 	if quote[0] == '"' {
@@ -212,7 +212,7 @@ func (s *scanner) text() string {
 	return said
 }
 
-// unquoted is what a basic string says, as far as keys need it.
+// unquoted returns the value of a basic string, as far as keys need it.
 func unquoted(said string) string {
 	if !strings.Contains(said, `\`) {
 		return said
@@ -246,8 +246,8 @@ func unquoted(said string) string {
 	return b.String()
 }
 
-// tooDeep returns where brackets, or the dots of a key, are nested deeper than maxDepth
-// in a text that need not be valid.
+// tooDeep returns the offset at which brackets, or the dots of a key, are nested deeper than
+// maxDepth. The text need not be valid.
 func tooDeep(data []byte) (offset int, deep bool) {
 	s := &scanner{data: string(data)}
 	depth, dots := 0, 0

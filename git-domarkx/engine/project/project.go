@@ -1,6 +1,6 @@
-// Package project reads .domarkx.toml, in which a repository says what its sessions
-// share: the resources of those that name none, and defaults for the configs of
-// resources. It only reads; what is in the file is as hostile as a document.
+// Package project reads .domarkx.toml, with which a repository configures its sessions: resources
+// for sessions that list none, and defaults for resource configs. It only reads the file. The
+// content is untrusted, like that of a document.
 package project
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// File is the name of the file, at the top of a work tree.
+// File is the name of the file at the top of a work tree.
 const File = ".domarkx.toml"
 
-// maxSize bounds the file, in bytes, and with it how deep the TOML library nests.
+// maxSize is the maximum size of the file in bytes, which also limits the nesting in the TOML
+// library.
 const maxSize = 64 << 10
 
-// A Config is what the file says. The zero Config is that of a file that is not
-// there.
+// A Config is the content of the file. The zero Config stands for a missing file.
 type Config struct {
-	// Resources are the objects of [[resources]], as those in a document's
-	// workspace-config; nil when there is no such key.
+	// Resources are the objects of [[resources]], in the format of a document's workspace-config;
+	// nil if the key is missing.
 	Resources []domarkx.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
@@ -34,14 +34,13 @@ type Config struct {
 	places map[string]int // offsets of keys and items, by JSON pointer
 }
 
-// Defaults are the values of config keys of a type of resource.
+// Defaults are the default config values of a resource type.
 type Defaults struct {
 	Type   string
 	Config domarkx.Value // an object
 }
 
-// Defaults returns the defaults of a type of resource; an object without members
-// when there are none.
+// Defaults returns the defaults of a resource type. It returns an empty object if there are none.
 func (c Config) Defaults(kind string) domarkx.Value {
 	for _, d := range c.Plugins {
 		if d.Type == kind {
@@ -51,8 +50,8 @@ func (c Config) Defaults(kind string) domarkx.Value {
 	return domarkx.ObjectValue()
 }
 
-// Error returns an error at the key or item that a JSON pointer names, or else at the
-// nearest one around it. It Is reason, unless that is nil.
+// Error returns an error at the position of a JSON pointer, or of its nearest known parent. The
+// error matches reason, unless reason is nil.
 func (c Config) Error(pointer, msg string, reason error) *domarkx.SyntaxError {
 	offset := 0
 	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
@@ -67,7 +66,7 @@ func (c Config) Error(pointer, msg string, reason error) *domarkx.SyntaxError {
 	return errorAt(c.data, offset, msg, reason)
 }
 
-// keyOf is a pointer as TOML spells it, items counted from 0.
+// keyOf returns a pointer in TOML notation. Items are counted from 0.
 func keyOf(pointer string) string {
 	var b strings.Builder
 	for _, token := range strings.Split(pointer, "/")[1:] {
@@ -94,9 +93,8 @@ func errorAt(data []byte, offset int, msg string, reason error) *domarkx.SyntaxE
 	return &domarkx.SyntaxError{Path: File, Line: line, Column: column, Msg: msg, Err: reason}
 }
 
-// Read reads the file at the top of a work tree; "" is that of a bare repository,
-// which has none. What is wrong with its content is a [*domarkx.SyntaxError] whose
-// path is [File].
+// Read reads the file at the top of a work tree. For a bare repository, top is "" and the Config
+// is zero. Errors in the content are of type [*domarkx.SyntaxError] with the path [File].
 func Read(top string) (Config, error) {
 	if top == "" {
 		return Config{}, nil

@@ -69,8 +69,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPlaces holds that errors stand where their key does, of several tables of one
-// name too.
+// TestPlaces: errors have the position of their key, also in one of several tables with the same
+// name.
 func TestPlaces(t *testing.T) {
 	c, err := project.Parse([]byte(full))
 	if err != nil {
@@ -172,8 +172,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is read knows where each of its keys stands, whatever the
-// text, and that what is wrong has a place.
+// FuzzParse: for any text, all parsed keys have a position, and errors have a position too.
 func FuzzParse(f *testing.F) {
 	f.Add(full)
 	f.Add("plugins.a.b.c = 1\nresources = [ {type=\"\\\"x\", \n y = '''a'''' },\n]\n")
@@ -199,7 +198,7 @@ func FuzzParse(f *testing.F) {
 
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-// placed expects that a value, and what is in it, have places of their own.
+// placed checks that a value and everything in it have positions.
 func placed(t *testing.T, c project.Config, pointer string, v domarkx.Value, text string) {
 	t.Helper()
 	if !c.Placed(pointer) {
