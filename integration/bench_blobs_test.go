@@ -10,7 +10,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// BenchmarkBlobs reads the files of a version as the mount does, and as Git does.
+// BenchmarkBlobs compares reading packed blobs through the object database, as the mount
+// does, with git cat-file.
 func BenchmarkBlobs(b *testing.B) {
 	const blobs = 50000
 	s := newRepository(b)
@@ -49,7 +50,7 @@ func BenchmarkBlobs(b *testing.B) {
 	}, func() {
 		cmd := exec.Command("git", "cat-file", "--batch", "--buffer")
 		cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(input)
-		cmd.Stdout = io.Discard // through a pipe, as a program reads them
+		cmd.Stdout = io.Discard // through a pipe, as a program would read it
 		if err := cmd.Run(); err != nil {
 			b.Fatal(err)
 		}

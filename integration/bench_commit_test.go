@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/filesystem"
 )
 
-// A committer is a workspace whose versions are committed as the program does it,
-// but without a call and a process for each.
+// A committer commits versions of a workspace through the same packages as the program,
+// but without a tool call and a process for each.
 type committer struct {
 	b     *testing.B
 	store *gitstore.Store
@@ -24,14 +24,14 @@ type committer struct {
 	tip   domarkx.Version
 }
 
-// storeOf is the repository as plugins want it.
+// storeOf adapts the store to plugins.
 type storeOf struct{ *gitstore.Store }
 
 func (s storeOf) Begin(ctx context.Context, base string) (plugins.Pending, error) {
 	return s.BeginVersion(ctx, base)
 }
 
-// newCommitter makes a workspace of the folder files/ of a repository.
+// newCommitter creates a workspace on the directory files/ of a repository.
 func newCommitter(b *testing.B, s *site) *committer {
 	b.Helper()
 	git, err := gitcmd.Discover(b.Context(), s.dir, s.env)
@@ -55,7 +55,7 @@ func newCommitter(b *testing.B, s *site) *committer {
 	return c
 }
 
-// commit commits a version, which is to be another one than the last.
+// commit commits a version, which must differ from the last one.
 func (c *committer) commit() {
 	c.b.Helper()
 	ctx := c.b.Context()
@@ -88,7 +88,7 @@ func (c *committer) commit() {
 	}
 }
 
-// BenchmarkCommit commits versions of a folder of 50,000 files.
+// BenchmarkCommit commits versions of a directory with 50,000 files.
 func BenchmarkCommit(b *testing.B) {
 	const folders, files, changed = 1000, 50, 10
 	ours, theirs := newRepository(b), newRepository(b)
@@ -138,7 +138,7 @@ func BenchmarkCommit(b *testing.B) {
 	score(b, "version of 50,000 files, 10 changed: time", milliseconds(median(times[0])), 0, "ms")
 }
 
-// BenchmarkTurn makes small calls on a small workspace.
+// BenchmarkTurn runs small calls in a small workspace.
 func BenchmarkTurn(b *testing.B) {
 	const turns = 10
 	s, _ := newWorked(b)
@@ -153,8 +153,8 @@ func BenchmarkTurn(b *testing.B) {
 	score(b, "turn with a small call on a small workspace: time", milliseconds(time.Since(start))/turns, 0, "ms")
 }
 
-// again makes one small change, so that the stat cache knows all files by times that
-// are old enough.
+// again commits one small change, after which the stat cache trusts the (old) times of
+// all other files.
 func (c *committer) again(s *site, name string) {
 	s.write(name, "x")
 	c.commit()

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// scores are the results of the benchmarks, which TestMain prints at the end.
+// scores holds the results of the benchmarks. TestMain prints them at the end.
 var scores struct {
 	sync.Mutex
 	lines []string
 }
 
-// score notes a measured number and the most that it may be; 0 is no limit.
+// score records a measured number and its upper limit; 0 means no limit.
 func score(b *testing.B, what string, got, limit float64, unit string) {
 	b.Helper()
 	line := fmt.Sprintf("%-86s %9.2f %-7s", what, got, unit)
@@ -28,7 +28,7 @@ func score(b *testing.B, what string, got, limit float64, unit string) {
 	scores.lines = append(scores.lines, strings.TrimRight(line, " "))
 }
 
-// printScores prints what the benchmarks found.
+// printScores prints the results of the benchmarks.
 func printScores() {
 	for _, line := range scores.lines {
 		fmt.Println(line)
@@ -40,8 +40,8 @@ func median(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// race runs things in turn, so that what slows the machine down slows all of them,
-// and returns the median of each.
+// race runs the functions in turn, so that load on the machine slows all of them equally,
+// and returns the median time of each.
 func race(rounds int, runs ...func()) []time.Duration {
 	times := make([][]time.Duration, len(runs))
 	for range rounds {

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// browsed is a session whose workspace is a folder of the repository, so that its
-// files are there on the native file system too.
+// browsed is a session whose workspace is a directory of the repository, so that the same
+// files also exist on the native file system.
 const browsed = "```yaml workspace-config\nresources:\n  - {type: filesystem, id: fs, path: files}\n```\n"
 
-// browse makes a version of the folder files/ and mounts it. It returns the
-// version's folder.
+// browse commits a version of the directory files/ and mounts it. It returns the path of
+// the version in the mount.
 func (s *site) browse(b *testing.B) (*mounted, string) {
 	b.Helper()
 	s.write("s.md", browsed)
@@ -25,7 +25,7 @@ func (s *site) browse(b *testing.B) (*mounted, string) {
 	return m, m.path("workspaces/s/latest/fs")
 }
 
-// prose appends about n bytes of words.
+// prose appends about n bytes of words to text.
 func prose(r *rand.Rand, text []byte, n int) []byte {
 	const words = "the quick brown function returns int error nil if for range string struct func package import context value "
 	for end := len(text) + n; len(text) < end; {
@@ -38,7 +38,8 @@ func prose(r *rand.Rand, text []byte, n int) []byte {
 	return text
 }
 
-// dropCaches makes the machine forget what it has read; it takes root.
+// dropCaches empties the kernel's file caches, which requires root. It reports whether it
+// succeeded.
 func dropCaches() bool {
 	if exec.Command("sync").Run() != nil {
 		return false
@@ -46,7 +47,8 @@ func dropCaches() bool {
 	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) == nil
 }
 
-// timed runs a script in a folder that has to succeed.
+// timed runs a script in a directory and returns how long it took. The script must
+// succeed.
 func (s *site) timed(b *testing.B, dir, script string) time.Duration {
 	b.Helper()
 	start := time.Now()
@@ -54,7 +56,8 @@ func (s *site) timed(b *testing.B, dir, script string) time.Duration {
 	return time.Since(start)
 }
 
-// medians runs a script in folders in turn, each time after prepare.
+// medians runs a script in several directories in turn, each time after prepare, and
+// returns the median time for each.
 func (s *site) medians(b *testing.B, rounds int, script string, prepare func(), dirs ...string) []time.Duration {
 	b.Helper()
 	times := make([][]time.Duration, len(dirs))
@@ -71,7 +74,8 @@ func (s *site) medians(b *testing.B, rounds int, script string, prepare func(), 
 	return found
 }
 
-// resticMount mounts what restic has kept of a folder; "" when restic is not here.
+// resticMount mounts a restic backup of a directory, or returns "" if restic is not
+// installed.
 func (s *site) resticMount(b *testing.B, dir string) string {
 	b.Helper()
 	if _, err := exec.LookPath("restic"); err != nil {
@@ -155,8 +159,8 @@ func BenchmarkBrowse(b *testing.B) {
 	m.end()
 }
 
-// inMemory returns an empty folder on a tmpfs; "" when there is none here. Its files
-// are in single pages of memory, like those of FUSE, wherever these lie.
+// inMemory returns an empty directory on a tmpfs, or "" if the machine has none. A tmpfs
+// keeps files in single pages of memory, as FUSE does on any disk.
 func inMemory(b *testing.B) string {
 	dir, err := os.MkdirTemp("/dev/shm", "git-domarkx-bench-")
 	if err != nil {
@@ -189,8 +193,8 @@ func BenchmarkBrowseLarge(b *testing.B) {
 	if !cold {
 		b.Log("NOT MEASURED: only root can drop the machine's caches")
 	}
-	// again mounts anew, so that the large files were never read, by a server that has
-	// begun to work.
+	// again mounts again, so that nobody has read the large files yet, and reads another
+	// file so that the server has started its work.
 	again := func() {
 		m.end()
 		m = mountAt(b, s, m.dir)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A census says of every path below a folder what it is: kind, mode, content and
-// time of change of what is not a folder.
+// A census maps every path below a directory to its kind and mode and, for everything but
+// directories, its content and modification time.
 type census map[string]string
 
 func takeCensus(tb testing.TB, root string) census {
@@ -55,7 +55,8 @@ func takeCensus(tb testing.TB, root string) census {
 	return c
 }
 
-// changes names what differs, sorted; a new folder names all that is in it.
+// changes returns the sorted names of paths that differ. A new directory counts with all
+// its contents.
 func (c census) changes(later census) []string {
 	var names []string
 	for name, was := range c {
@@ -72,10 +73,10 @@ func (c census) changes(later census) []string {
 	return names
 }
 
-// mayChange reports whether the program may touch a path of the common directory.
+// mayChange reports whether the program may change a path of the common directory.
 func mayChange(name string) bool {
 	if name == "objects" || name == "logs" || name == "logs/refs" {
-		return true // made for what is below
+		return true // parent directories of the paths below
 	}
 	for _, may := range []string{"objects/", "domarkx", "refs/domarkx", "logs/refs/domarkx"} {
 		if strings.HasPrefix(name, may) {
@@ -85,8 +86,8 @@ func mayChange(name string) bool {
 	return false
 }
 
-// expectOnlyOurs fails the test when something changed below root but what the
-// program may change in the common directory, which is a path below root.
+// expectOnlyOurs fails the test if anything changed below root, except what the program
+// may change in the common directory. The common directory must be below root.
 func expectOnlyOurs(tb testing.TB, root, common string, before census) {
 	tb.Helper()
 	common, err := filepath.Rel(root, common)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// inParallel runs f once for each number below n, at the same time.
+// inParallel runs f concurrently for the numbers from 0 to n-1.
 func inParallel(n int, f func(i int)) {
 	var group sync.WaitGroup
 	for i := range n {
@@ -45,8 +45,8 @@ func (s *site) texts(session string) []string {
 	return texts
 }
 
-// expectWriters fails the test unless each writer's messages are all there, in
-// the order in which that writer appended them, and nothing else.
+// expectWriters fails the test unless texts contains exactly each writer's messages, in
+// the order in which that writer appended them.
 func expectWriters(t *testing.T, texts []string, writers, each int) {
 	t.Helper()
 	next := make([]int, writers)
@@ -67,7 +67,7 @@ func expectWriters(t *testing.T, texts []string, writers, each int) {
 	}
 }
 
-// TestCompanyAppend lets eight processes append to one session at once.
+// TestCompanyAppend appends to one session from eight processes at once.
 func TestCompanyAppend(t *testing.T) {
 	t.Parallel()
 	const writers = 8
@@ -94,8 +94,8 @@ func TestCompanyAppend(t *testing.T) {
 	r.noScraps()
 }
 
-// TestCompanyCollection lets Git collect garbage while sessions are written,
-// read, pushed and pulled.
+// TestCompanyCollection runs Git's garbage collection while other processes write, read,
+// push and pull sessions.
 func TestCompanyCollection(t *testing.T) {
 	for _, collect := range [][]string{
 		{"gc", "--prune=now", "-q"}, {"repack", "-adq"}, {"prune", "--expire=now"}, {"repack", "-Adq", "--unpack-unreachable=now"},
@@ -121,8 +121,8 @@ func TestCompanyCollection(t *testing.T) {
 						var stderr bytes.Buffer
 						cmd := in.command(context.Background(), "git", collect...)
 						cmd.Stderr = &stderr
-						// An error is for the log: an object that is gone again ends a
-						// collection. What matters is what is there afterwards.
+						// Only log an error: an object that disappears meanwhile can
+						// abort a collection. The state at the end is what matters.
 						if err := cmd.Run(); err != nil && ctx.Err() == nil {
 							t.Logf("git %s in %s: %v: %.200s", strings.Join(collect, " "), filepath.Base(in.dir), err, stderr.String())
 						}
@@ -181,8 +181,8 @@ func TestCompanyCollection(t *testing.T) {
 	}
 }
 
-// TestCompanyUpdateRef lets Git itself move session references meanwhile, as a
-// script or an older program might: nobody's update is lost.
+// TestCompanyUpdateRef moves session references with plain Git meanwhile, as a script or
+// an older program might do. No update may be lost.
 func TestCompanyUpdateRef(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -201,7 +201,7 @@ func TestCompanyUpdateRef(t *testing.T) {
 	r.sound()
 }
 
-// TestCompanyMount shows what other processes do in a mount at once.
+// TestCompanyMount checks that a mount shows changes by other processes immediately.
 func TestCompanyMount(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -252,12 +252,12 @@ func TestCompanyMount(t *testing.T) {
 	r.sound()
 }
 
-// TestCompanySaveOver saves in the mount over a change that was made elsewhere
-// since the saving program read the file: both are there afterwards, or an error
-// keeps what was saved.
+// TestCompanySaveOver saves in the mount after another process changed the session that
+// the editor had read. Either the session ends with both changes, or an error preserves
+// the saved text.
 func TestCompanySaveOver(t *testing.T) {
 	needFUSE(t)
-	// Each way reads, waits until the change elsewhere was made, and saves.
+	// Each function reads the file, waits for the other change, and saves.
 	ways := map[string]string{
 		"in place":          `cat "$f" >"$t/base"; go; cat "$t/new" >"$f"`,
 		"renamed":           `cat "$f" >"$t/base"; go; cat "$t/new" >"$f.tmp~" && mv "$f.tmp~" "$f"`,

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// completionSite returns a repository with the session talk (of four messages), the
-// workspace box, a folder and a file.
+// completionSite returns a repository with the session talk, which has four messages, the
+// workspace box, a directory and a file.
 func completionSite(t *testing.T) *site {
 	t.Helper()
 	needProgram(t, "bash", "zsh", "fish")
@@ -29,8 +29,8 @@ func completionSite(t *testing.T) *site {
 	return s
 }
 
-// completions are command lines behind "git domarkx", what is offered for the last word
-// of each, and what is not.
+// completions maps command lines after "git domarkx" to words that the shell must offer
+// for the last word, and words that it must not offer.
 func completions(s *site) map[string]struct{ want, not []string } {
 	oid := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/sessions/talk"))
 	version := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/workspaces/box"))
@@ -65,8 +65,9 @@ func completions(s *site) map[string]struct{ want, not []string } {
 	}
 }
 
-// checkCompletions installs the completion of a shell and runs a program that completes
-// each of the lines that are its arguments, and prints "== LINE" and what is offered.
+// checkCompletions installs the completion of a shell. It then runs a program that
+// completes the command lines in its arguments and prints "== LINE" and the offered words
+// for each.
 func checkCompletions(t *testing.T, shell, installed, capture string, run ...string) {
 	s := completionSite(t)
 	s.write(filepath.Join(".shell", installed), s.must("", "git-domarkx", "completion", shell))
@@ -91,7 +92,8 @@ func checkCompletions(t *testing.T, shell, installed, capture string, run ...str
 		typed := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(line, "git-domarkx"), "git"), " -C ."), " domarkx")
 		typed = strings.TrimPrefix(typed, " ")
 		for _, w := range cases[typed].want {
-			// Of several, bash inserts the first behind what was typed, the others as they are.
+			// Of several candidates, bash inserts the first after the typed text, and the
+			// others unchanged.
 			tail := w[max(0, strings.LastIndexAny(w, "@"), strings.LastIndexAny(w, "=:")+1):]
 			if !slices.Contains(offers, w) && !(shell == "bash" && slices.Contains(offers, tail)) {
 				t.Errorf("%s<TAB> does not offer %q: %q", line, w, offers)
@@ -105,8 +107,8 @@ func checkCompletions(t *testing.T, shell, installed, capture string, run ...str
 	}
 }
 
-// bashCapture lets readline insert what it completes to (M-*), and prints the words behind
-// those that were typed.
+// bashCapture makes readline insert all completions (M-*), and prints the words after the
+// typed ones.
 const bashCapture = `
 zmodload zsh/zpty
 zpty b env PS1= bash --norc --noprofile -i
@@ -137,8 +139,8 @@ true
 `, "fish", ".shell/capture")
 }
 
-// zshCapture completes in a zsh on a terminal of its own, for its completion works nowhere
-// else, and prints what would be added. Zsh forgets compprefuncs each time.
+// zshCapture completes in a zsh on a pseudo-terminal, because its completion needs one,
+// and prints the words that zsh would add. Zsh clears compprefuncs after each use.
 const zshCapture = `
 zmodload zsh/zpty
 zpty z zsh -f -i

@@ -13,10 +13,10 @@ import (
 
 const module = "github.com/domarkx/domarkx"
 
-// arrows says what the packages below a folder may depend on, directly or not:
-// folders of this module (ending in "/." that package alone), and the libraries
-// that only they may use. A folder's packages may always use each other. For a
-// folder in a folder only its own line counts.
+// arrows lists the allowed dependencies, direct or indirect, of the packages below a
+// directory: directories of this module (a path ending in "/." means only that package),
+// and the libraries that only they may use. Packages of one directory may always import
+// each other. For a directory inside another one, only its own entry applies.
 var arrows = []arrow{
 	{".", nil, "the model is imported by everything and imports nothing"},
 	{"format", []string{"."}, "formats turn bytes into the model and back"},
@@ -37,7 +37,7 @@ type arrow struct {
 	because string
 }
 
-// owners says which folders alone may import a library themselves.
+// owners lists the directories that alone may import a library directly.
 var owners = []struct {
 	library string
 	folders []string
@@ -56,8 +56,8 @@ type goPackage struct {
 	Error      *struct{ Err string }
 }
 
-// TestImportArrows enforces the direction of imports between the packages of the
-// module (DESIGN.md).
+// TestImportArrows checks that imports between the packages of the module only go in the
+// allowed directions (DESIGN.md).
 func TestImportArrows(t *testing.T) {
 	packages := listPackages(t)
 	for _, p := range packages {
@@ -88,8 +88,8 @@ func TestImportArrows(t *testing.T) {
 	}
 }
 
-// TestModelIsPure holds the model to the standard library, without input and
-// output.
+// TestModelIsPure checks that the model imports only the standard library, and nothing
+// that does input or output.
 func TestModelIsPure(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if p.ImportPath != module {
@@ -106,8 +106,8 @@ func TestModelIsPure(t *testing.T) {
 	}
 }
 
-// inFolder reports whether a package lies in or below a folder; the model's
-// folder is only itself.
+// inFolder reports whether a package is in a directory or below it. The model's directory
+// "." contains only its own package.
 func inFolder(pkg, folder string) bool {
 	if alone, ok := strings.CutSuffix(folder, "/."); ok {
 		return pkg == alone

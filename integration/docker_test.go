@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 )
 
-// TestDocker goes the whole way of a session whose commands run in a container.
+// TestDocker covers the life of a session whose commands run in a container.
 func TestDocker(t *testing.T) {
 	s := newRepository(t).with("DOCKER_HOST=" + dockertest.Use(t))
 	containers := func() string { return s.must("", "docker", "ps", "-aq", "--filter", "label=org.domarkx.instance") }

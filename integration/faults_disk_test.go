@@ -40,7 +40,8 @@ func newDisk(t *testing.T, kind, options string) *site {
 	return repo
 }
 
-// fill takes all space of the disk but about so many bytes, until free is called.
+// fill uses up the space of the disk except for about leave bytes. The function free
+// releases it.
 func (s *site) fill(leave int64) (free func()) {
 	s.tb.Helper()
 	file, err := os.Create(s.path("../filler"))
@@ -60,7 +61,7 @@ func (s *site) fill(leave int64) (free func()) {
 	if err := file.Truncate(max(0, size-leave)); err != nil {
 		s.tb.Fatal(err)
 	}
-	// What is allocated late must be allocated now.
+	// Force delayed allocations to happen now.
 	if err := file.Sync(); err != nil {
 		s.tb.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func (s *site) fill(leave int64) (free func()) {
 	}
 }
 
-// fillNodes makes files until only so many more can be made.
+// fillNodes uses up the inodes of the disk except for leave. The function free releases
+// them.
 func (s *site) fillNodes(leave int) (free func()) {
 	s.tb.Helper()
 	dir := s.path("../many")
@@ -96,9 +98,9 @@ func (s *site) fillNodes(leave int) (free func()) {
 	}
 }
 
-// TestFaultDiskFull lets the disk fill up at every moment of an append and of an
-// import. What was there stays and can be read meanwhile, the error says what is
-// wrong, and when there is room again nothing has to be repaired.
+// TestFaultDiskFull fills the disk at different points of an append and an import.
+// Existing sessions must remain readable, the error must name the problem, and no repair
+// may be necessary once space is available again.
 func TestFaultDiskFull(t *testing.T) {
 	type test struct {
 		name, kind, options string
@@ -153,8 +155,8 @@ func TestFaultDiskFull(t *testing.T) {
 	}
 }
 
-// TestFaultDiskFullMount saves into a mount while the disk is full: the program
-// that saves is told, and the session stays.
+// TestFaultDiskFullMount saves in a mount while the disk is full. The saving program must
+// get an error, and the session must not change.
 func TestFaultDiskFullMount(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -184,9 +186,10 @@ func TestFaultDiskFullMount(t *testing.T) {
 	r.sound()
 }
 
-// TestFaultDiskFullWorkspace lets the disk fill up at every moment of a call and of a
-// rewind. What was there, and what somebody writes meanwhile, is there or in a version
-// when there is room again, and the next command goes on by itself.
+// TestFaultDiskFullWorkspace fills the disk at different points of a call and of a
+// rewind. Once space is available again, all content, including concurrent changes by
+// users, must be in the directory or in a version, and the next command must succeed
+// without a repair.
 func TestFaultDiskFullWorkspace(t *testing.T) {
 	t.Parallel()
 	r := newDisk(t, "tmpfs", "size=24m")
@@ -238,7 +241,7 @@ func TestFaultDiskFullWorkspace(t *testing.T) {
 	r.noScraps()
 }
 
-// holds reports whether a version of a workspace has a file with this text.
+// holds reports whether any version of a workspace has a file with this content.
 func (s *site) holds(workspace, path, text string) bool {
 	s.tb.Helper()
 	for version := range strings.FieldsSeq(s.git("rev-list", "refs/domarkx/workspaces/"+workspace)) {
@@ -249,7 +252,7 @@ func (s *site) holds(workspace, path, text string) bool {
 	return false
 }
 
-// TestFaultReadOnly works in a repository on a file system that takes no writes.
+// TestFaultReadOnly uses a repository on a read-only file system.
 func TestFaultReadOnly(t *testing.T) {
 	for _, state := range []bool{true, false} {
 		t.Run(map[bool]string{true: "used before", false: "without state"}[state], func(t *testing.T) {

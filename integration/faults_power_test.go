@@ -10,22 +10,22 @@ import (
 	"testing"
 )
 
-// A powered is a repository on a file system of its own, in an image file. What was written
-// to the image is what a power cut leaves.
+// A powered is a repository on a file system of its own in an image file. After a power
+// cut, the data written to the image remains.
 type powered struct {
 	*site
 	kind, image string
 }
 
-// makers are the programs that make file systems, with the least size of an image.
+// makers lists the programs that create file systems, with the minimum size of an image.
 var makers = map[string][]string{
 	"ext4":  {"mkfs.ext4", "64M", "-q"},
 	"xfs":   {"mkfs.xfs", "320M", "-q"},
 	"btrfs": {"mkfs.btrfs", "128M", "-q"},
 }
 
-// fileSystems returns the file systems that the tests of power cuts can make here: ext4,
-// and those of the others whose programs are installed.
+// fileSystems returns the file systems for the power-cut tests: ext4, and each of the
+// others whose program is installed.
 func fileSystems(t *testing.T) []string {
 	t.Helper()
 	needRoot(t, "mounting a file system")
@@ -43,7 +43,7 @@ func fileSystems(t *testing.T) []string {
 	return kinds
 }
 
-// newPowered makes a repository on a new file system.
+// newPowered creates a repository on a new file system.
 func newPowered(t *testing.T, kind string) powered {
 	t.Helper()
 	s := newSite(t)
@@ -53,7 +53,7 @@ func newPowered(t *testing.T, kind string) powered {
 	s.must("", maker[0], append(maker[2:], p.image)...)
 	mountImage(t, kind, p.image, s.path("disk"))
 	s.git("init", "-q", "-b", "main", p.dir)
-	s.must("", "sync", "-f", p.dir) // Git does not do that
+	s.must("", "sync", "-f", p.dir) // Git does not sync a new repository
 	return p
 }
 
@@ -76,7 +76,7 @@ func mountImage(t *testing.T, kind, image, dir string) {
 	})
 }
 
-// cut returns the repository as it would be had the power failed now.
+// cut returns the repository as it would be after a power cut at this moment.
 func (p powered) cut(t *testing.T) *site {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "image")
@@ -89,9 +89,9 @@ func (p powered) cut(t *testing.T) *site {
 const poweredDocument = "```yaml workspace-config\nresources:\n  - {type: filesystem, id: fs}\n  - {type: git_repository, id: git}\n  - {type: sqlite, id: db}\n" +
 	"  - {type: filesystem, id: place, path: place/deep}\n  - {type: local_shell, id: shell}\n```\n\n## user\n\nhello\n"
 
-// TestFaultPowerCall cuts the power right after a call was acknowledged: what the call
-// left is there, nothing says that it was interrupted, and no version is made of what only
-// the power cut changed.
+// TestFaultPowerCall cuts the power just after a call was acknowledged. The call's
+// results must exist, nothing may report the call as interrupted, and the next call must
+// not commit differences caused only by the power cut.
 func TestFaultPowerCall(t *testing.T) {
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestFaultPowerCall(t *testing.T) {
 	}
 }
 
-// TestFaultPowerTrust cuts the power right after trust and what a session works in were
-// recorded, and revoked.
+// TestFaultPowerTrust cuts the power just after trust and the workspace of a session were
+// recorded, and after they were revoked.
 func TestFaultPowerTrust(t *testing.T) {
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestFaultPowerTrust(t *testing.T) {
 	}
 }
 
-// TestFaultPowerOutput cuts the power right after a checkout and exports ended.
+// TestFaultPowerOutput cuts the power just after checkouts and exports.
 func TestFaultPowerOutput(t *testing.T) {
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {

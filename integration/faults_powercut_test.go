@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// cutPower returns the repository of a disk that [newDisk] made as it is after a power
-// cut now: with what was written to the disk, without what is only in memory.
+// cutPower simulates a power cut on a disk that [newDisk] created, and returns the
+// repository afterwards. Only data written to the disk survives.
 func cutPower(t *testing.T, r *site) *site {
 	t.Helper()
 	image := filepath.Join(filepath.Dir(filepath.Dir(r.dir)), "image")
@@ -32,13 +32,13 @@ func cutPower(t *testing.T, r *site) *site {
 	return s.at("disk/repo")
 }
 
-// TestFaultPowerCutAfterCollection cuts the power after an append that follows a
-// `git gc`: the references that Git has packed are there.
+// TestFaultPowerCutAfterCollection cuts the power after an append that follows a `git
+// gc`. The references that Git packed must still exist.
 func TestFaultPowerCutAfterCollection(t *testing.T) {
 	t.Parallel()
 	r := newDisk(t, "ext4", "loop")
 	r.git("commit", "-q", "--allow-empty", "-m", "Begin")
-	r.must("", "sync", "-f", ".") // of what git init writes, nothing is durable
+	r.must("", "sync", "-f", ".") // git init syncs nothing
 	for i := range 4 {
 		r.domarkx("append", "--new", "-m", "to begin with", fmt.Sprint("s", i))
 	}

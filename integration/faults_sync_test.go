@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// A call is one system call of a trace. It began and ended at places in the
-// order of all that happened.
+// A call is one system call in a trace. Its start and end are line numbers of the trace.
 type call struct {
 	name, args string
 	began      int
-	ended      int     // 0: never
-	at         float64 // when it began, in seconds since 1970
+	ended      int     // 0 if it never ended
+	at         float64 // start time in seconds since 1970
 	failed     bool
 }
 
-// traced runs a program under strace and returns its exit status and calls.
+// tracedCalls are the system calls that the tests trace.
 const tracedCalls = "openat,creat,write,writev,pwrite64,fsync,fdatasync,syncfs,sync_file_range,rename,renameat,renameat2,link,linkat,unlink,unlinkat"
 
 var (
@@ -39,7 +38,7 @@ func parseTrace(tb testing.TB, path string) []call {
 		tb.Fatal(err)
 	}
 	var calls []call
-	open := map[string]int{} // of each thread
+	open := map[string]int{} // unfinished calls by thread
 	number := 0
 	for line := range strings.Lines(string(data)) {
 		number++
@@ -72,7 +71,7 @@ var (
 	descriptor = regexp.MustCompile(`^-?\w+<([^>]*)>`)
 )
 
-// from and to are the paths of a renaming or linking.
+// paths returns the old and new paths of a rename or link.
 func (c call) paths(dir string) (from, to string) {
 	names := quoted.FindAllStringSubmatch(c.args, -1)
 	if len(names) < 2 {
@@ -94,7 +93,7 @@ func (c call) paths(dir string) (from, to string) {
 	return full[0], full[1]
 }
 
-// file is the path of the descriptor that a call works on.
+// file returns the path of the file descriptor in the first argument.
 func (c call) file() string {
 	if m := descriptor.FindStringSubmatch(c.args); m != nil {
 		return strings.TrimSuffix(m[1], " (deleted)")
@@ -102,8 +101,8 @@ func (c call) file() string {
 	return ""
 }
 
-// isOf reports whether a call works on the file of a path. That of a file without a name
-// is its descriptor, of which the trace shows no more when it is linked.
+// isOf reports whether a call works on the file with this path. An unnamed file is
+// identified by its descriptor: when the file is linked, the trace shows only that.
 func (c call) isOf(path string) bool {
 	if number, ok := strings.CutPrefix(path, "/proc/self/fd/"); ok {
 		return strings.HasPrefix(c.args, number+"<") && strings.HasPrefix(filepath.Base(c.file()), "#")
@@ -120,15 +119,16 @@ func (c call) syncs() bool {
 
 var objectName = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(?:pack|idx))$`)
 
-// TestFaultSyncOrder reads the system calls of commands: every object is on the
-// disk before a reference is moved, every reference before the command prints.
+// TestFaultSyncOrder checks the order of the system calls of commands. Every object must
+// be on the disk before a reference moves, and every reference before the command prints
+// anything.
 func TestFaultSyncOrder(t *testing.T) {
 	needProgram(t, "strace")
 	for _, disk := range []string{"disk", "memory"} {
 		t.Run(disk, func(t *testing.T) {
 			t.Parallel()
 			r := newRepository(t)
-			if disk == "memory" { // where no journal orders what belongs together
+			if disk == "memory" { // without a journal that would order related writes
 				dir, err := os.MkdirTemp("/dev/shm", "git-domarkx-test-")
 				if err != nil {
 					missing(t, "a file system in memory: %v", err)
@@ -160,8 +160,8 @@ func TestFaultSyncOrder(t *testing.T) {
 	}
 }
 
-// checkOrder checks the calls of one command. One sync of a directory is enough
-// for the names in all directories where the file system has one journal.
+// checkOrder checks the calls of one command. On a file system with a journal, one sync
+// of a directory makes the names in all directories durable.
 func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, journal bool) {
 	t.Helper()
 	printed := slices.IndexFunc(calls, func(c call) bool { return strings.HasPrefix(c.name, "write") && c.file() == out })
@@ -205,7 +205,7 @@ func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, j
 		}
 		objects++
 		if c.began > firstRef {
-			continue // settled after the reference moved; it was there before
+			continue // an existing object, moved after the reference
 		}
 		if !synced(0, firstRef, from, to) {
 			t.Errorf("%q: the object %s was not synced before the reference moved", args, to)
@@ -228,8 +228,8 @@ func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, j
 	}
 }
 
-// TestFaultSyncMount shows that a save in the mount is on the disk before fsync
-// or close return to the program that saves.
+// TestFaultSyncMount checks that a save in the mount is on the disk before fsync or close
+// returns.
 func TestFaultSyncMount(t *testing.T) {
 	needProgram(t, "strace")
 	needFUSE(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFaultKillAppend kills appends: each one that was acknowledged is there, the
-// others are there or not, once.
+// TestFaultKillAppend kills appends. Every acknowledged message must exist exactly once,
+// and the others at most once.
 func TestFaultKillAppend(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
@@ -45,7 +45,7 @@ func TestFaultKillAppend(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged", kills, len(acknowledged))
 }
 
-// TestFaultKillNew kills appends that make a session, and imports of one document.
+// TestFaultKillNew kills appends that create a session, and imports of one document.
 func TestFaultKillNew(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
@@ -64,8 +64,8 @@ func TestFaultKillNew(t *testing.T) {
 	r.noScraps()
 }
 
-// TestFaultKillImport kills imports of a folder: every session is the one from
-// before or the one from the file, whole, and those that were printed are new.
+// TestFaultKillImport kills imports of a directory. Every session must be completely old
+// or completely new, and the printed ones must be new.
 func TestFaultKillImport(t *testing.T) {
 	t.Parallel()
 	const documents = 25
@@ -114,7 +114,7 @@ func TestFaultKillImport(t *testing.T) {
 	r.noScraps()
 }
 
-// TestFaultKillEdit kills edits, also while the editor runs.
+// TestFaultKillEdit kills edits, including while the editor runs.
 func TestFaultKillEdit(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
@@ -146,8 +146,8 @@ func TestFaultKillEdit(t *testing.T) {
 	noLocks(t, r.path(".git"), "at the end")
 }
 
-// TestFaultKillMove kills the commands that change several references at once:
-// the session is always under exactly one name, or in the trash.
+// TestFaultKillMove kills the commands that change several references at once. The
+// session must always have exactly one name or be in the trash.
 func TestFaultKillMove(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
@@ -198,8 +198,8 @@ func TestFaultKillMove(t *testing.T) {
 	r.noScraps()
 }
 
-// TestFaultKillExchange kills pushes and pulls: both sides stay whole, and the
-// next exchange needs no repair.
+// TestFaultKillExchange kills pushes and pulls. Both repositories must stay valid, and
+// the next exchange must succeed without a repair.
 func TestFaultKillExchange(t *testing.T) {
 	t.Parallel()
 	s, random := newSite(t), newRandom(t)
@@ -261,10 +261,10 @@ func TestFaultKillExchange(t *testing.T) {
 	}
 }
 
-// TestFaultKillAtEachCall kills an append, and the git that it starts, at each
-// system call that changes files, one after the other. After each kill a prune ends that
-// had looked what is reachable before the append began: it removes all loose objects
-// that are new.
+// TestFaultKillAtEachCall kills an append and its git processes at each system call that
+// changes files, one call per run. After each kill it simulates the end of a prune that
+// determined the reachable objects before the append started: it removes all new loose
+// objects.
 func TestFaultKillAtEachCall(t *testing.T) {
 	needProgram(t, "strace")
 	t.Parallel()
@@ -317,7 +317,7 @@ func TestFaultKillAtEachCall(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
-// looseObjects returns the files of loose objects.
+// looseObjects returns the paths of the loose objects.
 func (s *site) looseObjects() map[string]bool {
 	s.tb.Helper()
 	names, err := filepath.Glob(s.path(".git/objects/??/*"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// outlived are the processes whose command line has a text.
+// outlived returns the processes whose command line contains text.
 func outlived(text string) (found []string) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range lines {
@@ -20,8 +20,8 @@ func outlived(text string) (found []string) {
 	return found
 }
 
-// settled fails the test unless a session's workspace is what its last version
-// has, or status and doctor say what is the matter with it.
+// settled fails the test unless a session's directory matches its last version, or status
+// and doctor report the difference.
 func (s *site) settled(folder string, context ...any) {
 	s.tb.Helper()
 	status, doctor := s.domarkx("status"), s.try("", "git-domarkx", "doctor")
@@ -39,7 +39,7 @@ func (s *site) settled(folder string, context ...any) {
 	s.same(folder, context...)
 }
 
-// same fails the test unless a folder is what the last version of s has.
+// same fails the test unless a directory matches the last version of s.
 func (s *site) same(folder string, context ...any) {
 	s.tb.Helper()
 	tip := s.try("", "git", "rev-parse", "-q", "--verify", "refs/domarkx/workspaces/s")
@@ -56,8 +56,8 @@ func (s *site) same(folder string, context ...any) {
 	}
 }
 
-// TestFaultKillCall kills calls: what was acknowledged is recorded, nothing that was
-// started lives on, and the next call goes on without a hand.
+// TestFaultKillCall kills calls. An acknowledged call must be recorded, no process may
+// survive, and the next call must succeed without a repair.
 func TestFaultKillCall(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
@@ -94,8 +94,8 @@ func TestFaultKillCall(t *testing.T) {
 	t.Logf("%d acknowledged", acknowledged)
 }
 
-// TestFaultKillRewind kills rewinds, which commit what is there and restore another
-// state.
+// TestFaultKillRewind kills rewinds, which commit the present state and restore another
+// one.
 func TestFaultKillRewind(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
@@ -130,8 +130,8 @@ func TestFaultKillRewind(t *testing.T) {
 	noLocks(t, s.path(".git"), "at the end")
 }
 
-// TestFaultKillFork kills forks, and first calls in them, which load a version into
-// a new folder.
+// TestFaultKillFork kills forks, and first calls in forks, which load a version into a
+// new directory.
 func TestFaultKillFork(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
@@ -164,8 +164,8 @@ func TestFaultKillFork(t *testing.T) {
 	noLocks(t, s.path(".git"), "at the end")
 }
 
-// TestFaultKillCheckout kills checkouts: the folder is complete or as it was, and the
-// same command goes on without a hand.
+// TestFaultKillCheckout kills checkouts. The directory must be complete or unchanged, and
+// repeating the command must succeed.
 func TestFaultKillCheckout(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)

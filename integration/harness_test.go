@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// underTest is the program, which is built when the first test asks for it.
+// underTest is the program, which the first test that needs it builds.
 var underTest struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// program returns the folder that holds git-domarkx.
+// program returns the directory that contains git-domarkx.
 func program(tb testing.TB) string {
 	tb.Helper()
 	underTest.once.Do(func() {
@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// missing ends a test that this machine cannot run: where everything has to be
-// tested (CI=true) that is a failure.
+// missing skips a test that cannot run on this machine. With CI=true it fails the test
+// instead.
 func missing(tb testing.TB, format string, args ...any) {
 	tb.Helper()
 	if os.Getenv("CI") == "true" {
@@ -89,15 +89,15 @@ func needFUSE(tb testing.TB) {
 	needProgram(tb, "fusermount3")
 }
 
-// A site is a folder in which programs run, in an environment that holds nothing
-// of the user who runs the tests.
+// A site is a directory in which tests run programs, with an environment that contains no
+// settings of the user who runs the tests.
 type site struct {
 	tb  testing.TB
 	dir string
 	env []string
 }
 
-// newSite returns a site in an empty folder.
+// newSite returns a site in an empty directory.
 func newSite(tb testing.TB) *site {
 	tb.Helper()
 	bin, root := program(tb), tb.TempDir()
@@ -126,7 +126,7 @@ func newRepository(tb testing.TB) *site {
 	return s
 }
 
-// at returns the same site in another folder, which is relative to this one.
+// at returns a copy of the site in another directory, relative to this one.
 func (s *site) at(dir string) *site {
 	there := *s
 	if !filepath.IsAbs(dir) {
@@ -136,14 +136,14 @@ func (s *site) at(dir string) *site {
 	return &there
 }
 
-// with returns the same site with variables of the environment more.
+// with returns a copy of the site with additional environment variables.
 func (s *site) with(env ...string) *site {
 	other := *s
 	other.env = append(append([]string{}, s.env...), env...)
 	return &other
 }
 
-// under returns the same site for another test.
+// under returns a copy of the site for another test.
 func (s *site) under(tb testing.TB) *site {
 	other := *s
 	other.tb = tb
@@ -152,7 +152,7 @@ func (s *site) under(tb testing.TB) *site {
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
-// command prepares a program of this site.
+// command prepares a program to run in this site.
 func (s *site) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	if name == "git-domarkx" {
 		name = filepath.Join(program(s.tb), name)
@@ -162,25 +162,25 @@ func (s *site) command(ctx context.Context, name string, args ...string) *exec.C
 	return cmd
 }
 
-// An outcome is what a program left behind.
+// An outcome is the output and exit status of a program.
 type outcome struct {
 	out, err string
 	code     int
-	line     string // the command line, for messages
+	line     string // the command line, for error messages
 }
 
 func (o outcome) String() string {
 	return fmt.Sprintf("%s: exit %d\nstdout: %.2000s\nstderr: %.2000s", o.line, o.code, o.out, o.err)
 }
 
-// maxRun bounds every program that a test runs: one that hangs is a failure.
+// maxRun is the timeout for a program that a test runs.
 const maxRun = 3 * time.Minute
 
-// try runs a program to its end, which may be any.
+// try runs a program. Any exit status is acceptable.
 func (s *site) try(stdin, name string, args ...string) outcome {
 	s.tb.Helper()
 	longest := maxRun
-	if soaking() { // with inputs that are ten times as large
+	if soaking() { // inputs are ten times larger when soaking
 		longest *= 10
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
@@ -188,7 +188,7 @@ func (s *site) try(stdin, name string, args ...string) outcome {
 	cmd := s.command(ctx, name, args...)
 	var out, err bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &err
-	cmd.WaitDelay = 10 * time.Second // for pipes that a daemon inherited
+	cmd.WaitDelay = 10 * time.Second // a daemon may keep the pipes open
 	failed := cmd.Run()
 	o := outcome{out: out.String(), err: err.String(), code: cmd.ProcessState.ExitCode(), line: name + " " + strings.Join(args, " ")}
 	var exit *exec.ExitError
@@ -201,7 +201,7 @@ func (s *site) try(stdin, name string, args ...string) outcome {
 	return o
 }
 
-// must runs a program that has to succeed, and returns what it printed.
+// must runs a program that has to succeed, and returns its standard output.
 func (s *site) must(stdin, name string, args ...string) string {
 	s.tb.Helper()
 	o := s.try(stdin, name, args...)
@@ -221,7 +221,7 @@ func (s *site) domarkx(args ...string) string {
 	return s.must("", "git-domarkx", args...)
 }
 
-// pull pulls all sessions, and accepts conflicts.
+// pull pulls all sessions and accepts conflicts.
 func (s *site) pull(remote string) {
 	s.tb.Helper()
 	o := s.try("", "git-domarkx", "pull", remote)
@@ -258,18 +258,18 @@ func (s *site) read(name string) string {
 	return string(data)
 }
 
-// tip returns the snapshot that a session is at, "" when there is no such session.
+// tip returns a session's newest snapshot, or "" if the session does not exist.
 func (s *site) tip(session string) string {
 	s.tb.Helper()
 	return strings.TrimSpace(s.try("", "git", "rev-parse", "-q", "--verify", "refs/domarkx/sessions/"+session).out)
 }
 
-// sound fails the test unless Git and the program both find the repository whole.
+// sound fails the test if git fsck or git domarkx fsck finds an error.
 func (s *site) sound(context ...any) {
 	s.tb.Helper()
 	o := s.try("", "git", "fsck", "--strict", "--no-dangling", "--no-progress")
 	for line := range strings.Lines(o.out + o.err) {
-		if o.code != 0 || !strings.HasPrefix(line, "notice: ") { // as of a branch without commits
+		if o.code != 0 || !strings.HasPrefix(line, "notice: ") { // such as the notice about a branch without commits
 			s.tb.Fatalf("%v: %s", context, o)
 		}
 	}
@@ -278,8 +278,8 @@ func (s *site) sound(context ...any) {
 	}
 }
 
-// eventually waits until something holds. It polls, because what is waited for
-// happens in other processes, which tell nobody.
+// eventually waits until a condition holds. It polls, because the condition depends on
+// other processes that send no notification.
 func eventually(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -291,7 +291,7 @@ func eventually(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// document returns a Markdown session of so many messages, each of one paragraph.
+// document returns a Markdown session with this many messages, each of one paragraph.
 func document(title string, messages int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\ntitle: %s\n---\n", title)

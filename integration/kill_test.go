@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// fastKills is how often the kill tests together kill, about, in a fast run.
+// fastKills is the approximate total number of kills of all kill tests in a fast run.
 const fastKills = 250
 
-// rounds counts the rounds of a random test: as many as fast says; in proportion
-// more or fewer with DOMARKX_KILLS, which counts the kills of all tests together;
-// and at least until the time SOAK has passed, if that is set.
+// rounds yields the rounds of a random test: by default as many as fast. If DOMARKX_KILLS
+// is set to a total number of kills, the number changes in proportion. If SOAK is set to
+// a duration, the rounds continue at least that long.
 func rounds(tb testing.TB, fast int) iter.Seq[int] {
 	tb.Helper()
 	n, until := fast, time.Time{}
@@ -48,11 +48,11 @@ func rounds(tb testing.TB, fast int) iter.Seq[int] {
 	}
 }
 
-// soaking reports whether the suites run at length.
+// soaking reports whether the tests run for a long time.
 func soaking() bool { return os.Getenv("SOAK") != "" }
 
-// newRandom returns random numbers that DOMARKX_SEED makes those of an earlier
-// run; the seed is logged.
+// newRandom returns a random number generator and logs its seed. DOMARKX_SEED sets the
+// seed, to repeat a run.
 func newRandom(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -66,15 +66,16 @@ func newRandom(tb testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-// How a victim dies: it alone, so that what it started lives on, or all at once.
+// Ways to kill a program: only the program, so that its children survive, or the whole
+// process tree.
 const (
 	killParent = iota
 	killAll
 	killWays
 )
 
-// killed runs the program and kills it after a delay, unless it ended before. It
-// returns what it had printed, all of which was acknowledged.
+// killed runs the program and kills it after a delay. It returns the printed output, which
+// counts as acknowledged, and whether the program finished first.
 func (s *site) killed(delay time.Duration, way int, args ...string) (printed string, finished bool) {
 	s.tb.Helper()
 	out, err := os.CreateTemp(s.tb.TempDir(), "")
@@ -84,7 +85,7 @@ func (s *site) killed(delay time.Duration, way int, args ...string) (printed str
 	defer os.Remove(out.Name())
 	defer out.Close()
 	cmd := s.command(s.tb.Context(), "git-domarkx", args...)
-	// Files, not pipes: what outlives the victim may hold them.
+	// Use files, because surviving children would keep pipes open.
 	cmd.Stdout = out
 	stderr, err := os.CreateTemp(s.tb.TempDir(), "")
 	if err != nil {
@@ -116,10 +117,10 @@ func (s *site) killed(delay time.Duration, way int, args ...string) (printed str
 	return string(data), err == nil
 }
 
-// killTree kills all that a process started, but not a git that serves another
-// repository: that is the other machine.
+// killTree kills a process and its descendants, except a git that serves another
+// repository: that one stands for the remote machine.
 func killTree(pid int) {
-	syscall.Kill(pid, syscall.SIGSTOP) // nothing new is started
+	syscall.Kill(pid, syscall.SIGSTOP) // so that it starts no further children
 	for _, child := range children(pid) {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
 		if strings.Contains(string(line), "receive-pack") || strings.Contains(string(line), "upload-pack") {
@@ -143,7 +144,8 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// typical measures how long a command takes, so that kills hit all of it.
+// typical returns the typical duration of a command, so that kills are spread over all of
+// it.
 func typical(run func()) time.Duration {
 	longest := time.Duration(0)
 	for range 3 {
@@ -154,13 +156,12 @@ func typical(run func()) time.Duration {
 	return longest
 }
 
-// moment picks when to kill something that takes about so long: at any time, and
-// now and then after it.
+// moment returns a random delay within the duration of a command or slightly longer.
 func moment(r *rand.Rand, takes time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(takes) * 11 / 10))
 }
 
-// noLocks fails the test when a lock file was left in a repository.
+// noLocks fails the test if a repository contains a lock file.
 func noLocks(tb testing.TB, gitDir string, context ...any) {
 	tb.Helper()
 	err := filepath.WalkDir(gitDir, func(path string, d fs.DirEntry, err error) error {
@@ -174,8 +175,8 @@ func noLocks(tb testing.TB, gitDir string, context ...any) {
 	}
 }
 
-// noScraps fails the test when something was left that neither this program nor
-// Git clears away.
+// noScraps fails the test if the repository contains leftovers that neither this program
+// nor Git cleans up.
 func (s *site) noScraps() {
 	tb, gitDir := s.tb, s.path(".git")
 	tb.Helper()

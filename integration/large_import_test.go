@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// A documentWriter writes documents of other programs that are larger than memory should
-// be.
+// A documentWriter writes documents in other programs' formats that are too large to hold
+// in memory.
 type documentWriter struct {
 	*bufio.Writer
 	random  *rand.Rand
@@ -41,7 +41,7 @@ func writeDocument(tb testing.TB, path string, write func(w *documentWriter)) {
 }
 
 func (w *documentWriter) printf(form string, args ...any) {
-	n, _ := fmt.Fprintf(w, form, args...) // Flush tells of errors
+	n, _ := fmt.Fprintf(w, form, args...) // Flush returns the error
 	w.written += int64(n)
 }
 
@@ -49,7 +49,7 @@ var vocabulary = strings.Fields("the a file test of to in and that this build er
 	"from with message session when then there import commit tree blob reader parser branch user assistant code result tool call " +
 	"path name list item check run make sure it is was not only also first second third last next before after")
 
-// text returns prose of about that many bytes, quoted as JSON.
+// text returns between least and most bytes of prose, quoted as JSON.
 func (w *documentWriter) text(least, most int) string {
 	var b strings.Builder
 	for size := least + w.random.IntN(most-least); b.Len() < size; {
@@ -61,11 +61,12 @@ func (w *documentWriter) text(least, most int) string {
 			b.WriteString(strconv.Itoa(w.random.IntN(100000)))
 		}
 	}
-	return strconv.Quote(b.String()) // of ASCII without control characters but line ends
+	return strconv.Quote(b.String()) // valid JSON, because the text is ASCII without control characters except line ends
 }
 
-// transcript writes a transcript of pi: turns of a question, a call with its result, and an
-// answer, in lines of 1 to 4 KB. With forks it begins again at an earlier entry so often.
+// transcript writes a transcript of pi: turns of a question, a call with its result, and
+// an answer, in lines of 1 to 4 KB. With forks, it returns to an earlier entry that many
+// times.
 func (w *documentWriter) transcript(size int64, forks int) {
 	w.printf(`{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n")
 	last, id, half := "null", 0, ""
@@ -92,8 +93,8 @@ func (w *documentWriter) transcript(size int64, forks int) {
 	}
 }
 
-// chatter writes a session of agent-chatter of so many messages, or bytes, indented as the
-// program does it.
+// chatter writes a session of agent-chatter with at least this many messages and bytes,
+// indented like the program's own files.
 func (w *documentWriter) chatter(id string, size int64, messages int) {
 	w.printf("{\n  \"schemaVersion\": \"1.0\",\n  \"teamId\": \"team\",\n  \"sessionId\": %q,\n  \"createdAt\": \"2026-02-18T05:00:00.000Z\",\n  \"updatedAt\": \"2026-02-18T06:00:00.000Z\",\n  \"context\": {\n    \"messages\": [", id)
 	n := 0
@@ -133,7 +134,7 @@ func (w *documentWriter) chatter(id string, size int64, messages int) {
 // markdown writes a session in Markdown.
 func (w *documentWriter) markdown(size int64) {
 	for n := 0; w.written < size; n++ {
-		text, _ := strconv.Unquote(w.text(300, 2000)) // which quotes it
+		text, _ := strconv.Unquote(w.text(300, 2000)) // text quotes it
 		w.printf("## %s\n\n%s\n\n", [...]string{"user", "assistant"}[n%2], text)
 	}
 }
@@ -176,9 +177,9 @@ func fileSum(tb testing.TB, path string) (string, int64) {
 	return fmt.Sprintf("%x", digest.Sum(nil)), n
 }
 
-// TestSoakLargeImport: what an import or export holds does not grow with the content of a
-// document. All of these documents in memory, as values, would be more than is allowed. When soaking,
-// they have a gigabyte.
+// TestSoakLargeImport checks that the memory of an import or export does not grow with
+// the size of the document. Each of these documents would exceed the limit if it were
+// held in memory as values. When soaking, they have one gigabyte.
 func TestSoakLargeImport(t *testing.T) {
 	const most = 300_000_000
 	size := int64(40_000_000)
@@ -232,7 +233,7 @@ func TestSoakLargeImport(t *testing.T) {
 	}
 }
 
-// BenchmarkImportForeign measures what it costs to import much of other programs' documents.
+// BenchmarkImportForeign measures the import of large documents of other programs.
 func BenchmarkImportForeign(b *testing.B) {
 	for name, write := range map[string]func(dir string){
 		"a 100 MB transcript of pi": func(dir string) {
@@ -255,7 +256,7 @@ func BenchmarkImportForeign(b *testing.B) {
 		r.write("in/small.md", document("small", 1))
 		started, _ := r.used("git-domarkx", "import", "in/small.md")
 		cpu, peak := r.used("git-domarkx", "import", "in")
-		cpu -= started // what every command takes
+		cpu -= started // subtract the constant cost of a command
 		score(b, "import of "+name+": CPU for a megabyte", milliseconds(cpu)/(float64(size)/1e6), 20, "ms")
 		score(b, "import of "+name+": megabytes a second of CPU", float64(size)/1e6/cpu.Seconds(), 0, "MB/s")
 		score(b, "import of "+name+": peak memory", float64(peak)/1e6, 300, "MB")

@@ -2,8 +2,8 @@ package integration_test
 
 import "testing"
 
-// TestLogReadsMessagesInTurn lists the messages of a long session, of which few are to be in
-// memory at once.
+// TestLogReadsMessagesInTurn lists the messages of a long session, while only a few may
+// be in memory at once.
 func TestLogReadsMessagesInTurn(t *testing.T) {
 	const messages = 200_000
 	r := newRepository(t)

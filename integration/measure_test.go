@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// measureVariable makes the test program run the command in its arguments and write what
-// that used to the file that the variable names.
+// measureVariable makes the test program run the command in its arguments and write the
+// resources that it used to the file that the variable names.
 const measureVariable = "GIT_DOMARKX_TEST_MEASURE"
 
-// A usage is what a command used.
+// A usage is the resources that a command used.
 type usage struct {
-	CPU  time.Duration // its children's included
+	CPU  time.Duration // including its children
 	Peak int64         // bytes of memory
 }
 
-// measure is the test program under measureVariable. Linux counts the memory of the process that
-// starts a command as the command's, so that has to be a small one: not the one with
-// the tests.
+// measure runs a command and reports its usage, when measureVariable is set. Linux counts
+// the memory of the process that starts a command as the command's own, so a small
+// process must start it, not the one that runs the tests.
 func measure(report string) int {
 	if err := os.Unsetenv(measureVariable); err != nil {
 		return 2
@@ -47,8 +47,7 @@ func measure(report string) int {
 	return 0
 }
 
-// used runs a program and returns the CPU time and the peak of memory in bytes
-// that it took.
+// used runs a program and returns its CPU time and its peak memory in bytes.
 func (s *site) used(name string, args ...string) (time.Duration, int64) {
 	s.tb.Helper()
 	self, err := os.Executable()

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestMergeConverges lets three clones change sessions at random and exchange
-// them over a bare remote. When they have nothing more to tell each other, all
-// are at the same commit, and no text is gone that nobody removed.
+// TestMergeConverges changes sessions in three clones at random and exchanges them over a
+// bare remote. In the end all clones must have the same commit, and no text may be lost
+// that nobody removed.
 func TestMergeConverges(t *testing.T) {
 	cases := 4
 	if soaking() {
@@ -22,7 +22,7 @@ func TestMergeConverges(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			random := newRandom(t)
-			for range n { // each its own numbers, also of one seed
+			for range n { // different numbers for each case, even with the same seed
 				random = rand.New(rand.NewPCG(random.Uint64(), random.Uint64()))
 			}
 			converge(t, random)
@@ -30,15 +30,15 @@ func TestMergeConverges(t *testing.T) {
 	}
 }
 
-// A crowd is three clones, and what was written in them.
+// A crowd is three clones and a record of the texts written in them.
 type crowd struct {
 	t       *testing.T
 	random  *rand.Rand
 	clones  []*site
 	origin  *site
-	source  string          // the document that clone 0 imports again and again
-	written map[string]bool // every text; true: somebody removed or rewrote it
-	moved   map[string]bool // texts that somebody moved, perhaps
+	source  string          // the document that clone 0 imports repeatedly
+	written map[string]bool // every text; true if it was removed or rewritten somewhere
+	moved   map[string]bool // texts that may have been moved
 	number  int
 }
 
@@ -68,7 +68,7 @@ func converge(t *testing.T, random *rand.Rand) {
 	c.check()
 }
 
-// text makes a text that nobody wrote before.
+// text returns a new unique text.
 func (c *crowd) text(what string) string {
 	c.number++
 	text := fmt.Sprintf("%s-%d.", what, c.number)
@@ -116,7 +116,7 @@ func (c *crowd) step() {
 	}
 }
 
-// gone notes that a text was removed or rewritten; it may come back in a merge.
+// gone records that a text was removed or rewritten. A merge may bring it back.
 func (c *crowd) gone(text string) {
 	text = strings.TrimSpace(text)
 	if _, ok := c.written[text]; !ok {
@@ -125,11 +125,11 @@ func (c *crowd) gone(text string) {
 	c.written[text] = true
 }
 
-// change edits a document as a person does: rewrites, removes, moves and inserts
+// change edits a document as a person does: it rewrites, removes, moves or inserts
 // messages.
 func (c *crowd) change(document string) string {
 	head, rest, _ := strings.Cut(document, "\n## ")
-	var messages []string // without what stands before the role
+	var messages []string // each starts with its role
 	if rest != "" {
 		messages = strings.Split(rest, "\n## ")
 	}
@@ -154,7 +154,7 @@ func (c *crowd) change(document string) string {
 			messages = slices.Delete(messages, k, k+1)
 			to := c.random.IntN(len(messages) + 1)
 			messages = slices.Insert(messages, to, moved)
-			// Nobody can tell whether one was moved down or those below it up.
+			// It is ambiguous which messages moved: one down, or the others up.
 			for _, m := range messages[min(k, to) : max(k, to)+1] {
 				c.moved[strings.TrimSpace(textOf(m))] = true
 			}
@@ -168,7 +168,7 @@ func (c *crowd) change(document string) string {
 	return strings.TrimRight(head, "\n") + "\n\n## " + strings.Join(messages, "\n## ")
 }
 
-// textOf returns what a message under its heading says, without the metadata that
+// textOf returns the text of a message without its heading and without the metadata that
 // marks a conflict.
 func textOf(message string) string {
 	_, text, _ := strings.Cut(message, "\n")
@@ -178,7 +178,7 @@ func textOf(message string) string {
 	return text
 }
 
-// settle exchanges until nobody learns anything.
+// settle exchanges sessions until no clone changes any more.
 func (c *crowd) settle() {
 	for range 8 {
 		tips := c.tips()
@@ -213,7 +213,8 @@ func (c *crowd) check() {
 		texts = append(texts, strings.TrimSpace(text))
 	}
 	for text, gone := range c.written {
-		// What two sides moved, or one moved and another rewrote, may come twice.
+		// A text can appear twice if both sides moved it, or one moved it and the other
+		// rewrote it.
 		if n := count(texts, text); n == 0 && !gone || n > 1 && !gone && !c.moved[text] {
 			c.t.Errorf("%q is %d times in the session; removed or rewritten somewhere: %v", text, n, gone)
 		}
@@ -237,7 +238,7 @@ func count(texts []string, text string) (n int) {
 	return n
 }
 
-// pair makes two clones that have a session s in common and know each other.
+// pair creates two clones that both have the session s and have each other as a remote.
 func pair(t *testing.T, messages int) (a, b *site) {
 	root := newSite(t)
 	root.git("init", "-q", "a")
@@ -246,22 +247,22 @@ func pair(t *testing.T, messages int) (a, b *site) {
 	b = root.at("b").with("GIT_AUTHOR_NAME=Bob", "GIT_COMMITTER_EMAIL=bob@example.org", "TZ=Asia/Tokyo", "LC_ALL=C")
 	a.git("remote", "add", "other", "../b")
 	b.git("remote", "add", "other", "../a")
-	b.git("config", "commit.gpgSign", "true") // a merge is never signed
+	b.git("config", "commit.gpgSign", "true") // a merge must not be signed even so
 	a.write("s.md", document("s", messages))
 	a.domarkx("import", "s.md")
 	b.pull("other")
 	return a, b
 }
 
-// rewrite changes a session in the editor.
+// rewrite changes a session with edit.
 func (s *site) rewrite(session string, change func(string) string) {
 	s.tb.Helper()
 	s.write(".git/rewritten.md", change(s.domarkx("show", session)))
 	s.with("GIT_EDITOR=cp "+s.path(".git/rewritten.md")).domarkx("edit", session)
 }
 
-// TestMergeIsTheSameOnBothSides lets each of two clones merge the other's change
-// by itself: both make the same commit.
+// TestMergeIsTheSameOnBothSides merges the same two changes independently in both clones.
+// The resulting commits must be identical.
 func TestMergeIsTheSameOnBothSides(t *testing.T) {
 	replace := func(old, new string) func(*site) {
 		return func(s *site) {
@@ -306,7 +307,7 @@ func TestMergeIsTheSameOnBothSides(t *testing.T) {
 			before := a.tip("s")
 			a.pull("other")
 			merged := a.tip("s")
-			a.git("update-ref", "refs/domarkx/sessions/s", before) // the merge of b must not start from that of a
+			a.git("update-ref", "refs/domarkx/sessions/s", before) // so that b does not see the merge of a
 			b.pull("other")
 			if got := b.tip("s"); got != merged {
 				t.Errorf("one side merged to %s:\n%s\nthe other to %s:\n%s", merged, a.git("cat-file", "-p", merged), got, b.git("cat-file", "-p", got))
@@ -393,8 +394,8 @@ func TestMergeRemoved(t *testing.T) {
 	b.sound()
 }
 
-// TestMergeLong merges long sessions, for which comparing every message with every
-// other would take for ever.
+// TestMergeLong merges sessions so long that comparing every pair of messages would take
+// too long.
 func TestMergeLong(t *testing.T) {
 	t.Parallel()
 	a, b := pair(t, 20000)

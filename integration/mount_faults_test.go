@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// waysToSave are those of editors and shells. When one returns without an error,
-// what it saved has to be durable.
+// waysToSave are the ways in which editors and shells save files. When one returns
+// without an error, the content must be durable.
 var waysToSave = []struct {
 	name string
 	save func(path, content string) error
@@ -55,8 +55,8 @@ var waysToSave = []struct {
 	}},
 }
 
-// TestMountFaultKill kills the mount at random moments of saves, and mounts again
-// on the same folder.
+// TestMountFaultKill kills the mount at random moments during saves, and mounts again on
+// the same directory.
 func TestMountFaultKill(t *testing.T) {
 	needFUSE(t)
 	for _, way := range waysToSave {
@@ -77,14 +77,15 @@ func TestMountFaultKill(t *testing.T) {
 				}
 				var killed sync.WaitGroup
 				killed.Go(func() {
-					time.Sleep(time.Duration(random.Int64N(int64(40 * time.Millisecond)))) // the moment of the kill
+					time.Sleep(time.Duration(random.Int64N(int64(40 * time.Millisecond)))) // the random moment of the kill
 					m.kill()
 				})
 				for {
 					number++
 					tried = document(fmt.Sprintf("%s %d", way.name, number), 3+number%3)
-					// No other test may start a program meanwhile: it would have the
-					// file for a moment, and close it, which acknowledges half a save.
+					// Keep other tests from starting a program meanwhile: the child would
+					// briefly inherit the file and close it, which acknowledges half a
+					// save.
 					syscall.ForkLock.RLock()
 					err := way.save(m.path("sessions/s.md"), tried)
 					syscall.ForkLock.RUnlock()
@@ -94,7 +95,7 @@ func TestMountFaultKill(t *testing.T) {
 					acknowledged = tried
 				}
 				killed.Wait()
-				if i%4 == 3 { // the last save is there without a mount as well, once one ran
+				if i%4 == 3 { // without a mount, the last save must be present after any command
 					m := mountAt(t, r, dir)
 					content := m.read("sessions/s.md")
 					eventually(t, "the recovered save is a snapshot", func() bool { return r.domarkx("show", "s") == content })
@@ -112,8 +113,8 @@ func TestMountFaultKill(t *testing.T) {
 	}
 }
 
-// TestMountFaultAcknowledged kills the mount right after a save was acknowledged,
-// before it can have become a snapshot.
+// TestMountFaultAcknowledged kills the mount just after it acknowledged a save, before
+// the save can become a snapshot.
 func TestMountFaultAcknowledged(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -139,7 +140,7 @@ func TestMountFaultAcknowledged(t *testing.T) {
 			if err := probe(dir); !errors.Is(err, syscall.ENOTCONN) {
 				t.Fatalf("the dead mount answers %v", err)
 			}
-			r.domarkx("list") // works beside a dead mount
+			r.domarkx("list") // must work despite the dead mount
 			m = mountAt(t, r, dir)
 			for path, want := range map[string]string{"sessions/s.md": changed, "sessions/new/fresh.md": fresh, "sessions/broken.md": broken} {
 				if got := m.read(path); got != want {
@@ -159,8 +160,8 @@ func TestMountFaultAcknowledged(t *testing.T) {
 	r.sound()
 }
 
-// TestMountFaultOneMount shows that a dead mount does not stay below a new one,
-// and that a killed background mount is cleaned up too.
+// TestMountFaultOneMount checks that a new mount replaces a dead one instead of covering
+// it, and that the program cleans up after a killed background mount.
 func TestMountFaultOneMount(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -207,7 +208,8 @@ func TestMountFaultOneMount(t *testing.T) {
 	}
 }
 
-// TestMountFaultBusy unmounts while somebody works in the mount: it stays whole.
+// TestMountFaultBusy unmounts while a program uses the mount. The mount must keep
+// working.
 func TestMountFaultBusy(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -231,8 +233,8 @@ func TestMountFaultBusy(t *testing.T) {
 	m.end()
 }
 
-// TestMountFaultGit runs commands that change sessions while others are saved in
-// the mount, and kills none of it: everything is there.
+// TestMountFaultWriters changes sessions with commands while others are saved in the
+// mount, without kills. All changes must be present in the end.
 func TestMountFaultWriters(t *testing.T) {
 	needFUSE(t)
 	t.Parallel()
@@ -247,7 +249,7 @@ func TestMountFaultWriters(t *testing.T) {
 	inParallel(4, func(i int) {
 		name := fmt.Sprintf("s%d", i)
 		for n := range each {
-			time.Sleep(delays[i]) // so that the writers drift
+			time.Sleep(delays[i]) // vary the order of the writers
 			if i%2 == 0 {
 				r.domarkx("append", "--new", "-m", fmt.Sprintf("writer 0 message %d", n), name)
 				continue

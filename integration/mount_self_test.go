@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestMountFaultSelf reads the system calls of a mount: its process never looks up
-// a path in its own mount. If it was killed meanwhile it would wait for its own
-// answer, and everybody who uses the mount with it, for ever.
+// TestMountFaultSelf traces the system calls of a mount. Its process must never look up a
+// path in its own mount: if it were killed during the lookup, it would wait for its own
+// answer forever, and so would every user of the mount.
 func TestMountFaultSelf(t *testing.T) {
 	needProgram(t, "strace")
 	needFUSE(t)
@@ -36,7 +36,7 @@ func TestMountFaultSelf(t *testing.T) {
 	})
 }
 
-// mountTraced reads the system calls of a mount from its beginning to its end.
+// mountTraced runs a mount from start to end under strace, and checks its system calls.
 func mountTraced(t *testing.T, end func(r *site, dir string, server int)) {
 	r := newRepository(t)
 	r.domarkx("append", "--new", "-m", "text", "s")
@@ -80,7 +80,7 @@ func mountTraced(t *testing.T, end func(r *site, dir string, server int)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Threads and processes, by who made them; a process begins with execve.
+	// Map threads and processes to their creators. A process starts with execve.
 	born := regexp.MustCompile(`^(\d+)\s+(?:<\.\.\. )?(?:clone3?|v?fork)\b.*= (\d+)$`)
 	line := regexp.MustCompile(`^(\d+)\s+(\w+)\((.*)$`)
 	parents, execs := map[string]string{}, map[string]bool{}

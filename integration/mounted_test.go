@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// A mounted is a mount whose serving process belongs to the test.
+// A mounted is a mount whose server is a child process of the test.
 type mounted struct {
 	tb     testing.TB
 	dir    string
 	repo   *site
 	serve  *exec.Cmd
 	stderr *lockedBuffer
-	ended  chan struct{} // closed when the process has ended
+	ended  chan struct{} // closed when the server has ended
 }
 
-// lockedBuffer is written by a process and read by the test.
+// A lockedBuffer is written by a process and read by the test.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -41,13 +41,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// mountAt mounts a repository's sessions and waits until they can be used.
+// mountAt mounts a repository's sessions and waits until the mount is usable.
 func mountAt(tb testing.TB, repo *site, dir string) *mounted {
 	tb.Helper()
 	m := &mounted{tb: tb, dir: dir, repo: repo, stderr: &lockedBuffer{}}
 	m.serve = repo.command(tb.Context(), "git-domarkx", "mount", "--foreground", dir)
 	m.serve.Cancel = func() error { return m.serve.Process.Signal(syscall.SIGTERM) }
-	var said lockedBuffer // its folder, once it can be used
+	var said lockedBuffer // the mount point, once the mount is usable
 	m.serve.Stdout, m.serve.Stderr = &said, m.stderr
 	m.serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := m.serve.Start(); err != nil {
@@ -74,7 +74,8 @@ func mountAt(tb testing.TB, repo *site, dir string) *mounted {
 		default:
 		}
 		if strings.HasSuffix(said.String(), "\n") {
-			// Not Stat: the kernel remembers what a mount that died had said.
+			// Do not use Stat: the kernel caches the attributes that a dead mount
+			// reported.
 			if _, err := os.ReadFile(filepath.Join(dir, "README.md")); err != nil {
 				tb.Fatalf("mount %s said that it can be used: %v: %s", dir, err, m.stderr)
 			}
@@ -103,7 +104,7 @@ func (m *mounted) read(name string) string {
 	return string(data)
 }
 
-// save truncates and writes; when it returns, the bytes must be durable.
+// save truncates and rewrites a file. When it returns, the bytes must be durable.
 func (m *mounted) save(name, content string) {
 	m.tb.Helper()
 	if err := os.WriteFile(m.path(name), []byte(content), 0o666); err != nil {
@@ -111,7 +112,7 @@ func (m *mounted) save(name, content string) {
 	}
 }
 
-// kill ends the serving process as the kernel's out-of-memory killer does.
+// kill ends the server like the kernel's out-of-memory killer.
 func (m *mounted) kill() {
 	m.tb.Helper()
 	if err := m.serve.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -120,7 +121,7 @@ func (m *mounted) kill() {
 	<-m.ended
 }
 
-// end unmounts as a user does.
+// end unmounts like a user.
 func (m *mounted) end() {
 	m.tb.Helper()
 	m.repo.domarkx("unmount", m.dir)

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The queries of the scripts: what a file, stdout or stderr holds.
+// Commands with which scripts check a file, stdout or stderr.
 
 func parseJSON(ts *testscript.TestScript, file string) any {
 	d := json.NewDecoder(bytes.NewReader([]byte(ts.ReadFile(file))))
@@ -26,7 +26,7 @@ func parseJSON(ts *testscript.TestScript, file string) any {
 	return v
 }
 
-// at returns what a JSON pointer (RFC 6901) leads to.
+// at returns the value that a JSON pointer (RFC 6901) refers to.
 func at(v any, pointer string) (any, bool) {
 	if pointer == "/" || pointer == "" {
 		return v, true
@@ -52,8 +52,9 @@ func at(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// [!] json FILE POINTER [VALUE] expects a value, which is written as JSON, or as a
-// string with JSON's escapes but without its quotes; without VALUE anything; "#N" N elements.
+// [!] json FILE POINTER [VALUE] expects a value. VALUE is JSON, or a string with JSON
+// escapes but without its quotes. Without VALUE, any value matches; "#N" matches an array
+// of N elements.
 func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: [!] json FILE POINTER [VALUE]")
@@ -93,8 +94,7 @@ func matches(got any, want string) bool {
 	return d.Decode(&v) == nil && !d.More() && reflect.DeepEqual(got, v)
 }
 
-// [!] jsonsame A B [POINTER...] compares JSON values without what is at the
-// pointers.
+// [!] jsonsame A B [POINTER...] compares JSON values, ignoring the parts at the pointers.
 func scriptJSONSame(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: [!] jsonsame A B [POINTER...]")
@@ -117,7 +117,7 @@ func scriptJSONSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// [!] lines FILE N expects so many lines.
+// [!] lines FILE N expects N lines.
 func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] lines FILE N")
@@ -127,8 +127,8 @@ func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// [!] field FILE LINE FIELD VALUE expects a value in the tab-separated line and
-// field of these numbers, counted from 1; "=NAME" puts it into a variable.
+// [!] field FILE LINE FIELD VALUE expects a value in this line and tab-separated field,
+// both counted from 1; "=NAME" stores it in a variable instead.
 func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 4 {
 		ts.Fatalf("usage: [!] field FILE LINE FIELD VALUE")

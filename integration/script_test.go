@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScript runs the scripts in testdata/script. Each begins in an empty folder,
-// $WORK, with the files at its end in it. Besides the commands of testscript and
-// those of this file there is git, which is "exec git".
+// TestScript runs the scripts in testdata/script. Each starts in an empty directory,
+// $WORK, which contains the files at the script's end. Besides the commands of testscript
+// and those of this file, scripts can use git, which means "exec git".
 func TestScript(t *testing.T) {
 	bin := program(t)
 	testscript.Run(t, testscript.Params{
@@ -63,12 +63,12 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// maxScripts bounds all scripts together: one that hangs is a failure. It leaves time for a
-// machine that is busy with other packages; what a script runs is bounded by itself, too.
+// maxScripts is the timeout for all scripts together. It leaves time for a machine that
+// is busy testing other packages; each program in a script has a timeout of its own.
 const maxScripts = 20 * time.Minute
 
-// scriptCondition knows has:PROGRAM and has:fuse. Where everything has to be tested
-// (CI=true), a missing one is an error.
+// scriptCondition evaluates has:PROGRAM and has:fuse. With CI=true, a missing program is
+// an error.
 func scriptCondition(cond string) (bool, error) {
 	name, ok := strings.CutPrefix(cond, "has:")
 	if !ok {
@@ -91,16 +91,16 @@ func scriptCondition(cond string) (bool, error) {
 	return err == nil, nil
 }
 
-// timedOut is the exit status of timeout(1) when it ended a program.
+// timedOut is the exit status of timeout(1) for a program that it ended.
 const timedOut = 124
 
-// run runs a program, and ends it with all that it started when it hangs.
+// run runs a program. If the program hangs, run kills it with all its children.
 func run(ts *testscript.TestScript, program string, args ...string) error {
 	return ts.Exec("timeout", append([]string{"-k5", "60", program}, args...)...)
 }
 
-// outcomeOf checks that a program succeeded, or, when negated, that it ended by
-// itself with another status than 0.
+// outcomeOf checks that a program succeeded. If negated, it checks that the program
+// exited by itself with a status other than 0.
 func outcomeOf(ts *testscript.TestScript, neg bool, err error) {
 	var exit *exec.ExitError
 	switch {
@@ -118,8 +118,8 @@ func scriptGit(ts *testscript.TestScript, neg bool, args []string) {
 	outcomeOf(ts, neg, run(ts, "git", args...))
 }
 
-// [!] sh SCRIPT [ARG...] runs a shell script, which stops at the first error; $1 is
-// the first argument.
+// [!] sh SCRIPT [ARG...] runs a shell script, which stops at the first error. $1 is the
+// first argument.
 func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: sh SCRIPT [ARG...]")
@@ -127,7 +127,7 @@ func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
 	outcomeOf(ts, neg, run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...))
 }
 
-// exits STATUS PROGRAM [ARG...] expects one exit status.
+// exits STATUS PROGRAM [ARG...] expects this exit status.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS PROGRAM [ARG...]")
@@ -147,8 +147,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// let NAME PROGRAM [ARG...] puts what a program prints, without the last line
-// end, into a variable.
+// let NAME PROGRAM [ARG...] stores a program's output, without the final line end, in a
+// variable.
 func scriptLet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: let NAME PROGRAM [ARG...]")
@@ -157,8 +157,8 @@ func scriptLet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))
 }
 
-// eventual SCRIPT [ARG...] runs a shell script again and again until it succeeds:
-// what happens in other processes tells nobody.
+// eventual SCRIPT [ARG...] repeats a shell script until it succeeds, to wait for other
+// processes that send no notification.
 func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: eventual SCRIPT [ARG...]")
@@ -176,7 +176,7 @@ func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bytes FILE TEXT... writes texts with the escapes of Go (\r, \x00, \u2028).
+// bytes FILE TEXT... writes texts with Go's escapes (\r, \x00, \u2028).
 func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: bytes FILE TEXT...")
@@ -190,7 +190,7 @@ func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o666))
 }
 
-// sound expects that Git and the program find the repository whole.
+// sound expects that git fsck and git domarkx fsck find no error.
 func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: sound")
@@ -211,8 +211,8 @@ func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mounted DIR mounts the repository's sessions and sees to it that they are
-// unmounted in the end.
+// mounted DIR mounts the repository's sessions, and unmounts them at the end of the
+// script.
 func scriptMounted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: mounted DIR")
@@ -227,7 +227,7 @@ func scriptMounted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// testingT lets the helpers of the other tests fail a script.
+// testingT lets the helpers of other tests fail a script.
 type testingT struct {
 	testing.TB
 	ts *testscript.TestScript
@@ -238,8 +238,9 @@ func (t testingT) Errorf(format string, args ...any) { t.ts.Fatalf(format, args.
 func (t testingT) Fatalf(format string, args ...any) { t.ts.Fatalf(format, args...) }
 func (t testingT) Fatal(args ...any)                 { t.ts.Fatalf("%s", fmt.Sprint(args...)) }
 
-// census take DIR [GITDIR] and census ours DIR [GITDIR]: since it was taken only
-// what the program may change has changed below DIR; census same DIR: nothing has.
+// census take DIR [GITDIR] records the state below DIR. census ours DIR [GITDIR] expects
+// that since then only what the program may change has changed; census same DIR expects
+// no change.
 func scriptCensus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: census take|ours|same DIR [GITDIR]")

@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// A shape is a repository as Git can lay one out.
+// A shape is a layout of a Git repository.
 type shape struct {
 	name string
-	// make lays the repository out below the folder of s, and returns a site from
-	// which commands work in it. Its remote is s.path("../origin.git"), which has the session theirs.
+	// make creates the layout below the directory of s, and returns a site from which
+	// commands work in it. Its remote is s.path("../origin.git"), which has the session
+	// theirs.
 	make func(s *site) *site
 }
 
@@ -77,7 +78,7 @@ func cloneHere(s *site, name string, options ...string) *site {
 	return s.at(name)
 }
 
-// layOut makes the remote, which has a session in it, and the repository.
+// layOut creates the remote, with one session, and the repository.
 func (sh shape) layOut(tb testing.TB) (root, repo *site) {
 	root = newSite(tb)
 	root.git("init", "-q", "-b", "main", "../first")
@@ -97,7 +98,7 @@ func (sh shape) layOut(tb testing.TB) (root, repo *site) {
 	return root, sh.make(root)
 }
 
-// common is the directory that all of a repository's work trees share.
+// common returns the directory that all work trees of a repository share.
 func (s *site) common() string {
 	s.tb.Helper()
 	return strings.TrimSuffix(s.git("rev-parse", "--path-format=absolute", "--git-common-dir"), "\n")
@@ -109,7 +110,7 @@ func TestShapes(t *testing.T) {
 			t.Parallel()
 			root, repo := sh.layOut(t)
 			common := repo.common()
-			inside := filepath.Dir(common) // more than the repository: a sibling may be touched too
+			inside := filepath.Dir(common) // include the parent directory, to detect changes beside the repository
 			outside := newSite(t)
 			outside.write("s.md", document("s", 20))
 			before := takeCensus(t, inside)
@@ -121,7 +122,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// exercise uses every command that works on sessions; outside holds s.md.
+// exercise runs every command that works on sessions. outside contains s.md.
 func exercise(t *testing.T, repo, outside *site) {
 	doc := outside.path("s.md")
 	first := repo.domarkx("import", doc)
@@ -192,7 +193,7 @@ func TestShapesMount(t *testing.T) {
 	}
 }
 
-// TestShapesGitOptions calls the program as users do: git [OPTIONS] domarkx.
+// TestShapesGitOptions runs the program as users do: git [OPTIONS] domarkx.
 func TestShapesGitOptions(t *testing.T) {
 	t.Parallel()
 	root := newSite(t)
@@ -224,8 +225,8 @@ func TestShapesGitOptions(t *testing.T) {
 	}
 }
 
-// TestShapesRefused shows that a repository which the program cannot write
-// correctly is not written at all.
+// TestShapesRefused checks that the program does not write at all to a repository that it
+// cannot write correctly.
 func TestShapesRefused(t *testing.T) {
 	reftable := func(s *site) {
 		s.git("init", "-q", "-b", "main", "repo")
@@ -238,7 +239,7 @@ func TestShapesRefused(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, word string
-		sound      bool // this git can read it
+		sound      bool // whether this git can read it
 		make       func(s *site)
 	}{
 		{"sha256", "sha256", true, func(s *site) {
@@ -281,7 +282,7 @@ func TestShapesRefused(t *testing.T) {
 	}
 }
 
-// TestShapesIncomplete works on sessions of which Git itself fetched only a part.
+// TestShapesIncomplete uses sessions that Git fetched only in part.
 func TestShapesIncomplete(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -322,8 +323,8 @@ func TestShapesIncomplete(t *testing.T) {
 	}
 }
 
-// TestShapesPackedRefs removes and renames sessions that git pack-refs packed:
-// packed-refs has to change then, but only in the lines of sessions.
+// TestShapesPackedRefs removes and renames sessions after git pack-refs. Only the lines
+// of sessions in packed-refs may change.
 func TestShapesPackedRefs(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// basePrograms are those of a minimal Debian root with Go, Git, make and CA certificates
-// that tests use; all others are in .ci/install-test-tools.
+// basePrograms are the programs of a minimal Debian root with Go, Git, make and CA
+// certificates. All others that tests use are in .ci/install-test-tools.
 const basePrograms = `
 	git go make update-ca-certificates
 	awk basename bash cat chgrp chmod chown chroot cksum cmp comm cp cut date dd df diff dirname
@@ -29,17 +29,17 @@ const basePrograms = `
 	shuf sleep sort split stat stdbuf stty sum sync tac tail tar tee test timeout touch tr true
 	truncate tsort tty umount uname uniq unlink unshare wc who whoami xargs yes`
 
-// optionalPrograms are used only where they are there: a test compares with them, or the
-// program under test does.
+// optionalPrograms are used only if they are installed: by tests that compare results
+// with them, or by the program under test.
 var optionalPrograms = map[string]string{
 	"sudo": "tests that are not run as root",
 	"node": "runnable blocks of its language",
 	"ruby": "runnable blocks of its language",
 }
 
-// TestToolsAreInstalled holds the programs that tests and benchmarks run against the list of
-// what "make test" installs. A program counts when it stands where a shell or os/exec
-// takes a command, and is on this machine: one that is not fails its own test.
+// TestToolsAreInstalled compares the programs that tests and benchmarks run with the list
+// that "make test" installs. It considers words in the place of a command, for a shell or
+// os/exec, if they are installed on this machine; a missing program fails its own test.
 func TestToolsAreInstalled(t *testing.T) {
 	known := map[string]bool{"git-domarkx": true}
 	for _, name := range strings.Fields(basePrograms) {
@@ -78,8 +78,8 @@ func TestToolsAreInstalled(t *testing.T) {
 	}
 }
 
-// installedPrograms returns the PROGRAM of each PROGRAM:PACKAGE in .ci/install-test-tools, and
-// what benchmarks install.
+// installedPrograms returns each PROGRAM of the PROGRAM:PACKAGE pairs in
+// .ci/install-test-tools, and those that benchmarks install.
 func installedPrograms(t *testing.T) map[string]bool {
 	t.Helper()
 	programs := map[string]bool{}
@@ -95,7 +95,7 @@ func installedPrograms(t *testing.T) map[string]bool {
 	return programs
 }
 
-// shellCommand finds the words of a shell script that are commands, and a few that are not.
+// shellCommand matches the words of a shell script that are commands, and a few others.
 var shellCommand = regexp.MustCompile("(?:^|[\\n;|&(`])\\s*(?:(?:!|if|then|elif|else|while|until|do|exec|command|[A-Za-z_]+=[^\\s;|&]*|timeout \\S+)\\s+)*([a-z][\\w.+-]*)")
 
 func shellPrograms(script, path string, used map[string]string) {
@@ -106,7 +106,7 @@ func shellPrograms(script, path string, used map[string]string) {
 	}
 }
 
-// goPrograms notes what a file of Go runs.
+// goPrograms records the programs that a Go file runs.
 func goPrograms(path string, used map[string]string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
@@ -135,7 +135,7 @@ func goPrograms(path string, used map[string]string) error {
 				used[text] = path
 			}
 			if calledName(call) != "needProgram" && text != "sh" && text != "bash" {
-				break // the others are its arguments
+				break // the remaining strings are its arguments
 			}
 		}
 		return true
@@ -158,7 +158,8 @@ func calledName(call *ast.CallExpr) string {
 	return ""
 }
 
-// stringArguments returns the arguments of a call that are string literals, or begin with one.
+// stringArguments returns the arguments of a call that are string literals or start with
+// one.
 func stringArguments(call *ast.CallExpr) []string {
 	var texts []string
 	for _, arg := range call.Args {
@@ -178,8 +179,8 @@ func stringArguments(call *ast.CallExpr) []string {
 	return texts
 }
 
-// scriptPrograms notes what a script in testdata/script runs, and what the shell scripts run
-// that come with it.
+// scriptPrograms records the programs that a script in testdata/script runs, including
+// those of its embedded shell scripts.
 func scriptPrograms(path string, used map[string]string) error {
 	archive, err := txtar.ParseFile(path)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestWorkspaceInCompany makes calls while others push, collect and rewind: each
-// result is linked to the version that its call left, and nothing gets stuck.
+// TestWorkspaceInCompany runs calls while other processes push, collect garbage and
+// rewind. Each result must be linked to the version that its call created, and nothing
+// may block forever.
 func TestWorkspaceInCompany(t *testing.T) {
 	t.Parallel()
 	const callers, each = 2, 5
@@ -38,7 +39,7 @@ func TestWorkspaceInCompany(t *testing.T) {
 	all.Go(func() {
 		for range each {
 			lines := strings.Count(s.domarkx("log", "--messages", "s"), "\n")
-			if o := s.try("", "git-domarkx", "rewind", fmt.Sprintf("s#%d", lines-1)); o.code != 0 && !strings.Contains(o.err, "not found") { // another rewind was quicker
+			if o := s.try("", "git-domarkx", "rewind", fmt.Sprintf("s#%d", lines-1)); o.code != 0 && !strings.Contains(o.err, "not found") { // another rewind was faster
 				t.Errorf("rewind: %s", o)
 			}
 		}

@@ -14,10 +14,11 @@ import (
 	"time"
 )
 
-// worked is a session with a shell that has a private folder.
+// worked is a session whose workspace has a shell with a private directory.
 const worked = "```yaml workspace-config\nresources:\n  - {type: local_shell, id: sh}\n```\n"
 
-// newWorked returns a repository with the session s, and the folder it works in.
+// newWorked returns a repository with the session s, and the path of its shell's
+// directory.
 func newWorked(tb testing.TB) (s *site, folder string) {
 	tb.Helper()
 	s = newRepository(tb)
@@ -28,13 +29,14 @@ func newWorked(tb testing.TB) (s *site, folder string) {
 	return s, strings.TrimSuffix(s.domarkx("workspace", "path", "s"), "\n")
 }
 
-// run makes a call of run_command, which has to succeed.
+// run runs a command with run_command, which has to succeed.
 func (s *site) run(command string) string {
 	s.tb.Helper()
 	return s.domarkx("exec", "--exit-code", "s", "sh", "run_command", "command="+command, "timeout=900")
 }
 
-// fetched writes the last version of the session's workspace elsewhere.
+// fetched checks out the last version of the session's workspace in another directory and
+// returns its path.
 func (s *site) fetched(args ...string) string {
 	s.tb.Helper()
 	dir := filepath.Join(s.tb.TempDir(), "out")
@@ -42,8 +44,8 @@ func (s *site) fetched(args ...string) string {
 	return filepath.Join(dir, "sh")
 }
 
-// TestWorkspaceManyFiles lets a tool write many files: a hundred thousand, or a
-// million.
+// TestWorkspaceManyFilesSoak lets a tool write a hundred thousand files, or a million
+// when soaking.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
 	t.Parallel()
 	folders, files := 1000, 100
@@ -63,7 +65,7 @@ func TestWorkspaceManyFilesSoak(t *testing.T) {
 	s.sound()
 }
 
-// TestWorkspaceLargeFile lets a tool write a large file, which has holes.
+// TestWorkspaceLargeFileSoak lets a tool write a large file with holes.
 func TestWorkspaceLargeFileSoak(t *testing.T) {
 	t.Parallel()
 	size := int64(200)
@@ -84,7 +86,7 @@ func TestWorkspaceLargeFileSoak(t *testing.T) {
 	s.sound()
 }
 
-// stored is how many bytes the repository's objects take.
+// stored returns the size of the repository's objects in bytes.
 func (s *site) stored() (size int64) {
 	s.tb.Helper()
 	err := filepath.Walk(s.path(".git/objects"), func(_ string, info os.FileInfo, err error) error {
@@ -99,8 +101,8 @@ func (s *site) stored() (size int64) {
 	return size
 }
 
-// TestWorkspaceOddFiles lets a tool make what file systems can hold, and takes a
-// version of it elsewhere.
+// TestWorkspaceOddFiles lets a tool create all kinds of files and names that file systems
+// support, and checks out the version elsewhere.
 func TestWorkspaceOddFiles(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
@@ -128,7 +130,7 @@ func TestWorkspaceOddFiles(t *testing.T) {
 	s.sound()
 }
 
-// TestWorkspaceDevice keeps device files, which only root can make.
+// TestWorkspaceDevice stores device files, which only root can create.
 func TestWorkspaceDevice(t *testing.T) {
 	t.Parallel()
 	needRoot(t, "a device file")
@@ -146,11 +148,11 @@ func TestWorkspaceDevice(t *testing.T) {
 	s.sound()
 }
 
-// TestWorkspaceSocket leaves a socket behind, as a server does.
+// TestWorkspaceSocket leaves a socket in the workspace, as a server does.
 func TestWorkspaceSocket(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
-	short := filepath.Join(t.TempDir(), "f") // the path of a socket has at most 107 bytes
+	short := filepath.Join(t.TempDir(), "f") // the path of a socket is limited to 107 bytes
 	if err := os.Symlink(folder, short); err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +177,14 @@ func TestWorkspaceSocket(t *testing.T) {
 	}
 }
 
-// TestWorkspaceUnreadable names a file that cannot be read, and goes on once it can
-// or is gone.
+// TestWorkspaceUnreadable expects an error that names an unreadable file, and success
+// once the file is readable or removed.
 func TestWorkspaceUnreadable(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
 	mount := filepath.Join(folder, "sub/mount")
 	var mend func() error
-	if os.Geteuid() == 0 { // who reads everything, but crosses no mounts
+	if os.Geteuid() == 0 { // root can read every file, but not cross mounts
 		if err := os.MkdirAll(mount, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -212,8 +214,8 @@ func TestWorkspaceUnreadable(t *testing.T) {
 	s.sound()
 }
 
-// TestWorkspaceChangingFile writes to a file all the time while versions are
-// committed: each is one that was there, or the file is named.
+// TestWorkspaceChangingFile writes to a file continuously while versions are committed.
+// Each version must have content that the file once had, or the error must name the file.
 func TestWorkspaceChangingFile(t *testing.T) {
 	t.Parallel()
 	s, folder := newWorked(t)
@@ -231,7 +233,7 @@ func TestWorkspaceChangingFile(t *testing.T) {
 			if os.WriteFile(path+".new", text, 0o600) == nil {
 				os.Rename(path+".new", path)
 			}
-			time.Sleep(100 * time.Microsecond) // for a machine with one processor
+			time.Sleep(100 * time.Microsecond) // lets other processes run on a machine with one processor
 		}
 	}()
 	for range 5 {
@@ -254,8 +256,8 @@ func TestWorkspaceChangingFile(t *testing.T) {
 	s.sound()
 }
 
-// TestWorkspaceInTurn makes calls from several processes at once: each one's result
-// is linked to the version that it left.
+// TestWorkspaceInTurn runs calls from several processes at once. Each result must be
+// linked to the version that its call created.
 func TestWorkspaceInTurn(t *testing.T) {
 	t.Parallel()
 	const writers = 8
@@ -303,7 +305,7 @@ func TestWorkspaceInTurn(t *testing.T) {
 	s.sound()
 }
 
-// TestTurnIsSmall makes small calls on a small workspace.
+// TestTurnIsSmall runs small calls in a small workspace.
 func TestTurnIsSmall(t *testing.T) {
 	t.Parallel()
 	s, _ := newWorked(t)
@@ -315,7 +317,7 @@ func TestTurnIsSmall(t *testing.T) {
 	}
 }
 
-// turn makes a small call, and returns how many objects that made and their bytes.
+// turn runs a small call, and returns how many objects it added and their size in bytes.
 func (s *site) turn(i int) (objects int, size int64) {
 	s.tb.Helper()
 	wasObjects, wasSize := s.objects()
@@ -324,7 +326,8 @@ func (s *site) turn(i int) (objects int, size int64) {
 	return objects - wasObjects, size - wasSize
 }
 
-// objects counts the objects of the repository, and their bytes on disk.
+// objects returns the number of objects in the repository and their size on disk in
+// bytes.
 func (s *site) objects() (objects int, size int64) {
 	s.tb.Helper()
 	var loose, packed int64

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// snapshots returns the names of the snapshots in Zeus's folder, and fails when it
-// has anything else.
+// snapshots returns the names of the snapshots in Zeus's directory. It fails the test if
+// the directory has other files.
 func (f *fleet) snapshots() []string {
 	f.tb.Helper()
 	files, err := os.ReadDir(filepath.Join(f.home(), ".zeus/snapshots"))
@@ -29,15 +29,15 @@ func (f *fleet) snapshots() []string {
 	return names
 }
 
-// saved returns the names of the sessions, also of those in the trash.
+// saved returns the names of the sessions, including those in the trash.
 func (f *fleet) saved() []string {
 	names := strings.Fields(strings.ReplaceAll(f.git("for-each-ref", "--format=%(refname)", "refs/domarkx", "refs/domarkx-trash"), "refs/domarkx/sessions/", ""))
 	slices.Sort(names)
 	return names
 }
 
-// TestZeusSaveWhole saves where one of the two places takes nothing: then the other
-// one has nothing either.
+// TestZeusSaveWhole saves when one of the two places is not writable. Then the other one
+// must not have the snapshot either.
 func TestZeusSaveWhole(t *testing.T) {
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))
@@ -67,8 +67,8 @@ func TestZeusSaveWhole(t *testing.T) {
 	f.sound()
 }
 
-// TestZeusSaveBroken lets one system call after the other fail, or be the last, while
-// agents are saved.
+// TestZeusSaveBroken makes each system call of a save in turn fail, or be the last before
+// a kill.
 func TestZeusSaveBroken(t *testing.T) {
 	needProgram(t, "strace")
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestZeusSaveBroken(t *testing.T) {
 				if file != "" {
 					f.domarkx("validate", filepath.Join(state, "snapshots", file+".json"))
 				}
-				if isKill { // the next one saves, whatever there is
+				if isKill { // the next save must succeed, whatever the killed one left
 					f.domarkx("zeus", "save", "--name", "next")
 				}
 				if when > 100 {
@@ -131,7 +131,7 @@ func TestZeusSaveBroken(t *testing.T) {
 	f.sound()
 }
 
-// TestZeusSaveTogether saves several times at once, under one name.
+// TestZeusSaveTogether runs several saves at once with the same name.
 func TestZeusSaveTogether(t *testing.T) {
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestZeusHostile restores what somebody wrote to harm.
+// TestZeusHostile restores snapshots with malicious content.
 func TestZeusHostile(t *testing.T) {
 	f := newFleet(t)
 	pwn := `touch '` + f.path("pwned") + `'`
@@ -34,7 +34,7 @@ func TestZeusHostile(t *testing.T) {
 		got := f.started(fmt.Sprintf("n-%d", i))
 		folder := strings.ReplaceAll(text, "/", "%")
 		for _, want := range []string{"\nZEUS_AGENT_NAME=" + text + "\n", "ZEUS_PARENT_ID=" + text + "\n", "--session\n" + filepath.Join(f.work, folder) + "/s " + folder + ".jsonl\n"} {
-			// Lines are sorted, and one of the values has two.
+			// Lines are sorted, and one of the values has two lines.
 			if first, _, _ := strings.Cut(strings.TrimPrefix(want, "\n"), "\n"); !strings.Contains(got, first) {
 				t.Errorf("%q: no %q in\n%s", text, want, got)
 			}
@@ -49,7 +49,8 @@ func TestZeusHostile(t *testing.T) {
 		t.Error("a command in the document was run")
 	}
 
-	// Names of sessions that mean others to tmux, or that none can have, and paths that are no place for a transcript.
+	// Session names that tmux could take for another session or would reject, and paths
+	// where no transcript belongs.
 	entry := func(id, session, path string) string {
 		return fmt.Sprintf(`{"kind":"stygian","agent_id":"%s","cwd":%s,"tmux_session":%s,"session_path":%s}`, id, quote(f.work), quote(session), quote(path))
 	}
@@ -68,7 +69,8 @@ func TestZeusHostile(t *testing.T) {
 		t.Errorf("sessions are\n%s", all)
 	}
 
-	// Only transcripts are taken out of this machine, and only they are written to one.
+	// A session may only store files of this machine that are transcripts, and may only
+	// write transcripts back.
 	for _, name := range []string{"secret", "fifo", "link", ".", "none"} {
 		path := f.path(name)
 		switch name {
@@ -91,7 +93,7 @@ func TestZeusHostile(t *testing.T) {
 	if all := f.git("cat-file", "--batch-all-objects", "--batch", "--buffer"); strings.Contains(all, "root:x") {
 		t.Error("another file than a transcript was kept")
 	}
-	// proc(5) has files that are read without end.
+	// proc(5) has files that never end.
 	f.write("take.json", `{"schema_version":1,"entries":[`+entry("x", "x", "/proc/kmsg")+`]}`)
 	for range 2 {
 		if o := f.try("", "git-domarkx", "import", "take.json"); o.code != 0 || !strings.Contains(o.err, "is not kept") && !strings.Contains(o.err, "ermission") {
@@ -126,8 +128,8 @@ func TestZeusHostile(t *testing.T) {
 	f.sound()
 }
 
-// TestZeusLargeTranscript keeps a transcript that is larger than what may be held in
-// memory, and writes it back to either place.
+// TestZeusLargeTranscript saves a transcript that exceeds the memory limit, and restores
+// it to both places.
 func TestZeusLargeTranscript(t *testing.T) {
 	f := newFleet(t)
 	path := f.transcript("large.jsonl")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// screen starts a display for windows and returns the fleet on it.
+// screen starts a display server and returns the fleet on it.
 func (f *fleet) screen(tb testing.TB) *fleet {
 	tb.Helper()
 	needProgram(tb, "Xvfb", "kitty")
@@ -32,7 +32,8 @@ func (f *fleet) screen(tb testing.TB) *fleet {
 	return screen
 }
 
-// windows returns the fleet with a kitty of its own settings in an environment.
+// windows returns the fleet with kitty settings of its own and more environment
+// variables.
 func (f *fleet) windows(env ...string) *fleet {
 	sockets := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(f.git("config", "domarkx.zeus.kitty")), "-*"), "unix:")
 	f.write("conf/kitty.conf", "allow_remote_control yes\nlisten_on unix:"+sockets+"\nupdate_check_interval 0\nconfirm_os_window_close 0\n")
@@ -41,7 +42,7 @@ func (f *fleet) windows(env ...string) *fleet {
 	return &other
 }
 
-// start starts a program that is ended with the test.
+// start starts a program that ends with the test.
 func start(tb testing.TB, cmd *exec.Cmd) {
 	tb.Helper()
 	if err := cmd.Start(); err != nil {
@@ -53,7 +54,7 @@ func start(tb testing.TB, cmd *exec.Cmd) {
 	})
 }
 
-// kitty starts an agent in a window and waits until it is there.
+// kitty starts an agent in a window and waits until it runs.
 func (f *fleet) kitty(id, name string, env ...string) {
 	f.tb.Helper()
 	cmd := f.command(context.Background(), "kitty", "--hold", "sleep", "1000")
@@ -73,7 +74,7 @@ func (f *fleet) kitty(id, name string, env ...string) {
 func TestZeusKitty(t *testing.T) {
 	f := newFleet(t)
 	f = f.screen(t)
-	t.Cleanup(func() { f.try("", "git-domarkx", "zeus", "save", "--close") }) // what was restored outlives its parent
+	t.Cleanup(func() { f.try("", "git-domarkx", "zeus", "save", "--close") }) // restored agents outlive the program that starts them
 	a, h := f.transcript("a.jsonl"), f.transcript("h.jsonl")
 	f.kitty("k-1", "pomona", "ZEUS_ROLE=Polemarch", "ZEUS_SESSION_PATH="+a)
 	f.tmux("hop", "@zeus_agent", "h-1", "@zeus_role", "hoplite", "@zeus_owner", "k-1", "@zeus_phalanx", "p", "@zeus_session_path", h)
@@ -89,7 +90,8 @@ func TestZeusKitty(t *testing.T) {
 		t.Error("the environment of a window is stored")
 	}
 
-	// Without a path of its own, an agent is in the newest session of its folder, if it is alone there.
+	// An agent without a session path uses the newest session of its directory, if no
+	// other agent works there.
 	f.kitty("k-2", "vertumnus")
 	f.expect(1, []string{"save"}, "k-1 | kitty | skipped | *", "k-2 | kitty | failed | *", "h-1 | hoplite | skipped | *")
 	pi := filepath.Join(f.home(), ".pi/agent/sessions/--"+strings.ReplaceAll(strings.TrimPrefix(f.work, "/"), "/", "-")+"--")
@@ -134,7 +136,7 @@ func TestZeusKitty(t *testing.T) {
 	stale.expect(1, []string{"restore", name}, "k-1 | kitty | skipped | *", "h-1 | hoplite | failed | runs already")
 }
 
-// TestZeusSway returns windows to their workspaces.
+// TestZeusSway restores windows to their workspaces.
 func TestZeusSway(t *testing.T) {
 	needProgram(t, "sway", "kitty", "setpriv")
 	f := newFleet(t)
@@ -148,7 +150,7 @@ func TestZeusSway(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"sway", "-c", conf}
-	if os.Geteuid() == 0 { // which sway refuses
+	if os.Geteuid() == 0 { // sway does not run as root
 		if err := os.Chown(run, 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
@@ -196,13 +198,13 @@ func TestZeusSway(t *testing.T) {
 		t.Errorf("restored on %q, expected where the user is", at)
 	}
 
-	// The name of a workspace is not a command.
+	// A workspace name must not be run as a command.
 	f.with(`GIT_EDITOR=sed -i 's|"workspace": .*|"workspace": "9; exec touch `+f.path("pwned")+`",|'`).domarkx("edit", name)
 	o := f.expect(0, []string{"restore", name}, "k-1 | kitty | restored | *")
 	if !strings.Contains(o.err, "warning") {
 		t.Errorf("%s", o)
 	}
-	f.must("", "swaymsg", "nop") // answered after all before it
+	f.must("", "swaymsg", "nop") // answered after all earlier commands
 	if _, err := os.Stat(f.path("pwned")); err == nil {
 		t.Error("a command in the document was run")
 	}

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// TestZeusPolicies restores an agent by each policy, whether it runs, its tmux session
-// is another's, its transcript or its folder is missing. What is not replaced stays. An
-// agent without its folder starts in the home folder, as with Zeus.
+// TestZeusPolicies restores an agent with each policy: when it runs, when its tmux
+// session belongs to another agent, and when its transcript or directory is missing. What
+// is not replaced must stay. An agent without its directory starts in the home directory,
+// as with Zeus.
 func TestZeusPolicies(t *testing.T) {
 	f := newFleet(t)
 	good := f.transcript("good.jsonl")
@@ -20,7 +21,7 @@ func TestZeusPolicies(t *testing.T) {
 			for _, state := range []string{free, running, taken} {
 				for _, missing := range []string{"", "transcript", "folder", "both"} {
 					if mode == "current" && (policy != "replace" || missing == "both") {
-						continue // the mode says nothing of tmux
+						continue // the workspace policy does not affect tmux
 					}
 					n++
 					id := fmt.Sprintf("m-%d", n)

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// A fleet is a repository with a tmux server, a folder of Zeus and a stand-in for the
-// agents' program, all of its own.
+// A fleet is a repository with its own tmux server, Zeus directory and a stand-in for the
+// agents' program.
 type fleet struct {
 	*site
-	work string // a folder in which agents work
+	work string // directory in which agents work
 }
 
 // newFleet returns a fleet without agents.
@@ -23,7 +23,7 @@ func newFleet(tb testing.TB) *fleet {
 	tb.Helper()
 	needProgram(tb, "tmux")
 	f := &fleet{site: newRepository(tb)}
-	// The path of a socket has at most 107 bytes.
+	// The path of a socket is limited to 107 bytes.
 	sockets, err := os.MkdirTemp("/tmp", "gdz-")
 	if err != nil {
 		tb.Fatal(err)
@@ -47,14 +47,14 @@ func newFleet(tb testing.TB) *fleet {
 
 func (f *fleet) home() string { return filepath.Join(filepath.Dir(f.dir), "home") }
 
-// transcript writes a session of pi and returns its path.
+// transcript writes a session file of pi and returns its path.
 func (f *fleet) transcript(name string) string {
 	f.tb.Helper()
 	f.write("work/"+name, `{"type":"session","version":3,"id":"`+name+`"}`+"\n"+`{"type":"custom","id":"1","parentId":null,"customType":"x"}`+"\n")
 	return f.path("work/" + name)
 }
 
-// tmux starts a session of tmux with options in pairs.
+// tmux starts a tmux session with the given pairs of options and values.
 func (f *fleet) tmux(session string, options ...string) {
 	f.tb.Helper()
 	eventually(f.tb, "tmux starts a session", func() bool {
@@ -75,7 +75,7 @@ func (f *fleet) stygian(id, transcript string) {
 	f.tmux("stygian-"+id, "@zeus_agent", id, "@zeus_role", "hippeus", "@zeus_name", "shade "+id, "@zeus_backend", "stygian-hippeus", "@zeus_session_path", transcript)
 }
 
-// killServer ends all agents in tmux, and waits until the server takes no more
+// killServer ends all agents in tmux, and waits until the server accepts no more
 // sessions.
 func (f *fleet) killServer() {
 	f.tb.Helper()
@@ -86,12 +86,12 @@ func (f *fleet) killServer() {
 	})
 }
 
-// sessions returns the names of tmux's sessions.
+// sessions returns the names of the tmux sessions.
 func (f *fleet) sessions() string {
 	return strings.Join(strings.Fields(f.try("", "tmux", "list-sessions", "-F", "#{session_name}").out), " ")
 }
 
-// started returns how the stand-in was started for an agent, once it was.
+// started waits until the stand-in runs for an agent, and returns how it was started.
 func (f *fleet) started(id string) string {
 	f.tb.Helper()
 	path := f.path("started." + id)
@@ -106,7 +106,7 @@ func (f *fleet) started(id string) string {
 	return text
 }
 
-// expect runs the program and compares its rows, of which "*" as detail is any.
+// expect runs the program and compares its rows. The detail "*" matches anything.
 func (f *fleet) expect(code int, args []string, rows ...string) outcome {
 	f.tb.Helper()
 	o := f.try("", "git-domarkx", append([]string{"zeus"}, args...)...)
@@ -125,7 +125,7 @@ func (f *fleet) expect(code int, args []string, rows ...string) outcome {
 	return o
 }
 
-// only returns the one session whose name ends so.
+// only returns the one session whose name has this suffix.
 func (f *fleet) only(suffix string) string {
 	f.tb.Helper()
 	var found []string
@@ -140,7 +140,7 @@ func (f *fleet) only(suffix string) string {
 	return found[0]
 }
 
-// TestZeusSave saves agents in tmux, for this program and for Zeus.
+// TestZeusSave saves agents in tmux, both for this program and for Zeus.
 func TestZeusSave(t *testing.T) {
 	f := newFleet(t)
 	f.expect(1, []string{"save"})
@@ -173,7 +173,7 @@ func TestZeusSave(t *testing.T) {
 			t.Errorf("kept: %q", got)
 		}
 	}
-	// A changed session is written as Zeus writes it, without the digest.
+	// A changed session is exported in Zeus's format, without the digest.
 	f.with("GIT_EDITOR=sed -i 's/shade s-1/shadow/'").domarkx("edit", name)
 	if got, want := f.domarkx("export", "--strict", "--format", "zeus", name), strings.Replace(f.read(files[0]), "shade s-1", "shadow", 1); got != want {
 		t.Errorf("changed:\n%s\nwant\n%s", got, want)
@@ -185,13 +185,13 @@ func TestZeusSave(t *testing.T) {
 		t.Errorf("%v: %v", err, rows)
 	}
 
-	// All or nothing.
+	// If one agent cannot be saved, none is.
 	f.tmux("hop-4", "@zeus_agent", "h-4", "@zeus_role", "hoplite", "@zeus_owner", "s-1", "@zeus_phalanx", "p", "@zeus_session_path", "/none.jsonl")
 	f.expect(1, []string{"save", "--close", "--name", "two"}, "s-1 | stygian | skipped | *", "h-1 | hoplite | skipped | *", "h-4 | hoplite | failed | *")
 	if all := f.sessions(); strings.Count(all, " ") != 5 {
 		t.Errorf("closed: left are %s", all)
 	}
-	// What an agent notes itself counts for it.
+	// An agent's own note has precedence.
 	f.write(filepath.Join(f.home(), ".zeus/session-map/h-4.json"), `{"agentId":"h-4","sessionPath":"`+a+`","updatedAt":"2000-01-01T00:00:00Z"}`)
 	f.expect(1, []string{"save"}, "s-1 | stygian | skipped | *", "h-1 | hoplite | skipped | *", "h-4 | hoplite | failed | *")
 	f.write(filepath.Join(f.home(), ".zeus/session-map/h-4.json"), `{"agentId":"h-4","sessionPath":"`+a+`","updatedAt":"2900-01-01T00:00:00Z"}`)
@@ -202,7 +202,7 @@ func TestZeusSave(t *testing.T) {
 	f.sound()
 }
 
-// TestZeusRestore starts agents in tmux again, by each policy.
+// TestZeusRestore restarts agents in tmux with each policy.
 func TestZeusRestore(t *testing.T) {
 	f := newFleet(t)
 	a, h := f.transcript("a.jsonl"), f.transcript("h.jsonl")
@@ -231,7 +231,7 @@ func TestZeusRestore(t *testing.T) {
 	hoplite := "ZEUS_AGENT_ID=h-1\nZEUS_AGENT_NAME=hop\nZEUS_PARENT_ID=s-1\nZEUS_PHALANX_ID=phalanx-s-1\nZEUS_ROLE=hoplite\n"
 	want("s-1", a, stygian)
 	want("h-1", h, hoplite)
-	// What was restored can be saved again, so Zeus knows it by all its options.
+	// A restored agent can be saved again, so Zeus recognises it by all its options.
 	f.expect(0, []string{"save", "--close", "--name", "again"}, "s-1 | stygian | saved | "+a, "h-1 | hoplite | saved | "+h)
 	entries := func(session string) string {
 		_, text, _ := strings.Cut(f.domarkx("export", "--format", "zeus", session), "entries")
@@ -241,14 +241,15 @@ func TestZeusRestore(t *testing.T) {
 		t.Errorf("saved again:\n%s\nwant\n%s", got, want)
 	}
 
-	// One that runs keeps all from being started; another session of that name only its own.
+	// A running agent prevents the whole restore; a session that only has the same name
+	// prevents just one agent.
 	f.tmux("elsewhere", "@zeus_agent", "s-1")
 	f.expect(1, []string{"restore", name}, "s-1 | stygian | failed | *", "h-1 | hoplite | skipped | *")
 	f.expect(0, []string{"restore", "--if-running=skip", name}, "s-1 | stygian | skipped | *", "h-1 | hoplite | restored | *")
 	want("h-1", h, hoplite)
 	f.killServer()
 	f.tmux("hop")
-	f.tmux("stygian-s-1-longer") // begins with the other one's name
+	f.tmux("stygian-s-1-longer") // starts with the other session's name
 	f.expect(1, []string{"restore", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | failed | *")
 	want("s-1", a, stygian)
 	if all := f.sessions(); all != "hop stygian-s-1 stygian-s-1-longer" {
@@ -263,7 +264,7 @@ func TestZeusRestore(t *testing.T) {
 	}
 	f.killServer()
 
-	// Missing transcripts come out of Git, to their place or another one.
+	// Missing transcripts are restored from Git, to their own path or another directory.
 	text := f.read(a)
 	for _, path := range []string{a, h} {
 		os.Remove(path)
@@ -290,7 +291,7 @@ func TestZeusRestore(t *testing.T) {
 	}
 	f.killServer()
 
-	// The file of Zeus, by its name; it has no transcripts.
+	// Restore Zeus's own file by name. It has no transcripts.
 	f.domarkx("rm", name)
 	os.Remove(h)
 	f.expect(1, []string{"restore", name}, "s-1 | stygian | restored | *", "h-1 | hoplite | failed | *")
@@ -301,8 +302,8 @@ func TestZeusRestore(t *testing.T) {
 	f.sound()
 }
 
-// TestZeusNames saves, closes and restores sessions of tmux with names that mean
-// something else where tmux looks for one.
+// TestZeusNames saves, closes and restores tmux sessions whose names have a special
+// meaning in tmux targets.
 func TestZeusNames(t *testing.T) {
 	f := newFleet(t)
 	f.tmux("x")
@@ -341,7 +342,7 @@ func TestZeusNames(t *testing.T) {
 	}
 }
 
-// TestZeusElsewhere restores on another machine what came with a pull.
+// TestZeusElsewhere restores agents on another machine from a pulled session.
 func TestZeusElsewhere(t *testing.T) {
 	f := newFleet(t)
 	a := f.transcript("a.jsonl")
