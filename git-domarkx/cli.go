@@ -131,12 +131,12 @@ func (h *helpRequest) print(out *output) error {
 
 type usageFlag bool
 
-// The parser calls BeforeReset when -h is among the arguments.
+// BeforeReset stops parsing when -h is among the arguments. The parser calls it.
 func (usageFlag) BeforeReset(ctx *kong.Context) error { return &helpRequest{node: selected(ctx)} }
 
 type helpFlag bool
 
-// The parser calls BeforeReset when --help is among the arguments.
+// BeforeReset stops parsing when --help is among the arguments. The parser calls it.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return &helpRequest{node: selected(ctx), long: true}
 }
@@ -150,7 +150,7 @@ func selected(ctx *kong.Context) *kong.Node {
 
 type versionFlag bool
 
-// The parser calls BeforeReset when --version is among the arguments.
+// BeforeReset stops parsing when --version is among the arguments. The parser calls it.
 func (versionFlag) BeforeReset() error { return errVersion }
 
 // errVersion stops parsing because the user asked for the version.

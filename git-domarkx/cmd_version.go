@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// The linker sets release and commit (see the Makefile). A release is built with -ldflags
-// "-X main.release=v1.2.3".
+// release and commit are set by the linker (see the Makefile). A release is built with
+// -ldflags "-X main.release=v1.2.3".
 var release, commit string
 
 type versionCmd struct{ jsonOption }

@@ -22,7 +22,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// No content of a field changes the number of fields in its line.
+// TestFieldKeepsItsPlace checks that the content of a field never changes the number of
+// fields in its line.
 func TestFieldKeepsItsPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")

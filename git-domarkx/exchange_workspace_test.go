@@ -249,8 +249,8 @@ func TestRemovedThereAndChangedHere(t *testing.T) {
 	}
 }
 
-// Both sides create the same merge commits. A third clone reaches them in a different
-// order.
+// TestDivergedWorkspaces checks that both sides create the same merge commits, also in a
+// third clone that merges in a different order.
 func TestDivergedWorkspaces(t *testing.T) {
 	a, b, c := newPlace(t), newPlace(t), newPlace(t)
 	a.run(0, "append", "--new", "-m", "x", "plan")
@@ -445,7 +445,8 @@ func TestPushOfIgnoredFiles(t *testing.T) {
 	a.run(0, "push", hub.dir, "site")
 }
 
-// Over many versions, push only checks the changed files.
+// TestIgnoredFilesOfManyVersions checks that push examines only the files that changed
+// between versions.
 func TestIgnoredFilesOfManyVersions(t *testing.T) {
 	hub, a := newPlace(t, "--bare"), newPlace(t)
 	a.run(0, "append", "--new", "-m", "x", "plan")

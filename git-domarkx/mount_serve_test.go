@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Both the processor limit of a container and the user's setting count.
+// TestServeWhileReading checks that GOMAXPROCS is derived from the processor limit of a
+// container, unless the user set it.
 func TestServeWhileReading(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// The engine treats a status that starts with "rejected" as a failure. Exactly those
-// results must have one for which the remote does not have what was pushed.
+// TestPushed checks which results are failures, that is, have a status that starts with
+// "rejected": exactly those after which the remote does not have what was pushed.
 func TestPushed(t *testing.T) {
 	for status, want := range map[remote.Status]string{
 		remote.Created: "new", remote.Updated: "updated", remote.Deleted: "removed there", remote.UpToDate: engine.UpToDate,

@@ -52,9 +52,9 @@ func at(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// [!] json FILE POINTER [VALUE] expects a value. VALUE is JSON, or a string with JSON
-// escapes but without its quotes. Without VALUE, any value matches; "#N" matches an array
-// of N elements.
+// scriptJSON implements "[!] json FILE POINTER [VALUE]", which expects a value. VALUE is
+// JSON, or a string with JSON escapes but without its quotes. Without VALUE, any value
+// matches; "#N" matches an array of N elements.
 func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: [!] json FILE POINTER [VALUE]")
@@ -94,7 +94,8 @@ func matches(got any, want string) bool {
 	return d.Decode(&v) == nil && !d.More() && reflect.DeepEqual(got, v)
 }
 
-// [!] jsonsame A B [POINTER...] compares JSON values, ignoring the parts at the pointers.
+// scriptJSONSame implements "[!] jsonsame A B [POINTER...]", which compares two JSON
+// values but ignores the parts at the pointers.
 func scriptJSONSame(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: [!] jsonsame A B [POINTER...]")
@@ -117,7 +118,7 @@ func scriptJSONSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// [!] lines FILE N expects N lines.
+// scriptLines implements "[!] lines FILE N", which expects N lines.
 func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] lines FILE N")
@@ -127,8 +128,9 @@ func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// [!] field FILE LINE FIELD VALUE expects a value in this line and tab-separated field,
-// both counted from 1; "=NAME" stores it in a variable instead.
+// scriptField implements "[!] field FILE LINE FIELD VALUE", which expects a value in
+// this line and tab-separated field, both counted from 1. "=NAME" stores the value in a
+// variable instead.
 func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 4 {
 		ts.Fatalf("usage: [!] field FILE LINE FIELD VALUE")

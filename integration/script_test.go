@@ -113,13 +113,13 @@ func outcomeOf(ts *testscript.TestScript, neg bool, err error) {
 	}
 }
 
-// [!] git ARG... runs git.
+// scriptGit implements "[!] git ARG...", which runs git.
 func scriptGit(ts *testscript.TestScript, neg bool, args []string) {
 	outcomeOf(ts, neg, run(ts, "git", args...))
 }
 
-// [!] sh SCRIPT [ARG...] runs a shell script, which stops at the first error. $1 is the
-// first argument.
+// scriptShell implements "[!] sh SCRIPT [ARG...]", which runs a shell script. The script
+// stops at the first error; $1 is the first ARG.
 func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: sh SCRIPT [ARG...]")
@@ -127,7 +127,8 @@ func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
 	outcomeOf(ts, neg, run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...))
 }
 
-// exits STATUS PROGRAM [ARG...] expects this exit status.
+// scriptExits implements "exits STATUS PROGRAM [ARG...]", which expects this exit
+// status.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS PROGRAM [ARG...]")
@@ -147,8 +148,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// let NAME PROGRAM [ARG...] stores a program's output, without the final line end, in a
-// variable.
+// scriptLet implements "let NAME PROGRAM [ARG...]", which stores a program's output in a
+// variable, without the final line end.
 func scriptLet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: let NAME PROGRAM [ARG...]")
@@ -157,8 +158,8 @@ func scriptLet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))
 }
 
-// eventual SCRIPT [ARG...] repeats a shell script until it succeeds, to wait for other
-// processes that send no notification.
+// scriptEventual implements "eventual SCRIPT [ARG...]", which repeats a shell script
+// until it succeeds, to wait for other processes that send no notification.
 func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: eventual SCRIPT [ARG...]")
@@ -176,7 +177,8 @@ func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bytes FILE TEXT... writes texts with Go's escapes (\r, \x00, \u2028).
+// scriptBytes implements "bytes FILE TEXT...", which writes texts with the escapes of Go
+// (\r, \x00, \u2028).
 func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: bytes FILE TEXT...")
@@ -190,7 +192,8 @@ func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o666))
 }
 
-// sound expects that git fsck and git domarkx fsck find no error.
+// scriptSound implements "sound", which expects that git fsck and git domarkx fsck find
+// no error.
 func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: sound")
@@ -211,8 +214,8 @@ func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mounted DIR mounts the repository's sessions, and unmounts them at the end of the
-// script.
+// scriptMounted implements "mounted DIR", which mounts the repository's sessions until
+// the end of the script.
 func scriptMounted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: mounted DIR")
@@ -238,9 +241,9 @@ func (t testingT) Errorf(format string, args ...any) { t.ts.Fatalf(format, args.
 func (t testingT) Fatalf(format string, args ...any) { t.ts.Fatalf(format, args...) }
 func (t testingT) Fatal(args ...any)                 { t.ts.Fatalf("%s", fmt.Sprint(args...)) }
 
-// census take DIR [GITDIR] records the state below DIR. census ours DIR [GITDIR] expects
-// that since then only what the program may change has changed; census same DIR expects
-// no change.
+// scriptCensus implements "census". "census take DIR [GITDIR]" records the state below
+// DIR. After that, "census ours DIR [GITDIR]" expects that only files changed that the
+// program may change, and "census same DIR" expects no change.
 func scriptCensus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: census take|ours|same DIR [GITDIR]")

@@ -36,8 +36,9 @@ const (
 var ErrNoAgents = errors.New("no agents of Zeus are live in tmux or kitty, so there is nothing to save")
 
 // Snapshot returns a snapshot of the running agents in Zeus's format, and a row for each
-// agent. It contains all agents or none: if one could not be restored from the available
-// information, its row failed, the others are skipped, and snapshot is nil.
+// agent. The snapshot contains all agents or none: if an agent could not be restored
+// from the available information, its row is Failed, the others are Skipped, and
+// snapshot is nil.
 func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
 	if len(live.Agents) == 0 {
 		return nil, nil, ErrNoAgents
