@@ -30,13 +30,13 @@ const (
 	background = "#1e2127"
 )
 
-// A style is how a run of text looks; an empty colour is the default.
+// A style is the appearance of text. An empty colour means the default.
 type style struct {
 	fg, bg                           string
 	bold, dim, italic, underline, rv bool
 }
 
-// A run is text of one style in one line, at a column.
+// A run is a piece of a line in one style, with the column where it starts.
 type run struct {
 	style
 	column int
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// read splits a screen into runs, and returns the widest line's number of columns.
+// read splits a screen into runs. columns is the width of the widest line.
 func read(r io.Reader) (lines [][]run, columns int, err error) {
 	var now style
 	scanner := bufio.NewScanner(r)
@@ -139,7 +139,7 @@ func (s *style) apply(codes []string) {
 	}
 }
 
-// extended reads the colour of "38;…" or "48;…", and returns how many codes it took.
+// extended decodes the colour of "38;…" or "48;…", and returns the number of codes used.
 func extended(codes []string) (string, int) {
 	number := func(i int) int {
 		if i >= len(codes) {
