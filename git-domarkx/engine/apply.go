@@ -58,7 +58,7 @@ func (e *edition) len() int {
 	return len(e.doc.Conversation)
 }
 
-// scanned holds what an alignment needs about a message.
+// scanned holds the properties of a message that an alignment compares.
 type scanned struct {
 	key    domarkx.Key // see [layoutKey]
 	digest domarkx.Key // of its bytes

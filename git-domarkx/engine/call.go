@@ -112,7 +112,7 @@ func callBlock(r request) domarkx.Block {
 // An Outcome is the outcome of a call.
 type Outcome struct {
 	OK      bool
-	Result  domarkx.Value // what the tool returned, if OK
+	Result  domarkx.Value // return value of the tool, if OK
 	Version string        // of the resource after the call, if OK
 	Code    string        // code of the domarkx.ToolError, if not OK
 	Message string

@@ -24,17 +24,17 @@ type CheckoutRequest struct {
 type Restorer interface {
 	// Restore creates dir and writes the version below it, never through a symbolic link. It
 	// omits devices and owners unless privileged is set and this user may create them. It returns
-	// descriptions of what it omitted.
+	// descriptions of the files and attributes that it omitted.
 	Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error)
 	// Remove removes a directory that Restore has written to, whatever its permissions.
 	Remove(dir string) error
 }
 
 // Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
-// returns descriptions of what could not be written exactly. It returns a [*RefusedError] if the
-// directory is not empty, or if the version contains hazards (see hazards), the user does not
-// trust the session and r.Yes is false. If the process is killed, the directory is either
-// complete or unchanged. A repeated checkout removes what is left over.
+// returns descriptions of the parts that could not be written exactly. It returns a
+// [*RefusedError] if the directory is not empty, or if the version contains hazards (see
+// hazards), the user does not trust the session and r.Yes is false. If the process is killed, the
+// directory is either complete or unchanged. A repeated checkout removes leftovers.
 func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]string, error) {
 	if err := vacantFolder(r.Dir); err != nil {
 		return nil, err

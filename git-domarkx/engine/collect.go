@@ -75,7 +75,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 	return all, nil
 }
 
-// note stores what the beginning of a document says about its format and save time in f.
+// note sets the format and the save time of f from the beginning of the document.
 func (c *collector) note(f *found, head []byte) {
 	codec, err := c.codec(f.path, head)
 	if err != nil {

@@ -116,8 +116,8 @@ type Objects interface {
 	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
 	// BeginOrigin starts to store a foreign document with this digest.
 	BeginOrigin(format string, content io.Reader, sha256 [32]byte) (OriginWriter, error)
-	// GrowOrigin stores what was appended to a foreign document and returns the new tree. The
-	// cost does not grow with the document. sha256 is the digest of the entire document.
+	// GrowOrigin appends to a stored foreign document and returns the new tree. The cost does not
+	// grow with the document. sha256 is the digest of the entire document.
 	GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error)
 }
 
@@ -181,7 +181,7 @@ type Draft struct {
 	Data    []byte
 }
 
-// Surroundings provides what the engine needs from the machine.
+// Surroundings provides the engine's dependencies on the machine.
 type Surroundings struct {
 	StateDir string // private, machine-local files; created on first use
 	WorkTree string // "" in a bare repository

@@ -9,7 +9,7 @@ import (
 
 // Remotes exchanges sessions and workspaces with other repositories.
 type Remotes interface {
-	// Fetch downloads and verifies what the remote has, and returns the tips before and after.
+	// Fetch downloads and verifies the tips of the remote, and returns those before and after.
 	Fetch(ctx context.Context, remote string, r FetchRequest) (Fetched, error)
 	// Tracked returns the tips that the remote had at the last contact.
 	Tracked(ctx context.Context, remote string) (Tips, error)
@@ -59,7 +59,8 @@ type Tips struct{ Sessions, Workspaces map[string]string }
 // UpToDate is the status of a session that needed no change.
 const UpToDate = "up to date"
 
-// Held is the status of a session that was not sent because the remote rejected another.
+// Held is the status of a session that was not sent because another session or workspace was
+// rejected.
 const Held = "rejected: not sent, for another session or workspace was rejected"
 
 // An Exchange is the result of a push, fetch or pull for one session and its workspaces.
@@ -69,7 +70,7 @@ type Exchange struct {
 	Failed bool
 }
 
-// Fetch downloads what a remote has without changing local sessions. If names is empty, it
+// Fetch downloads the sessions of a remote without changing local ones. If names is empty, it
 // reports on all sessions.
 func (m *SessionManager) Fetch(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
 	fetched, err := m.fetch(ctx, remote, names, progress)

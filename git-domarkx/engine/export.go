@@ -20,7 +20,7 @@ type ExportRequest struct {
 
 // An Export is a document that is ready to be written.
 type Export struct {
-	Losses format.Losses // what the format cannot represent
+	Losses format.Losses // parts of the session that the format cannot represent
 
 	// Files lists the attached files. WriteFile and WriteIn write them beside the document.
 	Files []domarkx.AttachedFile

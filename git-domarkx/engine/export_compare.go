@@ -24,7 +24,7 @@ func (e *Export) is(content io.Reader) (bool, error) {
 // errDiffers stops an export at the first difference.
 var errDiffers = errors.New("the export differs")
 
-// comparing is a writer that compares what is written with the bytes of a reader.
+// comparing is a writer that compares the written bytes with those of a reader.
 type comparing struct{ with io.Reader }
 
 // Write returns errDiffers if p differs from the next bytes of the reader.

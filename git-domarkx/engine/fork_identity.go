@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// ownIdentity gives the state of a fork an identity of its own in the format of its header, and
-// reports whether a codec did so. Otherwise the format's program would treat the fork as a save
-// of the session that it was forked from.
+// ownIdentity gives the state of a fork an identity of its own in the format of its header, so
+// that the format's program does not treat the fork as a save of the original session. It reports
+// whether a codec changed the identity.
 func (m *SessionManager) ownIdentity(ctx context.Context, name string, from domarkx.Info, cut bool, state *domarkx.State, at time.Time) (bool, error) {
 	h, err := loadHeader(ctx, m.store, state.Headers)
 	if err != nil {

@@ -291,8 +291,8 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	return saved, nil
 }
 
-// conversation imports a conversation as a new session or as the next snapshot of one. done is
-// true if the session already has this document or a later one.
+// conversation imports a conversation as a new session or as the next snapshot of one. It reports
+// whether the session already has this document or a later one.
 func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known source, digest string) (Saved, bool, error) {
 	doc := conv.doc
 	save, err := imp.saveOf(ctx, &in, doc, known, digest)

@@ -82,8 +82,8 @@ func changed(t *testing.T, document []byte, change func(v map[string]any)) []byt
 
 // TestExportsAreTheSameSession changes sessions at random, both here and in the program that they
 // come from, and exchanges them through the file. Importing an unchanged export must change
-// nothing. Importing an export that the program continued must add exactly what the program
-// added, and keep what was added here.
+// nothing. Importing an export that the program continued must add exactly the program's
+// additions and keep those made here.
 func TestExportsAreTheSameSession(t *testing.T) {
 	for name, p := range programs {
 		for seed := range uint64(3) {

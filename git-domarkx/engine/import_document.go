@@ -105,7 +105,7 @@ func (in *input) includes() (bool, error) {
 	return found.found, err
 }
 
-// A finder searches what is written to it for a lower-case word, ignoring case.
+// A finder searches the written bytes for a lower-case word, ignoring case.
 type finder struct {
 	word  []byte
 	tail  []byte // the end of the previous data, shorter than the word

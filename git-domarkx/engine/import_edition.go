@@ -41,7 +41,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	}
 	tip := imp.here[c.name]
 	isSeries := imp.fresh[tip.ID] || imp.fresh[c.base] // saves that continue one another
-	if isSeries || imp.links != nil {                  // links are made from what the document states
+	if isSeries || imp.links != nil {                  // links depend on the versions that the document states
 		var err error
 		doc.base, err = imp.load(ctx, c)
 		return imported{edition: doc, base: c.base}, err
@@ -151,7 +151,7 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
 }
 
-// isBase reports whether the document says exactly what its base says. This is true for most
+// isBase reports whether the document and its base have equal contents. This is true for most
 // branches of a document that is imported again. They need neither an export nor a full read.
 func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 	if len(inBase) != mk.base.live.Len() || len(mk.base.headers) > 1 {

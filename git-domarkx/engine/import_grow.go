@@ -16,8 +16,8 @@ import (
 
 // grown imports a document that only grew since its last import, if that import created the
 // newest snapshot of its session. The cost does not grow with the document, except for one
-// SHA-256 to verify that the old part is unchanged. ok is false if the document must be read in
-// full.
+// SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
+// in full.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 {
 		return Saved{}, false, nil
@@ -60,7 +60,7 @@ type grownFile struct {
 // that grew more is read in full, piece by piece.
 const maxGrowth = 16 << 20
 
-// readGrowth reads what was appended to a file. It returns nil if the rest of the file changed.
+// readGrowth reads the bytes appended to a file. It returns nil if the rest of the file changed.
 func readGrowth(path string, known source) (*grownFile, error) {
 	f, err := os.Open(path)
 	if err != nil {

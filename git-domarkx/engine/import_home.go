@@ -83,7 +83,7 @@ type keptHome struct {
 // has reports whether a home contains a path.
 func (k *keptHome) has(name string) bool { return k.paths[name] }
 
-// keepHomes stores the contents of homes. It calls warn for what it cannot store.
+// keepHomes stores the contents of homes. It calls warn for files that it cannot store.
 func (m *SessionManager) keepHomes(ctx context.Context, homes []*home, warn func(error)) (*keptHomes, error) {
 	kept := &keptHomes{manager: m, of: map[*home]*keptHome{}}
 	if len(homes) == 0 {

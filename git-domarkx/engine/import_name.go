@@ -186,7 +186,7 @@ func (m *SessionManager) sourceFile(in input) string {
 	return filepath.Base(in.path)
 }
 
-// inWorkTree returns a document's path below the work tree. ok is false if it is elsewhere.
+// inWorkTree returns a document's path below the work tree, and whether the document is there.
 func (m *SessionManager) inWorkTree(in input) (string, bool) {
 	if m.around.WorkTree == "" || in.path == "-" {
 		return "", false

@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A shown is a snapshot after an export and import in some format. It shows what the format
-// retains, because formats hold less than a session.
+// A shown is the part of a snapshot that survives an export to some format and an import. Most
+// formats hold less than a session.
 type shown struct {
 	header domarkx.Header
 	keys   []domarkx.Key // of the messages, see [jsonKey]
@@ -59,7 +59,7 @@ func (imp *importer) show(ctx context.Context, in input, name string, v *view, i
 	return &shown{header: domarkx.NewHeader()}, nil
 }
 
-// readShown returns what an export of the edition's base contains.
+// readShown returns the contents of an export of the edition's base.
 func readShown(ctx context.Context, e *edition) (*shown, error) {
 	s := &shown{header: e.doc.Header}
 	var err error

@@ -26,8 +26,8 @@ func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	}
 }
 
-// Files are the same source only if their path in the work tree is the same. Their path relative
-// to another directory, or what they state themselves, does not count.
+// Two imports have the same source only if the file is at the same path in the work tree. Paths
+// relative to other directories and statements in the documents do not count.
 func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 	c := newClone(t)
 	outside := t.TempDir()

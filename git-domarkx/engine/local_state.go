@@ -14,9 +14,9 @@ type LocalState interface {
 
 // The keys of the local state.
 const (
-	// trustKey holds what the user trusts: the digest of everything that runs, a space, and the
-	// session. Trust applies to the content, regardless of the session's name. The session only
-	// limits how many digests are kept.
+	// trustKey holds the digests that the user trusts: each value is the digest of everything
+	// that a session runs, a space, and the session. Trust applies to the content, regardless of
+	// the session's name. The session only limits how many digests are kept.
 	trustKey = "trust"
 	// privateKey holds the workspaces of forks. They must not work in the paths that their
 	// documents name, because others use those.

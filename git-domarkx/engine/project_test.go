@@ -24,7 +24,7 @@ func (c *clone) share(text string) {
 const sharedNotes = "[[resources]]\ntype = \"notes\"\n"
 
 // TestProjectChangesWhileApproved: if the project file changes after it was shown for approval,
-// nothing else than what was approved runs.
+// only the approved content runs.
 func TestProjectChangesWhileApproved(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("s.md", "## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)))

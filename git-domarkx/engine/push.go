@@ -66,7 +66,7 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 			}
 		}
 		var said Tips
-		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // on error, report what is known of the aborted push
+		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // on error, report the known results of the aborted push
 		p.tell(said)
 	}
 	return p.list(), err
@@ -222,8 +222,8 @@ func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
 	return tips, nil
 }
 
-// pushable reports whether a session can be sent without losing what the remote had at the last
-// contact. If not, it returns the result to report.
+// pushable reports whether a session can be sent without losing changes that the remote had at
+// the last contact. If not, it returns the result to report.
 func (m *SessionManager) pushable(ctx context.Context, name, local, tracked string) (Exchange, bool, error) {
 	switch {
 	case local == "" && tracked == "":

@@ -11,8 +11,8 @@ import (
 )
 
 // removals records the tips of names that were removed on remotes, by remote and name, on this
-// machine. A fetch forgets what a remote no longer has. The next pull needs it, to move sessions
-// that were removed there and unchanged here to the trash.
+// machine. A fetch deletes its own record of these names, but the next pull needs them, to move
+// sessions that were removed there and unchanged here to the trash.
 type removals map[string]map[string]string
 
 // The files that record removed sessions and removed workspaces.

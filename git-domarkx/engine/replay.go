@@ -153,7 +153,7 @@ type replayPlan struct {
 	timeout  time.Duration
 }
 
-// before returns the version in which a call was made. ok is false if that is unknown.
+// before returns the version in which a call was made, and whether it is known.
 func (p replayPlan) before(c recordedCall) (string, bool) {
 	v, ok := p.versions[c.key()]
 	if !ok || len(v.Parents) == 0 {

@@ -25,7 +25,7 @@ type askedFor struct {
 	listed bool            // whether the file lists them, not the document
 	engine bool            // whether the document names an engine
 	own    []domarkx.Value // the configs without the defaults from the file
-	added  *Runs           // what is not from the document; nil for nothing
+	added  *Runs           // additions from outside the document; nil for none
 }
 
 // askedFor returns the resources that a session with header h asks for. Errors in the document or
@@ -153,7 +153,7 @@ func (m *SessionManager) check(ctx context.Context, session string, a askedFor) 
 	return a.at(session, m.around.Workspaces.Check(ctx, a.specs))
 }
 
-// checkAdded validates what the file adds to a session with the plugins. The first call reports
+// checkAdded validates the file's additions to a session with the plugins. The first call reports
 // errors in the document itself.
 func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) error {
 	h, err := m.header(ctx, info.ID)
@@ -214,8 +214,9 @@ func (m *SessionManager) readProject() error {
 	return err
 }
 
-// addedTo returns what a session can run in addition to its document, or nil for nothing. If
-// .domarkx.toml is invalid, it returns the error text as an addition, which nobody has trusted.
+// addedTo returns the things that a session can run in addition to its document, or nil for none.
+// If .domarkx.toml is invalid, it returns the error text as an addition, which nobody has
+// trusted.
 func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.Header) (*Runs, error) {
 	if _, err := resourceSpecs(h); err != nil {
 		return nil, nil // an invalid document runs nothing
@@ -236,7 +237,7 @@ func (m *SessionManager) addedTo(ctx context.Context, session string, h domarkx.
 	return a.added, err
 }
 
-// digest identifies what a session can run in addition to its document, regardless of its source.
+// digest identifies the additions to a session, regardless of their source.
 func (r *Runs) digest() trustDigest {
 	if r == nil {
 		return trustDigest{}

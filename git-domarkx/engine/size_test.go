@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// The reported size of a snapshot equals the length of its document, regardless of what was
-// measured before, and also if both sides of a merge changed a message.
+// The reported size of a snapshot equals the length of its document, regardless of earlier
+// measurements, and also if both sides of a merge changed a message.
 func TestSize(t *testing.T) {
 	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat\n")
 	ctx := context.Background()

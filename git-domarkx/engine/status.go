@@ -83,7 +83,7 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 	return "diverged", nil
 }
 
-// Draft returns the draft of a session. ok is false if it has none.
+// Draft returns the draft of a session, and whether it has one.
 func (m *SessionManager) Draft(ctx context.Context, name string) (Draft, bool, error) {
 	drafts, err := m.around.Drafts.List(ctx)
 	for _, d := range drafts {

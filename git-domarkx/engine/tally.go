@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A tally computes what a commit records about its messages while they pass through it. It holds
-// only a few messages at a time.
+// A tally computes the data that a commit records about its messages while they pass through it.
+// It holds only a few messages at a time.
 type tally struct {
 	ctx     context.Context
 	blobs   Blobs

@@ -68,8 +68,8 @@ func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	return m.recordTrust(ctx, d, info.Name)
 }
 
-// recordTrust records trust in what a session runs. The trust is based on the digests in was: if
-// the user no longer trusts one of them, recordTrust does nothing.
+// recordTrust records trust in a session's current content. The trust is based on the digests in
+// was: if the user no longer trusts one of them, recordTrust does nothing.
 func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session string, was ...trustDigest) error {
 	if d.empty() {
 		return nil
@@ -88,9 +88,9 @@ func allTrusted(values []string, all []trustDigest) bool {
 	return !slices.ContainsFunc(all, func(d trustDigest) bool { return !d.empty() && !hasTrust(values, d) })
 }
 
-// Revoke removes the trust in what a session runs and ran when it was trusted. When it returns,
-// the removal is durable, and changes in progress in other processes cannot extend the trust. It
-// returns the resulting state: a session that runs nothing stays trusted.
+// Revoke removes the trust in a session's current content and in its earlier trusted contents.
+// When it returns, the removal is durable, and changes in progress in other processes cannot
+// extend the trust. It returns the resulting state: a session that runs nothing stays trusted.
 func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
 	info, err := m.store.Tip(ctx, name)
 	if err != nil {
@@ -140,8 +140,8 @@ func (m *SessionManager) digestEach(ctx context.Context, all []domarkx.Info) ([]
 	return digests, nil
 }
 
-// growTrust records trust in what a session runs after a change by the user, if everything that
-// it ran before (was) is trusted. The trust in was remains, for rewinds and for other sessions
+// growTrust records trust in a session's content after a change by the user, if all of its
+// earlier contents in was are trusted. Those remain trusted, for rewinds and for other sessions
 // with the same content.
 func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session string, was ...trustDigest) error {
 	if now.empty() {
@@ -184,9 +184,9 @@ func forgetOldTrust(values []string, session string) []string {
 }
 
 // keepTrust extends the trust in the snapshot before to a state that runs only the beginning of
-// what the snapshot runs, after a rewind or in a fork. The trust in the snapshot remains, so that
-// the rewind can be undone. keepTrust must be called before the session moves, so that a process
-// killed in between does not leave it untrusted.
+// it, after a rewind or in a fork. The trust in the snapshot remains, so that the rewind can be
+// undone. keepTrust must be called before the session moves, so that a process killed in between
+// does not leave it untrusted.
 func (m *SessionManager) keepTrust(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
 	held, err := m.IsTrusted(ctx, before)
 	if err != nil || !held {

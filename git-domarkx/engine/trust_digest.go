@@ -33,8 +33,8 @@ func (d trustDigest) with(kind string, parts ...string) trustDigest {
 	return trustDigest(h.Sum(nil))
 }
 
-// digestHeader returns the digest of what a header runs: the engine, the resources and the setup
-// script, and of what runs in addition.
+// digestHeader returns the digest of everything that a header runs: the engine, the resources,
+// the setup script and the additions.
 func digestHeader(h domarkx.Header, added *Runs) trustDigest {
 	var d trustDigest
 	for _, name := range []string{configEngine, configImage, configWorkspace} {

@@ -14,8 +14,8 @@ type Runs struct {
 	Text  string // the complete text
 }
 
-// Listing returns everything that a snapshot can run, in order: its configuration, what the
-// repository adds, the setup script, and the calls and named code blocks of the assistant's
+// Listing returns everything that a snapshot can run, in order: its configuration, additions by
+// the repository, the setup script, and the calls and named code blocks of the assistant's
 // messages.
 func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
 	if err := m.readProject(); err != nil {

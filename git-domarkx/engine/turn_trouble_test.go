@@ -96,8 +96,8 @@ func TestAKillDuringACall(t *testing.T) {
 	}
 }
 
-// killDuringCall copies the repository during a call and then replaces it with the copy, which is
-// what a kill at that moment would leave.
+// killDuringCall copies the repository during a call and then replaces it with the copy. The
+// result is the same as after a kill at that moment.
 func (c *clone) killDuringCall(do func(victim *clone)) {
 	c.t.Helper()
 	copied := filepath.Join(c.t.TempDir(), "copy")

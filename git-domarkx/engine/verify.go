@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// DocumentChecks verify that stored snapshots match what was recorded about them.
+// DocumentChecks verify stored snapshots against their recorded digests and sizes.
 type DocumentChecks struct{ m *SessionManager }
 
 // Message verifies a message against the recorded digest and size.
@@ -61,7 +61,8 @@ func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 }
 
 // grown computes the size of a document from that of base, which starts with the same messages.
-// The cost depends only on the difference. ok is false if the size cannot be computed this way.
+// The cost depends only on the difference. It reports false if the size cannot be computed this
+// way.
 func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
 	old, err := c.m.store.Info(ctx, base)
 	if err != nil || same == 0 {

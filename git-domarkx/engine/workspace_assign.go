@@ -35,7 +35,7 @@ func (m *SessionManager) attach(ctx context.Context, session, workspace string) 
 
 // trustAttached extends the trust in a session to the workspace that the user assigned to it, if
 // everything that its calls need is in its trusted document or already live on this machine. was
-// is the digest of what the session ran before.
+// is the digest of the session before the assignment.
 func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trustDigest) error {
 	now, besides, err := m.digestWith(ctx, session)
 	if err != nil {

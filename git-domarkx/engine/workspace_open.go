@@ -18,7 +18,7 @@ type bench struct {
 	m         *SessionManager
 	live      *plugins.Live
 	workspace string
-	tip       domarkx.Version // what the live state derives from; the ID is empty before the first version
+	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
 	header    domarkx.Header  // of the session
 	specs     []domarkx.ResourceSpec
 }
@@ -109,8 +109,8 @@ func (m *SessionManager) tipOrNone(ctx context.Context, workspace string) (domar
 	return tip, err
 }
 
-// permitted returns a session's header and the resources that its calls need. It fails if they
-// are not what the gate allowed, because versions may come from anybody.
+// permitted returns a session's header and the resources that its calls need. It fails if the
+// gate did not allow these resources, because versions may come from anybody.
 func (m *SessionManager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
 	h, err := m.header(ctx, session.ID)
 	if err != nil {

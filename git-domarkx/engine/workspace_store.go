@@ -29,7 +29,7 @@ type Versions interface {
 	FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error)
 }
 
-// Attachments reads what is stored beside messages: large outputs and attached files.
+// Attachments reads contents stored beside messages: large outputs and attached files.
 type Attachments interface {
 	// Attachment opens an attachment of a snapshot by its SHA-256 in hexadecimal. The error
 	// matches domarkx.ErrNotFound if the snapshot has no such attachment.
@@ -76,7 +76,7 @@ type WorkspaceNames interface {
 	WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error)
 }
 
-// AttachmentObjects stores what is kept beside messages.
+// AttachmentObjects stores contents beside messages.
 type AttachmentObjects interface {
 	// StoreAttachment stores the bytes of r and returns them as a blob with their SHA-256 in
 	// hexadecimal. They are kept if the Commit.Attachments of a snapshot contain them.
