@@ -88,13 +88,10 @@ func (m *SessionManager) keeper(workspace string) func(context.Context, *plugins
 			return nil
 		}
 		b := &bench{m: m, workspace: workspace, tip: newest}
-		if b.tip, err = b.store(ctx, c.Resources, versionRequest{operation: "change", subject: "what was there when a version was loaded only in part", changed: true}, nil); err != nil {
+		var loaded domarkx.Version
+		request := versionRequest{operation: "change", subject: "what was there when a version was loaded only in part", changed: true}
+		if _, err := b.store(ctx, c.Resources, request, b.continueWith(ctx, newest, &loaded)); err != nil {
 			return err
-		}
-		if newest.ID != "" {
-			if _, err = b.store(ctx, newest.Resources, versionRequest{operation: "load", subject: "go on from " + newest.ID[:12], changed: true}, nil); err != nil {
-				return err
-			}
 		}
 		return c.Settle()
 	}
@@ -242,11 +239,9 @@ func (b *bench) follow(ctx context.Context) error {
 		b.tip = newest
 		return b.live.Load(ctx, newest)
 	}
-	if err := b.commit(ctx, changes, versionRequest{operation: "change", subject: "change made here", changed: true}, nil); err != nil {
-		return err
-	}
-	loaded, err := b.store(ctx, newest.Resources, versionRequest{operation: "load", subject: "go on from " + newest.ID[:12], changed: true}, nil)
-	if err != nil {
+	var loaded domarkx.Version
+	request := versionRequest{operation: "change", subject: "change made here", changed: true}
+	if err := b.commit(ctx, changes, request, b.continueWith(ctx, newest, &loaded)); err != nil {
 		return err
 	}
 	b.tip = loaded
@@ -327,6 +322,27 @@ func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, 
 		return also(tx, v)
 	})
 	return v, err
+}
+
+// continueWith returns a function for [bench.store] that adds a version with the resources of
+// newest in the same update, and sets loaded to it. A kill can then not leave the version before
+// it, which nobody wants to go on from, as the newest one.
+func (b *bench) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx Tx, v domarkx.Version) error {
+	return func(tx Tx, v domarkx.Version) error {
+		if newest.ID == "" {
+			return nil
+		}
+		author, committer, err := b.m.around.Identity(ctx)
+		if err != nil {
+			return err
+		}
+		*loaded, err = tx.CommitVersion(ctx, b.workspace, domarkx.VersionCommit{Parents: []string{v.ID}, Resources: newest.Resources,
+			Operation: "load", Subject: "go on from " + newest.ID[:12], Author: author, Committer: committer})
+		if err != nil {
+			return err
+		}
+		return tx.SetWorkspace(ctx, b.workspace, loaded.ID)
+	}
 }
 
 func (b *bench) storeVersion(ctx context.Context, tx Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
