@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -82,7 +84,10 @@ func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (anc
 	return ancestor{}, fmt.Errorf("%w, it could be any of %d, give more digits", domarkx.ErrInvalid, len(found))
 }
 
-// notFound is the error for a name that is not there, with names like it.
+// maxSuggested is how many names an error suggests.
+const maxSuggested = 3
+
+// notFound returns the error for a name that does not exist, with the most similar names.
 func (s *Store) notFound(k kind, name string) error {
 	err := fmt.Errorf("%s %q: %w", k.noun, name, domarkx.ErrNotFound)
 	if mapped := MapName(name); mapped != name {
@@ -92,27 +97,36 @@ func (s *Store) notFound(k kind, name string) error {
 	if e != nil {
 		return err
 	}
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
 	fold := cases.Fold()
-	wanted := fold.String(name)
-	best, distance := "", len(name)/3+1
+	wanted, limit := fold.String(name), len(name)/3+1
 	for _, ref := range refs {
 		other := k.name(ref.Name)
-		d := editDistance(wanted, fold.String(other), distance)
+		d := editDistance(wanted, fold.String(other), limit)
 		if other[strings.LastIndexByte(other, '/')+1:] == name {
 			d = 0
 		}
-		if d < distance {
-			best, distance = other, d
+		if d < limit {
+			near = append(near, candidate{other, d})
 		}
 	}
-	if best != "" {
-		return fmt.Errorf("%w, did you mean %q?", err, best)
+	if len(near) == 0 {
+		return err
 	}
-	return err
+	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
+	var names []string
+	for _, c := range near[:min(len(near), maxSuggested)] {
+		names = append(names, strconv.Quote(c.name))
+	}
+	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
 }
 
-// editDistance returns how many bytes to insert, remove or replace to make b of a
-// (Levenshtein), or limit when it is that or more.
+// editDistance returns how many bytes have to be inserted, removed or replaced to turn a into b
+// (Levenshtein), at most limit.
 func editDistance(a, b string, limit int) int {
 	if max(len(a)-len(b), len(b)-len(a)) >= limit {
 		return limit

@@ -50,7 +50,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 		tip, err := tx.Tip(ctx, name)
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && !r.New:
-			return m.unknown(ctx, name, err)
+			return err
 		case errors.Is(err, domarkx.ErrNotFound):
 			if err := tx.CheckName(ctx, name); err != nil {
 				return err

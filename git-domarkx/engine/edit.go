@@ -25,7 +25,7 @@ type Edited struct {
 func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (Edited, error) {
 	tip, err := m.store.Tip(ctx, name)
 	if err != nil {
-		return Edited{}, m.unknown(ctx, name, err)
+		return Edited{}, err
 	}
 	var edited Edited
 	base := tip.ID

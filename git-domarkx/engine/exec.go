@@ -31,7 +31,7 @@ const runCommand = "run_command"
 func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallReport, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
-		return CallReport{}, m.unknown(ctx, r.Name, err)
+		return CallReport{}, err
 	}
 	info.Name = r.Name
 	gate := m.newGate(r.Approve)

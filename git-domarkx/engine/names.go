@@ -123,7 +123,7 @@ func trashed(session string) string { return session + "@trash" }
 // lose is nil, it returns the error and removes nothing.
 func (m *SessionManager) Remove(ctx context.Context, name string, lose func(error)) (domarkx.Info, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
-		return domarkx.Info{}, m.unknown(ctx, name, err)
+		return domarkx.Info{}, err
 	}
 	all, err := m.Attached(ctx)
 	if err != nil {

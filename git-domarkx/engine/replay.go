@@ -34,7 +34,7 @@ func (r Replayed) Same() bool { return r.Recorded == r.Replayed }
 func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
-		return 0, m.unknown(ctx, r.Name, err)
+		return 0, err
 	}
 	info.Name = r.Name
 	passed := m.newGate(r.Approve)

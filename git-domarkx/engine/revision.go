@@ -69,7 +69,7 @@ func ParseRevision(s string) (Revision, error) {
 func (m *SessionManager) Resolve(ctx context.Context, r Revision) (domarkx.Info, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
-		return domarkx.Info{}, m.unknown(ctx, r.Name, err)
+		return domarkx.Info{}, err
 	}
 	if r.ID != "" {
 		if info, err = m.store.Find(ctx, info.ID, r.ID); err != nil {

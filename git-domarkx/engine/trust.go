@@ -94,7 +94,7 @@ func allTrusted(values []string, all []trustDigest) bool {
 func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error) {
 	info, err := m.store.Tip(ctx, name)
 	if err != nil {
-		return "", m.unknown(ctx, name, err)
+		return "", err
 	}
 	info.Name = name
 	d, unknown := m.digest(ctx, info) // on error, still remove the entries of the session
