@@ -85,7 +85,7 @@ func (s localState) read(ctx context.Context) (r localRecord, there bool, err er
 		r.Format = 1
 	default:
 		if err = json.Unmarshal(data, &r); err != nil {
-			err = fmt.Errorf("%w: %w; restore the file from a copy, or delete it and trust your sessions again", domarkx.ErrCorrupt, err)
+			err = fmt.Errorf("%w: %w; restore the file from a copy, or empty it and trust your sessions again", domarkx.ErrCorrupt, err)
 		} else if r.Format != 1 {
 			err = fmt.Errorf("format %d: %w", r.Format, domarkx.ErrUnsupported)
 		}
