@@ -83,7 +83,7 @@ type Companions struct {
 	WithDigest func(m domarkx.Message, sha256 string) domarkx.Message
 }
 
-// An Identity identifies the session of which a document is a save.
+// An Identity identifies the session that a document was saved from.
 type Identity struct {
 	ID   string // the same in all saves of one session and no others; "" if unknown
 	Name string // the session's name before mapping; "" for the file's name

@@ -92,8 +92,8 @@ A file without a message, and a new one with headings of another dialect (## sys
 is refused, unless --format md insists that it is a session. An empty file, and one with front
 matter or configuration alone, is a session without messages.
 
-What is damaged, or not quite as its format wants it, is imported as far as it goes and
-told on standard error; git domarkx validate refuses it.
+A document that is damaged, or does not quite fit its format, is imported as far as possible,
+with a warning on standard error; git domarkx validate refuses it.
 
 A ` + "`" + `workspace_version` + "`" + ` that a document gives a message is only data: it is kept in the
 message's metadata. With --links it becomes a link, when it is a version of the session's
@@ -104,8 +104,8 @@ pushed with the session.
 Images that a Markdown document or a snapshot shows, as ` + "`![...](shot.png)`" + `, are kept with
 the session when the document itself is named, not a folder with it: PNG, JPEG, GIF, WebP and
 AVIF files by their content, of at most 16 MiB each and 100 MiB together, inside the document's
-folder. Symbolic links, hidden files, and what Git ignores are left out. Each file that is kept is
-told on standard error, and why another one is not. --attach keeps any other file inside that
+folder. Symbolic links, hidden files, and what Git ignores are left out. Standard error
+lists each file that is kept, and why another one is not. --attach keeps any other file inside that
 folder; for standard input it is the current folder. Attached files are pushed and exported along,
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.

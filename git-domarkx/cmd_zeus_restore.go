@@ -49,7 +49,7 @@ current. Agents in tmux have none.
     AGENT_ID  KIND  STATUS  DETAIL
 
 A line for each agent. STATUS is restored, skipped or failed, and DETAIL says where it is,
-or why. How many of each there were is told on standard error. The objects of --json have
+or why. Standard error says how many of each there were. The objects of --json have
 the members agent_id, kind, status and detail.
 
 ## Examples

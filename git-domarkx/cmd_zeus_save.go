@@ -36,8 +36,8 @@ with, nothing is, and its line says so. When one of the two places cannot be wri
 nothing is in the other one either; a snapshot of Zeus's that has the name already is left
 alone, and TIME-NAME gets a number.
 
-With --close the agents are closed after all is stored. One that could not be closed is
-told on standard error.
+With --close the agents are closed after everything is stored. Standard error names those that
+could not be closed.
 
 ## Output
 
@@ -45,7 +45,8 @@ told on standard error.
 
 A line for each agent. STATUS is saved, and DETAIL the path of the transcript; where nothing
 is saved, it is failed for those that are in the way and skipped for the others, and DETAIL
-says why. How many there were, and the name of the session, is told on standard error. The
+says why. Standard error says how many
+there were, and the name of the session. The
 objects of --json have the members agent_id, kind, status and detail.
 
 ## Examples

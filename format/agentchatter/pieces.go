@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// pieces is a document of which only the frame, the part around its messages, is in memory.
+// pieces is a document that is read message by message; only the frame around them is in memory.
 type pieces struct {
 	file   format.File
 	window *format.Window
