@@ -239,6 +239,7 @@ func TestFaultKillExchange(t *testing.T) {
 			here.killed(moment(random, takesPull), i%killWays, "pull")
 		}
 		here.sound("round", i, "here")
+		origin.idle()
 		origin.sound("round", i, "origin")
 		here.domarkx("pull")
 		here.domarkx("push")

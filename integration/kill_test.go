@@ -144,6 +144,32 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
+// idle waits until no git process works in the repository. A receive-pack whose client was
+// killed goes on, and git fsck reports its objects as missing when they and their ref
+// arrive after fsck has listed the objects (Git before 2.53).
+func (s *site) idle() {
+	s.tb.Helper()
+	inside := func(path string) bool { return path == s.dir || strings.HasPrefix(path, s.dir+"/") }
+	eventually(s.tb, "git leaves "+s.dir, func() bool {
+		processes, err := filepath.Glob("/proc/[0-9]*")
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		for _, process := range processes {
+			// A process may end at any time, which makes these empty.
+			name, _ := os.ReadFile(process + "/comm")
+			arguments, _ := os.ReadFile(process + "/cmdline")
+			dir, _ := os.Readlink(process + "/cwd")
+			started := strings.HasPrefix(string(name), "git") && inside(dir)
+			starting := strings.Contains(string(arguments), "receive-pack") && strings.Contains(string(arguments), s.dir)
+			if started || starting {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // typical returns the typical duration of a command, so that kills are spread over all of
 // it.
 func typical(run func()) time.Duration {
