@@ -58,10 +58,10 @@ func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry,
 		if entries[i].Name == folderName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := find(entries, folderName(level, i)); e.IsTree() { // more than 9,999 sort by digits
+		if e := odb.FindEntry(entries, folderName(level, i)); e.IsTree() { // more than 9,999 sort by digits
 			ordered := make([]odb.TreeEntry, len(entries))
 			for i := range ordered {
-				if ordered[i] = find(entries, folderName(level, i)); !ordered[i].IsTree() {
+				if ordered[i] = odb.FindEntry(entries, folderName(level, i)); !ordered[i].IsTree() {
 					return nil, fmt.Errorf("%s: %w: no folder %s", where(), domarkx.ErrCorrupt, folderName(level, i))
 				}
 			}

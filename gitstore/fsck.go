@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // A Finding is one thing that [Store.Fsck] or [Store.GC] has to say.
@@ -168,10 +169,10 @@ type checker struct {
 	reader
 	findings []Finding
 	commits  map[string]bool
-	trees    memo            // folders of conversations
-	blobs    memo            // blobs and what they are used as
-	links    map[string]bool // what the messages of the session link to
-	extents  versionCheck    // of the versions of all resources
+	trees    memo             // folders of conversations
+	blobs    memo             // blobs and what they are used as
+	links    map[string]bool  // what the messages of the session link to
+	extents  *version.Checker // of the versions of all resources
 	origins  originChecks
 
 	// message, if set, compares a message that is stored as JSON alone with what was
@@ -181,7 +182,7 @@ type checker struct {
 
 func newChecker(r reader) checker {
 	return checker{reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: originChecks{},
-		extents: versionCheck{reader: r, known: map[folderPair]versionExtent{}}}
+		extents: r.resourceVersions().NewChecker(nil)}
 }
 
 func (c *checker) report(severity, what, where, fix string) {

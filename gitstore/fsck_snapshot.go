@@ -31,7 +31,7 @@ func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitOb
 	}
 	known := 0
 	for _, name := range rootNames {
-		if find(root, name).Name != "" {
+		if odb.FindEntry(root, name).Name != "" {
 			known++
 		}
 	}
@@ -41,7 +41,7 @@ func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitOb
 	if err := c.checkHeaders(ctx, base.root, root); err != nil {
 		return 0, err
 	}
-	if find(root, "deleted") != find(base.root, "deleted") {
+	if odb.FindEntry(root, "deleted") != odb.FindEntry(base.root, "deleted") {
 		if _, err := c.tombstones(root); err != nil {
 			return 0, err
 		}

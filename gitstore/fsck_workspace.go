@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // workspace checks a version and those before it.
@@ -37,7 +39,7 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 	for _, r := range v.Resources {
 		err := c.checkVersionFolder(ctx, "", r.Version, 0)
 		if err == nil {
-			_, err = c.extents.folder(ctx, "", "", r.Version, 0)
+			err = c.extents.Check(ctx, "", r.Version)
 		}
 		if err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
@@ -47,12 +49,12 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 }
 
 // checkVersionFolder reads all that is in a folder of a resource's version.
-func (c *checker) checkVersionFolder(ctx context.Context, path, id string, depth int) error {
+func (c *checker) checkVersionFolder(ctx context.Context, dir, id string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if depth > maxVersionDepth {
-		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
+	if depth > version.MaxDepth {
+		return fmt.Errorf("%s: %w: it is more than %d folders deep", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
 	}
 	return c.blobs.once(blobKey("folder of a version", domarkx.Blob{ID: id}), func() error {
 		files, err := c.Folder(ctx, id)
@@ -62,10 +64,10 @@ func (c *checker) checkVersionFolder(ctx context.Context, path, id string, depth
 		for _, f := range files {
 			switch f.Type {
 			case domarkx.Directory:
-				err = c.checkVersionFolder(ctx, join(path, f.Name), f.ID, depth+1)
+				err = c.checkVersionFolder(ctx, path.Join(dir, f.Name), f.ID, depth+1)
 			case domarkx.Regular, domarkx.Symlink:
 				if err = c.checkContent(f.ID); err != nil {
-					err = fmt.Errorf("%s: %w", quotedPath(join(path, f.Name)), err)
+					err = fmt.Errorf("%s: %w", version.QuotePath(path.Join(dir, f.Name)), err)
 				}
 			}
 			if err != nil {
@@ -78,7 +80,7 @@ func (c *checker) checkVersionFolder(ctx context.Context, path, id string, depth
 
 // checkContent reads the content of a file in a version.
 func (c *checker) checkContent(id string) error {
-	object, chunks, err := parseContentID(id)
+	object, chunks, err := version.ParseContentID(id)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
 // their names.
 func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
 	top, err := folder(root, attachmentsName)
-	if err != nil || top.IsZero() || top == find(base, attachmentsName).ID {
+	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
 		return err
 	}
 	folders, err := c.tree(top)

@@ -80,19 +80,9 @@ func (r reader) commit(id odb.ID) (*commitObject, error) {
 	return c, nil
 }
 
-// find returns the entry of that name, or a zero one.
-func find(entries []odb.TreeEntry, name string) odb.TreeEntry {
-	for _, e := range entries {
-		if e.Name == name {
-			return e
-		}
-	}
-	return odb.TreeEntry{}
-}
-
 // folder returns the tree of that name, or a zero id when there is none.
 func folder(entries []odb.TreeEntry, name string) (odb.ID, error) {
-	e := find(entries, name)
+	e := odb.FindEntry(entries, name)
 	if e.Name != "" && !e.IsTree() {
 		return odb.ID{}, fmt.Errorf("%s: %w: mode %o, expected a folder", name, domarkx.ErrCorrupt, e.Mode)
 	}
@@ -101,7 +91,7 @@ func folder(entries []odb.TreeEntry, name string) (odb.ID, error) {
 
 // stored returns the file of that name, or a zero blob when there is none.
 func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
-	e := find(entries, name)
+	e := odb.FindEntry(entries, name)
 	if e.Name == "" {
 		return domarkx.Blob{}, nil
 	}

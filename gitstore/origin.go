@@ -50,7 +50,7 @@ func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) erro
 		return fmt.Errorf("source: %w", err)
 	}
 	entries, err := b.reader.tree(id)
-	if err != nil || find(entries, "snapshot").Name != "" {
+	if err != nil || odb.FindEntry(entries, "snapshot").Name != "" {
 		return err
 	}
 	note, err := b.keep(odb.Blob, []byte(conversation+"\n"))

@@ -85,7 +85,7 @@ func (f *fanOut) resume(top odb.ID, count int) error {
 			return nil
 		}
 		for i := range n {
-			e := find(entries, folderName(level, i))
+			e := odb.FindEntry(entries, folderName(level, i))
 			if !e.IsTree() {
 				return fmt.Errorf("folder %s of the segments: %w: it is missing", folderName(level, i), domarkx.ErrCorrupt)
 			}

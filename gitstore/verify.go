@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // DocumentChecks are the checks of a snapshot that depend on how it reads as Markdown.
@@ -34,7 +35,7 @@ func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks DocumentChe
 	}
 	v := verifier{c: newChecker(s.reader), checks: checks, found: make(map[odb.ID]error, len(ids))}
 	v.c.message = checks.Message
-	v.c.extents.content = v.c.checkNewContent
+	v.c.extents = s.resourceVersions().NewChecker(v.c.checkNewContent)
 	for _, id := range ids {
 		if v.found[id] = v.commit(ctx, id); ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -170,7 +171,7 @@ func (v *verifier) parents(id string, c *commitObject) (before, linked []string,
 		} else if err == nil {
 			before = append(before, p.String())
 		}
-		if isNotFound(err) {
+		if errors.Is(err, domarkx.ErrNotFound) {
 			if shallow, e := v.c.isShallow(id); e == nil && shallow {
 				return nil, nil, true, nil
 			}
@@ -238,7 +239,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 		}
 	}
 	for _, r := range now.Resources {
-		if _, err := v.c.extents.folder(ctx, "", base[r.ID], r.Version, 0); err != nil {
+		if err := v.c.extents.Check(ctx, base[r.ID], r.Version); err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
 		}
 	}
@@ -248,7 +249,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 // checkNewContent checks the content of a file in a version: that of a large one is
 // compared with its digest.
 func (c *checker) checkNewContent(f *domarkx.File) error {
-	object, chunks, err := parseContentID(f.ID)
+	object, chunks, err := version.ParseContentID(f.ID)
 	if err != nil {
 		return err
 	}

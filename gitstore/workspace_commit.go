@@ -115,7 +115,7 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest := find(root, manifestName)
+	manifest := odb.FindEntry(root, manifestName)
 	if manifest.Mode != odb.ModeFile {
 		return nil, fmt.Errorf("%s: %w: it is missing", manifestName, domarkx.ErrCorrupt)
 	}

@@ -37,7 +37,7 @@ func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
 // ".git"), a zero id and a name that is there twice are [domarkx.ErrInvalid].
 func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	sorted := slices.Clone(entries)
-	slices.SortFunc(sorted, compareEntries)
+	slices.SortFunc(sorted, CompareEntries)
 	names := make(map[string]bool, len(sorted))
 	var data []byte
 	for _, e := range sorted {
@@ -65,8 +65,9 @@ func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	return data, nil
 }
 
-// compareEntries is Git's order: by bytes, folders as if a slash followed.
-func compareEntries(a, b TreeEntry) int {
+// CompareEntries compares two entries as Git sorts a tree: by the bytes of their names, a
+// directory's name as if a slash followed it.
+func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
 		return c
@@ -82,6 +83,16 @@ func nextByte(e TreeEntry, n int) int {
 		return '/'
 	}
 	return 0
+}
+
+// FindEntry returns the entry of a name, or the zero TreeEntry if there is none.
+func FindEntry(entries []TreeEntry, name string) TreeEntry {
+	for _, e := range entries {
+		if e.Name == name {
+			return e
+		}
+	}
+	return TreeEntry{}
 }
 
 // averageEntry is about the number of bytes of an entry with a short name.

@@ -1,9 +1,10 @@
-package gitstore
+package version
 
 import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,7 +181,7 @@ func parseOwner(s string) (owner, bool) {
 
 func parseLink(value string) (string, bool) {
 	names := strings.Split(value, "/")
-	if len(names) > maxVersionDepth+1 {
+	if len(names) > MaxDepth+1 {
 		return "", false
 	}
 	for i := range names {
@@ -194,7 +195,7 @@ func parseLink(value string) (string, bool) {
 
 func (r *row) addXattr(value string) bool {
 	escaped, encoded, _ := strings.Cut(value, ":")
-	name, err := unescapeField(escaped)
+	name, err := url.PathUnescape(escaped)
 	if err != nil {
 		return false
 	}

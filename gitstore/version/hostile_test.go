@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // hostileTrees writes objects as no writer of versions does.
@@ -140,7 +140,7 @@ func TestDeepVersion(t *testing.T) {
 	if err := h.batch.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	err := s.DiffVersions(context.Background(), "", id.String(), func(string, *domarkx.File, *domarkx.File) error { return nil })
+	err := s.Diff(context.Background(), "", id.String(), func(string, *domarkx.File, *domarkx.File) error { return nil })
 	if !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("walking a very deep tree: %v", err)
 	}
@@ -191,19 +191,19 @@ func FuzzVersionName(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		escaped := gitstore.EscapeName(name)
-		again, err := gitstore.UnescapeName(escaped)
-		if valid := gitstore.CheckVersionName(name) == nil; valid != (err == nil) || valid && again != name {
+		escaped := version.EscapeName(name)
+		again, err := version.UnescapeName(escaped)
+		if valid := version.CheckName(name) == nil; valid != (err == nil) || valid && again != name {
 			t.Fatalf("%q is escaped as %q, read as %q, %v", name, escaped, again, err)
 		}
 		if err == nil {
 			for _, link := range []bool{true, false} {
-				if err := odb.CheckName(gitstore.TreeName(name, link)); err != nil {
+				if err := odb.CheckName(version.TreeName(name, link)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if again, err := gitstore.UnescapeName(name); err == nil && gitstore.EscapeName(again) != name {
+		if again, err := version.UnescapeName(name); err == nil && version.EscapeName(again) != name {
 			t.Fatalf("%q has two spellings", again)
 		}
 	})
@@ -231,7 +231,7 @@ func FuzzSidecar(f *testing.F) {
 		if data == nil {
 			data = []byte{}
 		}
-		same, err := gitstore.DecodeFolder(entries, data)
+		same, err := version.DecodeFolder(entries, data)
 		if err == nil && !same {
 			t.Errorf("%q was taken, and is written in another way", data)
 		}

@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ import (
 // the batch stores it, or because the base, which references reach, has it. An object
 // that is merely there is not: a collection may be about to remove it.
 type knownContent struct {
-	reader reader
-	base   odb.ID
-	batch  *odb.Batch
+	versions Store
+	base     odb.ID
+	batch    *odb.Batch
 
 	buffers sync.Pool    // of *[]byte
 	calls   atomic.Int64 // of Content
@@ -41,8 +41,8 @@ const (
 	manyBytes    = 256 << 10
 )
 
-func (k *knownContent) begin(r reader, base odb.ID, batch *odb.Batch) {
-	k.reader, k.base, k.batch = r, base, batch
+func (k *knownContent) begin(s Store, base odb.ID, batch *odb.Batch) {
+	k.versions, k.base, k.batch = s, base, batch
 	k.stored = map[odb.ID]odb.ID{}
 	batch.Skip(func(id odb.ID) bool {
 		if blobs := k.blobs.Load(); blobs != nil {
@@ -56,7 +56,7 @@ func (k *knownContent) begin(r reader, base odb.ID, batch *odb.Batch) {
 }
 
 // Content stores the content of a regular file. See [domarkx.VersionWriter].
-func (b *VersionBatch) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
+func (b *Writer) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
 	return b.known.store(ctx, r, odb.LargeThreshold)
 }
 
@@ -65,7 +65,7 @@ func (b *VersionBatch) Content(ctx context.Context, r io.Reader) (id string, siz
 const partThreshold = 64 << 10
 
 // ContentInParts stores the content of a regular file. See [domarkx.PartWriter].
-func (b *VersionBatch) ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error) {
+func (b *Writer) ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error) {
 	return b.known.store(ctx, r, partThreshold)
 }
 
@@ -176,12 +176,12 @@ func (k *knownContent) certain(object, chunks odb.ID) error {
 
 // adopt stores again what is there but may not be reached.
 func (k *knownContent) adopt(object, chunks odb.ID) error {
-	size, err := k.reader.contentSize(object, chunks)
+	size, err := k.versions.contentSize(object, chunks)
 	if err != nil {
 		return err
 	}
 	if !chunks.IsZero() {
-		large, _, err := k.reader.db.OpenLarge(object, chunks)
+		large, _, err := k.versions.db.OpenLarge(object, chunks)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 		}
 		return err
 	}
-	data, err := k.reader.blob(object)
+	data, err := k.versions.db.Blob(object)
 	if err != nil {
 		return err
 	}
@@ -218,11 +218,11 @@ func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 // collect adds the files below a folder. What cannot be read is left out: its content
 // is stored again then.
 func (k *knownContent) collect(folder odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
-	if seen[folder] || depth > maxVersionDepth {
+	if seen[folder] || depth > MaxDepth {
 		return
 	}
 	seen[folder] = true
-	entries, err := k.reader.tree(folder)
+	entries, err := k.versions.db.Tree(folder)
 	if err != nil {
 		return
 	}
@@ -268,7 +268,7 @@ func (k *knownContent) collectChunks(node odb.ID, known map[odb.ID]bool, depth i
 	if known[node] || depth > maxChunkDepth {
 		return
 	}
-	entries, err := k.reader.tree(node)
+	entries, err := k.versions.db.Tree(node)
 	if err != nil {
 		return
 	}

@@ -1,9 +1,8 @@
-package gitstore
+package version
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,9 +14,9 @@ import (
 
 // Top returns the top folder of a resource's version, with its own attributes. See
 // [domarkx.VersionReader].
-func (r reader) Top(_ context.Context, version string) (domarkx.File, error) {
+func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	top := domarkx.File{Type: domarkx.Directory, Mode: modeFolder, ID: version}
-	self, _, err := r.folderOf(version)
+	self, _, err := s.folderOf(version)
 	if err != nil {
 		return top, fmt.Errorf("version %s: %w", version, err)
 	}
@@ -30,11 +29,11 @@ func (r reader) Top(_ context.Context, version string) (domarkx.File, error) {
 
 // Folder returns the files of a folder by its id, sorted by the bytes of their
 // names. See [domarkx.VersionReader].
-func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+func (s Store) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, children, err := r.folderOf(id)
+	_, children, err := s.folderOf(id)
 	if err != nil {
 		return nil, fmt.Errorf("folder %s: %w", id, err)
 	}
@@ -48,7 +47,7 @@ func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 		if f.Type != domarkx.Regular {
 			continue
 		}
-		if f.Size, err = r.contentSize(children[i].object, children[i].chunks); err != nil {
+		if f.Size, err = s.contentSize(children[i].object, children[i].chunks); err != nil {
 			return nil, fmt.Errorf("folder %s: %q: %w", id, f.Name, err)
 		}
 	}
@@ -56,16 +55,16 @@ func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 }
 
 // folderOf reads a folder without the sizes of what is in it.
-func (r reader) folderOf(id string) (self *domarkx.File, children []child, err error) {
+func (s Store) folderOf(id string) (self *domarkx.File, children []child, err error) {
 	tree, err := odb.ParseID(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := r.tree(tree)
+	entries, err := s.db.Tree(tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := r.sidecar(entries)
+	data, err := s.sidecar(entries)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,17 +72,17 @@ func (r reader) folderOf(id string) (self *domarkx.File, children []child, err e
 }
 
 // sidecar returns the content of a folder's sidecar, nil when there is none.
-func (r reader) sidecar(entries []odb.TreeEntry) ([]byte, error) {
+func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	id, err := sidecarOf(entries)
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
-	if _, size, err := r.db.Size(id); err != nil {
+	if _, size, err := s.db.Size(id); err != nil {
 		return nil, err
 	} else if size > maxSidecar {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes", sidecarName, domarkx.ErrCorrupt, size)
 	}
-	data, err := r.blob(id)
+	data, err := s.db.Blob(id)
 	if err == nil && len(data) == 0 {
 		err = fmt.Errorf("%s: %w: it is empty", sidecarName, domarkx.ErrCorrupt)
 	}
@@ -98,8 +97,8 @@ func contentID(object, chunks odb.ID) string {
 	return object.String() + "+" + chunks.String()
 }
 
-// parseContentID is the inverse of contentID; anything else is [domarkx.ErrInvalid].
-func parseContentID(id string) (object, chunks odb.ID, err error) {
+// ParseContentID is the inverse of contentID; anything else is [domarkx.ErrInvalid].
+func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	first, second, large := strings.Cut(id, "+")
 	if object, err = odb.ParseID(first); err == nil && large {
 		chunks, err = odb.ParseID(second)
@@ -108,8 +107,8 @@ func parseContentID(id string) (object, chunks odb.ID, err error) {
 }
 
 // contentSize returns the number of bytes of a regular file.
-func (r reader) contentSize(object, chunks odb.ID) (int64, error) {
-	kind, size, err := r.db.Size(object)
+func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
+	kind, size, err := s.db.Size(object)
 	switch {
 	case err != nil:
 		return 0, err
@@ -120,7 +119,7 @@ func (r reader) contentSize(object, chunks odb.ID) (int64, error) {
 	case chunks.IsZero():
 		return size, nil
 	}
-	data, err := r.blob(object)
+	data, err := s.db.Blob(object)
 	if err != nil {
 		return 0, err
 	}
@@ -133,26 +132,26 @@ func (r reader) contentSize(object, chunks odb.ID) (int64, error) {
 
 // Content opens the content of a regular file, or the target of a symbolic link. See
 // [domarkx.VersionReader].
-func (r reader) Content(ctx context.Context, id string) (domarkx.Content, error) {
+func (s Store) Content(ctx context.Context, id string) (domarkx.Content, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	object, chunks, err := parseContentID(id)
+	object, chunks, err := ParseContentID(id)
 	if err != nil {
 		return nil, fmt.Errorf("content: %w", err)
 	}
 	if !chunks.IsZero() {
-		large, _, err := r.db.OpenLarge(object, chunks)
+		large, _, err := s.db.OpenLarge(object, chunks)
 		if err != nil {
 			return nil, err
 		}
 		return large, nil
 	}
-	size, err := r.contentSize(object, chunks)
+	size, err := s.contentSize(object, chunks)
 	if err != nil {
 		return nil, err
 	}
-	return &blobContent{db: r.db, id: object, size: size}, nil
+	return &blobContent{db: s.db, id: object, size: size}, nil
 }
 
 // A blobContent is content that is one blob. Who reads all of it at once has it unpacked
@@ -202,7 +201,4 @@ func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
 // Close does nothing.
 func (*blobContent) Close() error { return nil }
 
-var _ domarkx.VersionReader = (*Store)(nil)
-
-// isNotFound reports whether an object is nowhere.
-func isNotFound(err error) bool { return errors.Is(err, domarkx.ErrNotFound) }
+var _ domarkx.VersionReader = Store{}

@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"bytes"
@@ -9,43 +9,43 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// DiffVersions calls fn for each path at which two versions of resources differ, in
+// Diff calls fn for each path at which two versions of resources differ, in
 // the order of a walk by name; old or new is nil where there is none. "" is no
 // version at all: everything of the other one differs. A folder is told when its own
 // attributes differ or one side has none there; what is below it is told by itself. What is
 // equal in both is not read. An error of fn ends the walk and is returned. Versions in
-// which too much differs, as [Store.CheckVersion] says, are refused before the walk.
-func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
+// which too much differs, as [Store.Check] says, are refused before the walk.
+func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	var tops [2]*domarkx.File
 	for i, version := range []string{a, b} {
 		if version == "" {
 			continue
 		}
-		top, err := r.Top(ctx, version)
+		top, err := s.Top(ctx, version)
 		if err != nil {
 			return err
 		}
-		if err := r.CheckVersion(ctx, [2]string{b, a}[i], version); err != nil {
+		if err := s.Check(ctx, [2]string{b, a}[i], version); err != nil {
 			return err
 		}
 		tops[i] = &top
 	}
-	d := versionDiff{reader: r, fn: fn}
+	d := differ{store: s, fn: fn}
 	return d.file(ctx, "", tops[0], tops[1], 0)
 }
 
-type versionDiff struct {
-	reader
-	fn func(path string, old, new *domarkx.File) error
+type differ struct {
+	store Store
+	fn    func(path string, old, new *domarkx.File) error
 }
 
 // file compares what is at one path.
-func (d *versionDiff) file(ctx context.Context, path string, old, new *domarkx.File, depth int) error {
+func (d *differ) file(ctx context.Context, path string, old, new *domarkx.File, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if depth > maxVersionDepth+1 {
-		return fmt.Errorf("%s: %w: it is more than %d folders deep", quotedPath(path), domarkx.ErrCorrupt, maxVersionDepth)
+	if depth > MaxDepth+1 {
+		return fmt.Errorf("%s: %w: it is more than %d folders deep", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
 	}
 	if !sameButContent(old, new) || old != nil && old.Type != domarkx.Directory && old.ID != new.ID {
 		if err := d.fn(path, old, new); err != nil {
@@ -67,15 +67,15 @@ func folderID(f *domarkx.File) string {
 }
 
 // folder compares what is in two folders; "" is none.
-func (d *versionDiff) folder(ctx context.Context, path, a, b string, depth int) error {
+func (d *differ) folder(ctx context.Context, path, a, b string, depth int) error {
 	var files [2][]domarkx.File
 	for i, id := range []string{a, b} {
 		if id == "" {
 			continue
 		}
 		var err error
-		if files[i], err = d.Folder(ctx, id); err != nil {
-			return fmt.Errorf("%s: %w", quotedPath(path), err)
+		if files[i], err = d.store.Folder(ctx, id); err != nil {
+			return fmt.Errorf("%s: %w", QuotePath(path), err)
 		}
 	}
 	for before, after := files[0], files[1]; len(before) > 0 || len(after) > 0; {

@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func (c *child) normalize() error {
 		if f.Type == domarkx.Directory {
 			return fmt.Errorf("%w: a folder has one name only", domarkx.ErrInvalid)
 		}
-		if err := checkVersionPath(f.HardLink); err != nil {
+		if err := checkPath(f.HardLink); err != nil {
 			return fmt.Errorf("hard link to %q: %w", f.HardLink, err)
 		}
 	}
@@ -43,10 +43,10 @@ func (c *child) normalize() error {
 func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
 
 // resolve finds or stores the object of a file that is no folder.
-func (b *VersionBatch) resolve(in *openFolder, c *child) (err error) {
+func (b *Writer) resolve(in *openFolder, c *child) (err error) {
 	switch c.Type {
 	case domarkx.Regular:
-		if c.object, c.chunks, err = parseContentID(c.ID); err != nil {
+		if c.object, c.chunks, err = ParseContentID(c.ID); err != nil {
 			return err
 		}
 		if in.inBase(treeName(c.Name, false), c.entryMode()).ID == c.object {
@@ -78,17 +78,17 @@ func (b *VersionBatch) resolve(in *openFolder, c *child) (err error) {
 }
 
 // storedTarget returns the target of a symbolic link by its id.
-func (b *VersionBatch) storedTarget(id string) ([]byte, error) {
+func (b *Writer) storedTarget(id string) ([]byte, error) {
 	object, err := odb.ParseID(id)
 	if err != nil {
 		return nil, err
 	}
-	if _, size, err := b.reader.db.Size(object); err != nil {
+	if _, size, err := b.store.db.Size(object); err != nil {
 		return nil, err
 	} else if size > maxTarget {
 		return nil, fmt.Errorf("%w: its target has %d bytes, expected at most %d", domarkx.ErrInvalid, size, maxTarget)
 	}
-	return b.reader.blob(object)
+	return b.store.db.Blob(object)
 }
 
 // maxLinkTarget is the longest target, in bytes, of a symbolic link that Linux, and

@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A VersionBatch is a version of a resource that is being written:
+// A Writer is a version of a resource that is being written:
 //
-//	b, err := s.BeginVersion(ctx, base)
+//	b, err := s.Begin(ctx, base)
 //	defer b.Abort()
 //	id, _, err := b.Content(ctx, r)   // from any number of goroutines
 //	err = b.Add(ctx, path, file)      // from one
@@ -23,8 +23,8 @@ import (
 //
 // It implements [domarkx.VersionWriter]. Nobody is locked out meanwhile. Of what
 // the base has nothing is written again.
-type VersionBatch struct {
-	reader reader
+type Writer struct {
+	store  Store
 	batch  *odb.Batch
 	second *odb.Batch // what was found to be different after the batch was written
 	known  knownContent
@@ -51,44 +51,44 @@ type openFolder struct {
 }
 
 func newFolder(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openFolder {
-	i, _ := slices.BinarySearchFunc(base, odb.TreeEntry{Name: chunksPrefix}, compareEntries)
+	i, _ := slices.BinarySearchFunc(base, odb.TreeEntry{Name: chunksPrefix}, odb.CompareEntries)
 	large := i < len(base) && strings.HasPrefix(base[i].Name, chunksPrefix)
 	return &openFolder{path: path, at: at, baseID: baseID, base: base, large: large}
 }
 
-// BeginVersion starts a version of a resource. base is an earlier version of it, which
+// Begin starts a version of a resource. base is an earlier version of it, which
 // a reference reaches, or "" for none; one that is not there is
 // [domarkx.ErrNotFound].
-func (s *Store) BeginVersion(ctx context.Context, base string) (*VersionBatch, error) {
+func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b := &VersionBatch{reader: s.reader}
+	b := &Writer{store: s}
 	if base != "" {
 		var err error
 		if b.base, err = odb.ParseID(base); err == nil {
-			b.top, err = s.tree(b.base)
+			b.top, err = s.db.Tree(b.base)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("base version %q: %w", base, err)
 		}
 	}
 	b.batch = s.db.Begin()
-	b.known.begin(s.reader, b.base, b.batch)
+	b.known.begin(s, b.base, b.batch)
 	return b, nil
 }
 
 var (
-	_ domarkx.VersionWriter = (*VersionBatch)(nil)
-	_ domarkx.FolderKeeper  = (*VersionBatch)(nil)
-	_ domarkx.PartWriter    = (*VersionBatch)(nil)
+	_ domarkx.VersionWriter = (*Writer)(nil)
+	_ domarkx.FolderKeeper  = (*Writer)(nil)
+	_ domarkx.PartWriter    = (*Writer)(nil)
 )
 
 // Add adds the file at a path. It is for one goroutine at a time. See
 // [domarkx.VersionWriter]; that a name is there twice may be found out later, by
 // another Add or by Finish. After an error other than [domarkx.ErrNotFound] the batch
 // can only be aborted.
-func (b *VersionBatch) Add(ctx context.Context, path string, f domarkx.File) error {
+func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (b *VersionBatch) Add(ctx context.Context, path string, f domarkx.File) err
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%s %s: %w", f.Type, quotedPath(path), err)
-	if !isNotFound(err) {
+	err = fmt.Errorf("%s %s: %w", f.Type, QuotePath(path), err)
+	if !errors.Is(err, domarkx.ErrNotFound) {
 		b.err = err
 	}
 	return err
@@ -108,12 +108,12 @@ func (b *VersionBatch) Add(ctx context.Context, path string, f domarkx.File) err
 
 var errOrder = fmt.Errorf("%w: it does not come in the order of a walk", domarkx.ErrInvalid)
 
-func (b *VersionBatch) add(path string, f domarkx.File) error {
+func (b *Writer) add(path string, f domarkx.File) error {
 	if !b.root.IsZero() {
 		return errors.New("the version is written already")
 	}
-	if b.added++; b.added > maxVersionFiles+1 { // with the top folder
-		return fmt.Errorf("%w: more than %d files come before it", domarkx.ErrInvalid, maxVersionFiles)
+	if b.added++; b.added > maxFiles+1 { // with the top folder
+		return fmt.Errorf("%w: more than %d files come before it", domarkx.ErrInvalid, maxFiles)
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {
@@ -133,14 +133,14 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 	}
 	c.Name = name
 	if c.Type == domarkx.Directory {
-		if len(b.stack)-1 > maxVersionDepth {
-			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, maxVersionDepth)
+		if len(b.stack)-1 > MaxDepth {
+			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, MaxDepth)
 		}
 		old := in.inBase(treeName(name, false), odb.ModeTree)
 		var entries []odb.TreeEntry
 		if !old.ID.IsZero() {
 			var err error
-			if entries, err = b.reader.tree(old.ID); err != nil {
+			if entries, err = b.store.db.Tree(old.ID); err != nil {
 				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which is about this file
 			}
 		}
@@ -166,12 +166,12 @@ func (b *VersionBatch) add(path string, f domarkx.File) error {
 
 // goTo closes folders until the one that a path lies in is the last open one, and
 // returns it with the name in it.
-func (b *VersionBatch) goTo(path string) (in *openFolder, name string, err error) {
+func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
 	parent, name := "", path
 	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is refused as a name
 		parent, name = path[:i], path[i+1:]
 	}
-	if err := checkVersionName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, "", err
 	}
 	for len(b.stack) > 2 && b.stack[len(b.stack)-1].path != parent {
@@ -187,7 +187,7 @@ func (b *VersionBatch) goTo(path string) (in *openFolder, name string, err error
 
 // Keep adds a folder with what the base has below its path. See
 // [domarkx.FolderKeeper] and, for what else it may return, Add.
-func (b *VersionBatch) Keep(ctx context.Context, path string, f domarkx.File) error {
+func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -196,15 +196,15 @@ func (b *VersionBatch) Keep(ctx context.Context, path string, f domarkx.File) er
 	}
 	kept, err := b.keep(path, f)
 	if err == nil && !kept {
-		return fmt.Errorf("folder %s of the base: %w", quotedPath(path), domarkx.ErrNotFound)
+		return fmt.Errorf("folder %s of the base: %w", QuotePath(path), domarkx.ErrNotFound)
 	}
 	if err != nil {
-		b.err = fmt.Errorf("folder %s: %w", quotedPath(path), err)
+		b.err = fmt.Errorf("folder %s: %w", QuotePath(path), err)
 	}
 	return b.err
 }
 
-func (b *VersionBatch) keep(path string, f domarkx.File) (bool, error) {
+func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
 	if !b.root.IsZero() {
 		return false, errors.New("the version is written already")
 	}
@@ -235,7 +235,7 @@ func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 	}
 	want := odb.TreeEntry{Name: name, Mode: mode}
 	if o.next >= len(o.base) || o.base[o.next].Name != name {
-		i, ok := slices.BinarySearchFunc(o.base, want, compareEntries)
+		i, ok := slices.BinarySearchFunc(o.base, want, odb.CompareEntries)
 		if !ok {
 			return odb.TreeEntry{}
 		}
@@ -253,7 +253,7 @@ func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 const maxFree = 4096
 
 // closeFolder writes the last open folder, whose id its entry above gets.
-func (b *VersionBatch) closeFolder() error {
+func (b *Writer) closeFolder() error {
 	last := b.stack[len(b.stack)-1]
 	b.stack = b.stack[:len(b.stack)-1]
 	above := b.stack[len(b.stack)-1]
@@ -287,7 +287,7 @@ func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID 
 			return odb.ID{}, fmt.Errorf("%w: what Git cannot hold of a folder's files takes more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
 		}
 		sidecar = odb.Sum(odb.Blob, data)
-		if find(base, sidecarName).ID != sidecar {
+		if odb.FindEntry(base, sidecarName).ID != sidecar {
 			if _, err := batch.Add(odb.Blob, data); err != nil {
 				return odb.ID{}, err
 			}
@@ -301,9 +301,9 @@ func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID 
 }
 
 // Finish writes the version and makes it durable. No reference holds it yet: until
-// [VersionBatch.Settle] it is safe from collections only as the objects of an
+// [Writer.Settle] it is safe from collections only as the objects of an
 // [odb.Batch] are. A version to which nothing was added is that of an empty folder.
-func (b *VersionBatch) Finish(ctx context.Context) (version string, err error) {
+func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -334,7 +334,7 @@ func (b *VersionBatch) Finish(ctx context.Context) (version string, err error) {
 }
 
 // Settle is called after references reach the version: see [odb.Batch.Settle].
-func (b *VersionBatch) Settle() error {
+func (b *Writer) Settle() error {
 	err := b.batch.Settle()
 	if b.second != nil {
 		err = errors.Join(err, b.second.Settle())
@@ -346,7 +346,7 @@ func (b *VersionBatch) Settle() error {
 }
 
 // Abort ends the batch unless it has ended: see [odb.Batch.Abort].
-func (b *VersionBatch) Abort() {
+func (b *Writer) Abort() {
 	b.batch.Abort()
 	if b.second != nil {
 		b.second.Abort()

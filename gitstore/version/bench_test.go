@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 const (
@@ -43,7 +44,7 @@ func benchTree(files int) []versionFile {
 }
 
 // storeContents stores the contents of all files, as a scan on all processors does.
-func storeContents(b *testing.B, v *gitstore.VersionBatch, tree []versionFile, open func(i int) io.ReadCloser) {
+func storeContents(b *testing.B, v *version.Writer, tree []versionFile, open func(i int) io.ReadCloser) {
 	b.Helper()
 	next := make(chan int, 64)
 	var scan sync.WaitGroup
@@ -69,7 +70,7 @@ func storeContents(b *testing.B, v *gitstore.VersionBatch, tree []versionFile, o
 	scan.Wait()
 }
 
-func benchVersion(b *testing.B, s *gitstore.Store) (version string, tree []versionFile) {
+func benchVersion(b *testing.B, s version.Store) (version string, tree []versionFile) {
 	b.Helper()
 	tree = benchTree(benchFiles)
 	v := begin(b, s, "")
@@ -78,7 +79,7 @@ func benchVersion(b *testing.B, s *gitstore.Store) (version string, tree []versi
 	return finish(b, v), tree
 }
 
-func addAll(b *testing.B, v *gitstore.VersionBatch, tree []versionFile) {
+func addAll(b *testing.B, v *version.Writer, tree []versionFile) {
 	b.Helper()
 	for i := range tree {
 		if err := v.Add(context.Background(), tree[i].Path, tree[i].File); err != nil {
@@ -114,29 +115,29 @@ func BenchmarkVersionUnchanged(b *testing.B) {
 // BenchmarkVersionWalk reads the names, attributes and sizes of all files.
 func BenchmarkVersionWalk(b *testing.B) {
 	s, dir := newStore(b)
-	version, tree := benchVersion(b, s)
-	walk := func(b *testing.B, s *gitstore.Store, version string) {
+	first, tree := benchVersion(b, s)
+	walk := func(b *testing.B, s version.Store, id string) {
 		for b.Loop() {
 			files := 0
-			err := domarkx.WalkVersion(context.Background(), s, version, func(string, domarkx.File) error { files++; return nil })
+			err := domarkx.WalkVersion(context.Background(), s, id, func(string, domarkx.File) error { files++; return nil })
 			if err != nil || files != len(tree) {
 				b.Fatal(files, err)
 			}
 		}
 	}
-	b.Run("gitstore", func(b *testing.B) { walk(b, s, version) })
+	b.Run("gitstore", func(b *testing.B) { walk(b, s, first) })
 	for i := range tree {
 		tree[i] = tree[i].owner(0, 0)
 		if i%10 == 0 && tree[i].Type == domarkx.Regular {
 			tree[i] = tree[i].owner(1000, 1000)
 		}
 	}
-	owned := writeVersion(b, s, version, tree...)
+	owned := writeVersion(b, s, first, tree...)
 	b.Run("gitstore-owners", func(b *testing.B) { walk(b, s, owned) })
 	for _, args := range [][]string{{"ls-tree", "-r", "-t"}, {"ls-tree", "-r", "-t", "--long"}} {
 		b.Run("git "+args[len(args)-1], func(b *testing.B) {
 			for b.Loop() {
-				git(b, dir, append(args, version)...)
+				git(b, dir, append(args, first)...)
 			}
 		})
 	}
@@ -180,7 +181,7 @@ func BenchmarkVersionFirst(b *testing.B) {
 			b.StartTimer()
 			for _, args := range [][]string{{"add", "-A"}, {"write-tree"}} {
 				cmd := exec.Command("git", append([]string{"--git-dir", dir, "--work-tree", work}, args...)...)
-				cmd.Dir, cmd.Env = work, testEnv()
+				cmd.Dir, cmd.Env = work, gittest.Env()
 				if out, err := cmd.CombinedOutput(); err != nil {
 					b.Fatalf("%v: %s", err, out)
 				}

@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"slices"
@@ -6,15 +6,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// What the external tests of names and folders need.
 var (
-	EscapeName       = escapeName
-	UnescapeName     = unescapeName
-	CheckVersionName = checkVersionName
-	TreeName         = treeName
+	EscapeName   = escapeName
+	UnescapeName = unescapeName
+	CheckName    = checkName
+	TreeName     = treeName
 )
 
-// DecodeFolder decodes a folder, and reports whether its children make the same one again.
+// DecodeFolder decodes a directory and reports whether encoding its files returns the same
+// sidecar and entries.
 func DecodeFolder(entries []odb.TreeEntry, sidecar []byte) (same bool, err error) {
 	self, children, err := decodeFolder(entries, sidecar)
 	if err != nil {

@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 func TestVersionWriterRefuses(t *testing.T) {
@@ -95,7 +95,7 @@ func TestVersionOfMissingContent(t *testing.T) {
 			t.Errorf("read %+v", got)
 		}
 	}
-	if _, err := s.BeginVersion(ctx, strings.Repeat("12", 20)); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := s.Begin(ctx, strings.Repeat("12", 20)); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("a base that is nowhere: %v", err)
 	}
 	// Content of an earlier version that nothing reaches must survive a collection.
@@ -318,7 +318,7 @@ func TestDiffVersions(t *testing.T) {
 		directory("same"), regular("same/x", "1"), directory("turns"), regular("turns/x", "1"), regular("y", "2"), regular("z", "1").mode(0o600))
 	list := func(a, b string) (changes []string) {
 		t.Helper()
-		err := s.DiffVersions(ctx, a, b, func(path string, old, new *domarkx.File) error {
+		err := s.Diff(ctx, a, b, func(path string, old, new *domarkx.File) error {
 			what := "~"
 			if old == nil {
 				what = "+"
@@ -344,10 +344,10 @@ func TestDiffVersions(t *testing.T) {
 		t.Errorf("from nothing: %v", got)
 	}
 	stop := errors.New("stop")
-	if err := s.DiffVersions(ctx, a, "", func(string, *domarkx.File, *domarkx.File) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Diff(ctx, a, "", func(string, *domarkx.File, *domarkx.File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
 	}
-	if err := s.DiffVersions(ctx, a, strings.Repeat("12", 20), nil); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := s.Diff(ctx, a, strings.Repeat("12", 20), nil); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("a version that is nowhere: %v", err)
 	}
 }
@@ -357,7 +357,7 @@ var _ interface {
 	Finish(context.Context) (string, error)
 	Settle() error
 	Abort()
-} = (*gitstore.VersionBatch)(nil)
+} = (*version.Writer)(nil)
 
 // Content that is given in parts is one file, of which a change costs little however
 // small the file is.

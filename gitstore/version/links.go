@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func compareWalk(a, b string) int {
 // relink checks the hard links of the version that was just written. Where the names
 // in a folder came in another order than theirs, another name of a file is the first
 // one: the folders that lead to its names are written again.
-func (b *VersionBatch) relink(ctx context.Context) error {
+func (b *Writer) relink(ctx context.Context) error {
 	if len(b.links.members) == 0 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (b *VersionBatch) relink(ctx context.Context) error {
 	if edits.below == nil {
 		return nil
 	}
-	b.second = b.reader.db.Begin()
+	b.second = b.store.db.Begin()
 	root, err := b.rewrite(ctx, b.root, edits)
 	if err != nil {
 		return err
@@ -118,12 +118,12 @@ func (c *child) sameFile(other *child) bool {
 }
 
 // lookUp reads the files at paths that are in the order of a walk.
-func (b *VersionBatch) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
+func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
 	type level struct {
 		name     string // of the folder
 		children []child
 	}
-	_, top, err := b.reader.folderOf(b.root.String())
+	_, top, err := b.store.folderOf(b.root.String())
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (b *VersionBatch) lookUp(ctx context.Context, paths []string) (map[string]c
 			if c.Type != domarkx.Directory {
 				return nil, fmt.Errorf("hard link to %q: %w: it was not added", path, domarkx.ErrInvalid)
 			}
-			_, children, err := b.reader.folderOf(c.object.String())
+			_, children, err := b.store.folderOf(c.object.String())
 			if err != nil {
 				return nil, err
 			}
@@ -188,11 +188,11 @@ func (e *linkEdit) put(path string, f domarkx.File) {
 }
 
 // rewrite stores a folder with what is to be different.
-func (b *VersionBatch) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.ID, error) {
+func (b *Writer) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.ID, error) {
 	if err := ctx.Err(); err != nil {
 		return odb.ID{}, err
 	}
-	self, children, err := b.reader.folderOf(folder.String())
+	self, children, err := b.store.folderOf(folder.String())
 	if err != nil {
 		return odb.ID{}, err
 	}

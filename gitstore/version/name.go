@@ -1,7 +1,8 @@
-package gitstore
+package version
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,23 +19,23 @@ const (
 )
 
 const (
-	maxVersionName  = 1024 // bytes of a file's name; escaped it stays below the 4,096 of git fsck
-	maxVersionDepth = 1000 // folders within each other; Git itself stops at 2,048
+	maxName  = 1024 // bytes of a file's name; escaped it stays below the 4,096 of git fsck
+	MaxDepth = 1000 // folders within each other; Git itself stops at 2,048
 )
 
-// checkVersionName reports, as [domarkx.ErrInvalid], what is no name of a file.
-func checkVersionName(name string) error {
+// checkName reports, as [domarkx.ErrInvalid], what is no name of a file.
+func checkName(name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00"):
 		return fmt.Errorf("%w: %q is no name of a file", domarkx.ErrInvalid, name)
-	case len(name) > maxVersionName:
-		return fmt.Errorf("%w: its name has %d bytes, expected at most %d", domarkx.ErrInvalid, len(name), maxVersionName)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: its name has %d bytes, expected at most %d", domarkx.ErrInvalid, len(name), maxName)
 	}
 	return nil
 }
 
-// quotedPath is a path as errors name it: of a very long one the beginning and the end.
-func quotedPath(path string) string {
+// QuotePath is a path as errors name it: of a very long one the beginning and the end.
+func QuotePath(path string) string {
 	const end = 200
 	if len(path) <= 3*end {
 		return strconv.Quote(path)
@@ -42,15 +43,15 @@ func quotedPath(path string) string {
 	return strconv.Quote(path[:end]) + "…" + strconv.Quote(path[len(path)-end:])
 }
 
-// checkVersionPath reports, as [domarkx.ErrInvalid], what cannot be the path of a file.
-func checkVersionPath(path string) error {
+// checkPath reports, as [domarkx.ErrInvalid], what cannot be the path of a file.
+func checkPath(path string) error {
 	depth := 0
 	for name := range strings.SplitSeq(path, "/") {
-		if err := checkVersionName(name); err != nil {
+		if err := checkName(name); err != nil {
 			return err
 		}
-		if depth++; depth > maxVersionDepth+1 {
-			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, maxVersionDepth)
+		if depth++; depth > MaxDepth+1 {
+			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, MaxDepth)
 		}
 	}
 	return nil
@@ -69,6 +70,8 @@ func escapeName(name string) string {
 	return string(appendEscaped(make([]byte, 0, 3*len(name)), name))
 }
 
+const upperHex = "0123456789ABCDEF"
+
 func appendEscaped(b []byte, name string) []byte {
 	for i := range len(name) {
 		if c := name[i]; isPlain(c) {
@@ -86,9 +89,9 @@ func isPlain(c byte) bool {
 
 // unescapeName reads what escapeName wrote, and nothing else.
 func unescapeName(escaped string) (string, error) {
-	name, err := unescapeField(escaped)
+	name, err := url.PathUnescape(escaped)
 	if err == nil {
-		err = checkVersionName(name)
+		err = checkName(name)
 	}
 	if err != nil || escapeName(name) != escaped {
 		return "", fmt.Errorf("%w: name %q", domarkx.ErrCorrupt, escaped)

@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"os"
@@ -29,7 +29,7 @@ func TestVersionExample(t *testing.T) {
 	for line := range strings.Lines(git(t, dir, "cat-file", "blob", version+":.domarkx") + "\n") {
 		listing.WriteString("    " + line)
 	}
-	spec, err := os.ReadFile("SPEC.md")
+	spec, err := os.ReadFile("../SPEC.md")
 	if err != nil {
 		t.Fatal(err)
 	}

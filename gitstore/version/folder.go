@@ -1,4 +1,4 @@
-package gitstore
+package version
 
 import (
 	"bytes"
@@ -45,34 +45,15 @@ func folderEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 			entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: chunksPrefix + escapeName(c.Name), ID: c.chunks})
 		}
 	}
-	if !slices.IsSortedFunc(entries, compareEntries) {
-		slices.SortFunc(entries, compareEntries)
+	if !slices.IsSortedFunc(entries, odb.CompareEntries) {
+		slices.SortFunc(entries, odb.CompareEntries)
 	}
 	return entries
 }
 
-// compareEntries is Git's order: by bytes, folders as if a slash followed.
-func compareEntries(a, b odb.TreeEntry) int {
-	n := min(len(a.Name), len(b.Name))
-	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
-		return c
-	}
-	return endByte(a, n) - endByte(b, n)
-}
-
-func endByte(e odb.TreeEntry, n int) int {
-	switch {
-	case n < len(e.Name):
-		return int(e.Name[n])
-	case e.IsTree():
-		return '/'
-	}
-	return 0
-}
-
 // sidecarOf returns the id of a folder's sidecar, zero for none.
 func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
-	e := find(entries, sidecarName)
+	e := odb.FindEntry(entries, sidecarName)
 	if e.Name != "" && e.Mode != odb.ModeFile {
 		return odb.ID{}, fmt.Errorf("%s: %w: mode %o", sidecarName, domarkx.ErrCorrupt, e.Mode)
 	}
@@ -126,7 +107,7 @@ func decodeFolder(entries []odb.TreeEntry, data []byte) (self *domarkx.File, chi
 func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.TreeEntry, err error) {
 	children = make([]child, 0, len(entries))
 	for i, e := range entries {
-		if i > 0 && compareEntries(entries[i-1], e) >= 0 {
+		if i > 0 && odb.CompareEntries(entries[i-1], e) >= 0 {
 			return nil, nil, fmt.Errorf("entry %q: %w: it is not in Git's order", e.Name, domarkx.ErrCorrupt)
 		}
 		name := e.Name
@@ -142,7 +123,7 @@ func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.Tre
 				return nil, nil, err
 			}
 		}
-		if treeName(name, e.Mode == odb.ModeSymlink) != e.Name || len(name) > maxVersionName {
+		if treeName(name, e.Mode == odb.ModeSymlink) != e.Name || len(name) > maxName {
 			return nil, nil, fmt.Errorf("entry %q: %w: no file has that name", e.Name, domarkx.ErrCorrupt)
 		}
 		c := child{File: domarkx.File{Name: name, Type: domarkx.Regular}, object: e.ID}

@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"bytes"
@@ -17,7 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // A versionFile is a file of a test version, with its content.
@@ -28,7 +29,7 @@ type versionFile struct {
 }
 
 // add gives a file to a version.
-func (f versionFile) add(b *gitstore.VersionBatch) error {
+func (f versionFile) add(b *version.Writer) error {
 	ctx := context.Background()
 	if f.Type == domarkx.Regular && f.ID == "" {
 		var err error
@@ -48,9 +49,9 @@ type failer interface {
 }
 
 // begin starts a version that is aborted with the test.
-func begin(tb failer, s *gitstore.Store, base string) *gitstore.VersionBatch {
+func begin(tb failer, s version.Store, base string) *version.Writer {
 	tb.Helper()
-	b, err := s.BeginVersion(context.Background(), base)
+	b, err := s.Begin(context.Background(), base)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func begin(tb failer, s *gitstore.Store, base string) *gitstore.VersionBatch {
 	return b
 }
 
-func finish(tb failer, b *gitstore.VersionBatch) string {
+func finish(tb failer, b *version.Writer) string {
 	tb.Helper()
 	version, err := b.Finish(context.Background())
 	if err != nil {
@@ -71,7 +72,7 @@ func finish(tb failer, b *gitstore.VersionBatch) string {
 }
 
 // writeVersion stores files that are in the order of a walk.
-func writeVersion(tb failer, s *gitstore.Store, base string, files ...versionFile) string {
+func writeVersion(tb failer, s version.Store, base string, files ...versionFile) string {
 	tb.Helper()
 	b := begin(tb, s, base)
 	for _, f := range files {
@@ -83,7 +84,7 @@ func writeVersion(tb failer, s *gitstore.Store, base string, files ...versionFil
 }
 
 // readVersion reads all of a version.
-func readVersion(tb failer, s *gitstore.Store, version string) []versionFile {
+func readVersion(tb failer, s version.Store, version string) []versionFile {
 	tb.Helper()
 	ctx := context.Background()
 	var files []versionFile
@@ -358,7 +359,7 @@ func TestVersionProperties(t *testing.T) {
 			rt.Fatalf("in another order, on base %q, it is %s, not %s", base, again, version)
 		}
 		var last string
-		err := s.DiffVersions(context.Background(), version, version, func(path string, _, _ *domarkx.File) error { last = path; return errors.New("differs") })
+		err := s.Diff(context.Background(), version, version, func(path string, _, _ *domarkx.File) error { last = path; return errors.New("differs") })
 		if err != nil {
 			rt.Fatalf("it differs from itself at %q: %v", last, err)
 		}
@@ -370,7 +371,7 @@ func TestVersionProperties(t *testing.T) {
 		refs.WriteString("update refs/domarkx/workspaces/" + version + " " + version + "\n")
 	}
 	cmd := exec.Command("git", "update-ref", "--stdin")
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, testEnv(), &refs
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, gittest.Env(), &refs
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -1,4 +1,4 @@
-package gitstore_test
+package version_test
 
 import (
 	"bytes"

@@ -1,0 +1,43 @@
+package gitstore
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/version"
+)
+
+var _ domarkx.VersionReader = (*Store)(nil)
+
+// Top returns the top directory of a version of a resource. See [domarkx.VersionReader].
+func (r reader) Top(ctx context.Context, id string) (domarkx.File, error) {
+	return r.resourceVersions().Top(ctx, id)
+}
+
+// Folder returns the files in a directory of a version. See [domarkx.VersionReader].
+func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	return r.resourceVersions().Folder(ctx, id)
+}
+
+// Content opens the content of a file of a version. See [domarkx.VersionReader].
+func (r reader) Content(ctx context.Context, id string) (domarkx.Content, error) {
+	return r.resourceVersions().Content(ctx, id)
+}
+
+// CheckVersion checks the directories of a version of a resource. See
+// [version.Store.Check].
+func (r reader) CheckVersion(ctx context.Context, base, id string) error {
+	return r.resourceVersions().Check(ctx, base, id)
+}
+
+// DiffVersions compares two versions of a resource. See [version.Store.Diff].
+func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
+	return r.resourceVersions().Diff(ctx, a, b, fn)
+}
+
+// BeginVersion starts to write a version of a resource. See [version.Store.Begin].
+func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer, error) {
+	return s.resourceVersions().Begin(ctx, base)
+}
+
+func (r reader) resourceVersions() version.Store { return version.New(r.db) }

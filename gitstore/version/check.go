@@ -1,0 +1,125 @@
+package version
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+)
+
+// What a version may hold in all. A few objects can stand for any number of files, since
+// a folder may have the same one under many names, and every reader would walk through
+// all of them.
+const (
+	maxFiles = 50_000_000 // with folders
+	maxBytes = 1 << 46    // of regular files
+)
+
+// Check checks the directories of a version of a resource. It returns
+// [domarkx.ErrCorrupt] if one of them cannot be read, is nested too deeply, or if the
+// version contains more files or bytes than a reader can process. Directories that base
+// has at the same path are skipped; base is the id of another version, "" for none.
+// File contents are not read: they are verified when they are loaded.
+func (s Store) Check(ctx context.Context, base, version string) error {
+	return s.NewChecker(nil).Check(ctx, base, version)
+}
+
+// A Checker checks versions as [Store.Check] does. It remembers the directories that it
+// has checked, so that many versions with equal directories are checked fast. It is for
+// one goroutine.
+type Checker struct {
+	store   Store
+	content func(f *domarkx.File) error // nil to skip contents
+	known   map[folderPair]extent       // results of earlier checks
+}
+
+// NewChecker returns a Checker. If content is not nil, it is called for each regular file
+// and symbolic link whose content differs from that of the file of the same path in the
+// base; its error ends the check.
+func (s Store) NewChecker(content func(f *domarkx.File) error) *Checker {
+	return &Checker{store: s, content: content, known: map[folderPair]extent{}}
+}
+
+// Check checks a version; see [Store.Check].
+func (c *Checker) Check(ctx context.Context, base, version string) error {
+	_, err := c.folder(ctx, "", base, version, 0)
+	return err
+}
+
+// A folderPair is a folder and the one that the base has at its path, "" for none.
+type folderPair struct{ base, id string }
+
+// A extent is what a folder holds in all, without what the base has.
+type extent struct {
+	files, bytes int64
+	height       int // folders within each other
+}
+
+// folder checks a folder.
+func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) (extent, error) {
+	if id == base {
+		return extent{}, nil
+	}
+	all, known := c.known[folderPair{base, id}]
+	if depth+all.height > MaxDepth {
+		return all, fmt.Errorf("%s: %w: it is more than %d folders deep", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
+	}
+	if known {
+		return all, nil
+	}
+	files, err := c.store.Folder(ctx, id)
+	if err != nil {
+		return all, inFolder(path, err)
+	}
+	before := map[string]string{}
+	content := map[string]string{}
+	if base != "" {
+		old, err := c.store.Folder(ctx, base)
+		if err != nil && ctx.Err() != nil {
+			return all, ctx.Err()
+		}
+		for _, f := range old { // none of a base that is damaged
+			before[f.Name], content[f.Name] = folderID(&f), f.ID
+		}
+	}
+	for _, f := range files {
+		below := extent{bytes: f.Size}
+		if f.Type == domarkx.Directory {
+			if below, err = c.folder(ctx, join(path, f.Name), before[f.Name], f.ID, depth+1); err != nil {
+				return all, err
+			}
+			below.height++
+		} else if c.content != nil && f.ID != "" && f.ID != content[f.Name] {
+			if err := c.content(&f); err != nil {
+				return all, fmt.Errorf("%s: %w", QuotePath(join(path, f.Name)), err)
+			}
+		}
+		all.files = min(all.files+below.files+1, maxFiles+1)
+		all.bytes = min(all.bytes+min(below.bytes, maxBytes+1), maxBytes+1)
+		all.height = max(all.height, below.height)
+	}
+	switch {
+	case all.files > maxFiles:
+		return all, fmt.Errorf("%s: %w: it stands for more than %d files", QuotePath(path), domarkx.ErrCorrupt, maxFiles)
+	case all.bytes > maxBytes:
+		return all, fmt.Errorf("%s: %w: its files have more than %d TiB in all", QuotePath(path), domarkx.ErrCorrupt, int64(maxBytes)>>40)
+	}
+	c.known[folderPair{base, id}] = all
+	return all, nil
+}
+
+// inFolder says in which folder of a version something is wrong.
+func inFolder(path string, err error) error {
+	if path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", QuotePath(path), err)
+}
+
+// join is the path of a file in a folder of a version.
+func join(folder, name string) string {
+	if folder == "" {
+		return name
+	}
+	return folder + "/" + name
+}
