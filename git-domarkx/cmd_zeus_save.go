@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -122,11 +123,11 @@ func (c *zeusSaveCmd) closeAll(inv *invocation, desk *agents.Desk, live agents.L
 	}
 }
 
-var notInSlug = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
+var notInSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9._-]+`) })
 
 // slug returns a snapshot's name in the form that Zeus uses in file names.
 func slug(name string) string {
-	s := strings.Trim(notInSlug.ReplaceAllString(strings.TrimSpace(name), "-"), "-._")
+	s := strings.Trim(notInSlug().ReplaceAllString(strings.TrimSpace(name), "-"), "-._")
 	if s == "" {
 		return "snapshot"
 	}

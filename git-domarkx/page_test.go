@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated files instead of co
 
 func model(t *testing.T) *kong.Application {
 	t.Helper()
-	parser, err := newParser(&commandLine{})
+	parser, err := newParser(&commandLine{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

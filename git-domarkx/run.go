@@ -23,14 +23,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	var line commandLine
-	parser, err := newParser(&line)
+	if len(args) == 0 {
+		args = []string{"--usage"}
+	}
+	parser, err := newParser(&line, args[0])
 	if err != nil {
 		return report(std.err, err) // an error in the grammar itself, which tests catch
 	}
 	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
-	if len(args) == 0 {
-		args = []string{"--usage"}
-	}
 	inv.args = args
 	err = runCommand(parser, inv, args)
 	err = errors.Join(err, inv.close())

@@ -44,7 +44,7 @@ func Clash(name string, others ...string) error {
 // SealListCache makes a list cache of records, with the checksum that they have.
 func SealListCache(records []byte) []byte {
 	data := append(EncodeListCache(nil), records...)
-	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, castagnoli))
+	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 

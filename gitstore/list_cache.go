@@ -25,8 +25,6 @@ const (
 	cacheAfter     = 64 // commits that were not in the cache before it is written again
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // A listCache is what is cached, in the order in which it was listed.
 type listCache struct {
 	infos []domarkx.Info
@@ -89,7 +87,7 @@ func newCache(magic string, size int) []byte {
 
 // sealCache sets the checksum of a cache's records.
 func sealCache(magic string, data []byte) []byte {
-	binary.BigEndian.PutUint32(data[len(magic):], crc32.Checksum(data[len(magic)+4:], castagnoli))
+	binary.BigEndian.PutUint32(data[len(magic):], crc32.Checksum(data[len(magic)+4:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
@@ -97,7 +95,7 @@ func sealCache(magic string, data []byte) []byte {
 func openCache(magic string, data []byte) (cacheDecoder, bool) {
 	start := len(magic) + 4
 	if len(data) < start || string(data[:len(magic)]) != magic ||
-		binary.BigEndian.Uint32(data[len(magic):]) != crc32.Checksum(data[start:], castagnoli) {
+		binary.BigEndian.Uint32(data[len(magic):]) != crc32.Checksum(data[start:], crc32.MakeTable(crc32.Castagnoli)) {
 		return cacheDecoder{}, false
 	}
 	return cacheDecoder{rest: string(data[start:])}, true

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
@@ -87,7 +88,9 @@ type checker struct {
 }
 
 // speakerLine matches a line that begins with a speaker's name in bold.
-var speakerLine = regexp.MustCompile(`(?i)^_?(\*\*|__)(user|human|assistant|ai|system|tool)\b`)
+var speakerLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^_?(\*\*|__)(user|human|assistant|ai|system|tool)\b`)
+})
 
 func (c *checker) line(line []byte) {
 	isRule := string(bytes.TrimRight(line, " \t")) == "---"
@@ -119,7 +122,7 @@ func (c *checker) line(line []byte) {
 		if role := alienRole(line); role != "" && c.found.Dialect == nil {
 			c.found.Dialect = c.at(c.number, fmt.Sprintf("the heading %q is a role of another dialect; %s", "## "+role, expected))
 		}
-		if c.speaker == 0 && speakerLine.Match(line) {
+		if c.speaker == 0 && speakerLine().Match(line) {
 			c.speaker = c.number
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 )
@@ -274,19 +275,19 @@ func afterTitle(text string, i int) int {
 	return -1
 }
 
-var escapedPunctuation = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
+var escapedPunctuation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\\\([!-/:-@[-`{-~])") })
 
 func unescapeDestination(s string) string {
-	return html.UnescapeString(escapedPunctuation.ReplaceAllString(s, "$1"))
+	return html.UnescapeString(escapedPunctuation().ReplaceAllString(s, "$1"))
 }
 
-var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+var urlScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`) })
 
 // ImagePath returns the file that the destination of an image refers to, relative to the document's
 // directory and clean; "" for a URL. A path that cannot be kept with a session is
 // [domarkx.ErrInvalid].
 func ImagePath(destination string) (string, error) {
-	if urlScheme.MatchString(destination) || strings.HasPrefix(destination, "//") || strings.HasPrefix(destination, "#") || destination == "" {
+	if urlScheme().MatchString(destination) || strings.HasPrefix(destination, "//") || strings.HasPrefix(destination, "#") || destination == "" {
 		return "", nil
 	}
 	name := destination

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -91,12 +92,12 @@ func (d *decoder) report(offset int, msg string) {
 // idTime is how the program spells the time that is an id.
 const idTime = "20060102-150405"
 
-var sessionID = regexp.MustCompile(`^\d{8}-\d{6}$`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}-\d{6}$`) })
 
 // isID reports whether an id is a date and time like those that the program generates.
 func isID(id string) bool {
 	_, err := time.Parse(idTime, id)
-	return err == nil && sessionID.MatchString(id)
+	return err == nil && sessionID().MatchString(id)
 }
 
 func (d *decoder) header(h header) {

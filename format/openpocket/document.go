@@ -3,6 +3,7 @@ package openpocket
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 )
@@ -63,7 +64,7 @@ func readHeader(s string) header {
 			first = i
 		}
 		after := s[i+len(stepsStart):]
-		if after == "" || stepHead.MatchString(after) || finalHead.MatchString(after) {
+		if after == "" || stepHead().MatchString(after) || finalHead().MatchString(after) {
 			first = i
 			break
 		}
@@ -78,10 +79,14 @@ func readHeader(s string) header {
 }
 
 var (
-	stepHead  = regexp.MustCompile("^### Step ([^\n\x00]*)\n\n- at: ([^\n\x00]*)\n- thought:\n```text\n")
-	finalHead = regexp.MustCompile("^## Final\n\n- status: ([^\n\x00]*)\n- ended_at: ([^\n\x00]*)\n\n### Message\n\n")
+	stepHead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^### Step ([^\n\x00]*)\n\n- at: ([^\n\x00]*)\n- thought:\n```text\n")
+	})
+	finalHead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^## Final\n\n- status: ([^\n\x00]*)\n- ended_at: ([^\n\x00]*)\n\n### Message\n\n")
+	})
 	// NULs can stand where something was lost.
-	headLine = regexp.MustCompile("(?m)(?:^|\x00)(### Step |## Final$)")
+	headLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?m)(?:^|\x00)(### Step |## Final$)") })
 )
 
 // split divides what follows the header, which begins at offset, into pieces. A
@@ -116,8 +121,8 @@ func split(s string, offset int) []piece {
 // headsIn returns where a step or a final block may begin.
 func headsIn(s string) []int {
 	var heads []int
-	for _, at := range headLine.FindAllStringSubmatchIndex(s, -1) {
-		if rest := s[at[2]:]; stepHead.MatchString(rest) || finalHead.MatchString(rest) {
+	for _, at := range headLine().FindAllStringSubmatchIndex(s, -1) {
+		if rest := s[at[2]:]; stepHead().MatchString(rest) || finalHead().MatchString(rest) {
 			heads = append(heads, at[2])
 		}
 	}
@@ -132,13 +137,13 @@ const maxTries = 64
 // ends.
 func onePiece(s string, heads []int) (piece, int, bool) {
 	ends := append(heads[1:min(len(heads), maxTries):min(len(heads), maxTries)], len(s))
-	if m := finalHead.FindStringSubmatch(s[heads[0]:]); m != nil {
+	if m := finalHead().FindStringSubmatch(s[heads[0]:]); m != nil {
 		end := heads[0] + len(m[0])
 		end += len(strings.TrimRight(s[end:ends[0]], "\x00"))
 		text, whole := strings.CutSuffix(s[heads[0]+len(m[0]):end], "\n")
 		return piece{isFinal: true, status: m[1], endedAt: m[2], message: text, cut: !whole}, end, true
 	}
-	m := stepHead.FindStringSubmatch(s[heads[0]:])
+	m := stepHead().FindStringSubmatch(s[heads[0]:])
 	start := heads[0] + len(m[0])
 	for i, end := range ends {
 		end = start + len(strings.TrimRight(s[start:end], "\x00"))

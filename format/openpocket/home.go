@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -24,14 +25,14 @@ const (
 // evidence lists the files that identify a workspace, relative to its parent directory, and how
 // they begin.
 var evidence = []struct {
-	path *regexp.Regexp // the first group is the workspace
+	path func() *regexp.Regexp // the first group is the workspace
 	is   func(head []byte, file string) bool
 }{
-	{regexp.MustCompile(`^(.*/|)sessions/session-\d{8}-\d{6}\.md$`), Detect},
-	{regexp.MustCompile(`^(.*/|)memory/\d{4}-\d\d-\d\d\.md$`), func(head []byte, file string) bool {
+	{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*/|)sessions/session-\d{8}-\d{6}\.md$`) }), Detect},
+	{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*/|)memory/\d{4}-\d\d-\d\d\.md$`) }), func(head []byte, file string) bool {
 		return bytes.HasPrefix(head, []byte("# Memory "+strings.TrimSuffix(path.Base(file), ".md")+"\n"))
 	}},
-	{regexp.MustCompile(`^(.*/|)scripts/runs/run-[^/]+/result\.json$`), func(head []byte, _ string) bool {
+	{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*/|)scripts/runs/run-[^/]+/result\.json$`) }), func(head []byte, _ string) bool {
 		return bytes.Contains(head, []byte(`"runId"`)) && bytes.Contains(head, []byte(`"scriptPath"`))
 	}},
 }
@@ -42,7 +43,7 @@ func findHomes(files []string, head func(string) []byte) []format.Home {
 	var found []string
 	for _, file := range files {
 		for _, e := range evidence {
-			m := e.path.FindStringSubmatch(file)
+			m := e.path().FindStringSubmatch(file)
 			if m == nil || slices.Contains(found, path.Clean(m[1])) {
 				continue
 			}
@@ -101,7 +102,9 @@ func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) boo
 }
 
 // runResult begins the result of a script.
-var runResult = regexp.MustCompile(`^run_script exitCode=[^\n]*\nrunDir=([^\n]*)(?:\n|$)`)
+var runResult = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^run_script exitCode=[^\n]*\nrunDir=([^\n]*)(?:\n|$)`)
+})
 
 // namedIn returns the possible paths in a home of the files that a result names. Only the last
 // element of a named path counts, because the path is from another machine.
@@ -115,7 +118,7 @@ func namedIn(result string) []string {
 	if file, ok := strings.CutPrefix(result[strings.LastIndexByte(result, '\n')+1:], screenshot); ok {
 		add(screenshotsDir, file)
 	}
-	if m := runResult.FindStringSubmatch(result); m != nil {
+	if m := runResult().FindStringSubmatch(result); m != nil {
 		add(path.Join(workspaceDir, runsDir), m[1])
 	}
 	if auth, ok := humanAuth(result); ok {
@@ -130,12 +133,12 @@ func started(h domarkx.Header) string {
 		return ""
 	}
 	id := text(*h.UserMetadata, headerKeys[0])
-	if !sessionID.MatchString(id) {
+	if !sessionID().MatchString(id) {
 		return ""
 	}
 	return id[:4] + "-" + id[4:6] + "-" + id[6:8]
 }
 
-var date = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
+var date = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}-\d\d-\d\d`) })
 
-func dayOf(time string) string { return date.FindString(time) }
+func dayOf(time string) string { return date().FindString(time) }

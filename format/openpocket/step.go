@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 )
@@ -163,11 +164,13 @@ func word(r rune) rune {
 	return r
 }
 
-var authLine = regexp.MustCompile(`^Human auth (approved|rejected|timeout) request_id=(\S*) message=`)
+var authLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^Human auth (approved|rejected|timeout) request_id=(\S*) message=`)
+})
 
 // humanAuth returns what a result says about an approval, and whether it mentions one.
 func humanAuth(result string) (domarkx.Value, bool) {
-	m := authLine.FindStringSubmatch(result)
+	m := authLine().FindStringSubmatch(result)
 	if m == nil {
 		return domarkx.Value{}, false
 	}

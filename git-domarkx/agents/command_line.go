@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // words splits a command line into words. It also splits each argument, because an
@@ -54,7 +55,7 @@ func shellWords(text string) []string {
 	return all
 }
 
-var piWord = regexp.MustCompile(`(?:^|\s)pi(?:\s|$)`)
+var piWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)pi(?:\s|$)`) })
 
 // showsPi reports whether a window runs pi. Like Zeus, it checks the window's command
 // line and title.
@@ -64,7 +65,7 @@ func showsPi(commandLine []string, title string) bool {
 			return true
 		}
 	}
-	return piWord.MatchString(strings.ToLower(strings.Join(commandLine, " "))) || strings.HasPrefix(strings.TrimSpace(title), "π")
+	return piWord().MatchString(strings.ToLower(strings.Join(commandLine, " "))) || strings.HasPrefix(strings.TrimSpace(title), "π")
 }
 
 // sessionIn returns the session that a command line names with --session, or "" if it

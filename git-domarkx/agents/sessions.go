@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/format"
@@ -66,7 +67,7 @@ func (d *Desk) hopliteSession(a Agent) (path, source string) {
 
 // inCommand returns the session path in the command that started an agent.
 func inCommand(command string) string {
-	m := startedPath.FindStringSubmatch(command)
+	m := startedPath().FindStringSubmatch(command)
 	if m == nil {
 		return ""
 	}
@@ -89,12 +90,12 @@ func (d *Desk) expand(path string) string {
 // maxNoteAge is the maximum age of an agent's note about its session.
 const maxNoteAge = 24 * time.Hour
 
-var agentID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var agentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // noted returns the session file that an agent noted. It returns "" if the file does not
 // exist or the note is too old.
 func (d *Desk) noted(id string) string {
-	if !agentID.MatchString(id) {
+	if !agentID().MatchString(id) {
 		return ""
 	}
 	for _, dir := range d.noteDirs() {

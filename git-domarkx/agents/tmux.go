@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/format/zeus"
 )
@@ -151,8 +152,8 @@ func (s tmuxSession) isHoplite() bool {
 }
 
 var (
-	startedID   = regexp.MustCompile(`(?:^|\s)ZEUS_AGENT_ID=([A-Za-z0-9_-]+)(?:\s|$)`)
-	startedPath = regexp.MustCompile(`(?:^|\s)ZEUS_SESSION_PATH=(\S+)(?:\s|$)`)
+	startedID   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)ZEUS_AGENT_ID=([A-Za-z0-9_-]+)(?:\s|$)`) })
+	startedPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)ZEUS_SESSION_PATH=(\S+)(?:\s|$)`) })
 )
 
 // ownID returns the id of the agent in a session: the id that Zeus noted, else the one
@@ -161,7 +162,7 @@ func (s tmuxSession) ownID() string {
 	if s.agentID != "" {
 		return s.agentID
 	}
-	if m := startedID.FindStringSubmatch(strings.Trim(strings.TrimSpace(s.command), `"'`)); m != nil {
+	if m := startedID().FindStringSubmatch(strings.Trim(strings.TrimSpace(s.command), `"'`)); m != nil {
 		return m[1]
 	}
 	return ""

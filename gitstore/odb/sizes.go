@@ -44,8 +44,6 @@ const (
 	minFresh = 1024
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 func (d *Database) sizesDir() string { return filepath.Join(d.common, "domarkx", "sizes") }
 
 func (d *Database) sizesFile(p *pack) string {
@@ -95,7 +93,7 @@ func readSizes(name string, x *index) ([]byte, error) {
 		return nil, err
 	}
 	end := len(data) - 4
-	if string(data[:sizeStart]) != sizesHead(x) || binary.BigEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], castagnoli) {
+	if string(data[:sizeStart]) != sizesHead(x) || binary.BigEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) {
 		return nil, errors.New("it is of another pack, or damaged")
 	}
 	return data[sizeStart:end], nil
@@ -144,7 +142,7 @@ func (d *Database) saveSizes(p *pack) {
 	for i := range t.known {
 		data = binary.BigEndian.AppendUint32(data, t.known[i].Load())
 	}
-	data = binary.BigEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	data = binary.BigEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
 	if os.MkdirAll(d.sizesDir(), 0o700) != nil {
 		return
 	}

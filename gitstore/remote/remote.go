@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -99,7 +100,7 @@ func (r Remote) incoming() string { return incoming + r.folder + "/" }
 // Shared returns the shared reference for one below [Remote.Prefix].
 func (r Remote) Shared(ref string) string { return shared + strings.TrimPrefix(ref, r.Prefix()) }
 
-var scpLike = regexp.MustCompile(`^[^/:]+:`)
+var scpLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/:]+:`) })
 
 // isURL reports whether name is a URL (scheme://…, host:path, helper::address) and not a
 // path (git-fetch(1), GIT URLS). A DOS drive is a path.
@@ -107,7 +108,7 @@ func isURL(name string) bool {
 	if len(name) > 1 && name[1] == ':' && filepath.VolumeName(name) != "" {
 		return false
 	}
-	return scpLike.MatchString(name)
+	return scpLike().MatchString(name)
 }
 
 // withoutSecrets removes user and password from a URL, so that a new token does not look

@@ -16,8 +16,6 @@ const (
 	trailerSize = 8 + 4 + len(cacheMagic)
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // A span locates the records of a directory in the file.
 type span struct{ offset, size uint64 }
 
@@ -47,7 +45,7 @@ func decodeCache(data []byte) *cache {
 	trailer := data[end:]
 	at := binary.LittleEndian.Uint64(trailer)
 	if string(trailer[8+4:]) != cacheMagic || at > uint64(end) ||
-		crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(trailer[8:]) {
+		crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(trailer[8:]) {
 		return &cache{}
 	}
 	c := &cache{data: string(data[:at])}

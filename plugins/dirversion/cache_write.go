@@ -61,7 +61,7 @@ func (w *cacheWriter) write(folder string, b []byte) {
 
 func (w *cacheWriter) append(b []byte) {
 	w.at += uint64(len(b))
-	w.crc = crc32.Update(w.crc, castagnoli, b)
+	w.crc = crc32.Update(w.crc, crc32.MakeTable(crc32.Castagnoli), b)
 	if _, err := w.w.Write(b); w.err == nil {
 		w.err = err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -102,7 +103,9 @@ func (r *repository) Defaults(ctx context.Context, tool string, arguments domark
 	return arguments, nil
 }
 
-var person = regexp.MustCompile(`^([^<>\x00-\x1f]*[^<>\x00-\x20]) <([^<>\x00-\x1f]*)>$`)
+var person = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([^<>\x00-\x1f]*[^<>\x00-\x20]) <([^<>\x00-\x1f]*)>$`)
+})
 
 // signature returns the environment that sets author and date for git.
 func (r *repository) signature(ctx context.Context, tool string, arguments domarkx.Value) ([]string, error) {
@@ -110,7 +113,7 @@ func (r *repository) signature(ctx context.Context, tool string, arguments domar
 	if err != nil {
 		return nil, err
 	}
-	who := person.FindStringSubmatch(text(arguments, "author"))
+	who := person().FindStringSubmatch(text(arguments, "author"))
 	if who == nil {
 		return nil, invalid("author is %q, expected a name and an address in angle brackets", text(arguments, "author"))
 	}

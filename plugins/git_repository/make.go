@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -172,7 +173,9 @@ func (r *repository) text(name string) string {
 }
 
 // shortForm is HOST:PATH or USER@HOST:PATH, which is ssh.
-var shortForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(@[A-Za-z0-9_][A-Za-z0-9_.-]*)?:[^:]`)
+var shortForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(@[A-Za-z0-9_][A-Za-z0-9_.-]*)?:[^:]`)
+})
 
 // allowed reports whether the user lets a repository be cloned: its URL begins with
 // one of the prefixes, which end where a component of it does.
@@ -184,7 +187,7 @@ func allowed(from, shown string, prefixes []string) error {
 	switch {
 	case strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return refuse("the URL has a control character")
-	case ok && scheme != "file" && scheme != "https" && scheme != "ssh", !ok && !filepath.IsAbs(from) && !shortForm.MatchString(from):
+	case ok && scheme != "file" && scheme != "https" && scheme != "ssh", !ok && !filepath.IsAbs(from) && !shortForm().MatchString(from):
 		return refuse("expected a URL of file, https or ssh, HOST:PATH, or an absolute path")
 	case strings.HasPrefix(rest, "-"):
 		return refuse("the URL has a host that begins with \"-\"")

@@ -11,12 +11,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
 )
 
-var stamped = regexp.MustCompile(`^\d{8}-\d{6}-`)
+var stamped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}-\d{6}-`) })
 
 // saveScreenshot saves a picture. If the name exists, it uses the next second.
 func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value, error) {
@@ -70,7 +71,7 @@ func (r *resource) retain(saved string) (int, error) {
 		return name == saved || !strings.HasSuffix(strings.ToLower(name), ".png")
 	})
 	slices.SortFunc(names, func(a, b string) int {
-		if x, y := stamped.MatchString(a), stamped.MatchString(b); x != y {
+		if x, y := stamped().MatchString(a), stamped().MatchString(b); x != y {
 			if y {
 				return -1
 			}

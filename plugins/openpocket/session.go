@@ -8,13 +8,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
-var sessionName = regexp.MustCompile(`^session-(\d{8}-\d{6})\.md$`)
+var sessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^session-(\d{8}-\d{6})\.md$`) })
 
 func sessionPath(id string) string { return sessionsDir + "/session-" + id + ".md" }
 
@@ -57,7 +58,7 @@ func (r *resource) newestSession() (string, error) {
 	}
 	newest := ""
 	for _, name := range names {
-		if m := sessionName.FindStringSubmatch(name); m != nil {
+		if m := sessionName().FindStringSubmatch(name); m != nil {
 			newest = max(newest, m[1])
 		}
 	}
@@ -72,13 +73,13 @@ func (r *resource) session(a arguments) (id string, document []byte, err error) 
 	named := a.text("session")
 	id = strings.TrimSuffix(strings.TrimPrefix(named, "session-"), ".md")
 	if dir, name := path.Split(named); dir != "" {
-		m := sessionName.FindStringSubmatch(name)
+		m := sessionName().FindStringSubmatch(name)
 		if m == nil || strings.TrimPrefix(path.Clean(dir), "workspace/") != "sessions" {
 			return "", nil, invalid("session %q is no id of a session and no path of one, such as %s", named, sessionPath("20260218-130000"))
 		}
 		id = m[1]
 	}
-	if !sessionName.MatchString("session-" + id + ".md") {
+	if !sessionName().MatchString("session-" + id + ".md") {
 		return "", nil, invalid("session %q is no id of a session, such as 20260218-130000", named)
 	}
 	document, err = r.read(sessionPath(id))
