@@ -1,6 +1,9 @@
 package main
 
-import "github.com/domarkx/domarkx/git-domarkx/engine"
+import (
+	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
 
 type fsckCmd struct {
 	findingOption
@@ -73,7 +76,7 @@ func (inv *invocation) draftFindings() []engine.Finding {
 		return nil
 	}
 	var found []engine.Finding
-	list, err := draftJournal{draftsDir(git)}.List(inv.ctx)
+	list, err := drafts.ListBroken(draftsDir(git))
 	if err != nil {
 		found = append(found, engine.Finding{Severity: severityError, What: err.Error(), Where: draftsDir(git),
 			Fix: "copy what you need out of the file, and remove it"})

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -80,7 +81,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, d := range status.Drafts {
 		add("draft", d.Name, d.Problem)
 	}
-	files, err := draftJournal{draftsDir(git)}.files()
+	files, err := drafts.ListBeside(draftsDir(git))
 	if err != nil {
 		return err
 	}

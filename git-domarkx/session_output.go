@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -155,7 +156,7 @@ func (inv *invocation) mentionDrafts(names ...string) {
 	if err != nil || inv.opts.Quiet {
 		return
 	}
-	list, _ := draftJournal{draftsDir(git)}.List(inv.ctx)
+	list, _ := drafts.ListBroken(draftsDir(git))
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
 			fmt.Fprintf(inv.err, "%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s\n",

@@ -14,6 +14,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
+// pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
+type pendingSaves map[string]*engine.PendingError
+
 // source adapts the repository's sessions to the mount.
 type source struct {
 	store    *gitstore.Store

@@ -22,6 +22,8 @@ type Store struct {
 	git  *gitcmd.Git
 	refs *refdb.Refs
 	tell func(error) // what OnRollback sets; nil for nothing
+
+	blocked map[string]error // see Block
 }
 
 // Open opens the sessions of a repository. It writes nothing, except that it ends
@@ -139,6 +141,9 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 // Tip says what the newest snapshot of a session is. There being no such session
 // is [domarkx.ErrNotFound], with names that are like it.
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
+	if err := s.blocked[name]; err != nil {
+		return domarkx.Info{}, err
+	}
 	id, err := s.tip(ctx, SessionRef(name))
 	if err != nil {
 		return domarkx.Info{}, sessions.misspelled(name, err)

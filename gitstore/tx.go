@@ -97,6 +97,9 @@ func (tx *Tx) tip(k kind, name string) (string, error) {
 // Tip is like [Store.Tip], within the transaction: when the session moves on
 // before the transaction ends, that fails with [domarkx.ErrConflict].
 func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
+	if err := tx.store.blocked[name]; err != nil {
+		return domarkx.Info{}, err
+	}
 	id, err := tx.tip(sessions, name)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -109,6 +112,9 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 // [domarkx.ErrConflict]; a new name can be [domarkx.ErrInvalid] ([CheckName]), or
 // [domarkx.ErrExists] when it clashes with another session's.
 func (tx *Tx) Set(ctx context.Context, name, id string) error {
+	if err := tx.store.blocked[name]; err != nil {
+		return err
+	}
 	if _, err := tx.named(ctx, name, id); err != nil {
 		return err
 	}
@@ -143,7 +149,14 @@ func (tx *Tx) set(k kind, name, id string, ahead func(tip string) (bool, error))
 }
 
 // Rename gives a session another name. Its snapshots stay as they are.
-func (tx *Tx) Rename(_ context.Context, from, to string) error { return tx.rename(sessions, from, to) }
+func (tx *Tx) Rename(_ context.Context, from, to string) error {
+	for _, name := range []string{from, to} {
+		if err := tx.store.blocked[name]; err != nil {
+			return err
+		}
+	}
+	return tx.rename(sessions, from, to)
+}
 
 func (tx *Tx) rename(k kind, from, to string) error {
 	id, err := tx.tip(k, from)

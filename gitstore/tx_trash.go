@@ -10,7 +10,12 @@ import (
 )
 
 // ToTrash moves a session into the trash.
-func (tx *Tx) ToTrash(_ context.Context, name string) error { return tx.toTrash(sessions, name) }
+func (tx *Tx) ToTrash(_ context.Context, name string) error {
+	if err := tx.store.blocked[name]; err != nil {
+		return err
+	}
+	return tx.toTrash(sessions, name)
+}
 
 // toTrash moves what has a name into the trash. A session and a workspace of one
 // name that are removed in one transaction get the same time.
@@ -51,6 +56,9 @@ func (tx *Tx) freeTime(name string) (string, error) {
 // FromTrash brings back what was removed last under a name. Nothing there is
 // [domarkx.ErrNotFound]; a session that has the name is [domarkx.ErrExists].
 func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
+	if err := tx.store.blocked[name]; err != nil {
+		return domarkx.Info{}, err
+	}
 	id, err := tx.fromTrash(sessions, name, "")
 	if err != nil {
 		return domarkx.Info{}, err

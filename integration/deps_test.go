@@ -29,7 +29,7 @@ var arrows = []arrow{
 	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
-	{"git-domarkx/engine", []string{".", "format", "plugins/.", "gitstore/atomicfile"}, "the engine knows neither Git nor the mount"},
+	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
 }
 
 type arrow struct {

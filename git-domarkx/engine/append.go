@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 )
@@ -33,7 +35,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 		metadata := domarkx.ObjectValue(domarkx.Member{Name: "role", Value: domarkx.StringValue(r.Role)})
 		msg = domarkx.Message{Role: role, Content: blocks, Metadata: &metadata}
 	}
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -46,7 +48,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 	id := domarkx.NewID(0, committer.When) // one id for all attempts of the update
 	c := change{name: name, operation: "append", author: author, committer: committer}
 	var info domarkx.Info
-	err = m.update(ctx, "append "+name, func(tx Tx) error {
+	err = m.update(ctx, "append "+name, func(tx *gitstore.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && !r.New:
@@ -72,7 +74,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 }
 
 // begin commits a new session with one message.
-func (m *SessionManager) begin(ctx context.Context, tx Tx, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
+func (m *SessionManager) begin(ctx context.Context, tx *gitstore.Tx, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
 	e := &edition{blobs: m.store, date: c.committer.When.Unix(), newID: func(uint32) domarkx.ID { return id },
 		doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
 	state, _, err := e.apply(ctx, tx)
@@ -94,7 +96,7 @@ type addition struct {
 	attachments []domarkx.Attachment
 }
 
-func (m *SessionManager) appendTo(ctx context.Context, tx Tx, tip domarkx.Info, c change, a addition) (domarkx.Info, error) {
+func (m *SessionManager) appendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c change, a addition) (domarkx.Info, error) {
 	msg := a.message
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {

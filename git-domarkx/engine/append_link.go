@@ -44,7 +44,7 @@ func (m *SessionManager) replyLink(ctx context.Context, session string) (string,
 // determined now: another process holds the workspace, a call or a load was interrupted, or a
 // file cannot be stored. The next call repairs or reports these.
 func (m *SessionManager) commitFolders(ctx context.Context, workspace string) (string, error) {
-	i, err := m.around.Workspaces.Instance(ctx, workspace)
+	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) || err == nil && (i.Head == "" || i.Loading != "") {
 		return "", nil
 	}
@@ -67,7 +67,7 @@ func (m *SessionManager) commitFolders(ctx context.Context, workspace string) (s
 		o.Tip = &tip
 	}
 	b := &bench{m: m, workspace: workspace}
-	if b.live, err = m.around.Workspaces.Open(ctx, workspace, o); err != nil {
+	if b.live, err = m.env.Workspaces.Open(ctx, workspace, o); err != nil {
 		return "", ctx.Err()
 	}
 	err = b.derive(ctx)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -13,7 +15,7 @@ import (
 
 // An edition computes the next state of a session from a document.
 type edition struct {
-	blobs Blobs
+	blobs blobs
 	base  *view // nil for a new session
 	doc   *domarkx.Document
 	// messages holds the messages of the document if doc itself holds none.
@@ -132,7 +134,7 @@ type successor struct {
 }
 
 // apply returns the next state, and whether it differs from the base.
-func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, bool, error) {
+func (e *edition) apply(ctx context.Context, objects *gitstore.Tx) (*domarkx.State, bool, error) {
 	next, err := e.next(ctx, objects)
 	if err != nil {
 		return nil, false, err
@@ -149,7 +151,7 @@ func (e *edition) apply(ctx context.Context, objects Objects) (*domarkx.State, b
 }
 
 // next prepares the next state.
-func (e *edition) next(ctx context.Context, objects Objects) (successor, error) {
+func (e *edition) next(ctx context.Context, objects *gitstore.Tx) (successor, error) {
 	if err := e.settleStated(ctx); err != nil {
 		return successor{}, err
 	}
@@ -222,7 +224,7 @@ func keepPreamble(doc *domarkx.Document) {
 }
 
 // headers returns the headers after the edit.
-func (e *edition) headers(ctx context.Context, objects Objects) ([]domarkx.HeaderEntry, bool, error) {
+func (e *edition) headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.HeaderEntry, bool, error) {
 	next := domarkx.HeaderEntry{Origin: e.origin}
 	header := e.doc.Header
 	var old []domarkx.HeaderEntry

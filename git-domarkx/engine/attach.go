@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 )
@@ -22,7 +24,7 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	if err := domarkx.CheckFilePath(path); err != nil {
 		return before, after, fmt.Errorf("attaching %q: %w", path, err)
 	}
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return before, after, err
 	}
@@ -33,7 +35,7 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	if len(data) > maxFileSize {
 		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, maxFileSize>>20)
 	}
-	err = m.update(ctx, attachOperation+" "+name, func(tx Tx) error {
+	err = m.update(ctx, attachOperation+" "+name, func(tx *gitstore.Tx) error {
 		if before, err = tx.Tip(ctx, name); err != nil {
 			return err
 		}

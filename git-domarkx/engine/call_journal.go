@@ -39,7 +39,7 @@ type journalled struct {
 }
 
 func (m *SessionManager) journal() callJournal {
-	return callJournal{filepath.Join(m.around.StateDir, "calls")}
+	return callJournal{filepath.Join(m.env.StateDir, "calls")}
 }
 
 func (j callJournal) path(c journalled) string {

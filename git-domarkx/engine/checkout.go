@@ -20,16 +20,6 @@ type CheckoutRequest struct {
 	Yes     bool   // also write hazards, as far as this user's privileges allow
 }
 
-// A Restorer writes a version of a resource to a directory on this machine.
-type Restorer interface {
-	// Restore creates dir and writes the version below it, never through a symbolic link. It
-	// omits devices and owners unless privileged is set and this user may create them. It returns
-	// descriptions of the files and attributes that it omitted.
-	Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error)
-	// Remove removes a directory that Restore has written to, whatever its permissions.
-	Remove(dir string) error
-}
-
 // Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
 // returns descriptions of the parts that could not be written exactly. It returns a
 // [*RefusedError] if the directory is not empty, or if the version contains hazards (see
@@ -53,7 +43,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	for i, resource := range r.Version.Resources {
 		ids[i] = resource.ID
 	}
-	s, whole, err := newStage(r.Dir, r.Version.ID, ids, m.around.Restorer.Remove)
+	s, whole, err := newStage(r.Dir, r.Version.ID, ids, removeRestored)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +51,13 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 	var left []string
 	if !whole {
 		if left, err = m.restoreTo(ctx, r, s.path); err != nil {
-			return left, errors.Join(err, m.around.Restorer.Remove(s.path))
+			return left, errors.Join(err, removeRestored(s.path))
 		}
 	}
 	if err := s.finish(); err != nil {
 		err = fmt.Errorf("moving %q to %q: %w", r.Dir, s.path, err)
 		if !s.inside { // no part of it has been moved yet
-			err = errors.Join(err, m.around.Restorer.Remove(s.path))
+			err = errors.Join(err, removeRestored(s.path))
 		}
 		return left, err
 	}
@@ -77,7 +67,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 // restoreTo writes the resources to subdirectories of dir.
 func (m *SessionManager) restoreTo(ctx context.Context, r CheckoutRequest, dir string) (left []string, err error) {
 	for _, resource := range r.Version.Resources {
-		missing, err := m.around.Restorer.Restore(ctx, m.store, resource.Version, filepath.Join(dir, resource.ID), r.Yes)
+		missing, err := restoreVersion(ctx, m.store, resource.Version, filepath.Join(dir, resource.ID), r.Yes)
 		for _, what := range missing {
 			left = append(left, resource.ID+": "+what)
 		}

@@ -276,7 +276,7 @@ func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([
 	if err != nil {
 		return nil, err
 	}
-	ignored, err := c.manager.around.Ignored(ctx, files)
+	ignored, err := c.manager.ignored(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -330,4 +330,24 @@ func readHead(path string) ([]byte, error) {
 	head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
 	_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
 	return head.Bytes(), err
+}
+
+// ignored reports which files are ignored by Git. The paths may be relative.
+func (m *SessionManager) ignored(ctx context.Context, paths []string) ([]bool, error) {
+	answer := make([]bool, len(paths))
+	if m.store == nil {
+		return answer, nil
+	}
+	absolute := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if absolute[i], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	found, err := m.store.Git().Ignored(ctx, absolute)
+	for i, path := range absolute {
+		answer[i] = found[path]
+	}
+	return answer, err
 }

@@ -3,13 +3,15 @@ package engine
 import (
 	"context"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
 // continueWith commits a state as the successor of a snapshot. linked are workspace versions to
 // link from the new snapshot.
-func (m *SessionManager) continueWith(ctx context.Context, tx Tx, parent domarkx.Info, state *domarkx.State, c change, subject string, linked ...string) (domarkx.Info, error) {
+func (m *SessionManager) continueWith(ctx context.Context, tx *gitstore.Tx, parent domarkx.Info, state *domarkx.State, c change, subject string, linked ...string) (domarkx.Info, error) {
 	owned, err := m.ownedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err

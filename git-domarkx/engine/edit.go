@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
 // TextOf returns a snapshot as Markdown for an editor.
@@ -33,7 +35,7 @@ func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text
 	if err != nil {
 		return Edited{}, err
 	}
-	draft, ok, err := m.Draft(ctx, name)
+	draft, ok, err := m.draft(name)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -50,14 +52,14 @@ func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text
 	}
 	edited.Saved, err = m.Save(ctx, SaveRequest{Name: name, Base: base, Data: next, Operation: "edit"})
 	if err != nil {
-		kept := m.around.Drafts.Put(ctx, Draft{Name: name, Base: base, Problem: err.Error(), Data: next})
+		kept := drafts.PutBroken(m.draftsDir(), drafts.Draft{Name: name, Base: base, Problem: err.Error(), Data: next})
 		if kept != nil {
 			return edited, errors.Join(err, fmt.Errorf("keeping the text as a draft: %w", kept))
 		}
 		return edited, fmt.Errorf("%w; the text is kept as a draft; correct it with git domarkx edit %s", err, name)
 	}
 	if ok {
-		err = m.around.Drafts.Delete(ctx, name)
+		err = drafts.Discard(m.draftsDir(), name)
 	}
 	return edited, err
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
 // commitEdition commits an edition on its base. If the session's tip is another snapshot, it
 // merges both. It keeps only a few messages of a long conversation in memory.
-func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c change) (Saved, error) {
+func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *edition, c change) (Saved, error) {
 	tip, err := tx.Tip(ctx, c.name)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
@@ -53,7 +55,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx Tx, e *edition, c
 
 // commitSuccessor commits the next state of a session. It also returns the state if that is small
 // or if wanted is set, and nil otherwise.
-func (m *SessionManager) commitSuccessor(ctx context.Context, tx Tx, e *edition, next successor, c change, wanted bool) (domarkx.Info, *domarkx.State, error) {
+func (m *SessionManager) commitSuccessor(ctx context.Context, tx *gitstore.Tx, e *edition, next successor, c change, wanted bool) (domarkx.Info, *domarkx.State, error) {
 	commit := domarkx.Commit{State: &domarkx.State{Headers: next.headers}, Operation: c.operation, Subject: subject(c, e),
 		Author: c.author, Committer: c.committer, Attachments: e.attachments, Files: e.files}
 	if c.base != "" {

@@ -7,17 +7,6 @@ import (
 	"slices"
 )
 
-// Remotes exchanges sessions and workspaces with other repositories.
-type Remotes interface {
-	// Fetch downloads and verifies the tips of the remote, and returns those before and after.
-	Fetch(ctx context.Context, remote string, r FetchRequest) (Fetched, error)
-	// Tracked returns the tips that the remote had at the last contact.
-	Tracked(ctx context.Context, remote string) (Tips, error)
-	// Push sends all tips or none, and returns a status for each. An empty tip removes the name
-	// on the remote. It succeeds only if the remote still has the tips of the last contact.
-	Push(ctx context.Context, remote string, tips Tips, progress io.Writer) (Tips, error)
-}
-
 // A FetchRequest describes what to fetch.
 type FetchRequest struct {
 	// The names to fetch; none means all. A fetched session also brings the workspaces whose
@@ -116,7 +105,7 @@ func (m *SessionManager) fetch(ctx context.Context, remote string, names []strin
 			}
 		}
 	}
-	return m.store.Fetch(ctx, remote, r)
+	return m.fetchRefs(ctx, remote, r)
 }
 
 // chosen returns names, or if names is empty, all sessions that the remote has or had and all

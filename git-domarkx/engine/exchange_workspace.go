@@ -9,22 +9,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Lineages compares the histories of workspace versions and snapshots.
-type Lineages interface {
-	// IsEarlier reports whether workspace version a is equal to b or one of its ancestors.
-	IsEarlier(ctx context.Context, a, b string) (bool, error)
-	// NewVersions returns the versions among tips and their ancestors that are not among known
-	// and its ancestors, oldest first.
-	NewVersions(ctx context.Context, tips, known []string) ([]string, error)
-	// TrashedWorkspaces returns the versions that were removed under a name.
-	TrashedWorkspaces(ctx context.Context, name string) ([]string, error)
-}
-
-// Readings reads snapshots. Within a change, it also reads those that the change created.
-type Readings interface {
+// linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the
+// change created.
+type linkReader interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
-	// Linked reports which of the versions are parents of a snapshot or of one of its ancestors.
-	// Links that are only written in a message do not count.
 	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
 }
 

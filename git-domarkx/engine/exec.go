@@ -53,7 +53,7 @@ func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallRe
 	if asked.Call, err = b.live.Defaults(ctx, asked.Resource, asked.Call); err != nil {
 		return CallReport{}, err
 	}
-	_, committer, err := m.around.Identity(ctx)
+	_, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return CallReport{}, err
 	}
@@ -116,7 +116,7 @@ func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 
 // tools returns the tools by resource id.
 func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
-	types, err := b.m.around.Workspaces.Types(ctx)
+	types, err := b.m.env.Workspaces.Types(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -20,7 +22,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if isForm(e.codec.Name) {
 		return nil
 	}
-	known, err := openSources(m.around.StateDir)
+	known, err := openSources(m.env.StateDir)
 	if err != nil {
 		return err
 	}
@@ -36,8 +38,8 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if !todo {
 		return nil
 	}
-	err = m.update(ctx, "export "+e.name, func(Tx) error {
-		s, err := openSources(m.around.StateDir)
+	err = m.update(ctx, "export "+e.name, func(*gitstore.Tx) error {
+		s, err := openSources(m.env.StateDir)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -53,7 +55,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	if len(r.Attach) > 0 && len(r.Paths) != 1 {
 		return Import{}, fmt.Errorf("importing %d documents: %w: files are attached to one", len(r.Paths), domarkx.ErrInvalid)
 	}
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return Import{}, err
 	}
@@ -80,10 +82,10 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	var hidden []error // errors of sessions that cannot be read
 	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
-		err = m.update(ctx, "import", func(tx Tx) error {
+		err = m.update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
 				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
-			if imp.sources, err = openSources(m.around.StateDir); err != nil {
+			if imp.sources, err = openSources(m.env.StateDir); err != nil {
 				return err
 			}
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
@@ -140,7 +142,7 @@ func isBadDocument(err error) bool {
 // An importer imports the documents of one request in one update.
 type importer struct {
 	manager *SessionManager
-	tx      Tx
+	tx      *gitstore.Tx
 	change  change
 	attach  []string // files to keep with the session
 	sources *sources

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // The base of a document is the snapshot that it was made from. That need not be the snapshot of
@@ -82,7 +83,7 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 // they have the same bytes or the same words.
 type comparison struct {
 	ctx    context.Context
-	store  Store
+	store  *gitstore.Store
 	doc    *edition
 	header domarkx.Key
 	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
@@ -105,7 +106,7 @@ func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
 	return state, err
 }
 
-func newComparison(ctx context.Context, store Store, doc *edition) (*comparison, error) {
+func newComparison(ctx context.Context, store *gitstore.Store, doc *edition) (*comparison, error) {
 	if err := doc.scan(); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 )
@@ -108,7 +110,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 
 // An original is a document that is stored together with its messages.
 type original struct {
-	writer   OriginWriter
+	writer   *gitstore.OriginWriter
 	placed   format.Placed
 	was, now *fingerprint // of the bytes read before and of the bytes being stored
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An Attached is a file that an import attached to a session.
@@ -140,7 +141,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 			names, paths = append(names, name), append(paths, filepath.Join(s.folder.dir, filepath.FromSlash(name)))
 		}
 	}
-	ignored, err := imp.manager.around.Ignored(ctx, paths)
+	ignored, err := imp.manager.ignored(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func (s *fileSet) close() {
 }
 
 // store stores the files that the snapshot base lacks. base is "" for a new session.
-func (s *fileSet) store(ctx context.Context, tx AttachmentObjects, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
+func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	if s == nil {
 		return nil, nil, nil
 	}
@@ -235,7 +236,7 @@ func (s *fileSet) store(ctx context.Context, tx AttachmentObjects, base string) 
 	return files, contents, nil
 }
 
-func (s *fileSet) storeOne(ctx context.Context, tx AttachmentObjects, f domarkx.AttachedFile) (domarkx.Attachment, error) {
+func (s *fileSet) storeOne(ctx context.Context, tx *gitstore.Tx, f domarkx.AttachedFile) (domarkx.Attachment, error) {
 	content, _, err := s.folder.open(f.Path)
 	if err != nil {
 		return domarkx.Attachment{}, err

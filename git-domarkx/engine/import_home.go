@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/plugins"
@@ -90,7 +92,7 @@ func (m *SessionManager) keepHomes(ctx context.Context, homes []*home, warn func
 		return kept, nil
 	}
 	var err error
-	if kept.records, err = openHomes(m.around.StateDir); err != nil {
+	if kept.records, err = openHomes(m.env.StateDir); err != nil {
 		return nil, err
 	}
 	for _, h := range homes {
@@ -168,9 +170,9 @@ func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRec
 	}
 	defer root.Close()
 	base := k.before.Version
-	if k.pending, err = m.around.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
+	if k.pending, err = m.env.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
 		k.before.Files = nil
-		k.pending, err = m.around.Workspaces.Begin(ctx, "")
+		k.pending, err = m.env.Workspaces.Begin(ctx, "")
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +189,7 @@ func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRec
 }
 
 // commit creates a workspace version for each home that changed since its last import.
-func (h *keptHomes) commit(ctx context.Context, tx Tx, c change) error {
+func (h *keptHomes) commit(ctx context.Context, tx *gitstore.Tx, c change) error {
 	for _, k := range h.all {
 		if err := h.commitOne(ctx, tx, c, k); err != nil {
 			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
@@ -196,7 +198,7 @@ func (h *keptHomes) commit(ctx context.Context, tx Tx, c change) error {
 	return nil
 }
 
-func (h *keptHomes) commitOne(ctx context.Context, tx Tx, c change, k *keptHome) error {
+func (h *keptHomes) commitOne(ctx context.Context, tx *gitstore.Tx, c change, k *keptHome) error {
 	k.new = false
 	k.made = homeRecord{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
 	tip, err := h.workspaceFor(ctx, tx, k)
@@ -223,7 +225,7 @@ func (h *keptHomes) commitOne(ctx context.Context, tx Tx, c change, k *keptHome)
 }
 
 // workspaceFor chooses the workspace for a home and returns its newest version.
-func (h *keptHomes) workspaceFor(ctx context.Context, tx Tx, k *keptHome) (domarkx.Version, error) {
+func (h *keptHomes) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptHome) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
 		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {

@@ -188,10 +188,10 @@ func (m *SessionManager) sourceFile(in input) string {
 
 // inWorkTree returns a document's path below the work tree, and whether the document is there.
 func (m *SessionManager) inWorkTree(in input) (string, bool) {
-	if m.around.WorkTree == "" || in.path == "-" {
+	if m.env.WorkTree == "" || in.path == "-" {
 		return "", false
 	}
-	top, err := filepath.EvalSymlinks(m.around.WorkTree)
+	top, err := filepath.EvalSymlinks(m.env.WorkTree)
 	if err != nil {
 		return "", false
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -16,7 +18,7 @@ type side struct {
 
 // merge commits the merge of two snapshots. The commit depends only on the two, so that every
 // clone that merges them creates the same one.
-func (m *SessionManager) merge(ctx context.Context, tx Tx, a, b side) (domarkx.Info, error) {
+func (m *SessionManager) merge(ctx context.Context, tx *gitstore.Tx, a, b side) (domarkx.Info, error) {
 	if b.info.ID < a.info.ID {
 		a, b = b, a
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -19,7 +21,7 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 		return domarkx.Info{}, err
 	}
 	var info domarkx.Info
-	err = m.around.Workspaces.RenameWith(ctx, from, to, func() error {
+	err = m.env.Workspaces.RenameWith(ctx, from, to, func() error {
 		info, err = m.renameRefs(ctx, from, to, renamedAssignments(assigned, from, to))
 		return err
 	})
@@ -37,7 +39,7 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 
 // renameRefs renames a session and its workspace in the store.
 func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
-	err = m.update(ctx, "rename "+from+" "+to, func(tx Tx) error {
+	err = m.update(ctx, "rename "+from+" "+to, func(tx *gitstore.Tx) error {
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assign
 // vacant returns an error if the instance of a workspace cannot be renamed because the new name
 // is taken.
 func (m *SessionManager) vacant(ctx context.Context, from, to string) error {
-	if _, err := m.around.Workspaces.Instance(ctx, to); from == to || errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := m.env.Workspaces.Instance(ctx, to); from == to || errors.Is(err, domarkx.ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
@@ -139,7 +141,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 		}
 	}
 	var info domarkx.Info
-	err = m.update(ctx, "rm "+name, func(tx Tx) error {
+	err = m.update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
 		var err error
 		if info, err = tx.Tip(ctx, name); err != nil {
 			return err
@@ -163,7 +165,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 // trash. If only the workspace was removed, it restores the workspace.
 func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
-	err := m.update(ctx, "restore "+name, func(tx Tx) error {
+	err := m.update(ctx, "restore "+name, func(tx *gitstore.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err == nil {
 			if _, err := tx.WorkspaceFromTrash(ctx, name); err != nil {

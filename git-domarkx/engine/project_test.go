@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // share writes the project file that the sessions of the clone share.
@@ -124,7 +125,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 		forged.Config = forged.Config.With("title", domarkx.StringValue("forged"))
 		more := forged
 		more.ID = "more"
-		err = store{c.store, nil}.Update(t.Context(), "pull", func(tx engine.Tx) error {
+		err = c.store.Update(t.Context(), "pull", func(tx *gitstore.Tx) error {
 			v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Parents: []string{tip.ID}, Operation: "call",
 				Resources: []domarkx.ResourceVersion{more, forged}})
 			if err != nil {
@@ -182,7 +183,7 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = store{c.store, nil}.Update(ctx, "pull", func(tx engine.Tx) error {
+		err = c.store.Update(ctx, "pull", func(tx *gitstore.Tx) error {
 			v, err := tx.CommitVersion(ctx, "s", domarkx.VersionCommit{Operation: "change", Resources: []domarkx.ResourceVersion{resource}})
 			if err != nil {
 				return err

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -52,7 +54,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 			return told, err
 		}
 		var status string
-		err = m.update(ctx, "pull "+name, func(tx Tx) error {
+		err = m.update(ctx, "pull "+name, func(tx *gitstore.Tx) error {
 			status, err = p.one(ctx, tx, name)
 			return err
 		})
@@ -82,7 +84,7 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 const notThere = "not there"
 
 // one pulls one session and its workspaces, and returns the status.
-func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
+func (p *pull) one(ctx context.Context, tx *gitstore.Tx, name string) (string, error) {
 	if err := p.Rejected.of(name, append(p.going[name], p.all[name])...); err != nil {
 		return "", err
 	}
@@ -123,7 +125,7 @@ func (p *pull) one(ctx context.Context, tx Tx, name string) (string, error) {
 
 // removedThere removes a session that was removed on the remote, unless it has changed here
 // since.
-func (p *pull) removedThere(ctx context.Context, tx Tx, name string, unchanged, here bool) (string, error) {
+func (p *pull) removedThere(ctx context.Context, tx *gitstore.Tx, name string, unchanged, here bool) (string, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	workspace, err := tx.WorkspaceTip(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -157,7 +159,7 @@ func (p *pull) shared(name string) bool {
 
 // pullSession updates a session to a snapshot from a remote. tip is the newest local snapshot;
 // its ID is empty if the session does not exist here.
-func (m *SessionManager) pullSession(ctx context.Context, tx Tx, name string, tip domarkx.Info, now string) (string, error) {
+func (m *SessionManager) pullSession(ctx context.Context, tx *gitstore.Tx, name string, tip domarkx.Info, now string) (string, error) {
 	if tip.ID == "" {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return "", err

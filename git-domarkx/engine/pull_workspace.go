@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
 // workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
 // of the session that the workspace belongs to.
-func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domarkx.Info) (bool, error) {
+func (p *pull) workspace(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info) (bool, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	tip, err := tx.WorkspaceTip(ctx, name)
 	here := err == nil
@@ -53,7 +55,7 @@ func (p *pull) workspace(ctx context.Context, tx Tx, name string, session domark
 
 // acceptWorkspace checks a version that came from elsewhere and makes it the newest version of a
 // workspace. tip is the version so far.
-func (m *SessionManager) acceptWorkspace(ctx context.Context, tx Tx, tip domarkx.Version, id string) error {
+func (m *SessionManager) acceptWorkspace(ctx context.Context, tx *gitstore.Tx, tip domarkx.Version, id string) error {
 	if _, err := m.checkedVersion(ctx, tip, id); err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (m *SessionManager) checkResource(ctx context.Context, base string, r domar
 	}
 	err := m.store.CheckVersion(ctx, base, r.Version)
 	if err == nil {
-		err = m.around.Workspaces.CheckVersion(ctx, r)
+		err = m.env.Workspaces.CheckVersion(ctx, r)
 	}
 	if err != nil {
 		return fmt.Errorf("resource %q: %w", r.ID, err)
@@ -100,7 +102,7 @@ func (m *SessionManager) checkResource(ctx context.Context, base string, r domar
 // is in the history of one of the two, or else those of the version with the greater number. The
 // commit depends only on the two versions and the session, so that every clone creates the same
 // one.
-func (m *SessionManager) joinVersions(ctx context.Context, tx Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
+func (m *SessionManager) joinVersions(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
 	if b.ID < a.ID {
 		a, b = b, a
 	}
@@ -131,7 +133,7 @@ func (m *SessionManager) joinVersions(ctx context.Context, tx Tx, name string, s
 // lastLink returns the link of the last message that is linked to one of the versions or to an
 // ancestor of them, or "" for none. It ignores links to versions that are not parents in the
 // session's history.
-func (m *SessionManager) lastLink(ctx context.Context, tx Readings, snapshot string, versions ...string) (string, error) {
+func (m *SessionManager) lastLink(ctx context.Context, tx linkReader, snapshot string, versions ...string) (string, error) {
 	state, err := tx.Load(ctx, snapshot)
 	if err != nil {
 		return "", err

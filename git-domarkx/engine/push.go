@@ -66,7 +66,7 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 			}
 		}
 		var said Tips
-		said, err = m.store.Push(ctx, r.Remote, p.send, progress) // on error, report the known results of the aborted push
+		said, err = m.pushRefs(ctx, r.Remote, p.send, progress) // on error, report the known results of the aborted push
 		p.tell(said)
 	}
 	return p.list(), err
@@ -85,7 +85,7 @@ func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress 
 	p := &push{m: m, told: map[string]Exchange{}, carrier: map[string]string{},
 		send: Tips{map[string]string{}, map[string]string{}}}
 	var err error
-	if p.tracked, err = m.store.Tracked(ctx, r.Remote); err != nil {
+	if p.tracked, err = m.Tracked(ctx, r.Remote); err != nil {
 		return nil, nil, err
 	}
 	if len(r.Names) == 0 && !r.All && len(p.tracked.Sessions) == 0 {

@@ -44,7 +44,7 @@ type ignoredCheck struct {
 // checkIgnored returns an [*IgnoredError] if the push would send files that the repository
 // ignores and that the remote lacks.
 func (p *push) checkIgnored(ctx context.Context) error {
-	if p.m.around.WorkTree == "" {
+	if p.m.env.WorkTree == "" {
 		return nil // without a work tree, nothing is ignored
 	}
 	var tips, known []string
@@ -135,7 +135,7 @@ func (c *ignoredCheck) place(r domarkx.ResourceVersion) (place string, real bool
 	name := filepath.FromSlash(at.Text())
 	if filepath.IsAbs(name) {
 		var err error
-		if name, err = filepath.Rel(c.m.around.WorkTree, name); err != nil {
+		if name, err = filepath.Rel(c.m.env.WorkTree, name); err != nil {
 			return "", false
 		}
 	}
@@ -153,12 +153,12 @@ func (c *ignoredCheck) result(ctx context.Context) error {
 	var bad []IgnoredFile
 	for _, real := range []bool{true, false} {
 		names := slices.Sorted(maps.Keys(c.found[real]))
-		ignored, err := c.m.around.IgnoredNames(ctx, names, real)
+		ignored, err := c.m.store.Git().IgnoredNames(ctx, names, real)
 		if err != nil {
 			return err
 		}
-		for i, name := range names {
-			if ignored[i] {
+		for _, name := range names {
+			if ignored[name] {
 				bad = append(bad, c.found[real][name])
 			}
 		}

@@ -23,7 +23,7 @@ const (
 
 func (m *SessionManager) readRemovals(file string) (removals, error) {
 	all := removals{}
-	data, err := os.ReadFile(filepath.Join(m.around.StateDir, file))
+	data, err := os.ReadFile(filepath.Join(m.env.StateDir, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
@@ -81,7 +81,7 @@ func (m *SessionManager) rememberIn(file, remote string, before, after map[strin
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(filepath.Join(m.around.StateDir, file), data); err != nil {
+	if err := replaceFile(filepath.Join(m.env.StateDir, file), data); err != nil {
 		return fmt.Errorf("writing the record of sessions removed at remotes: %w", err)
 	}
 	return nil

@@ -19,7 +19,7 @@ type renaming struct {
 }
 
 func (m *SessionManager) renamedFile() string {
-	return filepath.Join(m.around.StateDir, "renamed.json")
+	return filepath.Join(m.env.StateDir, "renamed.json")
 }
 
 // readRenamings returns the renamings by old name.

@@ -57,7 +57,7 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 	if err != nil {
 		return 0, err
 	}
-	live, err := m.around.Workspaces.Open(ctx, r.Name, plugins.Options{Specs: specs, Tip: &p.start, Temporary: true, Timeout: p.timeout})
+	live, err := m.env.Workspaces.Open(ctx, r.Name, plugins.Options{Specs: specs, Tip: &p.start, Temporary: true, Timeout: p.timeout})
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ func (m *SessionManager) askedFor(ctx context.Context, session string, h domarkx
 	if a, err = askedByDocument(h); err != nil {
 		return a, inSession(session, err)
 	}
-	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+	if a.shared, err = project.Read(m.env.WorkTree); err != nil {
 		return a, err
 	}
 	if len(a.specs) == 0 && a.shared.Resources != nil {
@@ -150,7 +150,7 @@ func (m *SessionManager) check(ctx context.Context, session string, a askedFor) 
 	if len(a.specs) == 0 {
 		return nil
 	}
-	return a.at(session, m.around.Workspaces.Check(ctx, a.specs))
+	return a.at(session, m.env.Workspaces.Check(ctx, a.specs))
 }
 
 // checkAdded validates the file's additions to a session with the plugins. The first call reports
@@ -176,7 +176,7 @@ func (m *SessionManager) checkAdded(ctx context.Context, info domarkx.Info) erro
 // checkDefaults validates the defaults in the file with the plugins.
 func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) error {
 	for _, d := range c.Plugins {
-		err := m.around.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
+		err := m.env.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
 		var syntax *domarkx.SyntaxError
 		if errors.As(err, &syntax) {
 			return c.Error("/plugins/"+pointerToken(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
@@ -193,7 +193,7 @@ func (m *SessionManager) checkDefaults(ctx context.Context, c project.Config) er
 func (m *SessionManager) CheckProject(ctx context.Context) error {
 	a := askedFor{listed: true}
 	var err error
-	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+	if a.shared, err = project.Read(m.env.WorkTree); err != nil {
 		return err
 	}
 	if a.shared.Resources != nil {
@@ -207,7 +207,7 @@ func (m *SessionManager) CheckProject(ctx context.Context) error {
 
 // readProject validates .domarkx.toml without starting plugins, which may be programs.
 func (m *SessionManager) readProject() error {
-	c, err := project.Read(m.around.WorkTree)
+	c, err := project.Read(m.env.WorkTree)
 	if err == nil && c.Resources != nil {
 		_, err = sharedSpecs(c)
 	}

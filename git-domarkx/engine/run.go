@@ -156,7 +156,7 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	if slices.ContainsFunc(begun, func(c journalled) bool { return c.Workspace == workspace }) {
 		return true, nil
 	}
-	if i, err := m.around.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
+	if i, err := m.env.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
 		return true, nil // the run continues the load or reports why it cannot
 	} else if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return false, err
@@ -200,7 +200,7 @@ func (m *SessionManager) languages(ctx context.Context, info domarkx.Info) (func
 	if err != nil {
 		return nil, err
 	}
-	types, err := m.around.Workspaces.Types(ctx)
+	types, err := m.env.Workspaces.Types(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -60,12 +62,12 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 	if err != nil {
 		return Saved{}, err
 	}
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return Saved{}, err
 	}
 	var saved Saved
-	err = m.update(ctx, r.Operation+" "+r.Name, func(tx Tx) error {
+	err = m.update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
 		e := m.edition(base, doc, committer)
 		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
 		if err == nil && !saved.Merged {
@@ -102,7 +104,7 @@ func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer do
 const attempts = 100
 
 // update calls fn in an update of the store and retries on conflicts with other processes.
-func (m *SessionManager) update(ctx context.Context, reason string, fn func(Tx) error) error {
+func (m *SessionManager) update(ctx context.Context, reason string, fn func(*gitstore.Tx) error) error {
 	var err error
 	for range attempts {
 		err = m.store.Update(ctx, reason, fn)
@@ -123,7 +125,7 @@ type change struct {
 }
 
 // commitOf returns a commit of a state. It sets no parents.
-func (m *SessionManager) commitOf(ctx context.Context, tx Blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
+func (m *SessionManager) commitOf(ctx context.Context, tx blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
 	v, err := newView(ctx, tx, state)
 	if err != nil {
 		return domarkx.Commit{}, err

@@ -123,7 +123,7 @@ func (s *sources) save() error {
 
 // sourceRenamed changes the records of a session's files to its new name.
 func (m *SessionManager) sourceRenamed(from, to string) error {
-	s, err := openSources(m.around.StateDir)
+	s, err := openSources(m.env.StateDir)
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,15 @@ package engine
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
 // Status holds what needs the user's attention.
 type Status struct {
-	Drafts  []Draft
+	Drafts  []drafts.Draft
 	Remotes []Divergence
 }
 
@@ -23,7 +25,7 @@ type Divergence struct {
 func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, error) {
 	var s Status
 	var err error
-	if s.Drafts, err = m.around.Drafts.List(ctx); err != nil {
+	if s.Drafts, err = drafts.ListBroken(m.draftsDir()); err != nil {
 		return s, err
 	}
 	local, err := m.tips(ctx)
@@ -35,7 +37,7 @@ func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, 
 		return s, err
 	}
 	for _, remote := range remotes {
-		tracked, err := m.store.Tracked(ctx, remote)
+		tracked, err := m.Tracked(ctx, remote)
 		if err != nil {
 			return s, err
 		}
@@ -83,15 +85,18 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 	return "diverged", nil
 }
 
-// Draft returns the draft of a session, and whether it has one.
-func (m *SessionManager) Draft(ctx context.Context, name string) (Draft, bool, error) {
-	drafts, err := m.around.Drafts.List(ctx)
-	for _, d := range drafts {
+// draftsDir returns the directory with the journals of saves that are not snapshots yet.
+func (m *SessionManager) draftsDir() string { return filepath.Join(m.env.StateDir, "drafts") }
+
+// draft returns the draft of a session, and whether it has one.
+func (m *SessionManager) draft(name string) (drafts.Draft, bool, error) {
+	list, err := drafts.ListBroken(m.draftsDir())
+	for _, d := range list {
 		if d.Name == name {
 			return d, true, err
 		}
 	}
-	return Draft{}, false, err
+	return drafts.Draft{}, false, err
 }
 
 // A Finding is a result of fsck, doctor or gc.

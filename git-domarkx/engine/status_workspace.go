@@ -63,7 +63,7 @@ func (c journalled) describe() string {
 }
 
 func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, error) {
-	instances, err := m.around.Workspaces.Instances(ctx)
+	instances, err := m.env.Workspaces.Instances(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (m *SessionManager) instanceStates(ctx context.Context) ([]WorkspaceState, 
 // instanceState determines the state of an instance from its directories.
 func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
 	if i.Interrupted || i.Head == "" {
-		if busy, err := m.around.Workspaces.InUse(ctx, i.Name); err == nil && busy {
+		if busy, err := m.env.Workspaces.InUse(ctx, i.Name); err == nil && busy {
 			return StateBusy, nil
 		}
 	}
@@ -111,7 +111,7 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	if err != nil {
 		return "", err
 	}
-	live, err := m.around.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, Folders: true, Keep: m.keeper(i.Name)})
+	live, err := m.env.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, Folders: true, Keep: m.keeper(i.Name)})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return StateBusy, nil
@@ -140,7 +140,7 @@ func (m *SessionManager) untrusted(ctx context.Context) ([]WorkspaceState, error
 	if list == nil {
 		return nil, listed
 	}
-	shared, err := project.Read(m.around.WorkTree)
+	shared, err := project.Read(m.env.WorkTree)
 	lists := err == nil && shared.Resources != nil
 	var states []WorkspaceState
 	for _, info := range list {
@@ -213,7 +213,7 @@ func (m *SessionManager) WorkspaceFindings(ctx context.Context) ([]Finding, erro
 
 // orphans returns findings for the instances of workspaces that no longer exist.
 func (m *SessionManager) orphans(ctx context.Context) ([]Finding, error) {
-	instances, err := m.around.Workspaces.Instances(ctx)
+	instances, err := m.env.Workspaces.Instances(ctx)
 	if err != nil {
 		return nil, err
 	}

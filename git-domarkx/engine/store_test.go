@@ -3,8 +3,6 @@ package engine_test
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -37,11 +35,9 @@ func TestMain(m *testing.M) {
 // A clone is a repository with its manager and a clock that advances by a second on each use.
 type clone struct {
 	*engine.SessionManager
-	t      *testing.T
-	dir    string
-	now    time.Time
-	drafts drafts
-
+	t          *testing.T
+	dir        string
+	now        time.Time
 	settings   *settings
 	workspaces *plugins.WorkspaceManager
 	notes      *notes
@@ -117,16 +113,15 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c.drafts, c.settings, c.notes, c.store = drafts{}, kept, &notes{}, s
+	c.settings, c.notes, c.store = kept, &notes{}, s
 	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
-	c.SessionManager = engine.New(store{s, nil}, c.codecs(), engine.Surroundings{
-		StateDir: git.StateDir(), WorkTree: git.WorkTree, Now: time.Now, Drafts: c.drafts,
+	c.SessionManager = engine.New(s, c.codecs(), engine.Environment{
+		StateDir: git.StateDir(), WorkTree: git.WorkTree,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			c.now = c.now.Add(time.Second)
 			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: c.now}
 			return who, who, nil
 		},
-		Ignored:    func(_ context.Context, paths []string) ([]bool, error) { return make([]bool, len(paths)), nil },
 		Workspaces: c.workspaces, Local: c.settings,
 	})
 	return c
@@ -166,46 +161,6 @@ type versions struct{ *gitstore.Store }
 
 func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
 	return v.BeginVersion(ctx, base)
-}
-
-// drafts stores drafts in memory.
-type drafts map[string]engine.Draft
-
-func (d drafts) Put(_ context.Context, draft engine.Draft) error { d[draft.Name] = draft; return nil }
-func (d drafts) Delete(_ context.Context, name string) error     { delete(d, name); return nil }
-func (d drafts) List(context.Context) (list []engine.Draft, err error) {
-	for _, draft := range d {
-		list = append(list, draft)
-	}
-	return list, nil
-}
-
-// store adapts the repository for the engine, without remotes.
-type store struct {
-	*gitstore.Store
-	engine.Remotes
-}
-
-func (s store) Update(ctx context.Context, reason string, fn func(engine.Tx) error) error {
-	return s.Store.Update(ctx, reason, func(tx *gitstore.Tx) error { return fn(transaction{tx}) })
-}
-
-func (s store) Origin(ctx context.Context, tree string) (engine.Origin, error) {
-	o, err := s.Store.Origin(ctx, tree)
-	if err != nil {
-		return engine.Origin{}, err
-	}
-	return engine.Origin{Format: o.Format, Conversation: o.Conversation, Size: o.Size, Open: o.Open}, nil
-}
-
-type transaction struct{ *gitstore.Tx }
-
-func (tx transaction) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (engine.OriginWriter, error) {
-	return tx.Tx.BeginOrigin(format, content, sha256)
-}
-
-func (tx transaction) Origin(context.Context, string) (engine.Origin, error) {
-	return engine.Origin{}, fmt.Errorf("reading an original within a change: %w", domarkx.ErrUnsupported)
 }
 
 func (c *clone) write(name, content string) string {

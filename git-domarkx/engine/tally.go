@@ -11,7 +11,7 @@ import (
 // It holds only a few messages at a time.
 type tally struct {
 	ctx     context.Context
-	blobs   Blobs
+	blobs   blobs
 	headers []domarkx.HeaderEntry
 
 	preview string

@@ -41,7 +41,7 @@ func (m *SessionManager) trusts(ctx context.Context, d trustDigest) (bool, error
 	if d.empty() {
 		return true, nil
 	}
-	values, err := m.around.Local.All(ctx, trustKey)
+	values, err := m.env.Local.All(ctx, trustKey)
 	return hasTrust(values, d), err
 }
 
@@ -75,7 +75,7 @@ func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session
 		return nil
 	}
 	value := trustValue(d, session)
-	return m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+	return m.env.Local.Change(ctx, trustKey, func(values []string) []string {
 		if slices.Contains(values, value) || !allTrusted(values, was) { // keep the entries of other sessions, which are removed separately
 			return values
 		}
@@ -98,7 +98,7 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 	}
 	info.Name = name
 	d, unknown := m.digest(ctx, info) // on error, still remove the entries of the session
-	err = m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+	err = m.env.Local.Change(ctx, trustKey, func(values []string) []string {
 		return slices.DeleteFunc(values, func(value string) bool {
 			digest, session, _ := strings.Cut(value, " ")
 			return session == name || unknown == nil && digest == d.String()
@@ -147,11 +147,11 @@ func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session
 	if now.empty() {
 		return nil
 	}
-	values, err := m.around.Local.All(ctx, trustKey)
+	values, err := m.env.Local.All(ctx, trustKey)
 	if err != nil || hasTrust(values, now) || !allTrusted(values, was) {
 		return err // nothing to write
 	}
-	return m.around.Local.Change(ctx, trustKey, func(values []string) []string {
+	return m.env.Local.Change(ctx, trustKey, func(values []string) []string {
 		if hasTrust(values, now) || !allTrusted(values, was) {
 			return values
 		}

@@ -14,7 +14,7 @@ import (
 // so that a trust check does not read long sessions.
 func (m *SessionManager) digestFile(session string) string {
 	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(m.around.StateDir, "trust", hex.EncodeToString(sum[:16]))
+	return filepath.Join(m.env.StateDir, "trust", hex.EncodeToString(sum[:16]))
 }
 
 // A knownDigest is the cached digest of a snapshot. It is valid as long as what runs besides the

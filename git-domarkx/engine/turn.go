@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -103,7 +105,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
 		}
 		report.Outcome = outcome
-		stored := b.m.update(ctx, t.operation+" "+t.Session, func(tx Tx) error {
+		stored := b.m.update(ctx, t.operation+" "+t.Session, func(tx *gitstore.Tx) error {
 			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
 			return err
 		})
@@ -114,7 +116,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 	}
 	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed,
 		call: &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource, Tool: toolOf(t)}},
-		func(tx Tx, v domarkx.Version) error {
+		func(tx *gitstore.Tx, v domarkx.Version) error {
 			o := outcome
 			var attachments []domarkx.Attachment
 			if output != nil {
@@ -132,7 +134,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 	return report.at(at, err)
 }
 
-func attach(ctx context.Context, tx Tx, output *os.File) (domarkx.Attachment, error) {
+func attach(ctx context.Context, tx *gitstore.Tx, output *os.File) (domarkx.Attachment, error) {
 	if _, err := output.Seek(0, io.SeekStart); err != nil {
 		return domarkx.Attachment{}, err
 	}

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
 // recordIn stores the outcome of a call in the current state of its session: after the call, or
 // if the call was removed, in a new message at the end. It links v unless v.ID is empty.
-func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, error) {
+func (b *bench) recordIn(ctx context.Context, tx *gitstore.Tx, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, error) {
 	m := b.m
 	tip, err := tx.Tip(ctx, t.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -22,7 +24,7 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 		return place{}, err
 	}
 	tip.Name = t.Session
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return place{}, err
 	}
@@ -56,7 +58,7 @@ func (b *bench) recordIn(ctx context.Context, tx Tx, t target, o Outcome, v doma
 
 // recordBehind stores the outcome of a call after the call. If the session no longer contains the
 // call, the returned snapshot has no id.
-func (b *bench) recordBehind(ctx context.Context, tx Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, domarkx.Info, error) {
+func (b *bench) recordBehind(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, domarkx.Info, error) {
 	m := b.m
 	state, err := m.store.Load(ctx, tip.ID)
 	if err != nil {
@@ -148,7 +150,7 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 }
 
 // commitLinked commits a state that continues a snapshot. It links the version unless link is "".
-func (m *SessionManager) commitLinked(ctx context.Context, tx Tx, tip domarkx.Info, state *domarkx.State, c change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
+func (m *SessionManager) commitLinked(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, state *domarkx.State, c change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
 	owned, err := m.ownedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err

@@ -77,11 +77,11 @@ func (m *SessionManager) checkDocument(ctx context.Context, h domarkx.Header) er
 	if err != nil || len(a.specs) == 0 {
 		return err
 	}
-	if a.shared, err = project.Read(m.around.WorkTree); err != nil {
+	if a.shared, err = project.Read(m.env.WorkTree); err != nil {
 		return err
 	}
 	a.complete()
-	return a.at("", m.around.Workspaces.Check(ctx, a.specs))
+	return a.at("", m.env.Workspaces.Check(ctx, a.specs))
 }
 
 // locate adds the position in the document to an error in its execution_config.

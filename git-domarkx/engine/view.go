@@ -10,12 +10,13 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A view is a state as it is shown: with conflict markers, and with each piece in the form that
 // it has in the document. Piece 0 is the preamble, and piece k+1 is message k.
 type view struct {
-	blobs   Blobs
+	blobs   blobs
 	headers []domarkx.HeaderEntry
 	live    domarkx.Entries
 	dead    []domarkx.Tombstone
@@ -29,7 +30,7 @@ type made struct {
 	bytes  []byte
 }
 
-func newView(ctx context.Context, blobs Blobs, state *domarkx.State) (*view, error) {
+func newView(ctx context.Context, blobs blobs, state *domarkx.State) (*view, error) {
 	v := &view{blobs: blobs, headers: state.Headers, live: domarkx.EntryList(state.Thread.Live), dead: state.Thread.Dead}
 	return v, v.arrange(ctx)
 }
@@ -44,7 +45,7 @@ func (v *view) state() *domarkx.State {
 }
 
 // loadView loads a snapshot, which may have many messages, and returns its view.
-func loadView(ctx context.Context, store Store, snapshot string) (*view, error) {
+func loadView(ctx context.Context, store *gitstore.Store, snapshot string) (*view, error) {
 	state, err := store.LoadPacked(ctx, snapshot)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func loadView(ctx context.Context, store Store, snapshot string) (*view, error) 
 	return newPackedView(ctx, store, state)
 }
 
-func newPackedView(ctx context.Context, store Store, state *domarkx.PackedState) (*view, error) {
+func newPackedView(ctx context.Context, store *gitstore.Store, state *domarkx.PackedState) (*view, error) {
 	v := &view{blobs: store, headers: state.Headers, live: &state.Live, dead: state.Dead}
 	return v, v.arrange(ctx)
 }
@@ -158,7 +159,7 @@ func (m *SessionManager) header(ctx context.Context, snapshot string) (domarkx.H
 	return loadHeader(ctx, m.store, headers[:1])
 }
 
-func loadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
+func loadHeader(ctx context.Context, blobs blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
 	var shown domarkx.Header
 	var others []domarkx.Value
 	for i, entry := range headers {
@@ -204,7 +205,7 @@ func markConflict(msg *domarkx.Message, side domarkx.Rev) {
 	msg.Metadata = &metadata
 }
 
-func loadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Message, error) {
+func loadMessage(ctx context.Context, blobs blobs, e domarkx.Entry) (domarkx.Message, error) {
 	data, err := read(ctx, blobs, e.JSON)
 	if err != nil {
 		return domarkx.Message{}, err
@@ -306,7 +307,7 @@ func layoutKey(l domarkx.Layout) domarkx.Key {
 }
 
 // read returns the data of a blob, from memory or from the store.
-func read(ctx context.Context, blobs Blobs, b domarkx.Blob) ([]byte, error) {
+func read(ctx context.Context, blobs blobs, b domarkx.Blob) ([]byte, error) {
 	if b.Data != nil {
 		return b.Data, nil
 	}

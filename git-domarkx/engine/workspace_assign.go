@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,7 +13,7 @@ import (
 // Attached returns the workspaces of sessions that work in a workspace of another name, by
 // session.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
-	values, err := m.around.Local.All(ctx, workspaceKey)
+	values, err := m.env.Local.All(ctx, workspaceKey)
 	all := map[string]string{}
 	for _, value := range values {
 		session, workspace, _ := strings.Cut(value, " ")
@@ -21,10 +22,19 @@ func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error
 	return all, err
 }
 
+// workspaceOf returns the name of the workspace that a session works in.
+func (m *SessionManager) workspaceOf(ctx context.Context, session string) (string, error) {
+	all, err := m.Attached(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(all[session], session), nil
+}
+
 // attach records that a session works in a workspace, or in that of its own name if workspace is
 // "".
 func (m *SessionManager) attach(ctx context.Context, session, workspace string) error {
-	return m.around.Local.Change(ctx, workspaceKey, func(values []string) []string {
+	return m.env.Local.Change(ctx, workspaceKey, func(values []string) []string {
 		values = slices.DeleteFunc(values, func(value string) bool { return strings.HasPrefix(value, session+" ") })
 		if workspace == "" {
 			return values
@@ -42,7 +52,7 @@ func (m *SessionManager) trustAttached(ctx context.Context, session domarkx.Info
 		return err
 	}
 	if besides != (trustDigest{}) {
-		i, err := m.around.Workspaces.Instance(ctx, workspace)
+		i, err := m.env.Workspaces.Instance(ctx, workspace)
 		if errors.Is(err, domarkx.ErrNotFound) {
 			return nil
 		}

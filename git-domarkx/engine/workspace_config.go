@@ -13,7 +13,7 @@ import (
 
 // keepWorkspace ensures that a document still contains the session's workspace-config if the
 // message that contained it was removed. It appends the block to the preamble.
-func (m *SessionManager) keepWorkspace(ctx context.Context, tx Blobs, state *domarkx.State) error {
+func (m *SessionManager) keepWorkspace(ctx context.Context, tx blobs, state *domarkx.State) error {
 	if len(state.Headers) > 1 {
 		return nil // it is shown in canonical form, which includes the block
 	}

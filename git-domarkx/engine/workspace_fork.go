@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -26,7 +28,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	if err != nil {
 		return Forked{}, err
 	}
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return Forked{}, err
 	}
@@ -36,7 +38,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	}
 	c := change{name: name, operation: "fork", author: author, committer: committer}
 	fork := Forked{Info: from}
-	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx Tx) error {
+	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx *gitstore.Tx) error {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return err
 		}
@@ -95,7 +97,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err error) {
 	specs, err := m.trustedSpecs(ctx, fork.Info, fork.Workspace)
 	if err == nil {
-		err = m.around.Workspaces.Fork(ctx, fork.Name, fork.Workspace, specs)
+		err = m.env.Workspaces.Fork(ctx, fork.Name, fork.Workspace, specs)
 	}
 	return err, ctx.Err()
 }
@@ -125,7 +127,7 @@ func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) err
 }
 
 func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error {
-	return m.around.Local.Change(ctx, privateKey, func(names []string) []string {
+	return m.env.Local.Change(ctx, privateKey, func(names []string) []string {
 		if slices.Contains(names, workspace) {
 			return names
 		}
@@ -141,7 +143,7 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
 	}
-	return m.around.Local.Change(ctx, privateKey, func(names []string) []string {
+	return m.env.Local.Change(ctx, privateKey, func(names []string) []string {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == from })
 		if slices.Contains(names, to) {
 			return names
@@ -152,6 +154,6 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 
 // isPrivate reports whether a workspace must not work in shared files.
 func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
-	names, err := m.around.Local.All(ctx, privateKey)
+	names, err := m.env.Local.All(ctx, privateKey)
 	return slices.Contains(names, workspace), err
 }

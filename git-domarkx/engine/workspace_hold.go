@@ -16,7 +16,7 @@ func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, er
 	if err := m.finishRename(ctx, workspace); err != nil {
 		return nil, err
 	}
-	if _, err := m.around.Workspaces.Instance(ctx, workspace); errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := m.env.Workspaces.Instance(ctx, workspace); errors.Is(err, domarkx.ErrNotFound) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (m *SessionManager) hold(ctx context.Context, workspace string) (*bench, er
 		o.Tip = &tip
 	}
 	b := &bench{m: m, workspace: workspace}
-	if b.live, err = m.around.Workspaces.Open(ctx, workspace, o); err != nil {
+	if b.live, err = m.env.Workspaces.Open(ctx, workspace, o); err != nil {
 		return nil, err
 	}
 	if err := b.settle(ctx); err != nil {
@@ -64,7 +64,7 @@ func (b *bench) settle(ctx context.Context) error {
 // finishRename renames the instance of a workspace if the process was killed while it renamed the
 // session.
 func (m *SessionManager) finishRename(ctx context.Context, workspace string) error {
-	if _, err := m.around.Workspaces.Instance(ctx, workspace); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := m.env.Workspaces.Instance(ctx, workspace); !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
 	all, err := m.readRenamings()
@@ -78,7 +78,7 @@ func (m *SessionManager) finishRename(ctx context.Context, workspace string) err
 		if _, err := m.store.WorkspaceTip(ctx, from); !errors.Is(err, domarkx.ErrNotFound) {
 			continue // another workspace has the name now
 		}
-		if err := m.around.Workspaces.Rename(ctx, from, workspace); err != nil {
+		if err := m.env.Workspaces.Rename(ctx, from, workspace); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // leftFindings returns findings about leftovers of removed resources, such as containers.
 func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
-	leftovers, err := m.around.Workspaces.Leftovers(ctx)
+	leftovers, err := m.env.Workspaces.Leftovers(ctx)
 	var found []Finding
 	for _, o := range leftovers {
 		found = append(found, leftOf("warning", "", o, "git domarkx gc removes it"))
@@ -23,10 +23,10 @@ func (m *SessionManager) leftFindings(ctx context.Context) []Finding {
 // RemoveLeft removes the leftovers of removed resources, such as containers, and returns findings
 // about them.
 func (m *SessionManager) RemoveLeft(ctx context.Context) []Finding {
-	leftovers, err := m.around.Workspaces.Leftovers(ctx)
+	leftovers, err := m.env.Workspaces.Leftovers(ctx)
 	var found []Finding
 	for _, o := range leftovers {
-		if err := m.around.Workspaces.RemoveLeftover(ctx, o); err != nil {
+		if err := m.env.Workspaces.RemoveLeftover(ctx, o); err != nil {
 			found = append(found, leftOf("warning", ", and cannot be removed: "+err.Error(), o, ""))
 			continue
 		}

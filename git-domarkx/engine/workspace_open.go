@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/plugins"
@@ -71,7 +73,7 @@ func (m *SessionManager) open(ctx context.Context, b *bench, tip domarkx.Version
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
-	b.live, err = m.around.Workspaces.Open(ctx, b.workspace, o)
+	b.live, err = m.env.Workspaces.Open(ctx, b.workspace, o)
 	return err
 }
 
@@ -286,7 +288,7 @@ type versionRequest struct {
 
 // commit stores changes as a version. It calls also, if not nil, in the same update with the
 // version of the live state.
-func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx Tx, v domarkx.Version) error) error {
+func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) error {
 	v, err := b.store(ctx, changes.Resources, r, also)
 	if err != nil {
 		changes.Abort()
@@ -302,13 +304,13 @@ func (b *bench) commit(ctx context.Context, changes *plugins.Changes, r versionR
 
 // store commits a version of the workspace with the given resources. If the workspace moved in
 // the meantime, for example by a pull, the version gets both as parents.
-func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx Tx, v domarkx.Version) error) (domarkx.Version, error) {
-	author, committer, err := b.m.around.Identity(ctx)
+func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) (domarkx.Version, error) {
+	author, committer, err := b.m.env.Identity(ctx)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
 	var v domarkx.Version
-	err = b.m.update(ctx, r.operation+" "+b.workspace, func(tx Tx) error {
+	err = b.m.update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
 		v = b.tip
 		if r.changed || v.ID == "" {
 			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,
@@ -327,12 +329,12 @@ func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, 
 // continueWith returns a function for [bench.store] that adds a version with the resources of
 // newest in the same update, and sets loaded to it. A kill can then not leave the version before
 // it, which nobody wants to go on from, as the newest one.
-func (b *bench) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx Tx, v domarkx.Version) error {
-	return func(tx Tx, v domarkx.Version) error {
+func (b *bench) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx *gitstore.Tx, v domarkx.Version) error {
+	return func(tx *gitstore.Tx, v domarkx.Version) error {
 		if newest.ID == "" {
 			return nil
 		}
-		author, committer, err := b.m.around.Identity(ctx)
+		author, committer, err := b.m.env.Identity(ctx)
 		if err != nil {
 			return err
 		}
@@ -345,7 +347,7 @@ func (b *bench) continueWith(ctx context.Context, newest domarkx.Version, loaded
 	}
 }
 
-func (b *bench) storeVersion(ctx context.Context, tx Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
+func (b *bench) storeVersion(ctx context.Context, tx *gitstore.Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
 	newest, err := tx.WorkspaceTip(ctx, b.workspace)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return domarkx.Version{}, err

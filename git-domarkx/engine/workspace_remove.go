@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -14,7 +16,7 @@ import (
 // commits nothing without changes and returns a zero version. For lose see
 // [SessionManager.Remove].
 func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose func(error)) (domarkx.Version, error) {
-	_, err := m.around.Workspaces.Instance(ctx, name)
+	_, err := m.env.Workspaces.Instance(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return domarkx.Version{}, err
 	}
@@ -23,7 +25,7 @@ func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose 
 	if err != nil || here && v.ID == "" {
 		return v, err
 	}
-	err = m.update(ctx, "rm "+name, func(tx Tx) error {
+	err = m.update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
 		if v, err = tx.WorkspaceTip(ctx, name); err != nil {
 			return m.elsewhere(ctx, name, err)
 		}
@@ -39,9 +41,9 @@ func (m *SessionManager) dismantle(ctx context.Context, workspace string, lose f
 	b, err := m.hold(ctx, workspace)
 	if err == nil && b != nil {
 		if err = b.close(ctx); err == nil {
-			remove := m.around.Workspaces.TearDown
+			remove := m.env.Workspaces.TearDown
 			if lose != nil {
-				remove = m.around.Workspaces.Discard
+				remove = m.env.Workspaces.Discard
 			}
 			err = remove(ctx, workspace)
 		}
@@ -59,7 +61,7 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 	if ctx.Err() != nil {
 		return why
 	}
-	i, err := m.around.Workspaces.Instance(ctx, workspace)
+	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if err != nil {
 		return errors.Join(why, err)
 	}
@@ -70,7 +72,7 @@ func (m *SessionManager) discard(ctx context.Context, workspace string, why erro
 	if lose == nil {
 		return fmt.Errorf("%w; the changes %s cannot be committed, so nothing was removed; --force discards them and keeps the existing versions", why, since)
 	}
-	if err := m.around.Workspaces.Discard(ctx, workspace); err != nil {
+	if err := m.env.Workspaces.Discard(ctx, workspace); err != nil {
 		return err
 	}
 	var names []string
@@ -116,7 +118,7 @@ func (e *NotLiveError) Error() string {
 // WorkspacePaths returns the directories of a live workspace's resources in the order of the
 // document, or the directory of one resource. It creates nothing.
 func (m *SessionManager) WorkspacePaths(ctx context.Context, workspace, resource string) ([]string, error) {
-	i, err := m.around.Workspaces.Instance(ctx, workspace)
+	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
 		if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil {
 			if _, e := m.store.Tip(ctx, workspace); e != nil {

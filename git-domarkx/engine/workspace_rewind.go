@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/domarkx/domarkx/gitstore"
+
 	"github.com/domarkx/domarkx"
 )
 
@@ -22,7 +24,7 @@ type Rewound struct {
 // the workspace's state of that time. The parents of the snapshot include the version before the
 // rewind and the restored one.
 func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error) {
-	author, committer, err := m.around.Identity(ctx)
+	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -42,7 +44,7 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 		defer b.close(ctx)
 	}
 	var done Rewound
-	err = m.update(ctx, "rewind "+r.String(), func(tx Tx) error {
+	err = m.update(ctx, "rewind "+r.String(), func(tx *gitstore.Tx) error {
 		done, err = m.rewind(ctx, tx, r, workspace, c)
 		return err
 	})
@@ -77,7 +79,7 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 	return done, nil
 }
 
-func (m *SessionManager) rewind(ctx context.Context, tx Tx, r Revision, workspace string, c change) (Rewound, error) {
+func (m *SessionManager) rewind(ctx context.Context, tx *gitstore.Tx, r Revision, workspace string, c change) (Rewound, error) {
 	before, err := tx.Tip(ctx, r.Name)
 	if err != nil {
 		return Rewound{}, err
@@ -147,7 +149,7 @@ type rewinding struct {
 
 // rewindWorkspace commits a version with the workspace's state at the target. It returns a zero
 // version if the workspace already has that state.
-func (m *SessionManager) rewindWorkspace(ctx context.Context, tx Tx, r rewinding, c change) (domarkx.Version, error) {
+func (m *SessionManager) rewindWorkspace(ctx context.Context, tx *gitstore.Tx, r rewinding, c change) (domarkx.Version, error) {
 	id, err := m.versionBehind(ctx, r)
 	if err != nil || id == "" {
 		return domarkx.Version{}, err

@@ -31,7 +31,7 @@ func (e *SetupError) Error() string {
 // succeeded.
 func (m *SessionManager) setupFile(workspace string) string {
 	sum := sha256.Sum256([]byte(workspace))
-	return filepath.Join(m.around.StateDir, "setup", hex.EncodeToString(sum[:16]))
+	return filepath.Join(m.env.StateDir, "setup", hex.EncodeToString(sum[:16]))
 }
 
 // prepare creates the first version of a workspace, with its resources as created, and then runs
@@ -113,10 +113,10 @@ func (b *bench) commitSetup(ctx context.Context) error {
 // spool copies r to an unnamed temporary file, so that it can be read more than once.
 func (m *SessionManager) spool(r io.ReadCloser) (*os.File, error) {
 	defer r.Close()
-	if err := os.MkdirAll(m.around.StateDir, 0o700); err != nil {
+	if err := os.MkdirAll(m.env.StateDir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(m.around.StateDir, "output-")
+	f, err := os.CreateTemp(m.env.StateDir, "output-")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -20,39 +19,41 @@ const (
 )
 
 // client returns a client that exchanges this repository's references with remotes.
-func (s sessionStore) client(progress io.Writer) *remote.Client {
-	return &remote.Client{Git: s.Git(), Refs: refdb.Open(s.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: acceptable, Progress: progress}
+func (m *SessionManager) client(progress io.Writer) *remote.Client {
+	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress}
 }
 
-func acceptable(ref string) error {
-	if name, ok := workspaceOf(ref); ok {
+func checkRefName(ref string) error {
+	if name, ok := workspaceOfRef(ref); ok {
 		return gitstore.CheckWorkspaceName(name)
 	}
-	return gitstore.CheckName(nameOf(ref))
+	return gitstore.CheckName(sessionOfRef(ref))
 }
 
-// nameOf returns the session of a shared reference.
-func nameOf(ref string) string { return strings.TrimPrefix(ref, gitstore.SessionRef("")) }
+// sessionOfRef returns the session of a shared reference.
+func sessionOfRef(ref string) string { return strings.TrimPrefix(ref, gitstore.SessionRef("")) }
 
-// workspaceOf returns the workspace of a shared reference, if it is the reference of one.
-func workspaceOf(ref string) (string, bool) { return strings.CutPrefix(ref, gitstore.WorkspaceRef("")) }
+// workspaceOfRef returns the workspace of a shared reference, if it is the reference of one.
+func workspaceOfRef(ref string) (string, bool) {
+	return strings.CutPrefix(ref, gitstore.WorkspaceRef(""))
+}
 
-// Fetch gets sessions and workspaces from a remote. It warns about references that this
+// fetchRefs gets sessions and workspaces from a remote. It warns about references that this
 // program does not accept.
-func (s sessionStore) Fetch(ctx context.Context, name string, r engine.FetchRequest) (result engine.Fetched, err error) {
-	from, err := remote.Find(ctx, s.Git(), name)
+func (m *SessionManager) fetchRefs(ctx context.Context, name string, r FetchRequest) (result Fetched, err error) {
+	from, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return result, err
 	}
-	client := s.client(r.Progress)
+	client := m.client(r.Progress)
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
-		return s.Verify(ctx, refs, r.Checks)
+		return m.store.Verify(ctx, refs, r.Checks)
 	}
 	client.Along = func(ref refdb.Ref) bool {
-		_, ok := workspaceOf(ref.Name)
-		return ok && s.HasVersion(ref.ID)
+		_, ok := workspaceOfRef(ref.Name)
+		return ok && m.store.HasVersion(ref.ID)
 	}
-	if result.Before, err = s.seen(client, from); err != nil {
+	if result.Before, err = m.seen(client, from); err != nil {
 		return result, err
 	}
 	var only []string
@@ -67,61 +68,61 @@ func (s sessionStore) Fetch(ctx context.Context, name string, r engine.FetchRequ
 		return result, err
 	}
 	for _, ignored := range fetched.Ignored {
-		s.warn(ignored)
+		m.warn(ignored)
 	}
-	result.After = tipsOf(fetched.Refs)
-	result.Rejected = engine.Rejected{Sessions: map[string]error{}, Workspaces: map[string]error{}}
+	result.After = tipsIn(fetched.Refs)
+	result.Rejected = Rejected{Sessions: map[string]error{}, Workspaces: map[string]error{}}
 	for ref, err := range fetched.Rejected {
-		if workspace, ok := workspaceOf(ref); ok {
+		if workspace, ok := workspaceOfRef(ref); ok {
 			result.Rejected.Workspaces[workspace] = err
 		} else {
-			result.Rejected.Sessions[nameOf(ref)] = err
+			result.Rejected.Sessions[sessionOfRef(ref)] = err
 		}
 	}
 	return result, nil
 }
 
 // Tracked returns the remote's tips as last seen.
-func (s sessionStore) Tracked(ctx context.Context, name string) (engine.Tips, error) {
-	in, err := remote.Find(ctx, s.Git(), name)
+func (m *SessionManager) Tracked(ctx context.Context, name string) (Tips, error) {
+	in, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
-		return engine.Tips{}, err
+		return Tips{}, err
 	}
-	return s.seen(s.client(nil), in)
+	return m.seen(m.client(nil), in)
 }
 
-func (s sessionStore) seen(client *remote.Client, in remote.Remote) (engine.Tips, error) {
+func (m *SessionManager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
 	refs, _, err := client.Seen(in) // Fetch has already reported the ignored references
-	return tipsOf(refs), err
+	return tipsIn(refs), err
 }
 
-func tipsOf(refs []refdb.Ref) engine.Tips {
-	tips := engine.Tips{Sessions: map[string]string{}, Workspaces: map[string]string{}}
+func tipsIn(refs []refdb.Ref) Tips {
+	tips := Tips{Sessions: map[string]string{}, Workspaces: map[string]string{}}
 	for _, ref := range refs {
-		note(tips, ref.Name, ref.ID)
+		setTip(tips, ref.Name, ref.ID)
 	}
 	return tips
 }
 
-// note sets the value for a shared reference in tips.
-func note(tips engine.Tips, ref, value string) {
-	if name, ok := workspaceOf(ref); ok {
+// setTip sets the value for a shared reference in tips.
+func setTip(tips Tips, ref, value string) {
+	if name, ok := workspaceOfRef(ref); ok {
 		tips.Workspaces[name] = value
 		return
 	}
-	tips.Sessions[nameOf(ref)] = value
+	tips.Sessions[sessionOfRef(ref)] = value
 }
 
-// Push updates tips on a remote, all or none. It returns a status for each.
-func (s sessionStore) Push(ctx context.Context, name string, tips engine.Tips, progress io.Writer) (engine.Tips, error) {
-	to, err := remote.Find(ctx, s.Git(), name)
+// pushRefs updates tips on a remote, all or none. It returns a status for each.
+func (m *SessionManager) pushRefs(ctx context.Context, name string, tips Tips, progress io.Writer) (Tips, error) {
+	to, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
-		return engine.Tips{}, err
+		return Tips{}, err
 	}
-	client := s.client(progress)
-	seen, err := s.seen(client, to)
+	client := m.client(progress)
+	seen, err := m.seen(client, to)
 	if err != nil {
-		return engine.Tips{}, err
+		return Tips{}, err
 	}
 	var changes []refdb.Change
 	for _, session := range slices.Sorted(maps.Keys(tips.Sessions)) {
@@ -131,16 +132,16 @@ func (s sessionStore) Push(ctx context.Context, name string, tips engine.Tips, p
 		changes = append(changes, refdb.Change{Ref: gitstore.WorkspaceRef(workspace), Old: seen.Workspaces[workspace], New: tips.Workspaces[workspace]})
 	}
 	results, err := client.Push(ctx, to, changes...)
-	told := tipsOf(nil)
+	statuses := tipsIn(nil)
 	for _, r := range results {
-		note(told, r.Ref, pushed(r))
+		setTip(statuses, r.Ref, pushStatus(r))
 	}
-	return told, err
+	return statuses, err
 }
 
-// pushed describes the result of pushing a session, with advice. The engine treats a
+// pushStatus describes the result of pushing a session, with advice. The engine treats a
 // status that starts with "rejected" as a failure.
-func pushed(r remote.Result) string {
+func pushStatus(r remote.Result) string {
 	switch r.Status {
 	case remote.Created:
 		return "new"
@@ -149,13 +150,13 @@ func pushed(r remote.Result) string {
 	case remote.Deleted:
 		return "removed there"
 	case remote.UpToDate:
-		return engine.UpToDate
+		return UpToDate
 	case remote.Stale:
 		return "rejected: the remote has changes that are not here; run git domarkx pull, then push again"
 	case remote.Lost:
 		return "rejected: the remote could not take it (" + r.Reason + "), perhaps as somebody else pushed at the same moment; run git domarkx pull, then push again"
 	case remote.NotTried:
-		return engine.Held
+		return Held
 	case remote.Unknown:
 		return "rejected: the connection ended before the remote answered; run git domarkx fetch to see what it has"
 	}

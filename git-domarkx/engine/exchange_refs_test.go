@@ -1,21 +1,20 @@
-package main
+package engine
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// TestPushed checks which results are failures, that is, have a status that starts with
+// TestPushStatus checks which results are failures, that is, have a status that starts with
 // "rejected": exactly those after which the remote does not have what was pushed.
-func TestPushed(t *testing.T) {
+func TestPushStatus(t *testing.T) {
 	for status, want := range map[remote.Status]string{
-		remote.Created: "new", remote.Updated: "updated", remote.Deleted: "removed there", remote.UpToDate: engine.UpToDate,
+		remote.Created: "new", remote.Updated: "updated", remote.Deleted: "removed there", remote.UpToDate: UpToDate,
 		remote.Stale: "rejected: ", remote.NotTried: "rejected: ", remote.Unknown: "rejected: ", remote.Refused: "rejected by the remote: hook declined",
 	} {
-		got := pushed(remote.Result{Status: status, Reason: "hook declined"})
+		got := pushStatus(remote.Result{Status: status, Reason: "hook declined"})
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, expected %q", status, got, want)
 		}

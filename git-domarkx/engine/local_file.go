@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"context"
@@ -15,10 +15,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A localState stores what this clone records about its sessions, in the file local.json
-// in the state directory. Unlike Git's configuration, the file is synced to disk.
-// localState implements [engine.LocalState].
-type localState struct{ git *gitcmd.Git }
+// A LocalFile is the [LocalState] in the file local.json in the state directory of a repository.
+// Unlike Git's configuration, the file is synced to disk.
+type LocalFile struct{ git *gitcmd.Git }
+
+// NewLocalFile returns the local state of a repository.
+func NewLocalFile(git *gitcmd.Git) LocalFile { return LocalFile{git} }
 
 // A localRecord is the content of local.json.
 type localRecord struct {
@@ -29,14 +31,14 @@ type localRecord struct {
 const maxLocalRecord = 64 << 20 // bytes
 
 // All returns the values of a key.
-func (s localState) All(ctx context.Context, key string) ([]string, error) {
+func (s LocalFile) All(ctx context.Context, key string) ([]string, error) {
 	r, _, err := s.read(ctx)
 	return r.Values[key], err
 }
 
 // Change replaces the values of a key. The first change copies the values that earlier
 // releases kept in Git's configuration; from then on those are ignored.
-func (s localState) Change(ctx context.Context, key string, change func(values []string) []string) error {
+func (s LocalFile) Change(ctx context.Context, key string, change func(values []string) []string) error {
 	dir := s.git.StateDir()
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return s.failed("changing", err)
@@ -67,11 +69,11 @@ func (s localState) Change(ctx context.Context, key string, change func(values [
 	return s.failed("changing", err)
 }
 
-func (s localState) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
+func (s LocalFile) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
 
 // read reads local.json, and reports whether it exists. If it does not, read returns the
 // values of earlier releases. An empty file has no values.
-func (s localState) read(ctx context.Context) (r localRecord, there bool, err error) {
+func (s LocalFile) read(ctx context.Context) (r localRecord, there bool, err error) {
 	data, err := os.ReadFile(s.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		r, err = s.former(ctx)
@@ -101,7 +103,7 @@ func (s localState) read(ctx context.Context) (r localRecord, there bool, err er
 
 // former returns the values that earlier releases kept in the repository's Git
 // configuration: domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
-func (s localState) former(ctx context.Context) (localRecord, error) {
+func (s LocalFile) former(ctx context.Context) (localRecord, error) {
 	r := localRecord{Format: 1, Values: map[string][]string{}}
 	config, err := s.git.Config(ctx)
 	if err != nil {
@@ -120,7 +122,7 @@ func (s localState) former(ctx context.Context) (localRecord, error) {
 	return r, nil
 }
 
-func (s localState) failed(doing string, err error) error {
+func (s LocalFile) failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

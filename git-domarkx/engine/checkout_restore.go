@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"context"
@@ -12,12 +12,10 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// restorer writes versions of resources to directories of this machine.
-type restorer struct{}
-
-// Restore creates a directory and writes a version into it. left describes the
-// entries that it could not write exactly.
-func (restorer) Restore(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
+// restoreVersion creates dir and writes a version of a resource below it, never through a symbolic
+// link. It omits devices and owners unless privileged is set and this user may create them. left
+// describes what it omitted.
+func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -68,8 +66,8 @@ func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (lef
 	return left, err
 }
 
-// Remove deletes a directory with all its contents.
-func (restorer) Remove(dir string) error {
+// removeRestored deletes a directory that restoreVersion has written to, whatever its permissions.
+func removeRestored(dir string) error {
 	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
