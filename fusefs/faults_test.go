@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 func TestKillLosesNoAcknowledgedSave(t *testing.T) {
@@ -92,7 +92,7 @@ func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
 		}
 		left := time.AfterFunc(time.Second, func() { f.Close() })
 		defer left.Stop()
-		if err := fusefs.Unmount(t.Context(), m.mnt); err != nil {
+		if err := mountpoint.Unmount(t.Context(), m.mnt); err != nil {
 			t.Errorf("%s was open: %v", name, err)
 		}
 		m.stop()
@@ -107,12 +107,12 @@ func TestABusyMountStaysWhole(t *testing.T) {
 		`cd /; exec 3<$M/README.md; read x`: "open file README.md",
 	} {
 		cmd := m.background(script)
-		var busy *fusefs.BusyError
+		var busy *mountpoint.BusyError
 		m.eventually("it is busy", func() bool {
-			users, err := fusefs.Busy(m.mnt)
+			users, err := mountpoint.Busy(m.mnt)
 			return err == nil && len(users) > 0 && strings.Contains(strings.Join(users[0].Uses, ","), use)
 		})
-		err := fusefs.Unmount(t.Context(), m.mnt)
+		err := mountpoint.Unmount(t.Context(), m.mnt)
 		if !errors.As(err, &busy) || len(busy.Users) != 1 || busy.Users[0].PID != cmd.Process.Pid || !strings.Contains(err.Error(), use) {
 			t.Errorf("unmount while %q: %v", script, err)
 		}
@@ -123,12 +123,12 @@ func TestABusyMountStaysWhole(t *testing.T) {
 		cmd.Wait()
 	}
 	m.save("sessions/s.md", "new\n")
-	if err := fusefs.Unmount(t.Context(), m.mnt); err != nil {
+	if err := mountpoint.Unmount(t.Context(), m.mnt); err != nil {
 		t.Fatal(err)
 	}
 	m.stop()
 	m.expect("s", doc, "new\n")
-	if err := fusefs.Unmount(t.Context(), m.mnt); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := mountpoint.Unmount(t.Context(), m.mnt); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("unmounting twice: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,29 +73,6 @@ func TestFirstComponents(t *testing.T) {
 			t.Errorf("below %q: %s, want %s", prefix, got, want)
 		}
 	}
-}
-
-func TestMountinfo(t *testing.T) {
-	const table = `23 28 0:22 / /proc rw,relatime shared:13 - proc proc rw
-99 28 0:55 / /a\040b\134c rw,nosuid - fuse.domarkx /repo\040x rw,user_id=0
-100 28 0:56 / /x rw - fuse.domarkx
-short
-101 28 0:57 /a\040b//deleted /y\999 rw shared:1 master:2 - ext4 none rw
-`
-	want := []fusefs.Mounted{
-		fusefs.NewMounted("/proc", "proc", "proc", "0:22"),
-		fusefs.NewMounted(`/a b\c`, "fuse.domarkx", "/repo x", "0:55"),
-		fusefs.NewMounted(`/y\999`, "ext4", "none", "0:57"),
-	}
-	if got := fusefs.ParseMountinfo([]byte(table)); !slices.Equal(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-func FuzzMountinfo(f *testing.F) {
-	f.Add([]byte("99 28 0:55 / /a\\040b rw - fuse.x src rw\n"))
-	f.Add([]byte(" - \n\\4"))
-	f.Fuzz(func(t *testing.T, table []byte) { fusefs.ParseMountinfo(table) })
 }
 
 func TestProcesses(t *testing.T) {

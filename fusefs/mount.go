@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
@@ -49,7 +51,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("mounting on %q: %w", o.Dir, err)
 	}
 	o.Dir = dir
-	if err := Recover(ctx, dir); err != nil {
+	if err := mountpoint.Recover(ctx, dir); err != nil {
 		return nil, err
 	}
 	if o.Beside != "" {
@@ -83,7 +85,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 			break
 		}
 		// The first mount after a dead one was removed may fail.
-		if try > 0 || Recover(ctx, dir) != nil {
+		if try > 0 || mountpoint.Recover(ctx, dir) != nil {
 			return nil, errors.Join(fmt.Errorf("mounting on %q: %w", dir, err), s.ended())
 		}
 	}
@@ -91,7 +93,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		return s, nil
 	}
 	if err := s.mountWorkspaces(); err != nil {
-		gone := Unmount(ctx, dir)
+		gone := mountpoint.Unmount(ctx, dir)
 		if errors.Is(gone, domarkx.ErrNotFound) { // it was unmounted meanwhile
 			return s, nil
 		}
@@ -155,7 +157,7 @@ func (s store) Markdown(ctx context.Context, id string) ([]byte, error) {
 	return s.documents.get(ctx, render{id, -1, Markdown})
 }
 
-// subtype follows "fuse." in the mount table, see [FileSystem].
+// subtype follows "fuse." in the mount table, see [mountpoint.FileSystem].
 const subtype = "domarkx"
 
 // sourceName returns the source that the mount table shows.
@@ -191,18 +193,23 @@ func serve(v *view) (*fuse.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return server, begin(server, v.Dir)
+	return server, begin(server)
 }
 
 // begin serves a mount in the background and waits until it is usable.
-func begin(server *fuse.Server, dir string) error {
+func begin(server *fuse.Server) error {
 	// Programs that are started meanwhile must not inherit the connection: it would
 	// outlive this process.
-	if err := keepConnections(); err != nil {
+	if err := mountpoint.KeepConnections(); err != nil {
 		return err
 	}
 	go server.Serve()
-	return usable(server, dir)
+	if runtime.GOOS == "darwin" {
+		return server.WaitMount()
+	}
+	// On Linux mount(2) has returned, and requests wait for the server to start. WaitMount
+	// would send one, which this process must not do, see serve.
+	return nil
 }
 
 // Dir returns the absolute path of the mounted directory.
@@ -221,7 +228,7 @@ func (s *Server) Wait() error {
 func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx) }
 
 // Unmount unmounts the directory and waits like [Server.Wait]. While the mount is in use
-// it returns a [*BusyError] and changes nothing.
+// it returns a [*mountpoint.BusyError] and changes nothing.
 func (s *Server) Unmount(ctx context.Context) error {
 	if err := s.TryUnmount(ctx); err != nil {
 		return err
@@ -229,11 +236,11 @@ func (s *Server) Unmount(ctx context.Context) error {
 	return s.Wait()
 }
 
-// TryUnmount unmounts the directory without waiting for saves, or returns a [*BusyError].
+// TryUnmount unmounts the directory without waiting for saves, or returns a [*mountpoint.BusyError].
 func (s *Server) TryUnmount(ctx context.Context) error {
 	// Without a request to the mount, which this process would have to answer.
-	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, workspacesName)) }
-	return unmountBoth(ctx, s.dir, innerOf)
+	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, mountpoint.Workspaces)) }
+	return mountpoint.UnmountBoth(ctx, s.dir, innerOf)
 }
 
 // end creates snapshots of all acknowledged saves, and closes the journal.

@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 
 	"github.com/domarkx/domarkx"
@@ -21,35 +20,17 @@ func unsupported() error {
 // Mount returns domarkx.ErrUnsupported on this system.
 func Mount(context.Context, Options) (*Server, error) { return nil, unsupported() }
 
-// Recover returns domarkx.ErrUnsupported on this system.
-func Recover(context.Context, string) error { return unsupported() }
-
-// Unmount is not possible on this system: domarkx.ErrUnsupported.
-func Unmount(context.Context, string) error { return unsupported() }
-
-// Resolve returns the absolute path of a directory.
-func Resolve(dir string) (string, error) { return filepath.Abs(dir) }
-
-// SourceOf finds no mount on this system.
-func SourceOf(string) (source string, ok bool) { return "", false }
-
-// Detach returns domarkx.ErrUnsupported on this system.
-func Detach(context.Context, string, string) error { return unsupported() }
-
-// Busy returns domarkx.ErrUnsupported on this system.
-func Busy(string) ([]User, error) { return nil, unsupported() }
-
-// Dir returns the folder that is mounted on.
+// Dir returns the mounted directory.
 func (*Server) Dir() string { return "" }
 
-// Wait waits until the folder is unmounted.
+// Wait waits until the directory is unmounted.
 func (*Server) Wait() error { return unsupported() }
 
 // Settle has nothing to do.
 func (*Server) Settle(context.Context) []string { return nil }
 
-// TryUnmount unmounts the folder.
+// TryUnmount unmounts the directory.
 func (*Server) TryUnmount(context.Context) error { return unsupported() }
 
-// Unmount unmounts the folder.
+// Unmount unmounts the directory.
 func (*Server) Unmount(context.Context) error { return unsupported() }

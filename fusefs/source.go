@@ -98,6 +98,3 @@ type Options struct {
 	Logger   *slog.Logger // nil logs nothing
 	Timing   Timing       // zero for the default
 }
-
-// FileSystem is the type of these mounts in the mount table.
-const FileSystem = "fuse.domarkx"

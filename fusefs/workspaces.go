@@ -16,10 +16,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
-
-const workspacesName = "workspaces"
 
 // patience is how long workspaces/ may lack its mount while the whole is being unmounted.
 const patience = 500 * time.Millisecond
@@ -42,10 +41,10 @@ func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.A
 // addWorkspaces adds workspaces/, a directory or a symbolic link.
 func (n *rootNode) addWorkspaces(add func(name string, child fs.InodeEmbedder, mode uint32, ino uint64)) {
 	if n.Beside != "" {
-		add(workspacesName, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK, number(workspacesName))
+		add(mountpoint.Workspaces, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK, number(mountpoint.Workspaces))
 		return
 	}
-	add(workspacesName, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(workspacesName))
+	add(mountpoint.Workspaces, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(mountpoint.Workspaces))
 }
 
 // workspaceOf returns the target of the symbolic link from a message to its workspace
@@ -64,18 +63,18 @@ func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info
 		return "", nil // not fetched: a shallow clone
 	}
 	up := strings.Repeat("../", strings.Count(session, "/")+3)
-	return up + workspacesName + "/" + path, err
+	return up + mountpoint.Workspaces + "/" + path, err
 }
 
 // workspacesDir returns the mount point of the workspaces, as in the mount table.
 func (s *Server) workspacesDir() string {
-	return cmp.Or(s.view.Beside, filepath.Join(s.real, workspacesName))
+	return cmp.Or(s.view.Beside, filepath.Join(s.real, mountpoint.Workspaces))
 }
 
 // prepareBeside creates a directory to mount on, and returns its path as in the mount
 // table.
 func prepareBeside(ctx context.Context, dir string) (string, error) {
-	if err := Recover(ctx, dir); err != nil {
+	if err := mountpoint.Recover(ctx, dir); err != nil {
 		return dir, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -135,7 +134,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 		return
 	case <-time.After(patience):
 	}
-	if err := unmountLazily(s.workspacesDir()); err != nil {
+	if err := mountpoint.UnmountLazily(s.workspacesDir()); err != nil {
 		s.view.log.Error("unmounting the workspaces", "dir", s.workspacesDir(), "err", err)
 	}
 	<-ended
@@ -144,7 +143,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	dir := s.workspacesDir()
 	// A mount whose connection was cut stays in the mount table.
-	if err := clearDead(dir); err != nil {
+	if err := mountpoint.ClearDead(dir); err != nil {
 		return nil, err
 	}
 	v := s.view
@@ -159,7 +158,7 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		// attributes would need one for each file.
 		DisableXAttrs:        true,
 		EnableSymlinkCaching: true,
-		DirectMount:          mountsDirectly(),
+		DirectMount:          mountpoint.MountsDirectly(),
 		MaxWrite:             1 << 20,
 		MaxReadAhead:         1 << 20,
 		MaxBackground:        64,
@@ -170,9 +169,9 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 		return nil, err
 	}
 	v.versions.Store(tree)
-	if err := begin(server, dir); err != nil {
+	if err := begin(server); err != nil {
 		return server, err
 	}
-	readAhead(dir, 512<<10)
+	mountpoint.ReadAhead(dir, 512<<10)
 	return server, nil
 }

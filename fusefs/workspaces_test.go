@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 // sorts has a file of each type.
@@ -314,9 +314,9 @@ func (m *mount) inner() []string {
 		m.Fatal(err)
 	}
 	var devices []string
-	for _, line := range fusefs.ParseMountinfo(data) {
-		if on := fusefs.MountedOn(line); on == m.path("workspaces") || on == filepath.Join(m.dir, "beside") {
-			devices = append(devices, fusefs.MountedDevice(line))
+	for _, line := range mountpoint.Parse(data) {
+		if on := line.Dir; on == m.path("workspaces") || on == filepath.Join(m.dir, "beside") {
+			devices = append(devices, line.Device)
 		}
 	}
 	return devices
@@ -337,7 +337,7 @@ func busyVersions(m *mount) {
 		if err := cmd.Start(); err != nil {
 			m.Fatal(err)
 		}
-		err := fusefs.Unmount(m.Context(), m.mnt)
+		err := mountpoint.Unmount(m.Context(), m.mnt)
 		if busy != "." && (err == nil || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) || !strings.Contains(err.Error(), busy[:8])) {
 			m.Errorf("unmounting what is used at %s: %v", busy, err)
 		}
@@ -357,7 +357,7 @@ func busyVersions(m *mount) {
 		if err != nil {
 			m.Fatal(err)
 		}
-		if err := fusefs.Unmount(m.Context(), m.mnt); err == nil {
+		if err := mountpoint.Unmount(m.Context(), m.mnt); err == nil {
 			m.Errorf("unmounted while this process has %s open", dir)
 		}
 		if got := m.read("workspaces/w/latest/fs/n"); got != "1" || len(m.inner()) != 1 {
@@ -365,7 +365,7 @@ func busyVersions(m *mount) {
 		}
 		unix.Close(fd)
 	}
-	if err := fusefs.Unmount(m.Context(), m.mnt); err != nil {
+	if err := mountpoint.Unmount(m.Context(), m.mnt); err != nil {
 		m.Error(err)
 	}
 	if len(m.inner()) != 0 {

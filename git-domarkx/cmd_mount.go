@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 type mountCmd struct {
@@ -94,7 +94,7 @@ func (c *mountCmd) Run(inv *invocation) error {
 // would hide its contents. It does not look into a directory on which sessions are
 // mounted, even by a dead server.
 func makeMountPoint(dir string) error {
-	if _, mounted := fusefs.SourceOf(dir); mounted {
+	if _, mounted := mountpoint.SourceOf(dir); mounted {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

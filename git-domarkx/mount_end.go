@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 // unmountDir returns the mount point to unmount: the directory the user named, else the
@@ -18,7 +18,7 @@ func (inv *invocation) unmountDir(named string) (string, error) {
 	if err != nil || named != "" {
 		return dir, err
 	}
-	if _, mounted := fusefs.SourceOf(dir); mounted {
+	if _, mounted := mountpoint.SourceOf(dir); mounted {
 		return dir, nil
 	}
 	mounts, err := inv.mounts()
@@ -48,8 +48,8 @@ func (inv *invocation) unmount(dir string) error {
 			return errNo
 		}
 	}
-	err := fusefs.Unmount(inv.ctx, dir)
-	var busy *fusefs.BusyError
+	err := mountpoint.Unmount(inv.ctx, dir)
+	var busy *mountpoint.BusyError
 	switch {
 	case errors.As(err, &busy):
 		printError(inv.err, err)
@@ -58,7 +58,7 @@ func (inv *invocation) unmount(dir string) error {
 		return err
 	}
 	// A dead mount may have a second, equally dead mount beside it.
-	if beside, err := inv.besideDir(dir); err == nil && beside != "" && fusefs.Recover(inv.ctx, beside) == nil {
+	if beside, err := inv.besideDir(dir); err == nil && beside != "" && mountpoint.Recover(inv.ctx, beside) == nil {
 		os.Remove(beside) // may not exist or not be ours
 	}
 	if !noted {
@@ -80,7 +80,7 @@ func (inv *invocation) forceUnmount(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := fusefs.Detach(inv.ctx, dir, beside); err != nil {
+	if err := mountpoint.Detach(inv.ctx, dir, beside); err != nil {
 		return err
 	}
 	if beside != "" {

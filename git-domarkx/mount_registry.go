@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -137,7 +137,7 @@ func (inv *invocation) noteOf(dir string) (string, error) {
 // registrationPath returns the path of the note about a mount on dir, in the repository
 // with the given common directory.
 func registrationPath(commonDir, dir string) (string, error) {
-	dir, err := fusefs.Resolve(dir)
+	dir, err := mountpoint.Resolve(dir)
 	if err != nil {
 		return "", err
 	}
@@ -230,7 +230,7 @@ func (inv *invocation) mounts() ([]mountState, error) {
 // mountAt returns the mount of sessions on a directory, of any repository, if its server
 // left a note.
 func mountAt(dir string) (mountState, bool) {
-	source, ok := fusefs.SourceOf(dir)
+	source, ok := mountpoint.SourceOf(dir)
 	if !ok || !filepath.IsAbs(source) {
 		return mountState{}, false
 	}
@@ -257,7 +257,7 @@ func readMount(path, commonDir string) (mountState, bool) {
 	if served(path) {
 		return m, true
 	}
-	source, mounted := fusefs.SourceOf(r.Dir)
+	source, mounted := mountpoint.SourceOf(r.Dir)
 	m.dead = mounted && source == commonDir
 	return m, m.dead
 }

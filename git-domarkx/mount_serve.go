@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -147,7 +148,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 
 func unmountHere(server *fusefs.Server) (string, error) {
 	err := server.TryUnmount(context.Background())
-	var busy *fusefs.BusyError
+	var busy *mountpoint.BusyError
 	if errors.As(err, &busy) {
 		return busy.Error(), nil
 	}

@@ -1,4 +1,4 @@
-package fusefs
+package mountpoint
 
 import (
 	"context"
@@ -24,12 +24,12 @@ func SourceOf(dir string) (source string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	all, err := mounts()
+	all, err := Mounts()
 	if err != nil {
 		return "", false
 	}
 	top, ok := topmost(all, dir)
-	return top.source, ok && top.kind == FileSystem
+	return top.Source, ok && top.Kind == FileSystem
 }
 
 // Detach unmounts a mount of sessions at once, even if it is in use, and the mount of its
@@ -45,18 +45,18 @@ func Detach(ctx context.Context, dir, beside string) error {
 			return fmt.Errorf("detaching %q: %w", beside, err)
 		}
 	}
-	all, err := mounts()
+	all, err := Mounts()
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, dir); !ok || top.kind != FileSystem {
+	if top, ok := topmost(all, dir); !ok || top.Kind != FileSystem {
 		return fmt.Errorf("detaching %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
 	}
 	var errs []error
-	inside := filepath.Join(dir, workspacesName)
+	inside := filepath.Join(dir, Workspaces)
 	for _, m := range all {
-		if m.kind == FileSystem && (m.dir == dir || m.dir == inside || m.dir == beside) {
-			abort(m.device)
+		if m.Kind == FileSystem && (m.Dir == dir || m.Dir == inside || m.Dir == beside) {
+			abort(m.Device)
 		}
 	}
 	// For root, the first call only ends the connection, so that the path to the inner mount
@@ -65,7 +65,7 @@ func Detach(ctx context.Context, dir, beside string) error {
 		unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
 	}
 	for _, at := range []string{beside, dir} {
-		if top, ok := topmost(all, at); !ok || top.kind != FileSystem {
+		if top, ok := topmost(all, at); !ok || top.Kind != FileSystem {
 			continue
 		}
 		if err := unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW); err == nil || err == unix.EINVAL {

@@ -1,4 +1,4 @@
-package fusefs
+package mountpoint
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
@@ -26,34 +25,31 @@ func Recover(_ context.Context, dir string) error {
 	return nil
 }
 
-// clearDead unmounts a mount from a directory after its connection was cut.
-func clearDead(dir string) error { return Recover(context.Background(), dir) }
+// ClearDead unmounts a mount from a directory after its connection was cut.
+func ClearDead(dir string) error { return Recover(context.Background(), dir) }
 
-// unmountLazily unmounts a living mount from a directory. Programs that use it get errors:
+// UnmountLazily unmounts a living mount from a directory. Programs that use it get errors:
 // macOS has no lazy unmount.
-func unmountLazily(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE) }
+func UnmountLazily(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE) }
 
-// mountsDirectly returns false: macOS has only one way of mounting.
-func mountsDirectly() bool { return false }
+// MountsDirectly returns false: macOS has only one way of mounting.
+func MountsDirectly() bool { return false }
 
-// keepConnections does nothing.
-func keepConnections() error { return nil }
-
-// usable waits until a mount answers.
-func usable(server *fuse.Server, _ string) error { return server.WaitMount() }
+// KeepConnections does nothing.
+func KeepConnections() error { return nil }
 
 // Unmount unmounts a directory with sessions. While the mount is in use it returns a
 // [*BusyError] and changes nothing.
 func Unmount(ctx context.Context, dir string) error {
-	return unmountBoth(ctx, dir, func(dir string) string {
-		if beside, err := os.Readlink(filepath.Join(dir, workspacesName)); err == nil {
+	return UnmountBoth(ctx, dir, func(dir string) string {
+		if beside, err := os.Readlink(filepath.Join(dir, Workspaces)); err == nil {
 			return beside
 		}
-		return filepath.Join(dir, workspacesName)
+		return filepath.Join(dir, Workspaces)
 	})
 }
 
-func unmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
+func UnmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
 	err := unix.Unmount(innerOf(dir), 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // the mount may have no workspaces
 		err = unix.Unmount(dir, 0)

@@ -1,4 +1,4 @@
-package fusefs
+package mountpoint
 
 import (
 	"context"
@@ -12,15 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx"
 )
-
-// usable does not wait: mount(2) has returned, and requests wait for the server to start.
-// The server must not send requests to itself, see serve.
-func usable(*fuse.Server, string) error { return nil }
 
 // Recover unmounts dead mounts of this package from a directory. It returns
 // domarkx.ErrExists for a living mount or one of another kind.
@@ -30,7 +25,7 @@ func Recover(ctx context.Context, dir string) error {
 		return fmt.Errorf("looking at %q: %w", dir, err)
 	}
 	for range 64 { // they stack
-		all, err := mounts()
+		all, err := Mounts()
 		if err != nil {
 			return err
 		}
@@ -39,10 +34,10 @@ func Recover(ctx context.Context, dir string) error {
 			return nil
 		}
 		if !dead(dir) {
-			return fmt.Errorf("%q: %w: %s is mounted there", dir, domarkx.ErrExists, top.kind)
+			return fmt.Errorf("%q: %w: %s is mounted there", dir, domarkx.ErrExists, top.Kind)
 		}
-		if top.kind != FileSystem {
-			return fmt.Errorf("%q: %w: a dead %s is mounted there, unmount it first", dir, domarkx.ErrExists, top.kind)
+		if top.Kind != FileSystem {
+			return fmt.Errorf("%q: %w: a dead %s is mounted there, unmount it first", dir, domarkx.ErrExists, top.Kind)
 		}
 		if err := detach(ctx, dir); err != nil {
 			return fmt.Errorf("removing a dead mount on %q: %w", dir, err)
@@ -51,38 +46,38 @@ func Recover(ctx context.Context, dir string) error {
 	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
 }
 
-// clearDead unmounts a mount of this package that has ended because its connection was
+// ClearDead unmounts a mount of this package that has ended because its connection was
 // cut. dir must be canonical. It may lie in a mount of this process, so another process
 // has to do it: a process that is killed while it waits for its own answer never ends, nor
 // do the users of the mount.
-func clearDead(dir string) error {
-	all, err := mounts()
+func ClearDead(dir string) error {
+	all, err := Mounts()
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, dir); !ok || top.kind != FileSystem {
+	if top, ok := topmost(all, dir); !ok || top.Kind != FileSystem {
 		return nil
 	}
-	if mountsDirectly() {
+	if MountsDirectly() {
 		return detach(context.Background(), dir)
 	}
 	return fusermount(context.Background(), "-u", "-z", "--", dir)
 }
 
-// unmountLazily detaches a living mount of this package from a directory. Programs that
+// UnmountLazily detaches a living mount of this package from a directory. Programs that
 // use it can continue; the mount ends when the last of them leaves.
-func unmountLazily(dir string) error { return clearDead(dir) }
+func UnmountLazily(dir string) error { return ClearDead(dir) }
 
-// mountsDirectly reports whether mounts inside our own are created with mount(2). That
+// MountsDirectly reports whether mounts inside our own are created with mount(2). That
 // sends requests to our own server, which must not be killed meanwhile, so fusermount is
 // preferred.
-func mountsDirectly() bool {
+func MountsDirectly() bool {
 	_, err := fusermountProgram()
 	return err != nil
 }
 
-// keepConnections sets close-on-exec on the connections of mounts.
-func keepConnections() error {
+// KeepConnections sets close-on-exec on the connections of mounts.
+func KeepConnections() error {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return fmt.Errorf("looking for the connections of mounts: %w", err)
@@ -109,7 +104,7 @@ func canonical(dir string) (string, error) {
 			return dir, nil // it does not exist
 		}
 		dir = filepath.Join(parent, filepath.Base(dir))
-		all, err := mounts()
+		all, err := Mounts()
 		if err != nil {
 			return dir, err
 		}
@@ -129,13 +124,13 @@ func canonical(dir string) (string, error) {
 }
 
 // topmost returns the topmost mount on a directory.
-func topmost(all []mounted, dir string) (mounted, bool) {
+func topmost(all []Mount, dir string) (Mount, bool) {
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].dir == dir {
+		if all[i].Dir == dir {
 			return all[i], true
 		}
 	}
-	return mounted{}, false
+	return Mount{}, false
 }
 
 // dead reports whether the process that served a mount has ended.
@@ -157,20 +152,20 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a directory with sessions, also one of another process. While the mount
 // is in use it returns a [*BusyError] and changes nothing. It returns domarkx.ErrNotFound
 // if no sessions are mounted there.
-func Unmount(ctx context.Context, dir string) error { return unmountBoth(ctx, dir, innerDir) }
+func Unmount(ctx context.Context, dir string) error { return UnmountBoth(ctx, dir, innerDir) }
 
-// unmountBoth unmounts the mount of the workspaces, then the directory itself.
-func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
+// UnmountBoth unmounts the mount of the workspaces, then the directory itself.
+func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
 	}
-	all, err := mounts()
+	all, err := Mounts()
 	if err != nil {
 		return err
 	}
 	top, ok := topmost(all, dir)
-	if !ok || top.kind != FileSystem {
+	if !ok || top.Kind != FileSystem {
 		return fmt.Errorf("unmounting %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
 	}
 	if dead(dir) {
@@ -210,7 +205,7 @@ func unmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 
 // innerDir returns the mount point of the workspaces of a mount.
 func innerDir(dir string) string {
-	inside := filepath.Join(dir, workspacesName)
+	inside := filepath.Join(dir, Workspaces)
 	if beside, err := os.Readlink(inside); err == nil {
 		if real, err := canonical(beside); err == nil {
 			return real
@@ -222,11 +217,11 @@ func innerDir(dir string) string {
 // unmountAll unmounts the inner mount, then the directory itself. It does neither if
 // either has users.
 func unmountAll(ctx context.Context, dir, inner string) error {
-	all, err := mounts()
+	all, err := Mounts()
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, inner); ok && top.kind == FileSystem {
+	if top, ok := topmost(all, inner); ok && top.Kind == FileSystem {
 		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
 		}
@@ -239,8 +234,8 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 
 // awaitInner waits until the server has restored the inner mount after a failed unmount.
 func awaitInner(ctx context.Context, inner string) {
-	for deadline := time.Now().Add(10 * patience); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if all, err := mounts(); err != nil {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		if all, err := Mounts(); err != nil {
 			return
 		} else if _, ok := topmost(all, inner); ok {
 			return
@@ -254,7 +249,7 @@ func usersOf(dir, inner string) ([]User, error) {
 	if _, inside := under(inner, dir); err != nil || inside {
 		return users, err
 	}
-	more, err := busy(inner, workspacesName)
+	more, err := busy(inner, Workspaces)
 	return append(users, more...), err
 }
 

@@ -1,4 +1,4 @@
-package fusefs
+package mountpoint
 
 import (
 	"bytes"
@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// A mounted is a line of the mount table.
-type mounted struct {
-	dir    string
-	kind   string // the type, with subtype: "fuse.domarkx"
-	source string
-	device string // "major:minor"
+// A Mount is a line of the mount table.
+type Mount struct {
+	Dir    string
+	Kind   string // the type, with subtype: "fuse.domarkx"
+	Source string
+	Device string // "major:minor"
 }
 
-// mounts reads the mount table.
-func mounts() ([]mounted, error) {
+// Mounts reads the mount table.
+func Mounts() ([]Mount, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("reading the mount table: %w", err)
 	}
-	return parseMountinfo(data), nil
+	return Parse(data), nil
 }
 
-// parseMountinfo parses /proc/PID/mountinfo (proc(5)). It skips malformed lines.
-func parseMountinfo(data []byte) []mounted {
-	var all []mounted
+// Parse parses /proc/PID/mountinfo (proc(5)). It skips malformed lines.
+func Parse(data []byte) []Mount {
+	var all []Mount
 	for line := range bytes.Lines(data) {
 		before, after, ok := strings.Cut(string(bytes.TrimRight(line, "\n")), " - ")
 		fields, rest := strings.Split(before, " "), strings.Split(after, " ")
 		if !ok || len(fields) < 6 || len(rest) < 2 {
 			continue
 		}
-		all = append(all, mounted{dir: unescape(fields[4]), kind: rest[0], source: unescape(rest[1]), device: fields[2]})
+		all = append(all, Mount{Dir: unescape(fields[4]), Kind: rest[0], Source: unescape(rest[1]), Device: fields[2]})
 	}
 	return all
 }

@@ -1,0 +1,4 @@
+package mountpoint
+
+// ReadAhead does nothing: macOS decides on its own.
+func ReadAhead(string, int) {}
