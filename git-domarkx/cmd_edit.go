@@ -36,10 +36,10 @@ func (c *editCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	desk := desk{inv: inv, name: c.Name}
-	edited, err := sessions.Edit(inv.ctx, c.Name, desk.edit)
+	file := editedFile{inv: inv, name: c.Name}
+	edited, err := sessions.Edit(inv.ctx, c.Name, file.edit)
 	var syntax *domarkx.SyntaxError
-	if err = desk.clear(err, errors.As(err, &syntax)); err != nil {
+	if err = file.clear(err, errors.As(err, &syntax)); err != nil {
 		return err
 	}
 	if !inv.opts.Quiet {

@@ -70,7 +70,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	desk, err := inv.desk()
+	terminals, err := inv.terminals()
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 			return sessions.Attachment(ctx, info.ID, digest)
 		}
 	}
-	rows, warnings, err := desk.Restore(inv.ctx, request)
+	rows, warnings, err := terminals.Restore(inv.ctx, request)
 	for _, warning := range warnings {
 		inv.warn(fmt.Errorf("warning: %w", warning))
 	}

@@ -68,11 +68,11 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	desk, err := inv.desk()
+	terminals, err := inv.terminals()
 	if err != nil {
 		return err
 	}
-	live, err := desk.Discover(inv.ctx)
+	live, err := terminals.Discover(inv.ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	snapshot, rows, err := desk.Snapshot(live, hostname, now)
+	snapshot, rows, err := terminals.Snapshot(live, hostname, now)
 	if errors.Is(err, agents.ErrNoAgents) {
 		printError(inv.err, err)
 		if c.JSON {
@@ -110,14 +110,14 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 		fmt.Fprintf(inv.err, "%d saved, as %s\n", len(rows), visible(name))
 	}
 	if c.Close {
-		c.closeAll(inv, desk, live)
+		c.closeAll(inv, terminals, live)
 	}
 	return nil
 }
 
-func (c *zeusSaveCmd) closeAll(inv *invocation, desk *agents.Desk, live agents.Live) {
+func (c *zeusSaveCmd) closeAll(inv *invocation, terminals *agents.Terminals, live agents.Live) {
 	for _, a := range live.Agents {
-		if err := desk.Close(inv.ctx, a); err != nil {
+		if err := terminals.Close(inv.ctx, a); err != nil {
 			inv.warn(fmt.Errorf("warning: %w", err))
 		}
 	}

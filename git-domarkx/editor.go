@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// A desk is a temporary file that the user changes in an editor. The file stays until
+// An editedFile is a temporary file that the user changes in an editor. The file stays until
 // clear removes it, so the text is not lost if a later step fails.
-type desk struct {
+type editedFile struct {
 	inv  *invocation
 	name string // of the session
 	path string // "" until the editor starts
@@ -21,7 +21,7 @@ type desk struct {
 // edit opens a text in the editor that Git would use and returns the changed text. The
 // file is named after the session and ends in .md, so that the editor recognises
 // Markdown.
-func (d *desk) edit(text []byte) ([]byte, error) {
+func (d *editedFile) edit(text []byte) ([]byte, error) {
 	inv, name := d.inv, d.name
 	git, err := inv.git()
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *desk) edit(text []byte) ([]byte, error) {
 
 // clear removes the file if its text is stored elsewhere or unchanged. Otherwise it keeps
 // the file and adds its path to the error.
-func (d *desk) clear(err error, kept bool) error {
+func (d *editedFile) clear(err error, kept bool) error {
 	switch {
 	case d.path == "":
 		return err
@@ -70,7 +70,7 @@ func (d *desk) clear(err error, kept bool) error {
 	return fmt.Errorf("%w; the text is in %q", err, d.path)
 }
 
-func (d *desk) untouched() bool {
+func (d *editedFile) untouched() bool {
 	now, err := os.ReadFile(d.path)
 	return err == nil && bytes.Equal(now, d.text)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestDesk(t *testing.T) {
+func TestEditedFile(t *testing.T) {
 	later := errors.New("the store is full")
 	for name, test := range map[string]struct {
 		editor  string
@@ -29,7 +29,7 @@ func TestDesk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			repository(t)
 			t.Setenv("GIT_EDITOR", test.editor)
-			d := &desk{inv: in(t, nil), name: "a/talk"}
+			d := &editedFile{inv: in(t, nil), name: "a/talk"}
 			got, err := d.edit([]byte("old"))
 			if string(got) != test.want {
 				t.Errorf("the editor gave %q, expected %q", got, test.want)

@@ -19,8 +19,8 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
-// A Desk is the place where a user's agents run: the tmux server and the kitty instances.
-type Desk struct {
+// Terminals is where a user's agents run: the tmux server and the kitty instances.
+type Terminals struct {
 	// Tmux holds the arguments that select the tmux server, such as -L and a name. Empty
 	// selects the user's default server.
 	Tmux []string
@@ -74,13 +74,13 @@ type Live struct {
 }
 
 // Discover finds the running agents.
-func (d *Desk) Discover(ctx context.Context) (Live, error) {
+func (t *Terminals) Discover(ctx context.Context) (Live, error) {
 	var live Live
 	var err error
-	if live.sessions, err = d.tmuxSessions(ctx); err != nil {
+	if live.sessions, err = t.tmuxSessions(ctx); err != nil {
 		return Live{}, err
 	}
-	if live.windows, live.Warnings, err = d.kittyWindows(ctx); err != nil {
+	if live.windows, live.Warnings, err = t.kittyWindows(ctx); err != nil {
 		return Live{}, err
 	}
 	live.Agents = append(kittyAgents(live.windows), tmuxAgents(live.sessions)...)
@@ -93,10 +93,10 @@ func (d *Desk) Discover(ctx context.Context) (Live, error) {
 			live.Agents = append(live.Agents, s.agent(zeus.Hoplite))
 		}
 	}
-	d.findWorkspaces(ctx, live.Agents)
+	t.findWorkspaces(ctx, live.Agents)
 	for i, a := range live.Agents {
 		if a.Kind != zeus.Hoplite {
-			live.Agents[i].Working = d.isWorking(ctx, a)
+			live.Agents[i].Working = t.isWorking(ctx, a)
 		}
 	}
 	return live, ctx.Err()
@@ -104,13 +104,13 @@ func (d *Desk) Discover(ctx context.Context) (Live, error) {
 
 // isWorking reports whether an agent's screen shows that it is busy: pi then shows a
 // spinner of dots at the start of a line.
-func (d *Desk) isWorking(ctx context.Context, a Agent) bool {
+func (t *Terminals) isWorking(ctx context.Context, a Agent) bool {
 	var screen string
 	var err error
 	if a.Kind == zeus.Kitty {
-		screen, err = d.kitty(ctx, a.window.address, "get-text", "--match", fmt.Sprintf("id:%d", a.window.id))
+		screen, err = t.kitty(ctx, a.window.address, "get-text", "--match", fmt.Sprintf("id:%d", a.window.id))
 	} else {
-		screen, err = d.tmux(ctx, "capture-pane", "-p", "-t", a.tmux.id+":")
+		screen, err = t.tmux(ctx, "capture-pane", "-p", "-t", a.tmux.id+":")
 	}
 	if err != nil {
 		return false
@@ -127,11 +127,11 @@ func (d *Desk) isWorking(ctx context.Context, a Agent) bool {
 }
 
 // Close ends an agent and closes its window or tmux session.
-func (d *Desk) Close(ctx context.Context, a Agent) error {
+func (t *Terminals) Close(ctx context.Context, a Agent) error {
 	if a.Kind == zeus.Kitty {
-		return d.closeWindow(ctx, a.window)
+		return t.closeWindow(ctx, a.window)
 	}
-	return d.killSession(ctx, a.tmux)
+	return t.killSession(ctx, a.tmux)
 }
 
 // maxWait is the timeout for a command of tmux, kitty or sway.

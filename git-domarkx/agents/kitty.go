@@ -55,7 +55,7 @@ type kittyList []struct {
 }
 
 // kitty sends a command to the kitty instance at an address.
-func (d *Desk) kitty(ctx context.Context, address string, args ...string) (string, error) {
+func (t *Terminals) kitty(ctx context.Context, address string, args ...string) (string, error) {
 	return output(ctx, "", "kitty", append([]string{"@", "--to", address}, args...)...)
 }
 
@@ -69,12 +69,12 @@ type kittyAddress struct {
 // kittyWindows returns the windows of agents. It skips sockets that dead instances left
 // behind, unless the user named them. An instance that does not answer is an error; if
 // its address was only found by the file name, it is a warning.
-func (d *Desk) kittyWindows(ctx context.Context) (windows []kittyWindow, warnings []error, err error) {
-	for _, at := range d.kittyAddresses() {
+func (t *Terminals) kittyWindows(ctx context.Context) (windows []kittyWindow, warnings []error, err error) {
+	for _, at := range t.kittyAddresses() {
 		if !at.chosen && !listens(at.address) {
 			continue
 		}
-		here, err := d.windowsAt(ctx, at.address)
+		here, err := t.windowsAt(ctx, at.address)
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
@@ -91,17 +91,17 @@ func (d *Desk) kittyWindows(ctx context.Context) (windows []kittyWindow, warning
 }
 
 // kittyAddresses returns the addresses where kitty instances may listen.
-func (d *Desk) kittyAddresses() []kittyAddress {
+func (t *Terminals) kittyAddresses() []kittyAddress {
 	var all []kittyAddress
 	add := func(a kittyAddress) {
 		if !slices.ContainsFunc(all, func(b kittyAddress) bool { return b.address == a.address }) {
 			all = append(all, a)
 		}
 	}
-	patterns := d.Kitty
+	patterns := t.Kitty
 	if patterns == nil {
 		patterns = []string{"unix:/tmp/kitty-*"}
-		if own := d.Getenv("KITTY_LISTEN_ON"); own != "" { // tmux may keep the address of an instance that has ended
+		if own := t.Getenv("KITTY_LISTEN_ON"); own != "" { // tmux may keep the address of an instance that has ended
 			add(kittyAddress{address: own})
 		}
 	}
@@ -136,8 +136,8 @@ func listens(address string) bool {
 	return true
 }
 
-func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, error) {
-	out, err := d.kitty(ctx, address, "ls")
+func (t *Terminals) windowsAt(ctx context.Context, address string) ([]kittyWindow, error) {
+	out, err := t.kitty(ctx, address, "ls")
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 	if json.Unmarshal([]byte(out), &list) != nil {
 		return nil, errors.New("kitty answers with something else than a list of windows") // do not wrap the parser's error, which could quote secrets
 	}
-	ids, names := d.windowNotes(windowIDs), d.windowNotes(windowNames)
+	ids, names := t.windowNotes(windowIDs), t.windowNotes(windowNames)
 	var found []kittyWindow
 	for _, around := range list {
 		for _, tab := range around.Tabs {
@@ -159,7 +159,7 @@ func (d *Desk) windowsAt(ctx context.Context, address string) ([]kittyWindow, er
 				}
 				w.Env.ID = cmp.Or(strings.TrimSpace(w.Env.ID), ids[key])
 				w.Env.Name = cmp.Or(names[key], w.Env.Name)
-				if path := d.expand(sessionIn(w.Cmdline)); !isFile(d.expand(w.Env.Path)) && isFile(path) {
+				if path := t.expand(sessionIn(w.Cmdline)); !isFile(t.expand(w.Env.Path)) && isFile(path) {
 					w.Env.Path = path
 				}
 				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, folder: strings.TrimSpace(w.CWD), title: w.Title,
@@ -194,13 +194,13 @@ func kittyAgents(windows []kittyWindow) []Agent {
 }
 
 // closeWindow closes a window and waits until it has disappeared.
-func (d *Desk) closeWindow(ctx context.Context, w kittyWindow) error {
+func (t *Terminals) closeWindow(ctx context.Context, w kittyWindow) error {
 	match := "id:" + strconv.FormatInt(w.id, 10)
-	if _, err := d.kitty(ctx, w.address, "close-window", "--match", match); err != nil {
+	if _, err := t.kitty(ctx, w.address, "close-window", "--match", match); err != nil {
 		return fmt.Errorf("closing the kitty window of %q: %w", w.env.Name, err)
 	}
 	gone := func() bool {
-		left, err := d.windowsAt(ctx, w.address) // kitty ends with its last window
+		left, err := t.windowsAt(ctx, w.address) // kitty ends with its last window
 		return err != nil || !slices.ContainsFunc(left, func(v kittyWindow) bool { return v.id == w.id })
 	}
 	if !eventually(ctx, maxWait, gone) {

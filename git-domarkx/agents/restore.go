@@ -46,7 +46,7 @@ func (e *ConflictError) Error() string {
 
 // A restoring is the state of a running Restore.
 type restoring struct {
-	*Desk
+	*Terminals
 	RestoreRequest
 	live     Live
 	ids      map[string]bool // of running agents
@@ -61,12 +61,12 @@ type restoring struct {
 // [IfRunningError], it returns a [*ConflictError] before it starts anything if an agent
 // already runs. An error about one entry is in that entry's row. Warnings are about
 // incomplete steps that did not prevent a restore.
-func (d *Desk) Restore(ctx context.Context, request RestoreRequest) (rows []Row, warnings []error, err error) {
-	live, err := d.Discover(ctx)
+func (t *Terminals) Restore(ctx context.Context, request RestoreRequest) (rows []Row, warnings []error, err error) {
+	live, err := t.Discover(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &restoring{Desk: d, RestoreRequest: request, live: live, ids: map[string]bool{}, names: map[string]bool{}, replaced: map[string]bool{},
+	r := &restoring{Terminals: t, RestoreRequest: request, live: live, ids: map[string]bool{}, names: map[string]bool{}, replaced: map[string]bool{},
 		warnings: live.Warnings}
 	for _, w := range live.windows {
 		r.ids[strings.TrimSpace(w.env.ID)] = true

@@ -27,14 +27,14 @@ const (
 // kittySession returns the session file of an agent in kitty: the one that it noted, else
 // the one that it was started with, if that exists, else the newest of its working
 // directory.
-func (d *Desk) kittySession(a Agent) (path, source string) {
-	if path := d.noted(a.ID); path != "" {
+func (t *Terminals) kittySession(a Agent) (path, source string) {
+	if path := t.noted(a.ID); path != "" {
 		return path, sourceRuntime
 	}
-	if path := d.expand(a.path); isFile(path) {
+	if path := t.expand(a.path); isFile(path) {
 		return path, sourceEnv
 	}
-	if path := d.newestIn(a.Folder); path != "" {
+	if path := t.newestIn(a.Folder); path != "" {
 		return path, sourceFolder
 	}
 	return "", ""
@@ -52,11 +52,11 @@ func stygianSession(a Agent) (path, source string) {
 	return "", ""
 }
 
-func (d *Desk) hopliteSession(a Agent) (path, source string) {
+func (t *Terminals) hopliteSession(a Agent) (path, source string) {
 	if isFile(a.path) {
 		return a.path, sourceOption
 	}
-	if path := d.noted(a.ID); path != "" {
+	if path := t.noted(a.ID); path != "" {
 		return path, sourceRuntime
 	}
 	if path := inCommand(a.command); isFile(path) {
@@ -76,10 +76,10 @@ func inCommand(command string) string {
 
 // expand expands a leading ~/ and returns an absolute path. It returns "" for other
 // relative paths.
-func (d *Desk) expand(path string) string {
+func (t *Terminals) expand(path string) string {
 	path = strings.TrimSpace(path)
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(d.Getenv("HOME"), rest)
+		path = filepath.Join(t.Getenv("HOME"), rest)
 	}
 	if !filepath.IsAbs(path) {
 		return ""
@@ -94,11 +94,11 @@ var agentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 // noted returns the session file that an agent noted. It returns "" if the file does not
 // exist or the note is too old.
-func (d *Desk) noted(id string) string {
+func (t *Terminals) noted(id string) string {
 	if !agentID().MatchString(id) {
 		return ""
 	}
-	for _, dir := range d.noteDirs() {
+	for _, dir := range t.noteDirs() {
 		data, err := os.ReadFile(filepath.Join(dir, id+".json"))
 		var note struct{ AgentID, SessionPath, UpdatedAt string }
 		if err != nil || json.Unmarshal(data, &note) != nil {
@@ -108,29 +108,29 @@ func (d *Desk) noted(id string) string {
 			continue
 		}
 		updated, ok := format.ParseTime(strings.TrimSpace(note.UpdatedAt))
-		if !ok || d.Now().Sub(updated) > d.noteAge() {
+		if !ok || t.Now().Sub(updated) > t.noteAge() {
 			continue
 		}
-		if path := d.expand(note.SessionPath); isFile(path) {
+		if path := t.expand(note.SessionPath); isFile(path) {
 			return path
 		}
 	}
 	return ""
 }
 
-func (d *Desk) noteDirs() []string {
-	if dir := d.expand(d.Getenv("ZEUS_SESSION_MAP_DIR")); dir != "" {
+func (t *Terminals) noteDirs() []string {
+	if dir := t.expand(t.Getenv("ZEUS_SESSION_MAP_DIR")); dir != "" {
 		return []string{dir}
 	}
 	var dirs []string
-	for _, state := range d.StateDirs {
+	for _, state := range t.StateDirs {
 		dirs = append(dirs, filepath.Join(state, "session-map"))
 	}
 	return dirs
 }
 
-func (d *Desk) noteAge() time.Duration {
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(d.Getenv("ZEUS_SESSION_MAP_MAX_AGE_S")), 64)
+func (t *Terminals) noteAge() time.Duration {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(t.Getenv("ZEUS_SESSION_MAP_MAX_AGE_S")), 64)
 	if err != nil || seconds <= 0 || seconds > 1e9 {
 		return maxNoteAge
 	}
@@ -139,12 +139,12 @@ func (d *Desk) noteAge() time.Duration {
 
 // newestIn returns pi's newest session file for a working directory, or "" if there are
 // none. The names of session files start with the time.
-func (d *Desk) newestIn(folder string) string {
+func (t *Terminals) newestIn(folder string) string {
 	if folder == "" {
 		return ""
 	}
 	name := "--" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimLeft(folder, "/")) + "--"
-	dir := filepath.Join(d.Getenv("HOME"), ".pi", "agent", "sessions", name)
+	dir := filepath.Join(t.Getenv("HOME"), ".pi", "agent", "sessions", name)
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return ""

@@ -39,7 +39,7 @@ var ErrNoAgents = errors.New("no agents of Zeus are live in tmux or kitty, so th
 // agent. The snapshot contains all agents or none: if an agent could not be restored
 // from the available information, its row is Failed, the others are Skipped, and
 // snapshot is nil.
-func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
+func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
 	if len(live.Agents) == 0 {
 		return nil, nil, ErrNoAgents
 	}
@@ -47,7 +47,7 @@ func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []b
 	var working []string
 	refused := false
 	for _, a := range live.Agents {
-		entry, err := d.entry(a, live.Agents)
+		entry, err := t.entry(a, live.Agents)
 		row := Row{ID: a.ID, Kind: a.Kind, Status: Saved, Detail: zeus.Text(entry, "session_path")}
 		if err != nil {
 			refused = true
@@ -82,7 +82,7 @@ func (d *Desk) Snapshot(live Live, hostname string, now time.Time) (snapshot []b
 }
 
 // entry returns the snapshot entry of an agent, or an error if it could not be restored.
-func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
+func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	if a.ID == "" {
 		return domarkx.Value{}, fmt.Errorf("%s has no agent id", a.Name)
 	}
@@ -90,7 +90,7 @@ func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	var path, source string
 	switch a.Kind {
 	case zeus.Kitty:
-		path, source = d.kittySession(a)
+		path, source = t.kittySession(a)
 		if n := sharing(a, all); source == sourceFolder && n > 1 {
 			return domarkx.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Folder, n)
 		}
@@ -99,7 +99,7 @@ func (d *Desk) entry(a Agent, all []Agent) (domarkx.Value, error) {
 		path, source = stygianSession(a)
 		members = append(members, "tmux_session", a.tmux.name)
 	case zeus.Hoplite:
-		path, source = d.hopliteSession(a)
+		path, source = t.hopliteSession(a)
 		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.owner, "phalanx_id", a.phalanx)
 	}
 	if path == "" {

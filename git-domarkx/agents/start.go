@@ -17,8 +17,8 @@ import (
 // does, so that the user's PATH applies. The shell's command text is the user's own
 // setting; the session path comes from an untrusted document, so the text refers to it as
 // a variable.
-func (d *Desk) shell() []string {
-	text := "exec " + d.Agent + ` --session "$ZEUS_SESSION_PATH"`
+func (t *Terminals) shell() []string {
+	text := "exec " + t.Agent + ` --session "$ZEUS_SESSION_PATH"`
 	if path, err := exec.LookPath("zsh"); err == nil {
 		return []string{path, "-ilc", text}
 	}
@@ -30,7 +30,7 @@ const settle = 2 * time.Second
 
 // startInKitty starts an agent in a new kitty instance that outlives this program. The
 // returned function waits until it is known whether the start succeeded.
-func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string) (wait func() (warning, err error), err error) {
+func (t *Terminals) startInKitty(ctx context.Context, e Entry, path, workspace string) (wait func() (warning, err error), err error) {
 	program, err := exec.LookPath("kitty")
 	if err != nil {
 		return nil, fmt.Errorf("kitty: %w", errNotInstalled)
@@ -40,7 +40,7 @@ func (d *Desk) startInKitty(ctx context.Context, e Entry, path, workspace string
 		return nil, err
 	}
 	os.Remove(said.Name()) // the file exists as long as kitty has it open
-	cmd := exec.Command(program, append([]string{"--directory", ".", "--hold"}, d.shell()...)...)
+	cmd := exec.Command(program, append([]string{"--directory", ".", "--hold"}, t.shell()...)...)
 	cmd.Dir = e.Folder
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "ZEUS_PARENT_ID=") || strings.HasPrefix(v, "ZEUS_PHALANX_ID=")

@@ -48,8 +48,8 @@ func expandHome(getenv func(string) string, path string) string {
 
 // windowNotes returns the notes about kitty's windows from a file of Zeus's state, by
 // [windowKey]. It returns none if the file cannot be read.
-func (d *Desk) windowNotes(file string) map[string]string {
-	for _, dir := range d.StateDirs {
+func (t *Terminals) windowNotes(file string) map[string]string {
+	for _, dir := range t.StateDirs {
 		var all map[string]any
 		data, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil || json.Unmarshal(data, &all) != nil {

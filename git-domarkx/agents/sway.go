@@ -62,7 +62,7 @@ func swayWindows(ctx context.Context) ([]placed, error) {
 
 // findWorkspaces sets the sway workspace of each agent with a window. Without sway it
 // does nothing.
-func (d *Desk) findWorkspaces(ctx context.Context, agents []Agent) {
+func (t *Terminals) findWorkspaces(ctx context.Context, agents []Agent) {
 	if !slices.ContainsFunc(agents, func(a Agent) bool { return a.Kind == zeus.Kitty }) {
 		return
 	}

@@ -38,19 +38,19 @@ var sessionFields = []string{"session_id", "session_name", "session_created", "@
 var paneFields = []string{"session_id", "window_index", "pane_index", "pane_start_command", "pane_current_path"}
 
 // tmux runs a tmux command. Data in arguments must be escaped with [plainArgument].
-func (d *Desk) tmux(ctx context.Context, args ...string) (string, error) {
-	return d.tmuxIn(ctx, "", args...)
+func (t *Terminals) tmux(ctx context.Context, args ...string) (string, error) {
+	return t.tmuxIn(ctx, "", args...)
 }
 
 // tmuxIn runs tmux in a directory, in which a new session also starts. tmux's own option
 // for the directory expands formats, which can run commands.
-func (d *Desk) tmuxIn(ctx context.Context, folder string, args ...string) (string, error) {
-	return output(ctx, folder, "tmux", append(append([]string{"-u"}, d.Tmux...), args...)...)
+func (t *Terminals) tmuxIn(ctx context.Context, folder string, args ...string) (string, error) {
+	return output(ctx, folder, "tmux", append(append([]string{"-u"}, t.Tmux...), args...)...)
 }
 
 // tmuxSessions returns all sessions, sorted by name. It returns none if no server runs.
-func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
-	rows, err := d.tmuxList(ctx, sessionFields, "list-sessions")
+func (t *Terminals) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
+	rows, err := t.tmuxList(ctx, sessionFields, "list-sessions")
 	if isNoServer(err) {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 			owner: strings.TrimSpace(row[8]), phalanx: strings.TrimSpace(row[9])}
 		sessions = append(sessions, s)
 	}
-	panes, err := d.tmuxList(ctx, paneFields, "list-panes", "-a")
+	panes, err := t.tmuxList(ctx, paneFields, "list-panes", "-a")
 	if err != nil && !isNoServer(err) {
 		return nil, fmt.Errorf("listing the panes of tmux: %w", err)
 	}
@@ -86,7 +86,7 @@ func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 	}
 	for i, s := range sessions {
 		if s.agentID == "" && (s.isHoplite() || s.isStygian()) {
-			sessions[i].inherited = d.inheritedID(ctx, s)
+			sessions[i].inherited = t.inheritedID(ctx, s)
 		}
 	}
 	slices.SortStableFunc(sessions, func(a, b tmuxSession) int { return cmp.Compare(a.name, b.name) })
@@ -96,13 +96,13 @@ func (d *Desk) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 // tmuxList runs a tmux command that lists objects, and returns the fields of each. A
 // value can contain any character, even a line end, so a random separator divides the
 // fields.
-func (d *Desk) tmuxList(ctx context.Context, fields []string, command ...string) ([][]string, error) {
+func (t *Terminals) tmuxList(ctx context.Context, fields []string, command ...string) ([][]string, error) {
 	word := "|" + rand.Text() + "|"
 	var b strings.Builder
 	for _, field := range fields {
 		b.WriteString("#{" + field + "}" + word)
 	}
-	out, err := d.tmux(ctx, append(command, "-F", b.String())...)
+	out, err := t.tmux(ctx, append(command, "-F", b.String())...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func isEndingServer(err error) bool {
 }
 
 // inheritedID returns the agent id in a session's environment.
-func (d *Desk) inheritedID(ctx context.Context, s tmuxSession) string {
-	out, err := d.tmux(ctx, "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
+func (t *Terminals) inheritedID(ctx context.Context, s tmuxSession) string {
+	out, err := t.tmux(ctx, "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
 	if err != nil {
 		return ""
 	}
@@ -202,8 +202,8 @@ func (s tmuxSession) agent(kind string) Agent {
 }
 
 // killSession ends exactly this session.
-func (d *Desk) killSession(ctx context.Context, s tmuxSession) error {
-	if _, err := d.tmux(ctx, "kill-session", "-t", s.id); err != nil {
+func (t *Terminals) killSession(ctx context.Context, s tmuxSession) error {
+	if _, err := t.tmux(ctx, "kill-session", "-t", s.id); err != nil {
 		return fmt.Errorf("closing the tmux session %q: %w", s.name, err)
 	}
 	return nil
@@ -235,7 +235,7 @@ var unescapeName = strings.NewReplacer(`\\`, `\`, `\$`, `$`)
 // startInTmux starts an agent in a tmux session of its own. It sets the options before
 // tmux can notice that the agent ended, so that they exist even if it ends at once. If
 // tmux cannot find the session by its name, it gets that name last.
-func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
+func (t *Terminals) startInTmux(ctx context.Context, e Entry, path string) error {
 	env := []string{"env", "-u", "ZEUS_PARENT_ID", "-u", "ZEUS_PHALANX_ID"}
 	for _, variable := range e.environment(path) {
 		env = append(env, plainArgument(variable))
@@ -246,7 +246,7 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 		first = "git-domarkx-" + rand.Text()
 	}
 	args := append([]string{"new-session", "-d", "-P", "-F", "#{session_id}", "-s", plainArgument(plainFormat(first)), "--"}, env...)
-	for _, word := range d.shell() {
+	for _, word := range t.shell() {
 		args = append(args, plainArgument(word))
 	}
 	options := [][2]string{{"@zeus_agent", e.ID}, {"@zeus_role", e.Role}, {"@zeus_name", e.Name}, {"@zeus_session_path", path}}
@@ -264,19 +264,19 @@ func (d *Desk) startInTmux(ctx context.Context, e Entry, path string) error {
 	var out string
 	var err error
 	eventually(ctx, maxWait, func() bool {
-		out, err = d.tmuxIn(ctx, e.Folder, args...)
+		out, err = t.tmuxIn(ctx, e.Folder, args...)
 		return !isEndingServer(err)
 	})
 	id := strings.TrimSpace(out)
 	if err == nil {
-		got, gone := d.tmux(ctx, "display-message", "-p", "-t", id+":", "#{session_name}")
+		got, gone := t.tmux(ctx, "display-message", "-p", "-t", id+":", "#{session_name}")
 		if got = strings.TrimSuffix(got, "\n"); gone != nil || got == e.Session {
 			return nil
 		}
 		err = fmt.Errorf("tmux calls a session %q that is to be called %q", got, e.Session)
 	}
 	if id != "" {
-		d.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
+		t.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
 	}
 	return err
 }

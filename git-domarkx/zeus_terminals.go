@@ -10,32 +10,32 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// desk returns access to the agents of Zeus, according to the user's configuration.
-func (inv *invocation) desk() (*agents.Desk, error) {
+// terminals returns access to the agents of Zeus, according to the user's configuration.
+func (inv *invocation) terminals() (*agents.Terminals, error) {
 	git, err := inv.git()
 	if err != nil {
 		return nil, err
 	}
 	home := inv.getenv("HOME")
-	d := &agents.Desk{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
-	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(d.StateDirs, dir) {
-		d.StateDirs = append(d.StateDirs, dir)
+	t := &agents.Terminals{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
+	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(t.StateDirs, dir) {
+		t.StateDirs = append(t.StateDirs, dir)
 	}
 	config, err := git.Config(inv.ctx)
 	if err != nil {
 		return nil, err
 	}
-	d.Kitty = config.GetAll("domarkx.zeus.kitty")
+	t.Kitty = config.GetAll("domarkx.zeus.kitty")
 	if agent, ok := inv.config("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
-		d.Agent = agent
+		t.Agent = agent
 	}
 	switch server, _ := inv.config("domarkx.zeus.tmux"); {
 	case strings.Contains(server, "/"):
-		d.Tmux = []string{"-S", server}
+		t.Tmux = []string{"-S", server}
 	case server != "":
-		d.Tmux = []string{"-L", server}
+		t.Tmux = []string{"-L", server}
 	}
-	return d, nil
+	return t, nil
 }
 
 // zeusStateDir returns the directory of Zeus's state.
