@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // attachmentsName is the folder of a snapshot that holds its attachments: each in a
@@ -21,7 +22,7 @@ const attachmentsName = "attachments"
 
 // StoreAttachment stores the whole of an output that is too long for its message,
 // and returns what [domarkx.Commit] takes, and its SHA-256. At most
-// [odb.LargeThreshold] bytes of it are held in memory.
+// [chunked.Threshold] bytes of it are held in memory.
 func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Blob{}, "", err
@@ -29,11 +30,11 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 	sum := sha256.New()
 	r = io.TeeReader(contextReader{ctx, r}, sum)
 	var head bytes.Buffer
-	if _, err := io.CopyN(&head, r, odb.LargeThreshold+1); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(&head, r, chunked.Threshold+1); err != nil && !errors.Is(err, io.EOF) {
 		return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 	}
 	var blob domarkx.Blob
-	if head.Len() <= odb.LargeThreshold && !odb.IsPointer(head.Bytes()) {
+	if head.Len() <= chunked.Threshold && !chunked.IsPointer(head.Bytes()) {
 		id, err := tx.addAttachment(head.Bytes())
 		if err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
@@ -198,7 +199,7 @@ func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if err != nil {
 		return nil, err
 	}
-	if large, ok := content.(*odb.Large); ok {
+	if large, ok := content.(*chunked.Content); ok {
 		return large, nil
 	}
 	defer content.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // A builder writes the objects of a running update.
@@ -65,7 +66,7 @@ func (b *builder) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if len(blob.Data) > odb.LargeThreshold || odb.IsPointer(blob.Data) {
+	if len(blob.Data) > chunked.Threshold || chunked.IsPointer(blob.Data) {
 		large, err := b.large(bytes.NewReader(blob.Data))
 		if err == nil {
 			blob.ID, blob.Chunks = large.ID, large.Chunks
@@ -81,7 +82,7 @@ func (b *builder) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]
 
 // large stores content in chunks.
 func (b *builder) large(content io.Reader) (domarkx.Blob, error) {
-	pointer, chunks, _, err := b.batch.AddLarge(content)
+	pointer, chunks, _, err := chunked.Add(b.batch, content)
 	return domarkx.Blob{ID: pointer.String(), Chunks: chunks.String()}, err
 }
 

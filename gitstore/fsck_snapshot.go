@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // rootNames are the entries that the root of a snapshot can have.
@@ -178,8 +179,8 @@ func (c *checker) plain(b domarkx.Blob) error {
 		return err
 	}
 	_, size, err := c.db.Size(id)
-	if err == nil && size > odb.LargeThreshold {
-		err = fmt.Errorf("blob %s: %w: %d bytes in one piece, expected at most %d", id, domarkx.ErrCorrupt, size, odb.LargeThreshold)
+	if err == nil && size > chunked.Threshold {
+		err = fmt.Errorf("blob %s: %w: %d bytes in one piece, expected at most %d", id, domarkx.ErrCorrupt, size, chunked.Threshold)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // A reader reads objects: those of the repository and, within an update, those
@@ -140,5 +141,5 @@ func (r reader) open(b domarkx.Blob) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return r.db.OpenLarge(id, chunks)
+	return chunked.Open(r.db, id, chunks)
 }

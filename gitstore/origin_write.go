@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // segmentSize is the number of bytes from which on a segment of a foreign original
@@ -199,7 +200,7 @@ func (r *segmentReader) next() (segment []byte, whole bool, err error) {
 			continue
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
-		case len(segment) > odb.LargeThreshold:
+		case len(segment) > chunked.Threshold:
 			return segment, false, nil
 		}
 	}

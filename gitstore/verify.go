@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
@@ -105,7 +106,7 @@ func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 	if err != nil {
 		return err
 	}
-	if kind != odb.Commit || size > odb.LargeThreshold {
+	if kind != odb.Commit || size > chunked.Threshold {
 		return fmt.Errorf("commit %s: %w: a %s of %d bytes", id, domarkx.ErrCorrupt, kind, size)
 	}
 	c, err := v.c.commit(id)
@@ -257,11 +258,11 @@ func (c *checker) checkNewContent(f *domarkx.File) error {
 		return c.checkContent(f.ID)
 	}
 	_, size, err := c.db.Size(object)
-	if err != nil || size > odb.MaxPointer {
+	if err != nil || size > chunked.MaxPointer {
 		return err // Git has compared it with its id
 	}
 	data, err := c.blob(object)
-	if err == nil && odb.IsPointer(data) {
+	if err == nil && chunked.IsPointer(data) {
 		err = fmt.Errorf("blob %s: %w: it is a pointer without its content", object, domarkx.ErrCorrupt)
 	}
 	return err

@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 const (
 	manifestName   = "workspace.json"
 	manifestFormat = "1"
 
-	maxManifest   = odb.LargeThreshold // bytes
-	maxResourceID = 100                // bytes
+	maxManifest   = chunked.Threshold // bytes
+	maxResourceID = 100               // bytes
 )
 
 // encodeManifest writes what a version says of its resources.

@@ -162,22 +162,6 @@ func BenchmarkWriteTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkWriteLarge cuts and stores 200 MiB.
-func BenchmarkWriteLarge(b *testing.B) {
-	data := noise(3, 200<<20)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		b.StopTimer()
-		d := open(b, bare(b))
-		b.StartTimer()
-		batch := d.Begin()
-		_, _, _, err := batch.AddLarge(bytes.NewReader(data))
-		must(b, err)
-		must(b, batch.Sync())
-		must(b, batch.Settle())
-	}
-}
-
 // BenchmarkOpen opens a database and reads one loose object.
 func BenchmarkOpen(b *testing.B) {
 	dir := bare(b)

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
 // BlobInto reads a blob of the size of dst, content of a file or a chunk of it. Behind
@@ -32,7 +33,7 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
 			d.touch(p, e.at, e.size)
-			if readOnTouch && e.size >= minChunk {
+			if readOnTouch && e.size >= aheadObject {
 				p.ahead.note(p.path+".pack", e.at, e.size)
 			}
 			return p.unpackSound(i, e, id, dst)
@@ -52,11 +53,11 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 // unpackSound fills dst with a blob, the i-th object of the index, which is no delta and
 // has that size.
 func (p *pack) unpackSound(i int, e entry, id ID, dst []byte) error {
-	taken, err := unpackStream(dst, e.packed)
+	taken, err := inflate.Decode(dst, e.packed)
 	if err != nil {
-		return fmt.Errorf("%q at %d: %w", p.path, e.at, err)
+		return fmt.Errorf("%q at %d: %w", p.path, e.at, errInflate(err))
 	}
-	sum, ok := p.idx.Load().sum(i)
+	sum, ok := p.idx.Load().CRC(i)
 	if !ok {
 		return verified(nil, id, Blob, dst)
 	}

@@ -13,19 +13,21 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// chunked is a repository with large content that compresses in part, twice, so that Git
+// testContent is a repository with large content that compresses in part, twice, so that Git
 // makes deltas of it.
-type chunked struct {
+type testContent struct {
 	dir             string
 	content         []byte
 	pointer, chunks odb.ID
 }
 
-func newChunked(t *testing.T) chunked {
+func newChunked(t *testing.T) testContent {
 	t.Helper()
-	c := chunked{dir: bare(t), content: noise(11, 300_000)}
+	c := testContent{dir: bare(t), content: noise(11, 300_000)}
 	for i := range 30_000 {
 		c.content = fmt.Appendf(c.content, "line %d, %x\n", i, uint32(i)*2654435761)
 	}
@@ -34,7 +36,7 @@ func newChunked(t *testing.T) chunked {
 	entries := make([]odb.TreeEntry, 0, 4)
 	for _, name := range []string{"b", "a"} {
 		var err error
-		c.pointer, c.chunks, _, err = b.AddLarge(bytes.NewReader(c.content))
+		c.pointer, c.chunks, _, err = chunked.Add(b, bytes.NewReader(c.content))
 		must(t, err)
 		entries = append([]odb.TreeEntry{{Mode: odb.ModeFile, Name: name, ID: c.pointer}, {Mode: odb.ModeTree, Name: name + ".chunks", ID: c.chunks}}, entries...)
 		if name == "b" {
@@ -53,12 +55,12 @@ func newChunked(t *testing.T) chunked {
 }
 
 // read reads the content at once, without its SHA-256.
-func (c chunked) read(t *testing.T) ([]byte, error) {
+func (c testContent) read(t *testing.T) ([]byte, error) {
 	t.Helper()
 	d, err := odb.Open(c.dir, "")
 	must(t, err)
 	defer d.Close()
-	l, size, err := d.OpenLarge(c.pointer, c.chunks)
+	l, size, err := chunked.Open(d, c.pointer, c.chunks)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (c chunked) read(t *testing.T) ([]byte, error) {
 }
 
 // files returns the object files with that ending; "" is that of loose ones.
-func (c chunked) files(t *testing.T, ending string) []string {
+func (c testContent) files(t *testing.T, ending string) []string {
 	t.Helper()
 	var found []string
 	for _, name := range files(t, c.dir) {
@@ -150,8 +152,8 @@ func TestIndexOfOtherPlacesIsNoticed(t *testing.T) {
 	}
 	chunks, err := b.AddTree(tree)
 	must(t, err)
-	c := chunked{dir: dir, chunks: chunks}
-	c.pointer = add(t, b, odb.Blob, odb.Pointer{Size: 64 * 20_000, Chunks: chunks}.Encode())
+	c := testContent{dir: dir, chunks: chunks}
+	c.pointer = add(t, b, odb.Blob, chunked.Pointer{Size: 64 * 20_000, Chunks: chunks}.Encode())
 	must(t, b.Sync())
 	must(t, b.Settle())
 	if _, err := c.read(t); err != nil {
@@ -161,12 +163,12 @@ func TestIndexOfOtherPlacesIsNoticed(t *testing.T) {
 	must(t, os.Chmod(index, 0o644))
 	raw, err := os.ReadFile(index)
 	must(t, err)
-	ids, err := odb.IndexedIDs(raw)
+	x, err := packidx.Parse(raw)
 	must(t, err)
-	offsets := raw[8+4*256+24*len(ids):]
+	offsets := raw[8+4*256+24*x.Len():]
 	place := map[odb.ID][]byte{}
-	for i, id := range ids {
-		place[id] = offsets[4*i:][:4]
+	for i := range x.Len() {
+		place[x.ID(i)] = offsets[4*i:][:4]
 	}
 	one, two := place[blobs[3]], place[blobs[4]]
 	a, z := binary.BigEndian.Uint32(one), binary.BigEndian.Uint32(two)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // Each batch leaves a pack. So that reading stays fast, and `git gc --auto` does not
@@ -201,22 +202,22 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]packedEntry, x.n)
-	order := make([]int, x.n)
+	entries := make([]packedEntry, x.Len())
+	order := make([]int, x.Len())
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(x.offset(a) - x.offset(b)) })
+	slices.SortFunc(order, func(a, b int) int { return int(x.Offset(a) - x.Offset(b)) })
 	end := int64(len(content) - len(ID{}))
 	for k, i := range order {
-		e := packedEntry{ID(x.id(i)), x.offset(i), end}
+		e := packedEntry{x.ID(i), x.Offset(i), end}
 		if k+1 < len(order) {
-			e.to = x.offset(order[k+1])
+			e.to = x.Offset(order[k+1])
 		}
 		if e.from < packHeader || e.to <= e.from || e.to > end {
 			return nil, p.errEntry(e.from, "no object lies there")
 		}
-		sum, ok := x.sum(i)
+		sum, ok := x.CRC(i)
 		if !ok || sum != crc32.ChecksumIEEE(content[e.from:e.to]) {
 			return nil, p.errEntry(e.from, "its checksum is another")
 		}
@@ -263,7 +264,7 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 			raw = append(head, raw[len(from.raw)-len(from.packed):]...)
 		}
 		c.there[e.id], moved[e.from] = c.at, c.at
-		c.w.index = append(c.w.index, indexEntry{id: e.id, crc: crc32.ChecksumIEEE(raw), offset: uint64(c.at)})
+		c.w.index = append(c.w.index, packidx.Entry{ID: e.id, CRC: crc32.ChecksumIEEE(raw), Offset: uint64(c.at)})
 		c.w.objects++
 		c.write(raw)
 	}

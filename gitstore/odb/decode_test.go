@@ -76,42 +76,6 @@ func TestDecodeLoose(t *testing.T) {
 	}
 }
 
-func TestApplyDelta(t *testing.T) {
-	base := []byte("0123456789")
-	tests := []struct {
-		name  string
-		delta []byte
-		want  string // "" is an error
-	}{
-		{"insert", []byte{10, 3, 3, 'a', 'b', 'c'}, "abc"},
-		{"copy", []byte{10, 4, 0x91, 2, 4}, "2345"},
-		{"both", []byte{10, 5, 0x90, 4, 1, 'x'}, "0123x"},
-		{"other base", []byte{9, 3, 3, 'a', 'b', 'c'}, ""},
-		{"instruction 0", []byte{10, 3, 0}, ""},
-		{"too little", []byte{10, 4, 3, 'a', 'b', 'c'}, ""},
-		{"too much", []byte{10, 2, 3, 'a', 'b', 'c'}, ""},
-		{"cut insert", []byte{10, 3, 3, 'a'}, ""},
-		{"cut copy", []byte{10, 3, 0x91}, ""},
-		{"behind the end", []byte{10, 4, 0x91, 8, 4}, ""},
-		{"default length behind the end", []byte{10, 0x80, 0x80, 4, 0x80}, ""},
-		{"no sizes", nil, ""},
-		{"endless size", bytes.Repeat([]byte{0xff}, 20), ""},
-		{"huge result", []byte{10, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x90, 4}, ""},
-		{"lying result", []byte{10, 0x80, 0x80, 0x80, 0x40, 0x90, 4}, ""},
-	}
-	for _, test := range tests {
-		var got []byte
-		var err error
-		size := allocated(func() { got, err = odb.ApplyDelta(base, test.delta) })
-		if string(got) != test.want || (err == nil) != (test.want != "") || err != nil && !expected(err) {
-			t.Errorf("%s: %q, %v", test.name, got, err)
-		}
-		if size > 16<<20 {
-			t.Errorf("%s: takes %d bytes of memory", test.name, size)
-		}
-	}
-}
-
 // A packed is an object for writePack.
 type packed struct {
 	kind  byte
@@ -231,24 +195,6 @@ func TestPathLists(t *testing.T) {
 	} {
 		if got := fmt.Sprintf("%q", odb.SplitList(in)); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestPointer(t *testing.T) {
-	p := odb.Pointer{Size: 17 << 20, Chunks: odb.ID{1, 2}}
-	p.SHA256[3] = 9
-	text := string(p.Encode())
-	if got, err := odb.DecodePointer([]byte(text)); err != nil || got != p {
-		t.Errorf("%+v, %v", got, err)
-	}
-	for _, bad := range []string{
-		"", text + "\n", text[:len(text)-1], " " + text, strings.ToUpper(text),
-		strings.Replace(text, "size ", "size 0", 1), strings.Replace(text, "size ", "size -", 1), strings.Replace(text, "size ", "size +", 1),
-		strings.Replace(text, "large 1", "large 2", 1), strings.ReplaceAll(text, "\n", "\r\n"), strings.Replace(text, "size ", "", 1),
-	} {
-		if odb.IsPointer([]byte(bad)) {
-			t.Errorf("%q is taken for a pointer", bad)
 		}
 	}
 }

@@ -10,16 +10,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-func FuzzDecodePointer(f *testing.F) {
-	f.Add(odb.Pointer{Size: 1 << 30, Chunks: odb.ID{1}}.Encode())
-	f.Add([]byte("domarkx-large 1\nsize 1\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := odb.DecodePointer(data); err == nil && !bytes.Equal(p.Encode(), data) {
-			t.Errorf("%q has another encoding, %q", data, p.Encode())
-		}
-	})
-}
-
 func FuzzDecodeTree(f *testing.F) {
 	f.Add([]byte("100644 a\x0012345678901234567890"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -38,15 +28,6 @@ func FuzzDecodeLoose(f *testing.F) {
 	f.Add(compressed([]byte("blob 9\x00hello")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, _, err := odb.DecodeLoose(data); err != nil && !expected(err) {
-			t.Error(err)
-		}
-	})
-}
-
-func FuzzApplyDelta(f *testing.F) {
-	f.Add([]byte("0123456789"), []byte{10, 5, 0x90, 4, 1, 'x'})
-	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		if _, err := odb.ApplyDelta(base, delta); err != nil && !expected(err) {
 			t.Error(err)
 		}
 	})
@@ -73,22 +54,6 @@ func seedPack(f *testing.F) (pack, idx []byte, base string, ids []odb.ID) {
 		must(f, err)
 	}
 	return pack, idx, base, ids
-}
-
-func FuzzIndex(f *testing.F) {
-	_, idx, _, _ := seedPack(f)
-	f.Add(idx, bytes.Clone(idx[1032:1052]))
-	f.Fuzz(func(t *testing.T, raw, name []byte) {
-		var id odb.ID
-		copy(id[:], name)
-		if _, _, _, err := odb.FindInIndex(raw, id); err != nil && !expected(err) {
-			t.Error(err)
-		}
-		ids, _ := odb.IndexedIDs(raw)
-		for _, id := range ids {
-			odb.FindInIndex(raw, id)
-		}
-	})
 }
 
 func FuzzPack(f *testing.F) {

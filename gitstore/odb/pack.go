@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/delta"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // A pack is one .pack file with its .idx file; each is mapped when it is first
@@ -19,7 +21,7 @@ type pack struct {
 	gone atomic.Bool
 
 	open  sync.Mutex // held while a file is being mapped
-	idx   atomic.Pointer[index]
+	idx   atomic.Pointer[packidx.Index]
 	data  atomic.Pointer[mapping]
 	maps  []*mapping // what to unmap
 	sizes atomic.Pointer[sizeTable]
@@ -56,7 +58,7 @@ func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err err
 	if err != nil {
 		return false, err
 	}
-	i, ok := x.search(id)
+	i, ok := x.Find(id)
 	if !ok {
 		return false, nil
 	}
@@ -64,7 +66,7 @@ func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err err
 }
 
 // offset returns where the i-th object of the index begins. The index is there.
-func (p *pack) offset(i int) int64 { return p.idx.Load().offset(i) }
+func (p *pack) offset(i int) int64 { return p.idx.Load().Offset(i) }
 
 // mapFile maps one of the pack's files. open is held.
 func (p *pack) mapFile(extension string) (*mapping, error) {
@@ -87,7 +89,7 @@ func (p *pack) broken(err error) error {
 	return p.fault
 }
 
-func (p *pack) index() (*index, error) {
+func (p *pack) index() (*packidx.Index, error) {
 	if x := p.idx.Load(); x != nil {
 		return x, nil
 	}
@@ -100,7 +102,7 @@ func (p *pack) index() (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := parseIndex(m.bytes)
+	x, err := packidx.Parse(m.bytes)
 	if err != nil {
 		return nil, p.broken(err)
 	}
@@ -133,7 +135,7 @@ func (p *pack) content() ([]byte, error) {
 	if version := binary.BigEndian.Uint32(b[4:]); version != 2 && version != 3 {
 		return nil, p.broken(fmt.Errorf("pack: %w: version %d", domarkx.ErrUnsupported, version))
 	}
-	if !bytes.Equal(b[len(b)-len(ID{}):], x.checksum()) {
+	if !bytes.Equal(b[len(b)-len(ID{}):], x.PackChecksum()) {
 		return nil, p.broken(fmt.Errorf("%w: pack and index are not of each other", domarkx.ErrCorrupt))
 	}
 	p.data.Store(m)
@@ -203,7 +205,7 @@ func (p *pack) entry(at int64) (entry, error) {
 		if err != nil {
 			return entry{}, err
 		}
-		base, ok := x.find(ID(rest[:len(ID{})]))
+		base, ok := x.FindOffset(ID(rest[:len(ID{})]))
 		if !ok {
 			return entry{}, p.errEntry(at, "its base is not in the pack")
 		}
@@ -234,7 +236,7 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 		}
 		d.touch(p, at, e.size)
 		if e.kind <= byte(Tag) {
-			if data, err = inflate(e.packed, e.size); err != nil {
+			if data, err = decompress(e.packed, e.size); err != nil {
 				return 0, nil, fmt.Errorf("%q at %d: %w", p.path, at, err)
 			}
 			t = Type(e.kind)
@@ -251,9 +253,9 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 	}
 	for i := len(deltas) - 1; i >= 0; i-- {
 		e := deltas[i]
-		delta, err := inflate(e.packed, e.size)
+		instructions, err := decompress(e.packed, e.size)
 		if err == nil {
-			data, err = applyDelta(data, delta)
+			data, err = delta.Apply(data, instructions, maxObject)
 		}
 		if err != nil {
 			return 0, nil, fmt.Errorf("%q at %d: %w", p.path, e.at, err)
@@ -281,11 +283,11 @@ func (p *pack) stat(at int64) (t Type, size int64, err error) {
 			return Type(e.kind), size, nil
 		}
 		if size < 0 {
-			head, err := inflateHead(e.packed, min(e.size, 20))
+			head, err := decompressHead(e.packed, min(e.size, 20))
 			if err != nil {
 				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, err)
 			}
-			_, size, _, err = deltaSizes(head)
+			_, size, _, err = delta.Sizes(head)
 			if err != nil {
 				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, err)
 			}

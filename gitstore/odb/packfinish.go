@@ -9,6 +9,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // ourMark begins the names of the packs of this package, behind "pack-". The rest is
@@ -83,7 +85,7 @@ func (w *packWriter) writeIndex(sum [20]byte) (err error) {
 	if w.idx, err = w.d.createInPack(); err != nil {
 		return err
 	}
-	return writeError("write pack index", writePackIndex(w.idx.f, w.index, sum))
+	return writeError("write pack index", packidx.Write(w.idx.f, w.index, sum))
 }
 
 // close closes the files of a pack that is in place.

@@ -8,23 +8,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/odb/delta"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // A packWriter streams objects into one pack. Groups of objects are compressed in
 // parallel and written in the order in which they came. Trees are in groups of their
 // own, so that a pack has them in few places: who lists folders reads nothing else.
 type packWriter struct {
-	d          *Database
-	pack       newFile
-	group      *group
-	trees      *group
-	order      chan *group // to the writer
-	work       chan *group // to the compressors
-	written    sync.WaitGroup
-	index      []indexEntry
-	objects    uint32
-	window     window
-	deltaBases deltaBases
+	d       *Database
+	pack    newFile
+	group   *group
+	trees   *group
+	order   chan *group // to the writer
+	work    chan *group // to the compressors
+	written sync.WaitGroup
+	index   []packidx.Entry
+	objects uint32
+	window  delta.Window
+	recent  delta.Recent
 
 	failed sync.Mutex // guards err
 	err    error
@@ -47,8 +50,8 @@ type groupObject struct {
 	t    Type
 	size int         // in raw
 	end  int         // in packed
-	base *windowBase // what raw has a delta of; nil for none
-	own  *windowBase // what the object is to others; nil for nothing
+	base *delta.Base // what raw has a delta of; nil for none
+	own  *delta.Base // what the object is to others; nil for nothing
 }
 
 // isDense reports whether deflating an object takes long for the little that it
@@ -71,7 +74,7 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 		return nil, err
 	}
 	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups)}
-	w.window.read = w.readBase
+	w.window.Read = w.readBase
 	for range min(4, runtime.GOMAXPROCS(0)) {
 		go compress(w.work)
 	}
@@ -113,10 +116,10 @@ func (w *packWriter) add(o object) error {
 	start := len(g.raw)
 	switch {
 	case o.repeats == repeated:
-		packed.own = w.window.put(o.data)
+		packed.own = w.window.Put(o.data)
 	case o.repeats == repeats:
-		if g.raw, packed.base = w.window.delta(g.raw, o.data); packed.base == nil {
-			g.raw, packed.base, packed.own = w.deltaBases.delta(g.raw, o.data)
+		if g.raw, packed.base = w.window.Delta(g.raw, o.data); packed.base == nil {
+			g.raw, packed.base, packed.own = w.recent.Delta(g.raw, o.data)
 		}
 	}
 	if packed.base == nil {
@@ -228,18 +231,18 @@ func (w *packWriter) write() {
 			entry := len(out)
 			here := at + int64(entry)
 			if o.own != nil {
-				o.own.at = here
+				o.own.Offset = here
 			}
 			if o.base == nil {
 				out = appendEntryHeader(out, byte(o.t), o.size)
 			} else {
-				out = appendOffset(appendEntryHeader(out, ofsDelta, o.size), here-o.base.at)
+				out = appendOffset(appendEntryHeader(out, ofsDelta, o.size), here-o.base.Offset)
 			}
 			if o.own != nil {
-				o.own.packed = [2]int64{at + int64(len(out)), at + int64(len(out)+o.end-start)}
+				o.own.Packed = [2]int64{at + int64(len(out)), at + int64(len(out)+o.end-start)}
 			}
 			out = append(out, g.packed[start:o.end]...)
-			w.index = append(w.index, indexEntry{id: o.id, crc: crc32.ChecksumIEEE(out[entry:]), offset: uint64(here)})
+			w.index = append(w.index, packidx.Entry{ID: o.id, CRC: crc32.ChecksumIEEE(out[entry:]), Offset: uint64(here)})
 			start = o.end
 		}
 		if cap(g.packed) <= 4*groupSize {
@@ -250,7 +253,7 @@ func (w *packWriter) write() {
 		if _, err = w.pack.f.Write(out); err == nil {
 			for _, o := range g.objects {
 				if o.own != nil {
-					o.own.there.Store(true)
+					o.own.Written.Store(true)
 				}
 			}
 		}
@@ -261,12 +264,12 @@ func (w *packWriter) write() {
 }
 
 // readBase returns the content of a base that was written; nil when it cannot be read.
-func (w *packWriter) readBase(b *windowBase) []byte {
-	packed := make([]byte, b.packed[1]-b.packed[0])
-	if _, err := w.pack.f.ReadAt(packed, b.packed[0]); err != nil {
+func (w *packWriter) readBase(b *delta.Base) []byte {
+	packed := make([]byte, b.Packed[1]-b.Packed[0])
+	if _, err := w.pack.f.ReadAt(packed, b.Packed[0]); err != nil {
 		return nil
 	}
-	content, err := inflate(packed, int64(b.size))
+	content, err := decompress(packed, int64(b.Size))
 	if err != nil {
 		return nil
 	}

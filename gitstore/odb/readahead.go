@@ -25,10 +25,11 @@ type readAhead struct {
 }
 
 const (
-	aheadPiece = 256 << 10
-	aheadMost  = 8 << 20 // bytes before they are wanted
-	aheadFrom  = 1 << 20 // bytes in a row after which it begins
-	aheadGap   = 4 << 20 // bytes by which those who read at once are apart
+	aheadPiece  = 256 << 10
+	aheadMost   = 8 << 20  // bytes before they are wanted
+	aheadFrom   = 1 << 20  // bytes in a row after which it begins
+	aheadGap    = 4 << 20  // bytes: objects that are read this close to each other count as sequential
+	aheadObject = 16 << 10 // bytes: smaller objects do not count
 )
 
 // note notes that an object of a size is read, which begins at an offset of the file.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 const aheadMost = 8 << 20
@@ -20,7 +21,7 @@ func packedLarge(t *testing.T, size int) (dir string, pointer, chunks odb.ID, da
 	data = noise(7, size)
 	d := open(t, dir)
 	b := d.Begin()
-	pointer, chunks, _, err := b.AddLarge(bytes.NewReader(data))
+	pointer, chunks, _, err := chunked.Add(b, bytes.NewReader(data))
 	must(t, err)
 	must(t, b.Sync())
 	must(t, b.Settle())
@@ -54,7 +55,7 @@ func TestReadAhead(t *testing.T) {
 		{"jumping", jumping, 1, false},
 	} {
 		d := open(t, dir)
-		l, _, err := d.OpenLarge(pointer, chunks)
+		l, _, err := chunked.Open(d, pointer, chunks)
 		must(t, err)
 		offsets := make(chan int64, len(c.offsets))
 		for _, at := range c.offsets {
@@ -91,7 +92,7 @@ func TestReadAheadEnds(t *testing.T) {
 	for range 8 {
 		d, err := odb.Open(dir, "")
 		must(t, err)
-		l, _, err := d.OpenLarge(pointer, chunks)
+		l, _, err := chunked.Open(d, pointer, chunks)
 		must(t, err)
 		for range 2 { // from the beginning again
 			got := make([]byte, 4<<20)

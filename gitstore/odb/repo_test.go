@@ -3,6 +3,7 @@ package odb_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,13 @@ func commit(t testing.TB, b *odb.Batch, parent odb.ID, blobs ...odb.ID) odb.ID {
 		text += fmt.Sprintf("parent %s\n", parent)
 	}
 	return add(t, b, odb.Commit, []byte(text+"author A <a@b> 1700000000 +0000\ncommitter A <a@b> 1700000000 +0000\n\nm\n"))
+}
+
+// noise returns n random bytes that depend on the seed.
+func noise(seed uint64, n int) []byte {
+	data := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(data)
+	return data
 }
 
 // files lists what is in a repository's object directory, by relative path.

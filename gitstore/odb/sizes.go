@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // A sizeTable remembers the types and sizes of a pack's objects. In the pack each
@@ -56,7 +58,7 @@ func (d *Database) sizesOf(p *pack) *sizeTable {
 		return t
 	}
 	x, err := p.index()
-	if err != nil || x.n > maxSizes {
+	if err != nil || x.Len() > maxSizes {
 		return nil
 	}
 	p.open.Lock()
@@ -64,7 +66,7 @@ func (d *Database) sizesOf(p *pack) *sizeTable {
 	if t := p.sizes.Load(); t != nil {
 		return t
 	}
-	t := &sizeTable{known: make([]atomic.Uint32, x.n)}
+	t := &sizeTable{known: make([]atomic.Uint32, x.Len())}
 	if data, err := readSizes(d.sizesFile(p), x); err == nil {
 		for i := range t.known {
 			t.known[i].Store(binary.BigEndian.Uint32(data[4*i:]))
@@ -75,7 +77,7 @@ func (d *Database) sizesOf(p *pack) *sizeTable {
 }
 
 // readSizes returns the entries of the file of a pack's table.
-func readSizes(name string, x *index) ([]byte, error) {
+func readSizes(name string, x *packidx.Index) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func readSizes(name string, x *index) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, sizeStart+4*x.n+4)
+	data := make([]byte, sizeStart+4*x.Len()+4)
 	if info.Size() != int64(len(data)) {
 		return nil, errors.New("it has another size")
 	}
@@ -99,9 +101,9 @@ func readSizes(name string, x *index) ([]byte, error) {
 	return data[sizeStart:end], nil
 }
 
-func sizesHead(x *index) string {
-	head := append([]byte(sizeMark), x.checksum()...)
-	return string(binary.BigEndian.AppendUint32(head, uint32(x.n)))
+func sizesHead(x *packidx.Index) string {
+	head := append([]byte(sizeMark), x.PackChecksum()...)
+	return string(binary.BigEndian.AppendUint32(head, uint32(x.Len())))
 }
 
 // get returns what is known of an object.

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
+
 	"github.com/klauspost/compress/zlib"
 )
 
@@ -88,12 +90,15 @@ func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// inflate returns the size bytes that packed begins with. Their checksum is not
-// looked at: objects have their ids.
-func inflate(packed []byte, size int64) ([]byte, error) {
+// decompress returns the size bytes of data that packed begins with. It does not verify
+// the checksum of the stream: objects are compared with their ids.
+func decompress(packed []byte, size int64) ([]byte, error) {
 	if size <= firstPiece {
-		data := make([]byte, size, size+slack)
-		return data, unpack(data, packed)
+		data := make([]byte, size, size+inflate.Slack)
+		if _, err := inflate.Decode(data, packed); err != nil {
+			return nil, errInflate(err)
+		}
+		return data, nil
 	}
 	f, err := newInflater(packed)
 	if err != nil {
@@ -103,8 +108,8 @@ func inflate(packed []byte, size int64) ([]byte, error) {
 	return f.rest(nil, size)
 }
 
-// inflateHead returns the first n bytes.
-func inflateHead(packed []byte, n int64) ([]byte, error) {
+// decompressHead returns the first n bytes of data.
+func decompressHead(packed []byte, n int64) ([]byte, error) {
 	f, err := newInflater(packed)
 	if err != nil {
 		return nil, err

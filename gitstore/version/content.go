@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // knownContent is what content is certain to be stored when the version is: because
@@ -57,7 +58,7 @@ func (k *knownContent) begin(s Store, base odb.ID, batch *odb.Batch) {
 
 // Content stores the content of a regular file. See [domarkx.VersionWriter].
 func (b *Writer) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
-	return b.known.store(ctx, r, odb.LargeThreshold)
+	return b.known.store(ctx, r, chunked.Threshold)
 }
 
 // partThreshold is the size in bytes above which content that is given in parts has
@@ -96,12 +97,12 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 		k.baseBlobs()
 	}
 	var object, chunks odb.ID
-	if ended && !odb.IsPointer(data) {
+	if ended && !chunked.IsPointer(data) {
 		size = int64(len(data))
 		object, err = k.batch.Add(odb.Blob, data)
 	} else {
 		k.baseChunks()
-		object, chunks, size, err = k.batch.AddLarge(io.MultiReader(bytes.NewReader(data), r))
+		object, chunks, size, err = chunked.Add(k.batch, io.MultiReader(bytes.NewReader(data), r))
 	}
 	if err != nil {
 		return "", 0, err
@@ -181,11 +182,11 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 		return err
 	}
 	if !chunks.IsZero() {
-		large, _, err := k.versions.db.OpenLarge(object, chunks)
+		large, _, err := chunked.Open(k.versions.db, object, chunks)
 		if err != nil {
 			return err
 		}
-		again, tree, _, err := k.batch.AddLarge(large)
+		again, tree, _, err := chunked.Add(k.batch, large)
 		if err == nil && (again != object || tree != chunks) {
 			err = fmt.Errorf("content %s: %w: it is not stored as it should be", contentID(object, chunks), domarkx.ErrCorrupt)
 		}
@@ -195,7 +196,7 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 	if err != nil {
 		return err
 	}
-	if int64(len(data)) != size || odb.IsPointer(data) {
+	if int64(len(data)) != size || chunked.IsPointer(data) {
 		return fmt.Errorf("content %s: %w: it is a pointer without its content", object, domarkx.ErrInvalid)
 	}
 	_, err = k.batch.Add(odb.Blob, data)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -114,7 +115,7 @@ func TestHostileFolders(t *testing.T) {
 		"xattr twice":         h.tree(sidecar("domarkx-folder 1\na xattr=user.a: xattr=user.a:\n"), file("a")),
 		"xattr without name":  h.tree(sidecar("domarkx-folder 1\na xattr=:\n"), file("a")),
 		"xattr spelling":      h.tree(sidecar("domarkx-folder 1\na xattr=user.a:AB\n"), file("a")),
-		"large in one piece":  h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: h.blob(strings.Repeat("x", odb.LargeThreshold+1))}),
+		"large in one piece":  h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: h.blob(strings.Repeat("x", chunked.Threshold+1))}),
 		"tree as a file":      h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: empty}),
 		"sidecar bomb":        h.tree(sidecar("domarkx-folder 1\n" + strings.Repeat("a", 64<<20))),
 	}

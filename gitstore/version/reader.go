@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // Top returns the top folder of a resource's version, with its own attributes. See
@@ -114,7 +115,7 @@ func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 		return 0, err
 	case kind != odb.Blob:
 		return 0, fmt.Errorf("object %s: %w: it is a %s, expected a blob", object, domarkx.ErrCorrupt, kind)
-	case size > odb.LargeThreshold:
+	case size > chunked.Threshold:
 		return 0, fmt.Errorf("blob %s: %w: %d bytes in one piece", object, domarkx.ErrCorrupt, size)
 	case chunks.IsZero():
 		return size, nil
@@ -123,7 +124,7 @@ func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := odb.DecodePointer(data)
+	p, err := chunked.DecodePointer(data)
 	if err != nil || p.Chunks != chunks {
 		return 0, fmt.Errorf("blob %s: %w: it is no pointer to %s", object, domarkx.ErrCorrupt, chunks)
 	}
@@ -141,7 +142,7 @@ func (s Store) Content(ctx context.Context, id string) (domarkx.Content, error) 
 		return nil, fmt.Errorf("content: %w", err)
 	}
 	if !chunks.IsZero() {
-		large, _, err := s.db.OpenLarge(object, chunks)
+		large, _, err := chunked.Open(s.db, object, chunks)
 		if err != nil {
 			return nil, err
 		}

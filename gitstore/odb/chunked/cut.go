@@ -1,4 +1,8 @@
-package odb
+// Package chunked stores large content in a Git repository as chunks, a tree of these, and a
+// small text, the pointer, in place of the content. Chunks end where the content itself
+// says so, so that a change in a large file costs the changed chunks only. The format is
+// described in SPEC.md.
+package chunked
 
 import (
 	"crypto/sha256"
@@ -9,13 +13,12 @@ import (
 	"sync"
 )
 
-// Content is cut where its own bytes say so, that an insertion moves no cut but
-// the next ones. The numbers are part of the format (SPEC.md).
+// Parameters of the cuts, in bytes. They are part of the format (SPEC.md).
 const (
 	minChunk = 16 << 10
 	maxChunk = 256 << 10
-	// gearWindow is how many bytes a cut depends on: older ones are shifted out of
-	// the 64 bits of the hash.
+	// gearWindow is the number of bytes on which a cut depends: older ones are shifted out
+	// of the 64 bits of the hash.
 	gearWindow = 64
 	// gearBelow is 2^64 / 49152: a hash is below it after 48 KiB on average, so
 	// that chunks, which have at least 16 KiB, have 64 KiB on average.
@@ -33,8 +36,8 @@ var gear = sync.OnceValue(func() *[256]uint64 {
 	return &table
 })
 
-// cut returns the length of the first chunk of data, which is all that is left of
-// the content or at least maxChunk bytes of it.
+// cut returns the length of the first chunk of data, which must be the rest of the content
+// or at least maxChunk bytes of it.
 func cut(data []byte) int {
 	if len(data) <= minChunk {
 		return len(data)
@@ -54,7 +57,7 @@ func cut(data []byte) int {
 	return end
 }
 
-// eachChunk calls f with each chunk of what r gives; f must not keep it.
+// eachChunk calls f with each chunk of the content of r; f must not keep it.
 func eachChunk(r io.Reader, f func(chunk []byte) error) error {
 	buffer := make([]byte, 4*maxChunk)
 	have, whole := 0, false

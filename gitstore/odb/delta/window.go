@@ -1,4 +1,4 @@
-package odb
+package delta
 
 import (
 	"encoding/binary"
@@ -6,98 +6,101 @@ import (
 	"sync/atomic"
 )
 
-// A window is the content that was put into a pack, as far as other content is likely
-// to repeat it: a blob that does becomes a delta of it. Pieces of documents come before
-// their messages, and both in order, so that what a blob repeats is looked for near what
-// the one before it repeated.
-type window struct {
-	bases  []*windowBase
-	near   int           // which of them was repeated last
-	looked bool          // for a base, since the last was put
-	failed int           // how often none was found, since one was, or was put
-	tries  int           // how often it may fail
-	held   []*windowBase // those that are in memory, the one that came first first
-	size   int           // of these, in bytes
-	read   func(*windowBase) []byte
+// A Window finds bases for deltas among the large objects that were added to a pack
+// before. Segments of documents are added before their messages, and both in order;
+// therefore the base of a message is searched near that of the previous message. The zero
+// Window is empty and ready to use.
+type Window struct {
+	// Read returns the content of a written base that is no longer in memory, nil if it
+	// cannot be read. It may be nil.
+	Read func(*Base) []byte
+
+	bases    []*Base
+	near     int     // index of the base that was used last
+	searched bool    // whether Delta was called since the last Put
+	failed   int     // failed searches since the last success or Put
+	tries    int     // number of failures after which searching stops
+	held     []*Base // bases in memory, the oldest first
+	size     int     // bytes of these
 }
 
-// A windowBase is a packed object that others may be deltas of. It is none itself,
-// so that to read an object is to read two at most.
-type windowBase struct {
-	windowSpace
-	size   int
-	at     int64       // where it is in the pack
-	packed [2]int64    // where its compressed bytes begin there, and end
-	there  atomic.Bool // it was written
+// A Base is a packed object that deltas may refer to. It is not a delta itself, so that
+// chains have a length of one. The writer of the pack sets the exported fields but Size.
+type Base struct {
+	buffer
+	Size    int         // bytes of content
+	Offset  int64       // of its entry in the pack
+	Packed  [2]int64    // offsets of the start and the end of its compressed data
+	Written atomic.Bool // whether the other fields are set and the data can be read
 }
 
-// A windowSpace is the memory of a base, which is used again.
-type windowSpace struct {
+// A buffer is the memory of a base; it is reused.
+type buffer struct {
 	content []byte
-	blocks  []uint16 // by the hash of a block: its number from 1, the last of several
-	stride  int      // from one block to the next
-	indexed bool     // blocks are those of the content
+	blocks  []uint16 // hash of a block → its number from 1; later blocks replace earlier ones
+	stride  int      // distance between blocks
+	indexed bool     // whether blocks belongs to content
 }
 
 const (
 	windowSize   = 4 << 20 // bytes in memory
-	windowBlock  = 8       // bytes that are looked for; a repetition of as many and a stride is always found
+	windowBlock  = 8       // bytes per block; matches of a block and a stride are always found
 	maxBlocks    = 1<<16 - 1
 	minBase      = 4 << 10
 	maxBase      = 4 << 20
-	minDelta     = 64      // bytes of content below which it is not worth it
-	maxFailed    = 64      // tries after which it is looked for no more
-	minTries     = 8       // of them where those before were in vain
-	maxEscaped   = 128     // bytes in which escapes are looked for
-	maxCopy      = 1 << 16 // bytes of one instruction, as Git writes them
+	minDelta     = 64      // smaller objects are not worth a delta
+	maxFailed    = 64      // failures after which searching stops
+	minTries     = 8       // the same, when earlier searches were in vain
+	maxEscaped   = 128     // bytes in which backslashes are skipped
+	maxCopy      = 1 << 16 // bytes of one copy instruction, as Git writes it
 	maxInsertion = 127
 )
 
-// put adds an object, unless it is too small or too large.
-func (w *window) put(content []byte) *windowBase {
+// Put adds an object and returns it as a base, nil if it is too small or too large.
+func (w *Window) Put(content []byte) *Base {
 	if len(content) < minBase || len(content) > maxBase {
 		return nil
 	}
-	b := &windowBase{size: len(content)}
+	b := &Base{Size: len(content)}
 	w.hold(b, content)
-	if w.looked || w.tries == 0 { // a new document begins, or its next part
+	if w.searched || w.tries == 0 { // a new document begins, or its next segment
 		if w.failed < w.tries || w.tries == 0 {
 			w.tries = maxFailed
 		} else {
 			w.tries = max(w.tries/2, minTries)
 		}
-		w.near, w.looked, w.failed = len(w.bases), false, 0
+		w.near, w.searched, w.failed = len(w.bases), false, 0
 	}
 	w.bases = append(w.bases, b)
 	return b
 }
 
-// hold keeps the content of a base in memory, in place of others'.
-func (w *window) hold(b *windowBase, content []byte) {
-	var space windowSpace
+// hold keeps the content of a base in memory and drops that of the oldest ones.
+func (w *Window) hold(b *Base, content []byte) {
+	var space buffer
 	for len(w.held) > 0 && w.size+len(content) > windowSize {
 		first := w.held[0]
-		w.size -= first.size
-		space, first.windowSpace = first.windowSpace, windowSpace{}
+		w.size -= first.Size
+		space, first.buffer = first.buffer, buffer{}
 		w.held = w.held[1:]
 	}
-	b.windowSpace = space
+	b.buffer = space
 	b.content, b.indexed = append(b.content[:0], content...), false
 	w.held = append(w.held, b)
-	w.size += b.size
+	w.size += b.Size
 }
 
-// base returns one of the bases with its content; nil when that is not at hand.
-func (w *window) base(i int) *windowBase {
+// base returns a base with its content in memory, nil if its content is not available.
+func (w *Window) base(i int) *Base {
 	if i < 0 || i >= len(w.bases) {
 		return nil
 	}
 	b := w.bases[i]
 	if b.content == nil {
-		if w.read == nil || !b.there.Load() {
+		if w.Read == nil || !b.Written.Load() {
 			return nil
 		}
-		content := w.read(b)
+		content := w.Read(b)
 		if content == nil {
 			return nil
 		}
@@ -109,8 +112,8 @@ func (w *window) base(i int) *windowBase {
 	return b
 }
 
-// index notes where the blocks of the content are.
-func (s *windowSpace) index() {
+// index records the positions of the blocks of the content.
+func (s *buffer) index() {
 	s.stride = windowBlock
 	for len(s.content)/s.stride > maxBlocks {
 		s.stride *= 2
@@ -126,14 +129,15 @@ func (s *windowSpace) index() {
 	s.indexed = true
 }
 
-// slot returns where a block is noted.
+// slot returns the table entry of a block.
 func slot(blocks []uint16, block uint64) *uint16 {
 	return &blocks[int(block*0x9e3779b97f4a7c15>>40)&(len(blocks)-1)]
 }
 
-// find looks in rest, up to an end, for a block that is in the content. It returns where both are;
-// -1 when there is none. What goes on without one is looked at less and less closely.
-func (s *windowSpace) find(rest []byte, end int) (at, from int) {
+// find searches rest, up to end, for a block of the content. It returns the positions in
+// rest and in the content, from = -1 if there is none. The longer it finds nothing, the
+// more positions it skips.
+func (s *buffer) find(rest []byte, end int) (at, from int) {
 	blocks, content := s.blocks, s.content
 	for misses := 0; at < end; misses++ {
 		block := binary.LittleEndian.Uint64(rest[at:])
@@ -147,13 +151,13 @@ func (s *windowSpace) find(rest []byte, end int) (at, from int) {
 	return at, -1
 }
 
-// delta appends to dst what makes content of a base, if one is at hand that it
-// repeats for more than half; else the base is nil.
-func (w *window) delta(dst, content []byte) ([]byte, *windowBase) {
+// Delta appends to dst a delta against a base that shares more than half of the bytes of
+// content. If it finds none, it returns dst and nil.
+func (w *Window) Delta(dst, content []byte) ([]byte, *Base) {
 	if len(w.bases) == 0 || len(content) < minDelta || w.failed >= w.tries {
 		return dst, nil
 	}
-	w.looked = true
+	w.searched = true
 	for _, i := range [...]int{w.near, w.near + 1, w.near - 1, w.near + 2, w.near + 2 + w.failed} {
 		b := w.base(i)
 		if b == nil {
@@ -166,7 +170,7 @@ func (w *window) delta(dst, content []byte) ([]byte, *windowBase) {
 		switch found {
 		case most:
 			return delta, b
-		case some: // others have less
+		case some: // other bases share less
 			return dst, nil
 		}
 	}
@@ -174,21 +178,21 @@ func (w *window) delta(dst, content []byte) ([]byte, *windowBase) {
 	return dst, nil
 }
 
-// A share is how much of some content a base has.
+// A share says how much of an object a base contains.
 type share uint8
 
 const (
 	none share = iota
-	some       // half of it or more, as far as was looked, but in small pieces
-	most
+	some       // half or more of the part that was searched, but in small pieces
+	most       // enough for a delta
 )
 
-// appendDelta appends what makes content of s, unless that is more than half of it.
-func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
+// appendDelta appends a delta against s, unless that is larger than half of content.
+func (s *buffer) appendDelta(dst, content []byte) ([]byte, share) {
 	limit := len(dst) + len(content)/2
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(len(s.content))), uint64(len(content)))
-	literal := 0         // where what is not copied begins
-	copied, next := 0, 0 // so far; where in s the last copy ended
+	literal := 0         // start of the bytes that are inserted, not copied
+	copied, next := 0, 0 // bytes copied so far; end of the last copy in s
 	for at := 0; at+windowBlock <= len(content); {
 		from := -1
 		if literal > 0 {
@@ -228,9 +232,10 @@ func (s *windowSpace) appendDelta(dst, content []byte) ([]byte, share) {
 	return dst, most
 }
 
-// resume returns where rest goes on with what stands there, and where that is; -1 when it
-// does not. What may stand in rest besides are backslashes, for there is JSON in JSON.
-func (s *windowSpace) resume(there int, rest []byte) (gap, from int) {
+// resume checks whether rest continues with the content at there, apart from additional
+// backslashes (messages can contain JSON in JSON strings). It returns the positions of the
+// continuation in rest and in the content, from = -1 if there is none.
+func (s *buffer) resume(there int, rest []byte) (gap, from int) {
 	from = there
 	same := 0
 	for gap < len(rest) && from < len(s.content) && gap < maxEscaped {
@@ -249,7 +254,7 @@ func (s *windowSpace) resume(there int, rest []byte) (gap, from int) {
 	return 0, -1
 }
 
-// common returns how many bytes a and b begin with in common.
+// common returns the length of the common prefix of a and b.
 func common(a, b []byte) int {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
@@ -285,7 +290,7 @@ func appendCopies(dst []byte, from, length int) []byte {
 				dst = append(dst, c)
 			}
 		}
-		for i := range 2 { // none stands for maxCopy
+		for i := range 2 { // no bytes mean maxCopy
 			if c := byte(n >> (8 * i)); c != 0 {
 				dst[op] |= 16 << i
 				dst = append(dst, c)

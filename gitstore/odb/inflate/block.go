@@ -1,93 +1,92 @@
-package odb
+package inflate
 
 import "encoding/binary"
 
 const (
 	maxMatch = 258
-	// matchRoom is what copying the longest match in steps of eight bytes writes.
+	// matchRoom is the number of bytes written when the longest match is copied in steps of eight.
 	matchRoom = (maxMatch + 7) / 8 * 8
-	// slack is how much further than it should the fast loop may write: two literals and a
-	// match.
-	slack = 2 + matchRoom
+	// Slack is the number of bytes that the fast loop may write behind the end of the
+	// output: two literals and a match.
+	Slack = 2 + matchRoom
 )
 
-// block unpacks a block that has these codes.
-func (u *unpacker) block(c *codes) error {
-	if more, err := u.fast(c); !more {
+// block decodes a compressed block.
+func (d *decoder) block(c *tables) error {
+	if more, err := d.fast(c); !more {
 		return err
 	}
 	for {
-		u.refill()
-		e := c.lit[u.bits&(1<<litBits-1)]
+		d.refill()
+		e := c.lit[d.bits&(1<<litBits-1)]
 		if e&isTable != 0 {
-			if u.count < litBits {
-				return errCutShort
+			if d.count < litBits {
+				return errTruncated
 			}
-			u.take(litBits)
-			e = c.lit[e>>16+uint32(u.bits)&(1<<(e>>8&15)-1)]
+			d.take(litBits)
+			e = c.lit[e>>16+uint32(d.bits)&(1<<(e>>8&15)-1)]
 		}
 		if e&isBad != 0 {
-			return errNotDeflated
+			return errInvalid
 		}
-		if uint(e&0xff) > u.count {
-			return errCutShort
+		if uint(e&0xff) > d.count {
+			return errTruncated
 		}
-		value := u.value(e)
+		value := d.value(e)
 		if e&isEnd != 0 {
 			return nil
 		}
 		if e&isLiteral != 0 {
-			if u.end == len(u.dst) {
+			if d.end == len(d.dst) {
 				return errLonger
 			}
-			u.dst[u.end] = byte(value)
-			u.end++
+			d.dst[d.end] = byte(value)
+			d.end++
 			continue
 		}
-		u.refill()
-		e = c.dist[u.bits&(1<<distBits-1)]
+		d.refill()
+		e = c.dist[d.bits&(1<<distBits-1)]
 		if e&isTable != 0 {
-			if u.count < distBits {
-				return errCutShort
+			if d.count < distBits {
+				return errTruncated
 			}
-			u.take(distBits)
-			e = c.dist[e>>16+uint32(u.bits)&(1<<(e>>8&15)-1)]
+			d.take(distBits)
+			e = c.dist[e>>16+uint32(d.bits)&(1<<(e>>8&15)-1)]
 		}
 		if e&isBad != 0 {
-			return errNotDeflated
+			return errInvalid
 		}
-		if uint(e&0xff) > u.count {
-			return errCutShort
+		if uint(e&0xff) > d.count {
+			return errTruncated
 		}
-		distance := u.value(e)
-		if distance > u.end {
-			return errNotDeflated
+		distance := d.value(e)
+		if distance > d.end {
+			return errInvalid
 		}
-		if value > len(u.dst)-u.end {
+		if value > len(d.dst)-d.end {
 			return errLonger
 		}
 		for range value {
-			u.dst[u.end] = u.dst[u.end-distance]
-			u.end++
+			d.dst[d.end] = d.dst[d.end-distance]
+			d.end++
 		}
 	}
 }
 
-// value takes the bits of an entry and returns what they stand for.
-func (u *unpacker) value(e uint32) int {
+// value consumes the bits of an entry and returns its literal, length or distance.
+func (d *decoder) value(e uint32) int {
 	code := e >> 8 & 15
-	return int(e>>16) + int(u.take(uint(e&0xff))>>code)
+	return int(e>>16) + int(d.take(uint(e&0xff))>>code)
 }
 
-// fast unpacks a block as long as neither what it reads nor what it writes is near
-// its end, so that it need not look at each byte whether it is. It reports whether
-// the block goes on.
+// fast decodes a block while input and output are far from their ends, so that no
+// per-byte bounds checks are needed. more reports whether the block continues.
 //
-// What it waits for is the way from the bits to an entry and on to the next bits. So
-// the entry of what comes next is loaded before more bits are read, and entries are
-// subtracted from the count as they are: only its lower six bits count.
-func (u *unpacker) fast(c *codes) (more bool, err error) {
-	src, dst, end, bits, count := u.src[u.at:], u.dst[:cap(u.dst)], u.end, u.bits, uint32(u.count)
+// The critical path of the loop goes from the bits to a table entry to the next bits.
+// Therefore the next entry is loaded before more bits are read, and whole entries are
+// subtracted from count, of which only the lowest six bits are used.
+func (d *decoder) fast(c *tables) (more bool, err error) {
+	src, dst, end, bits, count := d.src[d.at:], d.dst[:cap(d.dst)], d.end, d.bits, uint32(d.count)
 	lit, dist := &c.lit, &c.dist
 	if len(src) < 8 {
 		return true, nil
@@ -97,7 +96,7 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 	count |= 56
 	more = true
 	e := lit[bits&(1<<litBits-1)]
-	for len(src) >= 16 && end+slack <= len(dst) {
+	for len(src) >= 16 && end+Slack <= len(dst) {
 		if e&isLiteral != 0 {
 			bits >>= e & 63
 			count -= e
@@ -128,7 +127,7 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 				e = lit[(e>>16+uint32(bits)&(1<<(e>>8&15)-1))%maxLitTable]
 			}
 			if e&isBad != 0 {
-				return false, errNotDeflated
+				return false, errInvalid
 			}
 			if e&(isEnd|isLiteral) != 0 {
 				bits >>= e & 63
@@ -161,7 +160,7 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 				e = dist[(e>>16+uint32(bits)&(1<<(e>>8&15)-1))%maxDistTable]
 			}
 			if e&isBad != 0 {
-				return false, errNotDeflated
+				return false, errInvalid
 			}
 		}
 		distance := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
@@ -174,10 +173,10 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 
 		from := end - distance
 		if from < 0 {
-			return false, errNotDeflated
+			return false, errInvalid
 		}
 		if distance >= 8 {
-			// Most are shorter than 16: to ask costs more than to copy.
+			// Most matches are shorter than 16 bytes: copying all 16 is cheaper than comparing.
 			in, out := (*[matchRoom]byte)(dst[from:]), (*[matchRoom]byte)(dst[end:])
 			binary.LittleEndian.PutUint64(out[:], binary.LittleEndian.Uint64(in[:]))
 			binary.LittleEndian.PutUint64(out[8:], binary.LittleEndian.Uint64(in[8:]))
@@ -191,9 +190,9 @@ func (u *unpacker) fast(c *codes) (more bool, err error) {
 			dst[end] = dst[from]
 		}
 	}
-	if end > len(u.dst) {
+	if end > len(d.dst) {
 		return false, errLonger
 	}
-	u.at, u.end, u.bits, u.count = len(u.src)-len(src), end, bits, uint(count&63)
+	d.at, d.end, d.bits, d.count = len(d.src)-len(src), end, bits, uint(count&63)
 	return more, nil
 }

@@ -1,4 +1,4 @@
-package odb
+package inflate
 
 import (
 	"bytes"
@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// A code is looked up by the next bits, first in a table that has the shorter ones,
-// then, if that leads there, in one of those that follow it. An entry tells what the bits stand for:
+// A code is looked up by the next bits: first in a table of the shorter codes, then, for
+// longer codes, in a second table to which the first one refers. An entry consists of
 //
-//	bits 0 to 7    how many bits that are, with those that extend a length or distance
-//	bits 8 to 11   how many of them are the code
+//	bits 0 to 7    the number of bits to consume: code and extra bits of a length or distance
+//	bits 8 to 11   the number of bits of the code
 //	bits 12 to 15  flags
-//	bits 16 to 31  the literal, the base of the length or distance, or where a second table begins
+//	bits 16 to 31  the literal, the base of the length or distance, or the index of a second table
 //
-// An entry of a second table counts without the bits that lead there. In what leads to
-// one, bits 8 to 11 are the number of bits that choose in it.
+// Entries of a second table do not count the bits of the first one. In an entry that
+// refers to a second table, bits 8 to 11 are the number of bits that index it.
 const (
 	isLiteral = 1 << 15
-	isEnd     = 1 << 14 // of the block
+	isEnd     = 1 << 14 // end of the block
 	isTable   = 1 << 13
-	isBad     = 1 << 12 // no code begins so
+	isBad     = 1 << 12 // no code begins with these bits
 	isOther   = isEnd | isTable | isBad
 )
 
@@ -28,19 +28,19 @@ const (
 	litBits  = 11
 	distBits = 8
 	lenBits  = 7
-	// What zlib's enough.c says that first and second tables take at most.
+	// The largest possible sizes of first and second tables together (enough.c of zlib).
 	maxLitTable  = 2342
 	maxDistTable = 402
 )
 
-// A codes has the tables of a block.
-type codes struct {
+// tables are the lookup tables of a block.
+type tables struct {
 	lit  [maxLitTable]uint32
 	dist [maxDistTable]uint32
 }
 
-// fixedCodes returns those that need no description.
-var fixedCodes = sync.OnceValue(func() *codes {
+// fixedTables returns the tables of the fixed codes (RFC 1951, section 3.2.6).
+var fixedTables = sync.OnceValue(func() *tables {
 	var lits [288]uint8
 	for i := range lits {
 		switch {
@@ -53,14 +53,14 @@ var fixedCodes = sync.OnceValue(func() *codes {
 		}
 	}
 	dists := [32]uint8(bytes.Repeat([]byte{5}, 32))
-	c := new(codes)
+	c := new(tables)
 	fill(c.lit[:], litBits, lits[:], litSymbols()[:])
 	fill(c.dist[:], distBits, dists[:], distSymbols()[:])
 	return c
 })
 
-// The symbols of literals and lengths, of distances, and of the lengths of codes, as
-// entries without a code.
+// The alphabets of literals and lengths, of distances and of code lengths, as entries
+// without the bits of a code.
 var (
 	litSymbols  = sync.OnceValue(makeLitSymbols)
 	distSymbols = sync.OnceValue(makeDistSymbols)
@@ -110,9 +110,9 @@ func makeLenSymbols() *[19]uint32 {
 	return &e
 }
 
-// fill makes the table of a code, whose first part chooses by that number of bits.
-// lengths are those of the symbols' codes, 0 for none. It reports whether they make
-// a code that zlib takes: a complete one, one of a single bit, or none at all.
+// fill builds the lookup tables of a code; the first one is indexed by that number of
+// bits. lengths are the code lengths of the symbols, 0 for unused symbols. fill reports
+// whether zlib accepts the code: it must be complete, a single code of one bit, or empty.
 func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	var count, next [16]int
 	for _, l := range lengths {
@@ -139,7 +139,7 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 			table[i] = isBad
 		}
 	}
-	// By length, and of one length by symbol: so codes are given.
+	// Codes are assigned by length, and within one length by symbol.
 	var sorted [288]uint16
 	n := 0
 	for symbol, l := range lengths {

@@ -1,19 +1,20 @@
-package odb
+package chunked
 
 import (
 	"crypto/sha256"
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// LargeThreshold is the size in bytes above which content is stored by
-// [Batch.AddLarge] and not as one blob. So is content that itself reads as a
-// pointer ([IsPointer]), whatever its size.
-const LargeThreshold = 16 << 20
+// Threshold is the size in bytes above which content is stored with [Add] instead of as
+// one blob. Content of any size that looks like a pointer ([IsPointer]) is stored with Add too.
+const Threshold = 16 << 20
 
-// A node of a chunk tree has that many entries at most, and, unless it is the last
-// of its level, at least.
+// The number of entries of a node of a chunk tree. The last node of a level may have fewer
+// than minNode.
 const (
 	minNode = 16
 	maxNode = 256
@@ -21,34 +22,35 @@ const (
 
 // A child is an entry of a node: a chunk, or a node of the level below.
 type child struct {
-	id   ID
+	id   odb.ID
 	node bool
 	size int64 // bytes of content
 }
 
-// endsNode reports whether a node that has n entries ends with this one: where the
-// entry's own id says so (one in 64), that a change moves no end but the next ones.
+// endsNode reports whether a node ends with its n-th entry. That depends on the id of the
+// entry (one in 64 ends a node), so that a change moves the ends of few nodes.
 func endsNode(n int, last child) bool {
 	return n >= minNode && last.id[len(last.id)-1]&63 == 0 || n == maxNode
 }
 
-// nodeEntries returns the entries of a node's tree. A name is the number of the
-// entry and its size, both hexadecimal; the number puts them into Git's order.
-func nodeEntries(children []child) []TreeEntry {
-	entries := make([]TreeEntry, len(children))
+// nodeEntries returns the entries of a node's tree. A name consists of the number of the
+// entry and its size, both hexadecimal; the number ensures Git's order.
+func nodeEntries(children []child) []odb.TreeEntry {
+	entries := make([]odb.TreeEntry, len(children))
 	for i, c := range children {
-		mode := ModeFile
+		mode := odb.ModeFile
 		if c.node {
-			mode = ModeTree
+			mode = odb.ModeTree
 		}
-		entries[i] = TreeEntry{Mode: mode, Name: fmt.Sprintf("%02x-%x", i, c.size), ID: c.id}
+		entries[i] = odb.TreeEntry{Mode: mode, Name: fmt.Sprintf("%02x-%x", i, c.size), ID: c.id}
 	}
 	return entries
 }
 
-// A chunkTree is being written: of each level the entries that have no node yet.
+// A chunkTree writes a chunk tree. levels are the entries of each level that do not belong
+// to a node yet.
 type chunkTree struct {
-	b      *Batch
+	b      *odb.Batch
 	levels [][]child
 }
 
@@ -63,7 +65,7 @@ func (t *chunkTree) push(level int, c child) error {
 	return nil
 }
 
-// end makes a node of the entries of a level.
+// end writes a node with the entries of a level.
 func (t *chunkTree) end(level int) error {
 	children := t.levels[level]
 	t.levels[level] = children[:0]
@@ -78,8 +80,8 @@ func (t *chunkTree) end(level int) error {
 	return t.push(level+1, node)
 }
 
-// root ends all levels and returns the one node that stands above all.
-func (t *chunkTree) root() (ID, error) {
+// root ends all levels and returns the root of the tree.
+func (t *chunkTree) root() (odb.ID, error) {
 	if len(t.levels) == 0 {
 		return t.b.AddTree(nil)
 	}
@@ -90,23 +92,23 @@ func (t *chunkTree) root() (ID, error) {
 		}
 		if len(t.levels[level]) > 0 {
 			if err := t.end(level); err != nil {
-				return ID{}, err
+				return odb.ID{}, err
 			}
 		}
 	}
 }
 
-// AddLarge cuts what r gives into chunks and adds them, the tree above them, and
-// the pointer blob to the batch. The pointer stands where the content would; chunks,
-// a tree, must be reachable beside it, since for Git the pointer is only text. Equal
-// content has equal ids. Memory use does not depend on the size. See SPEC.md.
-func (b *Batch) AddLarge(r io.Reader) (pointer ID, chunks ID, size int64, err error) {
+// Add cuts the content of r into chunks and adds these, the chunk tree and the pointer to the
+// batch. The caller stores the pointer in place of the content and the chunk tree beside
+// it, since Git does not know that the pointer refers to it. Equal content has equal ids.
+// Memory use does not depend on the size of the content.
+func Add(b *odb.Batch, r io.Reader) (pointer, chunks odb.ID, size int64, err error) {
 	hash := sha256.New()
 	tree := chunkTree{b: b}
 	err = eachChunk(r, func(chunk []byte) error {
 		hash.Write(chunk)
 		size += int64(len(chunk))
-		id, err := b.Add(Blob, chunk)
+		id, err := b.Add(odb.Blob, chunk)
 		if err != nil {
 			return err
 		}
@@ -118,16 +120,16 @@ func (b *Batch) AddLarge(r io.Reader) (pointer ID, chunks ID, size int64, err er
 	p := Pointer{Size: size, Chunks: chunks}
 	hash.Sum(p.SHA256[:0])
 	if err == nil {
-		pointer, err = b.Add(Blob, p.Encode())
+		pointer, err = b.Add(odb.Blob, p.Encode())
 	}
 	if err != nil {
-		return ID{}, ID{}, 0, fmt.Errorf("add large content after %d bytes: %w", size, err)
+		return odb.ID{}, odb.ID{}, 0, fmt.Errorf("add large content after %d bytes: %w", size, err)
 	}
 	return pointer, chunks, size, nil
 }
 
-// parseChildName reads the number and size of a node's entry, as [nodeEntries]
-// writes them and in no other spelling.
+// parseChildName decodes the name of a node's entry. It accepts only the spelling of
+// [nodeEntries].
 func parseChildName(name string) (number int, size int64, ok bool) {
 	if len(name) < 4 || name[2] != '-' {
 		return 0, 0, false

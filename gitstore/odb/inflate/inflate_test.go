@@ -1,4 +1,4 @@
-package odb_test
+package inflate_test
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
-// samples are contents that compress in different ways.
+// samples returns data that compresses in different ways.
 func samples(r *rand.Rand) map[string][]byte {
 	random := make([]byte, 200_000)
 	for i := range random {
@@ -26,21 +27,21 @@ func samples(r *rand.Rand) map[string][]byte {
 	for len(text) < 300_000 {
 		text = append(text, words[r.IntN(len(words))]...)
 	}
-	for len(skewed) < 300_000 { // long codes
+	for len(skewed) < 300_000 { // yields long codes
 		n := 0
 		for n < 250 && r.IntN(2) == 0 {
 			n++
 		}
 		skewed = append(skewed, byte(n), byte(r.ExpFloat64()*20))
 	}
-	for d := 1; d < 300; d++ { // all short distances, and some long ones
+	for d := 1; d < 300; d++ { // yields all short distances and some long ones
 		steps = append(steps, bytes.Repeat(random[d:2*d], 1+600/d)...)
 		steps = append(steps, random[:d%50]...)
 	}
 	return map[string][]byte{"": nil, "one byte": {7}, "random": random, "text": text, "skewed": skewed, "steps": steps, "zeros": make([]byte, 100_000), "mixed": append(append(append([]byte{}, text[:70_000]...), random[:90_000]...), skewed[:5000]...)}
 }
 
-func packedAt(t testing.TB, level int, content []byte) []byte {
+func compress(t testing.TB, level int, content []byte) []byte {
 	var b bytes.Buffer
 	w, err := stdzlib.NewWriterLevel(&b, level)
 	if err != nil {
@@ -55,18 +56,18 @@ func packedAt(t testing.TB, level int, content []byte) []byte {
 	return b.Bytes()
 }
 
-func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
+func TestDecode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, content := range samples(r) {
 		for level := stdzlib.HuffmanOnly; level <= stdzlib.BestCompression; level++ {
 			for _, part := range [][]byte{content, content[:len(content)/3], content[:min(len(content), 300)]} {
-				packed := packedAt(t, level, part)
+				packed := compress(t, level, part)
 				for _, behind := range []int{0, 1, 15, 1000} {
-					for _, spare := range []int{0, 1, odb.Slack, 5000} {
+					for _, spare := range []int{0, 1, inflate.Slack, 5000} {
 						src := append(bytes.Clone(packed), make([]byte, behind)...)
 						dst := make([]byte, len(part), len(part)+spare)
-						if err := odb.Unpack(dst, src); err != nil || !bytes.Equal(dst, part) {
-							t.Fatalf("%s, %d bytes at level %d, with %d bytes behind it and room for %d: %v", name, len(part), level, behind, spare, err)
+						if err := decode(dst, src); err != nil || !bytes.Equal(dst, part) {
+							t.Fatalf("%s, %d bytes at level %d, followed by %d bytes, with %d spare bytes: %v", name, len(part), level, behind, spare, err)
 						}
 					}
 				}
@@ -74,8 +75,8 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 					if n < 0 || n == len(part) {
 						continue
 					}
-					if err := odb.Unpack(make([]byte, n, n+odb.Slack), packed); !errors.Is(err, domarkx.ErrCorrupt) {
-						t.Errorf("%s at level %d, %d bytes as if they were %d: %v", name, level, len(part), n, err)
+					if err := decode(make([]byte, n, n+inflate.Slack), packed); err == nil {
+						t.Errorf("%s at level %d: %d bytes decoded as %d without an error: %v", name, level, len(part), n, err)
 					}
 				}
 			}
@@ -83,13 +84,13 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 	}
 }
 
-func TestUnpackRefusesWhatIsCutShort(t *testing.T) {
+func TestDecodeTruncated(t *testing.T) {
 	for name, content := range samples(rand.New(rand.NewPCG(3, 4))) {
 		content = content[:min(len(content), 3000)]
 		for _, level := range []int{0, 1, 9} {
-			packed := packedAt(t, level, content)
+			packed := compress(t, level, content)
 			for n := range packed {
-				if err := odb.Unpack(make([]byte, len(content)), packed[:n:n]); !errors.Is(err, domarkx.ErrCorrupt) {
+				if err := decode(make([]byte, len(content)), packed[:n:n]); err == nil {
 					t.Fatalf("%s at level %d, %d of %d bytes: %v", name, level, n, len(packed), err)
 				}
 			}
@@ -97,15 +98,16 @@ func TestUnpackRefusesWhatIsCutShort(t *testing.T) {
 	}
 }
 
-// What the library that reads streams takes is taken, and is the same; nothing else is.
-func FuzzUnpack(f *testing.F) {
+// FuzzDecode compares with the standard library: both accept the same streams and return
+// the same data.
+func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	all := samples(r)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		content := all[name]
 		content = content[:min(len(content), 2000)]
 		for _, level := range []int{-2, 0, 1, 9} {
-			packed := packedAt(f, level, content)
+			packed := compress(f, level, content)
 			f.Add(packed, len(content))
 			for range 4 {
 				broken := bytes.Clone(packed)
@@ -118,13 +120,10 @@ func FuzzUnpack(f *testing.F) {
 		if size < 0 || size > 1<<20 {
 			return
 		}
-		dst := make([]byte, size, size+odb.Slack)
-		err := odb.Unpack(dst, packed)
-		if err != nil && !errors.Is(err, domarkx.ErrCorrupt) {
-			t.Errorf("error %v", err)
-		}
+		dst := make([]byte, size, size+inflate.Slack)
+		err := decode(dst, packed)
 		tight := make([]byte, size)
-		if slow := odb.Unpack(tight, packed); (slow == nil) != (err == nil) || err == nil && !bytes.Equal(tight, dst) {
+		if slow := decode(tight, packed); (slow == nil) != (err == nil) || err == nil && !bytes.Equal(tight, dst) {
 			t.Errorf("with room: %v, without: %v", err, slow)
 		}
 		want, theirs := read(packed, size)
@@ -134,7 +133,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// read unpacks with the library, and passes over the checksum.
+// read decompresses with the standard library and ignores the checksum.
 func read(packed []byte, size int) ([]byte, error) {
 	src := bytes.NewReader(packed)
 	z, err := stdzlib.NewReader(src)
@@ -152,4 +151,60 @@ func read(packed []byte, size int) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes, %v", n, err)
 	}
 	return data[:n], nil
+}
+
+// decode calls [inflate.Decode] and checks the length that it returns.
+func decode(dst, src []byte) error {
+	n, err := inflate.Decode(dst, src)
+	if err == nil && (n < 8 || n > len(src)) {
+		return fmt.Errorf("the stream has %d of %d bytes", n, len(src))
+	}
+	return err
+}
+
+// BenchmarkDecode compares with klauspost/compress and the standard library. It is the
+// reason why this package exists.
+func BenchmarkDecode(b *testing.B) {
+	all := samples(rand.New(rand.NewPCG(1, 2)))
+	for _, name := range []string{"text", "random"} {
+		data := all[name][:64<<10]
+		packed := compress(b, stdzlib.DefaultCompression, data)
+		dst := make([]byte, len(data), len(data)+inflate.Slack)
+		b.Run(name+"/inflate", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if _, err := inflate.Decode(dst, packed); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/klauspost", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			z, err := zlib.NewReader(bytes.NewReader(packed))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				err := z.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
+				if err == nil {
+					_, err = io.ReadFull(z, dst)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/standard library", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				z, err := stdzlib.NewReader(bytes.NewReader(packed))
+				if err == nil {
+					_, err = io.ReadFull(z, dst)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

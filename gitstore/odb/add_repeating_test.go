@@ -7,46 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
-
-// A delta makes exactly the content that it was made for.
-func TestWindowDelta(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var w odb.Window
-		var bases [][]byte
-		for range rapid.IntRange(1, 5).Draw(t, "bases") {
-			seed := rapid.Uint64().Draw(t, "seed")
-			base := noise(seed, rapid.OneOf(rapid.IntRange(1, 100_000), rapid.IntRange(1, 3_000_000)).Draw(t, "size"))
-			if rapid.Bool().Draw(t, "repetitive") {
-				base = bytes.Repeat(base[:min(len(base), 1000)], 70)
-			}
-			w.Put(base)
-			bases = append(bases, base)
-		}
-		for range 20 {
-			var content []byte
-			for range rapid.IntRange(0, 6).Draw(t, "pieces") {
-				base := rapid.SampledFrom(bases).Draw(t, "base")
-				from := rapid.IntRange(0, len(base)).Draw(t, "from")
-				content = append(content, base[from:rapid.IntRange(from, len(base)).Draw(t, "to")]...)
-				content = append(content, rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "own")...)
-			}
-			delta, of := w.Delta(content)
-			if of == nil {
-				continue
-			}
-			if len(delta) > len(content)/2 {
-				t.Fatalf("a delta of %d bytes for %d", len(delta), len(content))
-			}
-			if made, err := odb.ApplyDelta(of, delta); err != nil || !bytes.Equal(made, content) {
-				t.Fatalf("the delta makes something else, %v", err)
-			}
-		}
-	})
-}
 
 // document is the n-th of several, of that many parts.
 func document(n, parts int) (whole []byte, each [][]byte) {

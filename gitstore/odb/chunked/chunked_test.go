@@ -1,4 +1,4 @@
-package odb_test
+package chunked_test
 
 import (
 	"bytes"
@@ -14,22 +14,25 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
+// noise returns n random bytes that depend on the seed.
 func noise(seed uint64, n int) []byte {
 	data := make([]byte, n)
 	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(data)
 	return data
 }
 
-func TestLargeRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 16 << 10, 16<<10 + 1, 256 << 10, 300_000, 20 << 20} {
 		dir := bare(t)
 		d := open(t, dir)
 		data := noise(uint64(n), n)
 		b := d.Begin()
-		pointer, chunks, size, err := b.AddLarge(bytes.NewReader(data))
+		pointer, chunks, size, err := chunked.Add(b, bytes.NewReader(data))
 		must(t, err)
 		if size != int64(n) {
 			t.Errorf("size %d, want %d", size, n)
@@ -45,10 +48,10 @@ func TestLargeRoundTrip(t *testing.T) {
 		}
 		text, err := d.Blob(pointer)
 		must(t, err)
-		if !odb.IsPointer(text) {
+		if !chunked.IsPointer(text) {
 			t.Errorf("pointer %q", text)
 		}
-		l, size, err := d.OpenLarge(pointer, chunks)
+		l, size, err := chunked.Open(d, pointer, chunks)
 		must(t, err)
 		got, err := io.ReadAll(l)
 		if err != nil || size != int64(n) || !bytes.Equal(got, data) {
@@ -68,13 +71,13 @@ func TestLargeRoundTrip(t *testing.T) {
 	}
 }
 
-// A change in large content must cost some chunks and nodes, not a copy.
-func TestLargeChangeIsSmall(t *testing.T) {
+// TestSmallChange checks that a change in large content costs few chunks and nodes.
+func TestSmallChange(t *testing.T) {
 	d := open(t, bare(t))
 	data := noise(1, 32<<20)
 	b := d.Begin() // which shares what is equal
 	defer b.Abort()
-	_, _, _, err := b.AddLarge(bytes.NewReader(data))
+	_, _, _, err := chunked.Add(b, bytes.NewReader(data))
 	must(t, err)
 	objects, total := b.Stats()
 	if mean := total / int64(objects); mean < 56<<10 || mean > 72<<10 {
@@ -88,7 +91,7 @@ func TestLargeChangeIsSmall(t *testing.T) {
 		"append":  append(bytes.Clone(data), "appended"...),
 	} {
 		objects, total := b.Stats()
-		_, _, _, err = b.AddLarge(bytes.NewReader(changed))
+		_, _, _, err = chunked.Add(b, bytes.NewReader(changed))
 		must(t, err)
 		more, moreBytes := b.Stats()
 		if more-objects > 12 || moreBytes-total > 1<<20 {
@@ -97,8 +100,8 @@ func TestLargeChangeIsSmall(t *testing.T) {
 	}
 }
 
-// The format is frozen: these ids must never change.
-func TestLargeFormat(t *testing.T) {
+// TestFormat compares ids with the examples in SPEC.md, which must never change.
+func TestFormat(t *testing.T) {
 	d := open(t, bare(t))
 	b := d.Begin()
 	defer b.Abort()
@@ -115,7 +118,7 @@ func TestLargeFormat(t *testing.T) {
 		{"zeros", make([]byte, 80<<20), "03f7123e7bd6ae9f3b4cdf5a2395b2578c434928", "35be595b7635afb77f37aefa3f9be4262b8d5205"},
 		{"text", text.Bytes(), "07d6ed89c78df9783c33a374489428c328c1cf01", "c2a1b12ac3df8a35fc2401a565be0c731182d2ed"},
 	} {
-		pointer, chunks, _, err := b.AddLarge(bytes.NewReader(test.content))
+		pointer, chunks, _, err := chunked.Add(b, bytes.NewReader(test.content))
 		must(t, err)
 		if pointer.String() != test.pointer || chunks.String() != test.chunks {
 			t.Errorf("%s: pointer %s, chunks %s; want %s, %s", test.name, pointer, chunks, test.pointer, test.chunks)
@@ -123,34 +126,35 @@ func TestLargeFormat(t *testing.T) {
 	}
 }
 
-func TestOpenLargeRefuses(t *testing.T) {
+func TestOpenInvalid(t *testing.T) {
 	d := open(t, bare(t))
 	b := d.Begin()
-	pointer, chunks, _, err := b.AddLarge(bytes.NewReader(noise(7, 1<<20)))
+	pointer, chunks, _, err := chunked.Add(b, bytes.NewReader(noise(7, 1<<20)))
 	must(t, err)
 	empty, err := b.AddTree(nil)
 	must(t, err)
-	text := odb.Pointer{Size: 1 << 20, Chunks: chunks}.Encode() // zero SHA-256
+	text := chunked.Pointer{Size: 1 << 20, Chunks: chunks}.Encode() // zero SHA-256
 	wrongSum := add(t, b, odb.Blob, text)
-	wrongSize := add(t, b, odb.Blob, odb.Pointer{Size: 1<<20 + 1, Chunks: chunks}.Encode())
+	wrongSize := add(t, b, odb.Blob, chunked.Pointer{Size: 1<<20 + 1, Chunks: chunks}.Encode())
 	must(t, b.Sync())
 	must(t, b.Settle())
 	for name, ids := range map[string][2]odb.ID{
 		"other tree": {pointer, empty}, "no pointer": {empty, chunks}, "other size": {wrongSize, chunks},
 	} {
-		if _, _, err := d.OpenLarge(ids[0], ids[1]); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, _, err := chunked.Open(d, ids[0], ids[1]); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	l, _, err := d.OpenLarge(wrongSum, chunks)
+	l, _, err := chunked.Open(d, wrongSum, chunks)
 	must(t, err)
 	if _, err := io.Copy(io.Discard, l); !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("other SHA-256: %v", err)
 	}
 }
 
-// Git stores similar chunks as deltas of each other, and several readers read at once.
-func TestLargeIsReadFromDeltas(t *testing.T) {
+// TestConcurrentReadsOfDeltas reads chunks that Git stored as deltas of each other, from
+// several goroutines.
+func TestConcurrentReadsOfDeltas(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
 	one := noise(7, 3<<20)
@@ -163,7 +167,7 @@ func TestLargeIsReadFromDeltas(t *testing.T) {
 	pointers, trees := make([]odb.ID, 2), make([]odb.ID, 2)
 	for i, data := range [][]byte{one, two} {
 		var err error
-		pointers[i], trees[i], _, err = b.AddLarge(bytes.NewReader(data))
+		pointers[i], trees[i], _, err = chunked.Add(b, bytes.NewReader(data))
 		must(t, err)
 		name := string('a' + rune(i))
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: pointers[i]}, odb.TreeEntry{Mode: odb.ModeTree, Name: name + ".chunks", ID: trees[i]})
@@ -181,7 +185,7 @@ func TestLargeIsReadFromDeltas(t *testing.T) {
 		t.Fatal("git made no deltas")
 	}
 	for i, data := range [][]byte{one, two} {
-		l, _, err := d.OpenLarge(pointers[i], trees[i])
+		l, _, err := chunked.Open(d, pointers[i], trees[i])
 		must(t, err)
 		var readers sync.WaitGroup
 		for from := 0; from < len(data); from += 1 << 20 {
@@ -196,9 +200,9 @@ func TestLargeIsReadFromDeltas(t *testing.T) {
 	}
 }
 
-// Files are packed smaller than originals of sessions, which are packed in a hurry: they
-// stay as they are when Git collects.
-func TestFilesArePackedSmaller(t *testing.T) {
+// TestCompressionOfFiles checks that files and chunks are compressed better than the
+// originals of sessions, for which speed matters more.
+func TestCompressionOfFiles(t *testing.T) {
 	var text []byte
 	words := strings.Fields("the quick brown function returns an error if nil for each range of strings in the package")
 	for r := rand.New(rand.NewPCG(1, 2)); len(text) < 2<<20; {
@@ -234,10 +238,59 @@ func TestFilesArePackedSmaller(t *testing.T) {
 		return parts(func(data []byte) (odb.ID, error) { return b.Add(odb.Blob, data) })
 	})
 	chunks := size(func(b *odb.Batch) error {
-		_, _, _, err := b.AddLarge(bytes.NewReader(text))
+		_, _, _, err := chunked.Add(b, bytes.NewReader(text))
 		return err
 	})
 	if most := originals * 95 / 100; files > most || chunks > most {
 		t.Errorf("%d bytes of originals, %d of files, %d of chunks; want a twentieth less", originals, files, chunks)
+	}
+}
+
+// BenchmarkAdd stores 200 MiB.
+func BenchmarkAdd(b *testing.B) {
+	data := noise(3, 200<<20)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		b.StopTimer()
+		d := open(b, bare(b))
+		b.StartTimer()
+		batch := d.Begin()
+		_, _, _, err := chunked.Add(batch, bytes.NewReader(data))
+		must(b, err)
+		must(b, batch.Sync())
+		must(b, batch.Settle())
+	}
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return gittest.Run(t, dir, args...)
+}
+
+func bare(t testing.TB) string {
+	t.Helper()
+	return gittest.Init(t, "--bare")
+}
+
+// open opens the objects of a bare repository.
+func open(t testing.TB, dir string) *odb.Database {
+	t.Helper()
+	d, err := odb.Open(dir, "")
+	must(t, err)
+	t.Cleanup(func() { must(t, d.Close()) })
+	return d
+}
+
+func add(t testing.TB, b *odb.Batch, kind odb.Type, data []byte) odb.ID {
+	t.Helper()
+	id, err := b.Add(kind, data)
+	must(t, err)
+	return id
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

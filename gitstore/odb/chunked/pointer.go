@@ -1,4 +1,4 @@
-package odb
+package chunked
 
 import (
 	"bytes"
@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Pointer stands for content that is stored in chunks.
+// A Pointer describes content that is stored in chunks. It is stored in place of the content.
 type Pointer struct {
 	Size   int64 // of the content in bytes
 	SHA256 [32]byte
-	Chunks ID // the chunk tree
+	Chunks odb.ID // the chunk tree
 }
 
 // pointerHead is the first line of a pointer.
@@ -27,7 +28,7 @@ func (p Pointer) Encode() []byte {
 	return fmt.Appendf(nil, pointerHead+"size %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
 }
 
-// DecodePointer reads a pointer; what [Pointer.Encode] would not write is
+// DecodePointer decodes a pointer. Anything but the output of [Pointer.Encode] is
 // [domarkx.ErrInvalid].
 func DecodePointer(data []byte) (Pointer, error) {
 	var p Pointer
@@ -45,7 +46,7 @@ func DecodePointer(data []byte) (Pointer, error) {
 	if err != nil || copy(p.SHA256[:], sum) != len(p.SHA256) {
 		return p, bad
 	}
-	if p.Chunks, err = ParseID(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
+	if p.Chunks, err = odb.ParseID(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
 		return p, bad
 	}
 	if !bytes.Equal(p.Encode(), data) {
@@ -54,11 +55,11 @@ func DecodePointer(data []byte) (Pointer, error) {
 	return p, nil
 }
 
-// IsPointer reports whether a blob is the pointer to large content: no other blob
-// of the store is, since content that reads as one is stored as large content too.
+// IsPointer reports whether a blob is a pointer. Content that looks like a pointer is
+// itself stored in chunks, so that there is no ambiguity.
 func IsPointer(data []byte) bool {
 	if len(data) > MaxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
-		return false // as nearly all are
+		return false // the usual case
 	}
 	_, err := DecodePointer(data)
 	return err == nil

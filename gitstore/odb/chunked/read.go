@@ -1,0 +1,237 @@
+package chunked
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
+)
+
+// maxChunkTree is the maximum depth of a chunk tree. Nodes have at least two entries on
+// average, and sizes are below 2^63.
+const maxChunkTree = 48
+
+// Content is large content that is open for reading. [Content.ReadAt] may be called from
+// several goroutines at once; it verifies each chunk with its id or with the checksum in the
+// pack index. [Content.Read] reads sequentially and also verifies the SHA-256 of the
+// whole content.
+type Content struct {
+	d       *odb.Database
+	pointer Pointer
+	root    child
+
+	mu     sync.Mutex // guards the following three
+	path   []node     // the nodes above the chunk that was read last, the root first
+	recent [recentChunks]chunk
+	next   int // the next one to replace in recent
+
+	offset int64 // of Read
+	sum    hash.Hash
+}
+
+// recentChunks is the number of partly read chunks that are kept in memory: one for each
+// of several concurrent sequential readers.
+const recentChunks = 4
+
+// A chunk is a chunk in memory.
+type chunk struct {
+	start int64 // its offset in the content
+	data  []byte
+}
+
+// A node is a node of the chunk tree.
+type node struct {
+	id       odb.ID
+	size     int64
+	children []child
+	ends     []int64 // of the children, relative to the start of the node
+}
+
+// Open opens the content of a pointer and returns it with its size in bytes; chunks is the
+// tree beside the pointer. It returns [domarkx.ErrCorrupt] if the blob is not a pointer, or a
+// pointer to another tree.
+func Open(d *odb.Database, pointer, chunks odb.ID) (*Content, int64, error) {
+	data, err := d.Blob(pointer)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open large content: %w", err)
+	}
+	p, err := DecodePointer(data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open large content: %w: blob %s is not a pointer", domarkx.ErrCorrupt, pointer)
+	}
+	if p.Chunks != chunks {
+		return nil, 0, fmt.Errorf("open large content: %w: pointer %s refers to %s, but %s is beside it", domarkx.ErrCorrupt, pointer, p.Chunks, chunks)
+	}
+	l := &Content{d: d, pointer: p, root: child{id: chunks, node: true, size: p.Size}, sum: sha256.New()}
+	if _, err := l.node(l.root); err != nil {
+		return nil, 0, fmt.Errorf("open large content: %w", err)
+	}
+	return l, p.Size, nil
+}
+
+// Size returns the number of bytes.
+func (l *Content) Size() int64 { return l.pointer.Size }
+
+// Close releases memory. The content can still be read afterwards.
+func (l *Content) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.path, l.recent = nil, [recentChunks]chunk{}
+	return nil
+}
+
+// Read reads the content sequentially. If the SHA-256 differs at the end, it returns
+// [domarkx.ErrCorrupt] instead of [io.EOF].
+func (l *Content) Read(p []byte) (int, error) {
+	if l.offset == l.pointer.Size {
+		if [32]byte(l.sum.Sum(nil)) != l.pointer.SHA256 {
+			return 0, fmt.Errorf("read large content: %w: its SHA-256 differs", domarkx.ErrCorrupt)
+		}
+		return 0, io.EOF
+	}
+	n, err := l.ReadAt(p[:min(int64(len(p)), l.pointer.Size-l.offset)], l.offset)
+	l.sum.Write(p[:n])
+	l.offset += int64(n)
+	return n, err
+}
+
+// ReadAt implements [io.ReaderAt].
+func (l *Content) ReadAt(p []byte, offset int64) (n int, err error) {
+	if offset < 0 {
+		return 0, fmt.Errorf("read large content at %d: %w", offset, domarkx.ErrInvalid)
+	}
+	for n < len(p) {
+		if offset >= l.pointer.Size {
+			return n, io.EOF
+		}
+		m, err := l.copyAt(p[n:], offset)
+		if err != nil {
+			return n, fmt.Errorf("read large content at %d: %w", offset, err)
+		}
+		n += m
+		offset += int64(m)
+	}
+	return n, nil
+}
+
+// copyAt copies from the chunk that contains the offset, at most to its end.
+func (l *Content) copyAt(p []byte, offset int64) (int, error) {
+	if recent, ok := l.recentAt(offset); ok {
+		return copy(p, recent.data[offset-recent.start:]), nil
+	}
+	c, start, err := l.find(offset)
+	if err != nil {
+		return 0, err
+	}
+	if offset == start && int64(len(p)) >= c.size {
+		// BlobInto may write beyond the chunk, but only into p, which is filled next.
+		return int(c.size), l.d.BlobInto(c.id, p[:c.size:len(p)])
+	}
+	data := make([]byte, c.size, c.size+inflate.Slack)
+	if err := l.d.BlobInto(c.id, data); err != nil {
+		return 0, err
+	}
+	l.remember(chunk{start, data})
+	return copy(p, data[offset-start:]), nil
+}
+
+// recentAt returns the recent chunk that contains the offset.
+func (l *Content) recentAt(offset int64) (chunk, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.recent {
+		if offset >= c.start && offset < c.start+int64(len(c.data)) {
+			return c, true
+		}
+	}
+	return chunk{}, false
+}
+
+func (l *Content) remember(c chunk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent[l.next] = c
+	l.next = (l.next + 1) % recentChunks
+}
+
+// find returns the chunk that contains the offset, and its own offset.
+func (l *Content) find(offset int64) (child, int64, error) {
+	c, start := l.root, int64(0)
+	for depth := 0; c.node; depth++ {
+		if depth == maxChunkTree {
+			return child{}, 0, fmt.Errorf("chunk tree: %w: it is too deep", domarkx.ErrCorrupt)
+		}
+		n, err := l.readNode(depth, c)
+		if err != nil {
+			return child{}, 0, err
+		}
+		i := sort.Search(len(n.ends), func(i int) bool { return start+n.ends[i] > offset })
+		if i == len(n.ends) {
+			return child{}, 0, errors.New("no chunk contains the offset") // impossible: the sizes were checked
+		}
+		c = n.children[i]
+		start += n.ends[i] - c.size
+	}
+	return c, start, nil
+}
+
+// readNode returns a node, from l.path if possible.
+func (l *Content) readNode(depth int, c child) (node, error) {
+	l.mu.Lock()
+	if depth < len(l.path) && l.path[depth].id == c.id && l.path[depth].size == c.size {
+		n := l.path[depth]
+		l.mu.Unlock()
+		return n, nil
+	}
+	l.mu.Unlock()
+	n, err := l.node(c)
+	if err != nil {
+		return node{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if depth <= len(l.path) {
+		l.path = append(l.path[:depth:depth], n)
+	}
+	return n, nil
+}
+
+// node reads a node and checks that the sizes of its children add up to its size.
+func (l *Content) node(c child) (node, error) {
+	entries, err := l.d.Tree(c.id)
+	if err != nil {
+		return node{}, err
+	}
+	bad := func(what string) (node, error) {
+		return node{}, fmt.Errorf("chunk tree %s: %w: %s", c.id, domarkx.ErrCorrupt, what)
+	}
+	if len(entries) > maxNode {
+		return bad("it has too many entries")
+	}
+	n := node{id: c.id, size: c.size}
+	total := int64(0)
+	for i, e := range entries {
+		number, size, ok := parseChildName(e.Name)
+		if !ok || number != i || size <= 0 || size > math.MaxInt64-total || e.Mode != odb.ModeFile && e.Mode != odb.ModeTree {
+			return bad(fmt.Sprintf("entry %q", e.Name))
+		}
+		if e.Mode == odb.ModeFile && size > maxChunk {
+			return bad(fmt.Sprintf("chunk %q is too large", e.Name))
+		}
+		total += size
+		n.children = append(n.children, child{id: e.ID, node: e.IsTree(), size: size})
+		n.ends = append(n.ends, total)
+	}
+	if total != c.size {
+		return bad(fmt.Sprintf("it has %d bytes of content, expected %d", total, c.size))
+	}
+	return n, nil
+}

@@ -1,0 +1,150 @@
+// Package packidx reads and writes the index of a pack, which maps object ids to offsets
+// (gitformat-pack(5), "pack-*.idx files"). Indexes are read in place, from a memory-mapped
+// file: opening one costs the same whatever its size, while go-git copies all entries
+// (BenchmarkFind).
+package packidx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"sort"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An ID is the SHA-1 of an object.
+type ID = [20]byte
+
+// An Index is the index of a pack, of version 1 or 2.
+type Index struct {
+	raw     []byte // the file
+	fanout  []byte // 256 big-endian counts
+	n       int
+	entries []byte // starts at the first id
+	stride  int    // distance between ids
+	sums    []byte // starts at the first checksum of a packed object; nil in version 1
+	offsets []byte // starts at the first 4-byte offset
+	large   []byte // 8-byte offsets, in version 2
+}
+
+const (
+	fanoutSize  = 256 * 4
+	trailerSize = 2 * len(ID{}) // the checksum of the pack, then that of the index
+)
+
+// Parse reads the header of an index and checks its size, so that no method reads beyond
+// raw, which must not be changed afterwards. It does not verify checksums. An invalid index
+// is [domarkx.ErrCorrupt], one of an unknown version [domarkx.ErrUnsupported].
+func Parse(raw []byte) (*Index, error) {
+	x := &Index{raw: raw}
+	version2 := bytes.HasPrefix(raw, []byte("\xfftOc"))
+	body := 0
+	if version2 {
+		if len(raw) < 8 {
+			return nil, errCorrupt("it is truncated")
+		}
+		if version := binary.BigEndian.Uint32(raw[4:]); version != 2 {
+			return nil, fmt.Errorf("pack index: %w: version %d", domarkx.ErrUnsupported, version)
+		}
+		body = 8
+	}
+	if len(raw) < body+fanoutSize+trailerSize {
+		return nil, errCorrupt("it is truncated")
+	}
+	x.fanout = raw[body : body+fanoutSize]
+	body += fanoutSize
+	for i, last := 0, uint32(0); i < 256; i++ {
+		count := binary.BigEndian.Uint32(x.fanout[4*i:])
+		if count < last {
+			return nil, errCorrupt("its fan-out table is not in ascending order")
+		}
+		last = count
+	}
+	count := int64(binary.BigEndian.Uint32(x.fanout[255*4:]))
+	rest := int64(len(raw) - body - trailerSize)
+	if !version2 {
+		if rest != 24*count {
+			return nil, errCorrupt("its size does not match its number of objects")
+		}
+		x.n, x.stride = int(count), 24
+		if count > 0 {
+			x.offsets, x.entries = raw[body:], raw[body+4:]
+		}
+		return x, nil
+	}
+	large := rest - 28*count
+	if large < 0 || large%8 != 0 || large/8 > count {
+		return nil, errCorrupt("its size does not match its number of objects")
+	}
+	x.n, x.stride = int(count), 20
+	x.entries = raw[body:]
+	x.sums = raw[body+20*x.n:]
+	x.offsets = raw[body+24*x.n:]
+	x.large = raw[body+28*x.n : len(raw)-trailerSize]
+	return x, nil
+}
+
+func errCorrupt(what string) error {
+	return fmt.Errorf("pack index: %w: %s", domarkx.ErrCorrupt, what)
+}
+
+// Len returns the number of objects.
+func (x *Index) Len() int { return x.n }
+
+// ID returns the i-th id in ascending order.
+func (x *Index) ID(i int) ID { return ID(x.id(i)) }
+
+func (x *Index) id(i int) []byte { return x.entries[i*x.stride:][:20] }
+
+// Offset returns the offset in the pack of the object with the i-th id, -1 if the index is
+// damaged.
+func (x *Index) Offset(i int) int64 {
+	if x.stride == 24 {
+		return int64(binary.BigEndian.Uint32(x.offsets[24*i:]))
+	}
+	offset := binary.BigEndian.Uint32(x.offsets[4*i:])
+	if offset>>31 == 0 {
+		return int64(offset)
+	}
+	i = int(offset &^ (1 << 31))
+	if i >= len(x.large)/8 {
+		return -1
+	}
+	return int64(binary.BigEndian.Uint64(x.large[8*i:]))
+}
+
+// CRC returns the CRC-32 of the packed bytes of the object with the i-th id, header
+// included. ok is false if the index has no checksums (version 1).
+func (x *Index) CRC(i int) (sum uint32, ok bool) {
+	if x.sums == nil {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(x.sums[4*i:]), true
+}
+
+// FindOffset returns the offset of an object in the pack.
+func (x *Index) FindOffset(id ID) (offset int64, ok bool) {
+	i, ok := x.Find(id)
+	if !ok {
+		return 0, false
+	}
+	return x.Offset(i), true
+}
+
+// Find returns the position of an id among the ids of the index.
+func (x *Index) Find(id ID) (i int, ok bool) {
+	low := 0
+	if id[0] > 0 {
+		low = int(binary.BigEndian.Uint32(x.fanout[4*(int(id[0])-1):]))
+	}
+	high := int(binary.BigEndian.Uint32(x.fanout[4*int(id[0]):]))
+	i = low + sort.Search(high-low, func(i int) bool { return bytes.Compare(x.id(low+i), id[:]) >= 0 })
+	return i, i < high && bytes.Equal(x.id(i), id[:])
+}
+
+// PackChecksum returns the checksum at the end of the pack to which the index belongs.
+func (x *Index) PackChecksum() []byte {
+	end := len(x.raw) - len(ID{})
+	return x.raw[end-len(ID{}) : end]
+}

@@ -1,0 +1,165 @@
+package packidx_test
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
+)
+
+// TestWrite reads indexes with this package and with go-git, also of packs of many gigabytes.
+func TestWrite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) packidx.ID {
+			return packidx.ID(rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 255})), 20, 20).Draw(t, "id"))
+		}), 0, 300, rapid.ID[packidx.ID]).Draw(t, "ids")
+		entries := make([]packidx.Entry, len(ids))
+		for i, id := range ids {
+			entries[i].ID = id
+			entries[i].CRC = rapid.Uint32().Draw(t, "checksum")
+			entries[i].Offset = rapid.OneOf(rapid.Uint64Range(12, 1<<20), rapid.Uint64Range(1<<31-2, 1<<31+2), rapid.Uint64Range(1<<32, 1<<40)).Draw(t, "offset")
+		}
+		pack := [20]byte{1, 2, 3}
+		var raw bytes.Buffer
+		if err := packidx.Write(&raw, slices.Clone(entries), pack); err != nil {
+			t.Fatal(err)
+		}
+		theirs := idxfile.NewMemoryIndex()
+		if err := idxfile.NewDecoder(bytes.NewReader(raw.Bytes())).Decode(theirs); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := theirs.Count(); err != nil || n != int64(len(ids)) || theirs.PackfileChecksum != plumbing.Hash(pack) {
+			t.Fatalf("%d objects of pack %s, %v", n, theirs.PackfileChecksum, err)
+		}
+		ours, err := packidx.Parse(raw.Bytes())
+		if err != nil || ours.Len() != len(ids) || !bytes.Equal(ours.PackChecksum(), pack[:]) {
+			t.Fatalf("%d objects of pack %x, %v", ours.Len(), ours.PackChecksum(), err)
+		}
+		for _, want := range entries {
+			id := want.ID
+			at, err := theirs.FindOffset(plumbing.Hash(id))
+			crc, failed := theirs.FindCRC32(plumbing.Hash(id))
+			if err != nil || failed != nil || uint64(at) != want.Offset || crc != want.CRC {
+				t.Fatalf("%s: at %d with checksum %x, %v, %v, expected %d and %x", id, at, crc, err, failed, want.Offset, want.CRC)
+			}
+			i, ok := ours.Find(id)
+			if !ok || ours.ID(i) != id || uint64(ours.Offset(i)) != want.Offset {
+				t.Fatalf("%x: number %d, %t, expected offset %d", id, i, ok, want.Offset)
+			}
+			if crc, ok := ours.CRC(i); !ok || crc != want.CRC {
+				t.Fatalf("%x: checksum %x, %t, expected %x", id, crc, ok, want.CRC)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	var raw bytes.Buffer
+	if err := packidx.Write(&raw, []packidx.Entry{{ID: packidx.ID{1}, Offset: 12}, {ID: packidx.ID{2}, Offset: 1 << 40}}, [20]byte{}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw.Bytes())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		x, err := packidx.Parse(raw)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
+				t.Error(err)
+			}
+			return
+		}
+		x.PackChecksum()
+		for i := range x.Len() {
+			x.Find(x.ID(i))
+			x.Offset(i)
+			x.CRC(i)
+		}
+	})
+}
+
+// BenchmarkFind opens the index of 100,000 objects and finds ten of them, as a command
+// does, with this package and with go-git.
+func BenchmarkFind(b *testing.B) {
+	entries := make([]packidx.Entry, 100_000)
+	for i := range entries {
+		entries[i] = packidx.Entry{ID: sha1.Sum(fmt.Append(nil, i)), Offset: uint64(12 + i)}
+	}
+	var raw bytes.Buffer
+	if err := packidx.Write(&raw, entries, [20]byte{}); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("packidx", func(b *testing.B) {
+		for b.Loop() {
+			x, err := packidx.Parse(raw.Bytes())
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range 10 {
+				if _, ok := x.Find(entries[i*9000].ID); !ok {
+					b.Fatal("not found")
+				}
+			}
+		}
+	})
+	b.Run("go-git", func(b *testing.B) {
+		for b.Loop() {
+			x := idxfile.NewMemoryIndex()
+			if err := idxfile.NewDecoder(bytes.NewReader(raw.Bytes())).Decode(x); err != nil {
+				b.Fatal(err)
+			}
+			for i := range 10 {
+				if _, err := x.FindOffset(plumbing.Hash(entries[i*9000].ID)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkWrite writes the index of 100,000 objects, with this package and with go-git.
+func BenchmarkWrite(b *testing.B) {
+	entries := make([]packidx.Entry, 100_000)
+	for i := range entries {
+		entries[i] = packidx.Entry{ID: sha1.Sum(fmt.Append(nil, i)), Offset: uint64(12 + i)}
+	}
+	b.Run("packidx", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := packidx.Write(io.Discard, slices.Clone(entries), [20]byte{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("go-git", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var w idxfile.Writer
+			err := w.OnHeader(uint32(len(entries)))
+			for _, e := range entries {
+				w.Add(plumbing.Hash(e.ID), e.Offset, e.CRC)
+			}
+			if err == nil {
+				err = w.OnFooter(plumbing.Hash{})
+			}
+			x, indexErr := w.Index()
+			if err == nil {
+				err = indexErr
+			}
+			if err == nil {
+				_, err = idxfile.NewEncoder(io.Discard).Encode(x)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
