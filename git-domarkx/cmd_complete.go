@@ -93,7 +93,7 @@ func (inv *invocation) names(opened source, e expectation) ([]candidate, error) 
 		}
 		return plainWords(slices.Sorted(maps.Keys(names))), err
 	case valueFetched:
-		tips, err := opened.sessions.Tracked(inv.ctx, e.before)
+		tips, err := opened.remotes.Tracked(inv.ctx, e.before)
 		return plainWords(slices.Sorted(maps.Keys(tips.Sessions))), err
 	case valueWorkspace:
 		list, err := opened.store.Workspaces(inv.ctx)

@@ -26,7 +26,7 @@ func (fetchCmd) ExitOne() string { return "A session was rejected or is not ther
 
 // Run fetches from the remote.
 func (c *fetchCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -34,6 +34,6 @@ func (c *fetchCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Fetch(inv.ctx, remote, names, inv.gitProgress())
-	return c.printExchange(inv, told, err)
+	results, err := opened.remotes.Fetch(inv.ctx, remote, names, inv.gitProgress())
+	return c.printExchange(inv, results, err)
 }

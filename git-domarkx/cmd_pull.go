@@ -59,7 +59,7 @@ func (pullCmd) ExitOne() string {
 
 // Run pulls from the remote.
 func (c *pullCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (c *pullCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	before, err := sessions.Attached(inv.ctx)
+	before, err := opened.sessions.Attached(inv.ctx)
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Pull(inv.ctx, remote, names, inv.gitProgress())
-	return errors.Join(c.printExchange(inv, told, err), inv.mentionMerged(sessions, told), inv.mentionAttached(sessions, before))
+	results, err := opened.remotes.Pull(inv.ctx, remote, names, inv.gitProgress())
+	return errors.Join(c.printExchange(inv, results, err), inv.mentionMerged(opened.sessions, results), inv.mentionAttached(opened.sessions, before))
 }
 
 // mentionAttached reports which sessions use another workspace than before.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 )
 
 type pushCmd struct {
@@ -51,7 +52,7 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if c.All && len(c.Names) > 0 {
 		return usagef("--all sends every session; it takes no NAME")
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -59,29 +60,29 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	told, err := sessions.Push(inv.ctx, engine.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}, inv.gitProgress())
-	var ignored *engine.IgnoredError
+	results, err := opened.remotes.Push(inv.ctx, transfer.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}, inv.gitProgress())
+	var ignored *transfer.IgnoredError
 	if errors.As(err, &ignored) {
 		return printIgnored(inv, ignored)
 	}
 	if err == nil && c.All {
 		for name := range inv.opened.pending { // these have no snapshot yet
-			if !slices.ContainsFunc(told, func(e engine.Exchange) bool { return e.Name == name }) {
-				told = append(told, engine.Exchange{Name: name, Status: engine.Pending, Failed: true})
+			if !slices.ContainsFunc(results, func(e transfer.Result) bool { return e.Name == name }) {
+				results = append(results, transfer.Result{Name: name, Status: engine.Pending, Failed: true})
 			}
 		}
 	}
-	if err == nil && len(told) == 0 && !inv.opts.Quiet {
+	if err == nil && len(results) == 0 && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
 	}
-	return c.printExchange(inv, told, err)
+	return c.printExchange(inv, results, err)
 }
 
 // maxIgnored is the maximum number of ignored files that are listed.
 const maxIgnored = 50
 
 // printIgnored lists the ignored files that prevented a push.
-func printIgnored(inv *invocation, e *engine.IgnoredError) error {
+func printIgnored(inv *invocation, e *transfer.IgnoredError) error {
 	for i, f := range e.Files {
 		if i == maxIgnored && len(e.Files) > maxIgnored+1 {
 			fmt.Fprintf(inv.err, "and %d more\n", len(e.Files)-i)

@@ -50,7 +50,8 @@ Nothing is printed when there is nothing to say.
 // Run reports what needs attention.
 func (c *statusCmd) Run(inv *invocation) error {
 	inv.patience = reportPatience
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
+	sessions := opened.sessions
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	status, err := sessions.Status(inv.ctx, remotes)
+	differing, err := opened.remotes.Divergences(inv.ctx, remotes)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,11 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
 		add(engine.Pending, name, inv.opened.pending[name].Reason)
 	}
-	for _, d := range status.Drafts {
+	unsaved, err := sessions.Drafts()
+	if err != nil {
+		return err
+	}
+	for _, d := range unsaved {
 		add("draft", d.Name, d.Problem)
 	}
 	files, err := drafts.ListBeside(draftsDir(git))
@@ -99,7 +104,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
 		add(engine.Conflict, name, describeConflicts(conflicts[name]))
 	}
-	for _, d := range status.Remotes {
+	for _, d := range differing {
 		add(d.State, d.Name, d.Remote)
 	}
 	workspaces, err := sessions.WorkspaceStates(inv.ctx)

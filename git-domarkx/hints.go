@@ -18,7 +18,7 @@ func (inv *invocation) hintNoSessions(opened source) {
 		return
 	}
 	for _, name := range remotes {
-		tips, err := opened.sessions.Tracked(inv.ctx, name)
+		tips, err := opened.remotes.Tracked(inv.ctx, name)
 		if err == nil && len(tips.Sessions) > 0 {
 			fmt.Fprintf(inv.err, "There are no sessions here. The remote %s has %s; to get them: git domarkx pull %s\n",
 				visible(name), counted(len(tips.Sessions), "session"), visible(name))

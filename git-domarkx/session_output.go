@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 )
 
 // A sessionRow is a session and its newest snapshot.
@@ -71,13 +72,13 @@ type exchangeRow struct {
 
 // printExchange prints the outcome for each session. It returns errNo if any failed. If
 // the exchange was interrupted with the error broke, it prints only what was done before.
-func (o exchangeOption) printExchange(inv *invocation, told []engine.Exchange, broke error) error {
+func (o exchangeOption) printExchange(inv *invocation, told []transfer.Result, broke error) error {
 	var rows []exchangeRow
 	var failed error
 	unsent := false
 	for _, e := range told {
 		rejected := e.Failed && e.Status != engine.Conflict
-		if broke != nil && (rejected || e.Status == engine.UpToDate) {
+		if broke != nil && (rejected || e.Status == transfer.UpToDate) {
 			continue
 		}
 		rows = append(rows, exchangeRow{e.Name, e.Status})
@@ -127,13 +128,13 @@ func describeConflicts(n int) string {
 }
 
 // mentionMerged reports how many conflicts a pull left.
-func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []engine.Exchange) error {
+func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []transfer.Result) error {
 	list, err := sessions.List(inv.ctx)
 	if list == nil {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(info domarkx.Info) bool {
-		return !slices.ContainsFunc(all, func(e engine.Exchange) bool { return e.Name == info.Name && e.Status == engine.Conflict })
+		return !slices.ContainsFunc(all, func(e transfer.Result) bool { return e.Name == info.Name && e.Status == engine.Conflict })
 	})
 	counts, err := sessions.Conflicts(inv.ctx, list)
 	inv.mentionConflicts(counts)

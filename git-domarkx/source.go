@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -21,6 +22,7 @@ type pendingSaves map[string]*engine.PendingError
 type source struct {
 	store    *gitstore.Store
 	sessions *engine.SessionManager
+	remotes  *transfer.Manager
 	pending  pendingSaves // saves that are not in the sessions yet
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -51,15 +53,16 @@ func (inv *invocation) openStored() (source, error) {
 		return source{}, err
 	}
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
-	sessions := engine.New(store, all.Codecs(), engine.Environment{
+	env := engine.Environment{
 		StateDir:   git.StateDir(),
 		WorkTree:   git.WorkTree,
 		Identity:   func(ctx context.Context) (author, committer domarkx.Signature, err error) { return identity(ctx, git) },
 		Workspaces: inv.workspaces(git, store),
-		Local:      engine.NewLocalFile(git),
+		Local:      local.NewFile(git),
 		Warn:       inv.warn,
-	})
-	inv.opened = source{store, sessions, pendingSaves{}}
+	}
+	sessions := engine.New(store, all.Codecs(), env)
+	inv.opened = source{store, sessions, transfer.New(sessions, store, env), pendingSaves{}}
 	return inv.opened, nil
 }
 

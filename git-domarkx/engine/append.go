@@ -48,7 +48,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 	id := domarkx.NewID(0, committer.When) // one id for all attempts of the update
 	c := change{name: name, operation: "append", author: author, committer: committer}
 	var info domarkx.Info
-	err = m.update(ctx, "append "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "append "+name, func(tx *gitstore.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && !r.New:

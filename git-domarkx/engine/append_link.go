@@ -31,7 +31,7 @@ func (m *SessionManager) replyLink(ctx context.Context, session string) (string,
 	}
 	for _, name := range []string{workspace, session} { // without any version, do not search long sessions
 		if _, err := m.store.WorkspaceTip(ctx, name); err == nil {
-			return m.linkAt(ctx, tip.ID, tip.Messages-1)
+			return m.LinkAt(ctx, tip.ID, tip.Messages-1)
 		} else if !errors.Is(err, domarkx.ErrNotFound) {
 			return "", err
 		}

@@ -35,7 +35,7 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	if len(data) > maxFileSize {
 		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, maxFileSize>>20)
 	}
-	err = m.update(ctx, attachOperation+" "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, attachOperation+" "+name, func(tx *gitstore.Tx) error {
 		if before, err = tx.Tip(ctx, name); err != nil {
 			return err
 		}

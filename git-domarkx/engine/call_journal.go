@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -48,7 +49,7 @@ func (j callJournal) path(c journalled) string {
 
 // begin writes an entry and makes it durable.
 func (j callJournal) begin(c journalled) error {
-	err := replaceFile(j.path(c), prettyJSON(c.value()))
+	err := local.Replace(j.path(c), prettyJSON(c.value()))
 	if err != nil {
 		return fmt.Errorf("writing the journal entry of a call: %w", err)
 	}

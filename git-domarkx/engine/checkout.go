@@ -30,7 +30,7 @@ func (m *SessionManager) Checkout(ctx context.Context, r CheckoutRequest) ([]str
 		return nil, err
 	}
 	for _, resource := range r.Version.Resources {
-		if err := m.checkResource(ctx, "", resource); err != nil {
+		if err := m.CheckResource(ctx, "", resource); err != nil {
 			return nil, fmt.Errorf("workspace version %.12s: %w", r.Version.ID, err)
 		}
 	}

@@ -25,8 +25,8 @@ func (m *SessionManager) Conflicts(ctx context.Context, list []domarkx.Info) (ma
 	return counts, nil
 }
 
-// mergeStatus returns the status of a session after a merge.
-func mergeStatus(state *domarkx.State) string {
+// MergeStatus returns the status of a session after a merge.
+func MergeStatus(state *domarkx.State) string {
 	if len(state.Headers) > 1 {
 		return Conflict
 	}

@@ -40,7 +40,7 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *
 		if err != nil {
 			return Saved{}, err
 		}
-		if saved.Info, err = m.merge(ctx, tx, side{tip, theirs}, side{info, state}); err != nil {
+		if saved.Info, err = m.Merge(ctx, tx, MergeSide{tip, theirs}, MergeSide{info, state}); err != nil {
 			return Saved{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/plugins"
 )
@@ -26,7 +27,7 @@ type Environment struct {
 	Identity func(ctx context.Context) (author, committer domarkx.Signature, err error)
 
 	Workspaces *plugins.WorkspaceManager // manages the live workspaces on this machine
-	Local      LocalState
+	Local      local.State
 	Warn       func(error) // receives each problem that an operation skips; nil ignores them
 }
 
@@ -45,8 +46,8 @@ func New(store *gitstore.Store, codecs []format.Codec, env Environment) *Session
 	return &SessionManager{store: store, env: env, codecs: codecs}
 }
 
-// warn reports a problem that does not end the operation.
-func (m *SessionManager) warn(err error) {
+// Warn reports a problem that does not end the operation.
+func (m *SessionManager) Warn(err error) {
 	if m.env.Warn != nil {
 		m.env.Warn(err)
 	}

@@ -38,7 +38,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if !todo {
 		return nil
 	}
-	err = m.update(ctx, "export "+e.name, func(*gitstore.Tx) error {
+	err = m.Update(ctx, "export "+e.name, func(*gitstore.Tx) error {
 		s, err := openSources(m.env.StateDir)
 		if err != nil {
 			return err

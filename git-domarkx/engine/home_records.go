@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // A homeRecord records the last import of a home on this machine.
@@ -54,7 +56,7 @@ func (r *homeRecords) save() error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(r.path, data); err != nil {
+	if err := local.Replace(r.path, data); err != nil {
 		return fmt.Errorf("writing the record of imported directories: %w", err)
 	}
 	return nil

@@ -82,7 +82,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	var hidden []error // errors of sessions that cannot be read
 	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
-		err = m.update(ctx, "import", func(tx *gitstore.Tx) error {
+		err = m.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
 				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.env.StateDir); err != nil {

@@ -34,12 +34,12 @@ func (m *SessionManager) Rename(ctx context.Context, from, to string) (domarkx.I
 	if err != nil || from == to {
 		return info, err
 	}
-	return info, errors.Join(m.assign(ctx, from, ""), m.movePrivate(ctx, from, to))
+	return info, errors.Join(m.Assign(ctx, from, ""), m.movePrivate(ctx, from, to))
 }
 
 // renameRefs renames a session and its workspace in the store.
 func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
-	err = m.update(ctx, "rename "+from+" "+to, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "rename "+from+" "+to, func(tx *gitstore.Tx) error {
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (m *SessionManager) renameRefs(ctx context.Context, from, to string, assign
 		if err := m.vacant(ctx, from, to); err != nil {
 			return err
 		}
-		if err := m.rememberRenamed(from, renaming{To: to, Tip: info.ID}); err != nil {
+		if err := m.rememberRenamed(from, Renaming{To: to, Tip: info.ID}); err != nil {
 			return err
 		}
 		if err := m.sourceRenamed(from, to); err != nil {
@@ -97,15 +97,15 @@ func renamedAssignments(all map[string]string, from, to string) map[string]strin
 // assignAll assigns the given workspaces to the given sessions.
 func (m *SessionManager) assignAll(ctx context.Context, all map[string]string) error {
 	for session, workspace := range all {
-		if err := m.assign(ctx, session, workspace); err != nil {
+		if err := m.Assign(ctx, session, workspace); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// assign makes a session work in a workspace, or in that of its own name if workspace is "".
-func (m *SessionManager) assign(ctx context.Context, session, workspace string) error {
+// Assign makes a session work in a workspace, or in that of its own name if workspace is "".
+func (m *SessionManager) Assign(ctx context.Context, session, workspace string) error {
 	if session == workspace {
 		workspace = ""
 	}
@@ -141,7 +141,7 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 		}
 	}
 	var info domarkx.Info
-	err = m.update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
 		var err error
 		if info, err = tx.Tip(ctx, name); err != nil {
 			return err
@@ -158,14 +158,14 @@ func (m *SessionManager) Remove(ctx context.Context, name string, lose func(erro
 	if err != nil {
 		return info, err
 	}
-	return info, errors.Join(m.assign(ctx, trashed(name), all[name]), m.assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
+	return info, errors.Join(m.Assign(ctx, trashed(name), all[name]), m.Assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
 }
 
 // Restore moves the most recently removed session with a name, and its workspace, out of the
 // trash. If only the workspace was removed, it restores the workspace.
 func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
-	err := m.update(ctx, "restore "+name, func(tx *gitstore.Tx) error {
+	err := m.Update(ctx, "restore "+name, func(tx *gitstore.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err == nil {
 			if _, err := tx.WorkspaceFromTrash(ctx, name); err != nil {
@@ -195,7 +195,7 @@ func (m *SessionManager) Restore(ctx context.Context, name string) (domarkx.Info
 		return info, err
 	}
 	if was := all[trashed(name)]; was != "" {
-		err = errors.Join(m.assign(ctx, name, was), m.assign(ctx, trashed(name), ""))
+		err = errors.Join(m.Assign(ctx, name, was), m.Assign(ctx, trashed(name), ""))
 	}
 	return info, errors.Join(err, m.movePrivate(ctx, trashed(name), name))
 }

@@ -67,7 +67,7 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error)
 		return Saved{}, err
 	}
 	var saved Saved
-	err = m.update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
 		e := m.edition(base, doc, committer)
 		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
 		if err == nil && !saved.Merged {
@@ -103,8 +103,8 @@ func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer do
 // other, so only plain Git commands cause conflicts.
 const attempts = 100
 
-// update calls fn in an update of the store and retries on conflicts with other processes.
-func (m *SessionManager) update(ctx context.Context, reason string, fn func(*gitstore.Tx) error) error {
+// Update calls fn in an update of the store and retries on conflicts with other processes.
+func (m *SessionManager) Update(ctx context.Context, reason string, fn func(*gitstore.Tx) error) error {
 	var err error
 	for range attempts {
 		err = m.store.Update(ctx, reason, fn)

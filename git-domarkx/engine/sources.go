@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // A source records an imported document.
@@ -114,7 +116,7 @@ func (s *sources) save() error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(s.path, data); err != nil {
+	if err := local.Replace(s.path, data); err != nil {
 		return fmt.Errorf("writing the record of imports: %w", err)
 	}
 	s.dirty = false

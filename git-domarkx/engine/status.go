@@ -8,89 +8,15 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// Status holds what needs the user's attention.
-type Status struct {
-	Drafts  []drafts.Draft
-	Remotes []Divergence
-}
-
-// A Divergence is a session that differs between this repository and a remote.
-type Divergence struct {
-	Name   string
-	Remote string
-	State  string // "ahead", "behind", "diverged", "removed here", "only there"
-}
-
-// Status returns the drafts and the sessions that differ from the remotes as of the last contact.
-func (m *SessionManager) Status(ctx context.Context, remotes []string) (Status, error) {
-	var s Status
-	var err error
-	if s.Drafts, err = drafts.ListBroken(m.draftsDir()); err != nil {
-		return s, err
-	}
-	local, err := m.tips(ctx)
-	if err != nil {
-		return s, err
-	}
-	workspaces, err := m.workspaceTips(ctx)
-	if err != nil {
-		return s, err
-	}
-	for _, remote := range remotes {
-		tracked, err := m.Tracked(ctx, remote)
-		if err != nil {
-			return s, err
-		}
-		for _, name := range chosen(nil, tracked.Sessions) {
-			state, err := compare(ctx, m.store.IsAncestor, local[name], tracked.Sessions[name])
-			if err == nil && state == "" && workspaces[name] != "" {
-				state, err = compare(ctx, m.store.IsEarlier, workspaces[name], tracked.Workspaces[name])
-			}
-			if err != nil {
-				return s, err
-			}
-			if state != "" {
-				s.Remotes = append(s.Remotes, Divergence{name, remote, state})
-			}
-		}
-	}
-	return s, nil
-}
-
-// compare returns the state of a local tip relative to the tip on a remote. within reports
-// whether commit a is equal to b or an ancestor of it.
-func compare(ctx context.Context, within func(ctx context.Context, a, b string) (bool, error), local, tracked string) (string, error) {
-	switch {
-	case local == tracked:
-		return "", nil
-	case local == "":
-		return "only there", nil
-	case tracked == "":
-		return "ahead", nil
-	}
-	ahead, err := within(ctx, tracked, local)
-	if err != nil {
-		return "", err
-	}
-	if ahead {
-		return "ahead", nil
-	}
-	behind, err := within(ctx, local, tracked)
-	if err != nil {
-		return "", err
-	}
-	if behind {
-		return "behind", nil
-	}
-	return "diverged", nil
-}
-
 // draftsDir returns the directory with the journals of saves that are not snapshots yet.
 func (m *SessionManager) draftsDir() string { return filepath.Join(m.env.StateDir, "drafts") }
 
+// Drafts returns the newest text of each session that could not become a snapshot.
+func (m *SessionManager) Drafts() ([]drafts.Draft, error) { return drafts.ListBroken(m.draftsDir()) }
+
 // draft returns the draft of a session, and whether it has one.
 func (m *SessionManager) draft(name string) (drafts.Draft, bool, error) {
-	list, err := drafts.ListBroken(m.draftsDir())
+	list, err := m.Drafts()
 	for _, d := range list {
 		if d.Name == name {
 			return d, true, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // The states of trust in a session.
@@ -41,7 +42,7 @@ func (m *SessionManager) trusts(ctx context.Context, d trustDigest) (bool, error
 	if d.empty() {
 		return true, nil
 	}
-	values, err := m.env.Local.All(ctx, trustKey)
+	values, err := m.env.Local.All(ctx, local.TrustKey)
 	return hasTrust(values, d), err
 }
 
@@ -75,7 +76,7 @@ func (m *SessionManager) recordTrust(ctx context.Context, d trustDigest, session
 		return nil
 	}
 	value := trustValue(d, session)
-	return m.env.Local.Change(ctx, trustKey, func(values []string) []string {
+	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
 		if slices.Contains(values, value) || !allTrusted(values, was) { // keep the entries of other sessions, which are removed separately
 			return values
 		}
@@ -98,7 +99,7 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 	}
 	info.Name = name
 	d, unknown := m.digest(ctx, info) // on error, still remove the entries of the session
-	err = m.env.Local.Change(ctx, trustKey, func(values []string) []string {
+	err = m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
 		return slices.DeleteFunc(values, func(value string) bool {
 			digest, session, _ := strings.Cut(value, " ")
 			return session == name || unknown == nil && digest == d.String()
@@ -147,11 +148,11 @@ func (m *SessionManager) growTrust(ctx context.Context, now trustDigest, session
 	if now.empty() {
 		return nil
 	}
-	values, err := m.env.Local.All(ctx, trustKey)
+	values, err := m.env.Local.All(ctx, local.TrustKey)
 	if err != nil || hasTrust(values, now) || !allTrusted(values, was) {
 		return err // nothing to write
 	}
-	return m.env.Local.Change(ctx, trustKey, func(values []string) []string {
+	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
 		if hasTrust(values, now) || !allTrusted(values, was) {
 			return values
 		}

@@ -105,7 +105,7 @@ func (b *bench) record(ctx context.Context, t target, outcome Outcome, attachmen
 			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
 		}
 		report.Outcome = outcome
-		stored := b.m.update(ctx, t.operation+" "+t.Session, func(tx *gitstore.Tx) error {
+		stored := b.m.Update(ctx, t.operation+" "+t.Session, func(tx *gitstore.Tx) error {
 			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
 			return err
 		})

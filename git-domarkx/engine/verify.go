@@ -9,10 +9,14 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // DocumentChecks verify stored snapshots against their recorded digests and sizes.
-type DocumentChecks struct{ m *SessionManager }
+type DocumentChecks struct{ store *gitstore.Store }
+
+// NewDocumentChecks returns the checks of the snapshots in a store.
+func NewDocumentChecks(store *gitstore.Store) DocumentChecks { return DocumentChecks{store} }
 
 // Message verifies a message against the recorded digest and size.
 func (DocumentChecks) Message(e domarkx.Entry, m domarkx.Message) error {
@@ -30,7 +34,7 @@ const maxPreview = 53
 // snapshot that starts with the same messages, at least same of them, or "" for none. Of the
 // preview, only the length is checked, because nothing depends on its text.
 func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int) error {
-	info, err := c.m.store.Info(ctx, id)
+	info, err := c.store.Info(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -52,7 +56,7 @@ func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int)
 
 // whole returns the size of a document and verifies its preamble.
 func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
-	v, err := loadView(ctx, c.m.store, id)
+	v, err := loadView(ctx, c.store, id)
 	if err != nil {
 		return 0, err
 	}
@@ -64,30 +68,30 @@ func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 // The cost depends only on the difference. It reports false if the size cannot be computed this
 // way.
 func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
-	old, err := c.m.store.Info(ctx, base)
+	old, err := c.store.Info(ctx, base)
 	if err != nil || same == 0 {
 		return 0, false, err
 	}
-	headers, err := c.m.store.Header(ctx, id)
+	headers, err := c.store.Header(ctx, id)
 	if err != nil {
 		return 0, false, err
 	}
-	before, err := c.m.store.Header(ctx, base)
+	before, err := c.store.Header(ctx, base)
 	if err != nil || !slices.EqualFunc(headers, before, equalHeader) {
 		return 0, false, err
 	}
-	last, err := c.m.store.Entry(ctx, base, same-1)
+	last, err := c.store.Entry(ctx, base, same-1)
 	if err != nil {
 		return 0, false, err
 	}
 	from := max(0, same-2-last.Layout.Within) // as in SessionManager.tail
 	sizes := [2]int64{}
 	for i, snapshot := range []string{base, id} {
-		live, err := c.m.store.EntriesFrom(ctx, snapshot, from)
+		live, err := c.store.EntriesFrom(ctx, snapshot, from)
 		if err != nil {
 			return 0, false, err
 		}
-		v, err := newView(ctx, c.m.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
+		v, err := newView(ctx, c.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
 		if err != nil {
 			return 0, false, err
 		}

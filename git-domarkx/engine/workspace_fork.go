@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // Forked is the result of a fork.
@@ -38,7 +38,7 @@ func (m *SessionManager) Fork(ctx context.Context, r Revision, name string) (For
 	}
 	c := change{name: name, operation: "fork", author: author, committer: committer}
 	fork := Forked{Info: from}
-	err = m.update(ctx, "fork "+r.String()+" "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "fork "+r.String()+" "+name, func(tx *gitstore.Tx) error {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (m *SessionManager) wake(ctx context.Context, fork Forked) (asleep, err err
 // versionToFork returns the first version of a fork's workspace, or "" for none.
 func (m *SessionManager) versionToFork(ctx context.Context, r Revision, from domarkx.Info) (string, error) {
 	if r.Message >= 0 && r.Message < from.Messages-1 {
-		return m.linkAt(ctx, from.ID, r.Message)
+		return m.LinkAt(ctx, from.ID, r.Message)
 	}
 	tip, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *SessionManager) forkPrivate(ctx context.Context, fork domarkx.Info) err
 }
 
 func (m *SessionManager) setPrivate(ctx context.Context, workspace string) error {
-	return m.env.Local.Change(ctx, privateKey, func(names []string) []string {
+	return m.env.Local.Change(ctx, local.PrivateKey, func(names []string) []string {
 		if slices.Contains(names, workspace) {
 			return names
 		}
@@ -143,7 +143,7 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
 	}
-	return m.env.Local.Change(ctx, privateKey, func(names []string) []string {
+	return m.env.Local.Change(ctx, local.PrivateKey, func(names []string) []string {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == from })
 		if slices.Contains(names, to) {
 			return names
@@ -154,6 +154,6 @@ func (m *SessionManager) movePrivate(ctx context.Context, from, to string) error
 
 // isPrivate reports whether a workspace must not work in shared files.
 func (m *SessionManager) isPrivate(ctx context.Context, workspace string) (bool, error) {
-	names, err := m.env.Local.All(ctx, privateKey)
+	names, err := m.env.Local.All(ctx, local.PrivateKey)
 	return slices.Contains(names, workspace), err
 }

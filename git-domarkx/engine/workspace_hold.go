@@ -67,7 +67,7 @@ func (m *SessionManager) finishRename(ctx context.Context, workspace string) err
 	if _, err := m.env.Workspaces.Instance(ctx, workspace); !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
-	all, err := m.readRenamings()
+	all, err := m.Renamings()
 	if err != nil {
 		return err
 	}

@@ -310,7 +310,7 @@ func (b *bench) store(ctx context.Context, resources []domarkx.ResourceVersion, 
 		return domarkx.Version{}, err
 	}
 	var v domarkx.Version
-	err = b.m.update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
+	err = b.m.Update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
 		v = b.tip
 		if r.changed || v.ID == "" {
 			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,

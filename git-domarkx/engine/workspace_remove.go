@@ -25,7 +25,7 @@ func (m *SessionManager) RemoveWorkspace(ctx context.Context, name string, lose 
 	if err != nil || here && v.ID == "" {
 		return v, err
 	}
-	err = m.update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
 		if v, err = tx.WorkspaceTip(ctx, name); err != nil {
 			return m.elsewhere(ctx, name, err)
 		}
@@ -101,7 +101,7 @@ func (m *SessionManager) AttachWorkspace(ctx context.Context, session, workspace
 	if err != nil {
 		return err
 	}
-	if err := m.assign(ctx, session, workspace); err != nil {
+	if err := m.Assign(ctx, session, workspace); err != nil {
 		return err
 	}
 	return m.trustAttached(ctx, info, workspace, was)

@@ -44,7 +44,7 @@ func (m *SessionManager) Rewind(ctx context.Context, r Revision) (Rewound, error
 		defer b.close(ctx)
 	}
 	var done Rewound
-	err = m.update(ctx, "rewind "+r.String(), func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, "rewind "+r.String(), func(tx *gitstore.Tx) error {
 		done, err = m.rewind(ctx, tx, r, workspace, c)
 		return err
 	})
@@ -177,7 +177,7 @@ func (m *SessionManager) versionBehind(ctx context.Context, r rewinding) (string
 	if r.to.Message < 0 {
 		id, err = m.stateAt(ctx, r.before, r.target)
 	} else {
-		id, err = m.linkAt(ctx, r.target.ID, r.to.Message)
+		id, err = m.LinkAt(ctx, r.target.ID, r.to.Message)
 	}
 	if err != nil || id != "" {
 		return id, err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -46,7 +47,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	}
 	if b.tip.ID == "" {
 		if b.header.Setup != nil {
-			if err := replaceFile(file, []byte("new\n")); err != nil {
+			if err := local.Replace(file, []byte("new\n")); err != nil {
 				return err
 			}
 			begun = true
@@ -68,7 +69,7 @@ func (b *bench) prepare(ctx context.Context, session string, retry bool) error {
 	if string(state) != "new\n" && !retry {
 		return &SetupError{Session: session, Reason: "did not end well when it was run"}
 	}
-	if err := replaceFile(file, []byte("run\n")); err != nil {
+	if err := local.Replace(file, []byte("run\n")); err != nil {
 		return err
 	}
 	if err := b.commitChanges(ctx); err != nil {

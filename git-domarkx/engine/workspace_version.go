@@ -85,7 +85,7 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 	if last < 0 {
 		last = info.Messages - 1
 	}
-	link, err := m.linkAt(ctx, info.ID, last)
+	link, err := m.LinkAt(ctx, info.ID, last)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -98,9 +98,9 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 // nearby is the number of messages to read one by one before reading all at once.
 const nearby = 32
 
-// linkAt returns the link of message k of a snapshot, or of the nearest linked message before it.
+// LinkAt returns the link of message k of a snapshot, or of the nearest linked message before it.
 // It returns "" if there is none.
-func (m *SessionManager) linkAt(ctx context.Context, snapshot string, k int) (string, error) {
+func (m *SessionManager) LinkAt(ctx context.Context, snapshot string, k int) (string, error) {
 	for n := k; n >= 0 && n > k-nearby; n-- {
 		e, err := m.store.Entry(ctx, snapshot, n)
 		if err != nil {
@@ -145,7 +145,7 @@ func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info
 			return "", err
 		}
 		if info.Operation == "merge" { // it is unknown which parent was the local one
-			return m.linkAt(ctx, info.ID, info.Messages-1)
+			return m.LinkAt(ctx, info.ID, info.Messages-1)
 		}
 		linked, err := m.store.LinkedVersions(ctx, info.ID)
 		if err != nil {
@@ -155,7 +155,7 @@ func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info
 			return linked[len(linked)-1], nil
 		}
 	}
-	return m.linkAt(ctx, snapshot.ID, snapshot.Messages-1)
+	return m.LinkAt(ctx, snapshot.ID, snapshot.Messages-1)
 }
 
 // leftAt returns the version before a rewind on top of a snapshot, or "" if there was no rewind.
@@ -212,4 +212,20 @@ func (m *SessionManager) ownCalls(ctx context.Context, snapshot string, calls []
 	}
 	own, err := m.store.Linked(ctx, snapshot, ids)
 	return slices.DeleteFunc(calls, func(v domarkx.Version) bool { return !own[v.ID] }), err
+}
+
+// CheckResource rejects a version of a resource that is too expensive to read, or that its plugin
+// cannot have created. base, if not "", is a version that was already checked.
+func (m *SessionManager) CheckResource(ctx context.Context, base string, r domarkx.ResourceVersion) error {
+	if r.Version == base {
+		return nil
+	}
+	err := m.store.CheckVersion(ctx, base, r.Version)
+	if err == nil {
+		err = m.env.Workspaces.CheckVersion(ctx, r)
+	}
+	if err != nil {
+		return fmt.Errorf("resource %q: %w", r.ID, err)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package local
 
 import (
 	"context"
@@ -15,30 +15,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A LocalFile is the [LocalState] in the file local.json in the state directory of a repository.
+// A File is the [State] in the file local.json in the state directory of a repository.
 // Unlike Git's configuration, the file is synced to disk.
-type LocalFile struct{ git *gitcmd.Git }
+type File struct{ git *gitcmd.Git }
 
-// NewLocalFile returns the local state of a repository.
-func NewLocalFile(git *gitcmd.Git) LocalFile { return LocalFile{git} }
+// NewFile returns the local state of a repository.
+func NewFile(git *gitcmd.Git) File { return File{git} }
 
-// A localRecord is the content of local.json.
-type localRecord struct {
+// A record is the content of local.json.
+type record struct {
 	Format int                 `json:"format"` // 1
 	Values map[string][]string `json:"values"`
 }
 
-const maxLocalRecord = 64 << 20 // bytes
+const maxRecord = 64 << 20 // bytes
 
 // All returns the values of a key.
-func (s LocalFile) All(ctx context.Context, key string) ([]string, error) {
+func (s File) All(ctx context.Context, key string) ([]string, error) {
 	r, _, err := s.read(ctx)
 	return r.Values[key], err
 }
 
 // Change replaces the values of a key. The first change copies the values that earlier
 // releases kept in Git's configuration; from then on those are ignored.
-func (s LocalFile) Change(ctx context.Context, key string, change func(values []string) []string) error {
+func (s File) Change(ctx context.Context, key string, change func(values []string) []string) error {
 	dir := s.git.StateDir()
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return s.failed("changing", err)
@@ -69,11 +69,11 @@ func (s LocalFile) Change(ctx context.Context, key string, change func(values []
 	return s.failed("changing", err)
 }
 
-func (s LocalFile) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
+func (s File) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
 
 // read reads local.json, and reports whether it exists. If it does not, read returns the
 // values of earlier releases. An empty file has no values.
-func (s LocalFile) read(ctx context.Context) (r localRecord, there bool, err error) {
+func (s File) read(ctx context.Context) (r record, there bool, err error) {
 	data, err := os.ReadFile(s.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		r, err = s.former(ctx)
@@ -81,8 +81,8 @@ func (s LocalFile) read(ctx context.Context) (r localRecord, there bool, err err
 	}
 	switch {
 	case err != nil:
-	case len(data) > maxLocalRecord:
-		err = fmt.Errorf("larger than %d bytes: %w", maxLocalRecord, domarkx.ErrCorrupt)
+	case len(data) > maxRecord:
+		err = fmt.Errorf("larger than %d bytes: %w", maxRecord, domarkx.ErrCorrupt)
 	case len(data) == 0:
 		r.Format = 1
 	default:
@@ -93,7 +93,7 @@ func (s LocalFile) read(ctx context.Context) (r localRecord, there bool, err err
 		}
 	}
 	if err != nil {
-		return localRecord{}, true, s.failed("reading", err)
+		return record{}, true, s.failed("reading", err)
 	}
 	if r.Values == nil {
 		r.Values = map[string][]string{}
@@ -103,8 +103,8 @@ func (s LocalFile) read(ctx context.Context) (r localRecord, there bool, err err
 
 // former returns the values that earlier releases kept in the repository's Git
 // configuration: domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
-func (s LocalFile) former(ctx context.Context) (localRecord, error) {
-	r := localRecord{Format: 1, Values: map[string][]string{}}
+func (s File) former(ctx context.Context) (record, error) {
+	r := record{Format: 1, Values: map[string][]string{}}
 	config, err := s.git.Config(ctx)
 	if err != nil {
 		return r, err
@@ -122,7 +122,7 @@ func (s LocalFile) former(ctx context.Context) (localRecord, error) {
 	return r, nil
 }
 
-func (s LocalFile) failed(doing string, err error) error {
+func (s File) failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

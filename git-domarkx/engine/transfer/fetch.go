@@ -1,35 +1,37 @@
-package engine
+package transfer
 
 import (
 	"context"
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// A FetchRequest describes what to fetch.
-type FetchRequest struct {
+// A fetchRequest describes what to fetch.
+type fetchRequest struct {
 	// The names to fetch; none means all. A fetched session also brings the workspaces whose
 	// newest version one of its messages links.
 	Sessions, Workspaces []string
 
-	Checks   DocumentChecks // run on everything that arrives
-	Progress io.Writer      // receives Git's progress output; nil for none
+	Checks   engine.DocumentChecks // run on everything that arrives
+	Progress io.Writer             // receives Git's progress output; nil for none
 }
 
-// Fetched is the result of a fetch.
-type Fetched struct {
+// fetchResult is the result of a fetch.
+type fetchResult struct {
 	Before, After Tips // of the remote, as far as they passed verification
 	// Rejected lists the sessions and workspaces with contents on the remote that were not
 	// accepted, with the reasons.
-	Rejected Rejected
+	Rejected rejections
 }
 
-// Rejected maps the names of sessions and workspaces to the reasons why they were rejected.
-type Rejected struct{ Sessions, Workspaces map[string]error }
+// rejections maps the names of sessions and workspaces to the reasons why they were rejected.
+type rejections struct{ Sessions, Workspaces map[string]error }
 
 // of returns the error of a session or of one of its workspaces, or nil.
-func (r Rejected) of(session string, workspaces ...string) error {
+func (r rejections) of(session string, workspaces ...string) error {
 	if err := r.Sessions[session]; err != nil {
 		return err
 	}
@@ -48,12 +50,12 @@ type Tips struct{ Sessions, Workspaces map[string]string }
 // UpToDate is the status of a session that needed no change.
 const UpToDate = "up to date"
 
-// Held is the status of a session that was not sent because another session or workspace was
+// NotSent is the status of a session that was not sent because another session or workspace was
 // rejected.
-const Held = "rejected: not sent, for another session or workspace was rejected"
+const NotSent = "rejected: not sent, for another session or workspace was rejected"
 
-// An Exchange is the result of a push, fetch or pull for one session and its workspaces.
-type Exchange struct {
+// An Result is the result of a push, fetch or pull for one session and its workspaces.
+type Result struct {
 	Name   string
 	Status string // a few words; starts with "rejected" if nothing was sent
 	Failed bool
@@ -61,13 +63,13 @@ type Exchange struct {
 
 // Fetch downloads the sessions of a remote without changing local ones. If names is empty, it
 // reports on all sessions.
-func (m *SessionManager) Fetch(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
+func (m *Manager) Fetch(ctx context.Context, remote string, names []string, progress io.Writer) ([]Result, error) {
 	fetched, err := m.fetch(ctx, remote, names, progress)
 	if err != nil {
 		return nil, err
 	}
 	before, after := fetched.Before, fetched.After
-	var all []Exchange
+	var all []Result
 	for _, name := range fetched.chosen(names) {
 		old, now := before.Sessions[name], after.Sessions[name]
 		status := UpToDate
@@ -76,7 +78,7 @@ func (m *SessionManager) Fetch(ctx context.Context, remote string, names []strin
 			all = append(all, rejected(name, bad))
 			continue
 		case now == "" && old == "":
-			all = append(all, Exchange{name, notThere, true})
+			all = append(all, Result{name, notThere, true})
 			continue
 		case now == "":
 			status = "removed there"
@@ -85,18 +87,18 @@ func (m *SessionManager) Fetch(ctx context.Context, remote string, names []strin
 		case old != now, before.Workspaces[name] != after.Workspaces[name]:
 			status = "updated"
 		}
-		all = append(all, Exchange{Name: name, Status: status})
+		all = append(all, Result{Name: name, Status: status})
 	}
 	return all, m.rememberRemoved(remote, before, after)
 }
 
 // fetch downloads sessions and their workspaces, or everything if names is empty.
-func (m *SessionManager) fetch(ctx context.Context, remote string, names []string, progress io.Writer) (Fetched, error) {
-	r := FetchRequest{Sessions: names, Checks: DocumentChecks{m}, Progress: progress}
+func (m *Manager) fetch(ctx context.Context, remote string, names []string, progress io.Writer) (fetchResult, error) {
+	r := fetchRequest{Sessions: names, Checks: engine.NewDocumentChecks(m.store), Progress: progress}
 	if len(names) > 0 {
-		assigned, err := m.Attached(ctx)
+		assigned, err := m.sessions.Attached(ctx)
 		if err != nil {
-			return Fetched{}, err
+			return fetchResult{}, err
 		}
 		for _, name := range names {
 			r.Workspaces = append(r.Workspaces, name)
@@ -110,7 +112,7 @@ func (m *SessionManager) fetch(ctx context.Context, remote string, names []strin
 
 // chosen returns names, or if names is empty, all sessions that the remote has or had and all
 // rejected workspaces.
-func (f Fetched) chosen(names []string) []string {
+func (f fetchResult) chosen(names []string) []string {
 	rejected := map[string]string{}
 	for _, bad := range []map[string]error{f.Rejected.Sessions, f.Rejected.Workspaces} {
 		for name := range bad {
@@ -121,8 +123,8 @@ func (f Fetched) chosen(names []string) []string {
 }
 
 // rejected returns the result for a session that was not accepted.
-func rejected(name string, err error) Exchange {
-	return Exchange{name, "rejected: " + err.Error(), true}
+func rejected(name string, err error) Result {
+	return Result{name, "rejected: " + err.Error(), true}
 }
 
 // chosen returns names, or if names is empty, the sorted keys of all maps.

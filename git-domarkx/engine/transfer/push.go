@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // A PushRequest describes what to send.
@@ -22,9 +23,9 @@ type PushRequest struct {
 
 // A push is the state of a running push.
 type push struct {
-	m              *SessionManager
+	m              *Manager
 	tracked, local Tips
-	told           map[string]Exchange // results of sessions that are not sent, and of those sent so far
+	results        map[string]Result // results of sessions that are not sent, and of those sent so far
 	send           Tips
 	carrier        map[string]string // by workspace to be sent: the session that it belongs to
 }
@@ -32,7 +33,7 @@ type push struct {
 // Push sends sessions and their workspaces to a remote. It removes sessions there that were
 // removed here. If a version to send contains files that the repository ignores, it sends nothing
 // and returns an [*IgnoredError].
-func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Exchange, error) {
+func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Result, error) {
 	p, names, err := m.beginPush(ctx, r, progress)
 	if err != nil {
 		return nil, err
@@ -42,20 +43,20 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 			return nil, err
 		}
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.told[name].Status == Pending })
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.results[name].Status == engine.Pending })
 	if err := p.workspaces(ctx, names); err != nil {
 		return nil, err
 	}
 	nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0
 	rejected := false
-	for _, e := range p.told {
-		rejected = rejected || e.Failed && e.Status != Pending
+	for _, e := range p.results {
+		rejected = rejected || e.Failed && e.Status != engine.Pending
 	}
 	switch {
 	case rejected:
 		for name := range p.send.Sessions {
-			if !p.told[name].Failed {
-				p.told[name] = Exchange{name, Held, true}
+			if !p.results[name].Failed {
+				p.results[name] = Result{name, NotSent, true}
 			}
 		}
 	case nothing:
@@ -72,17 +73,17 @@ func (m *SessionManager) Push(ctx context.Context, r PushRequest, progress io.Wr
 	return p.list(), err
 }
 
-func (p *push) list() []Exchange {
-	told := make([]Exchange, 0, len(p.told))
-	for _, name := range slices.Sorted(maps.Keys(p.told)) {
-		told = append(told, p.told[name])
+func (p *push) list() []Result {
+	results := make([]Result, 0, len(p.results))
+	for _, name := range slices.Sorted(maps.Keys(p.results)) {
+		results = append(results, p.results[name])
 	}
-	return told
+	return results
 }
 
 // beginPush collects the local and the remote tips, and the names of the sessions to push.
-func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
-	p := &push{m: m, told: map[string]Exchange{}, carrier: map[string]string{},
+func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
+	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{},
 		send: Tips{map[string]string{}, map[string]string{}}}
 	var err error
 	if p.tracked, err = m.Tracked(ctx, r.Remote); err != nil {
@@ -113,9 +114,9 @@ func (m *SessionManager) beginPush(ctx context.Context, r PushRequest, progress 
 
 // session decides whether to send a session.
 func (p *push) session(ctx context.Context, name string) error {
-	var pending *PendingError
+	var pending *engine.PendingError
 	if _, err := p.m.store.Tip(ctx, name); errors.As(err, &pending) {
-		p.told[name] = Exchange{name, Pending, true}
+		p.results[name] = Result{name, engine.Pending, true}
 		return nil
 	}
 	local := p.local.Sessions[name]
@@ -127,13 +128,13 @@ func (p *push) session(ctx context.Context, name string) error {
 		p.send.Sessions[name] = local
 		return nil
 	}
-	p.told[name] = e
+	p.results[name] = e
 	return nil
 }
 
 // workspaces chooses the workspaces to send with the sessions.
 func (p *push) workspaces(ctx context.Context, names []string) error {
-	assigned, err := p.m.Attached(ctx)
+	assigned, err := p.m.sessions.Attached(ctx)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (p *push) workspaces(ctx context.Context, names []string) error {
 			sessions[name] = p.local.Sessions[name]
 		}
 	}
-	c := company{m: p.m, assigned: assigned, workspaces: p.local.Workspaces, sessions: p.local.Sessions,
+	c := peers{m: p.m, assigned: assigned, workspaces: p.local.Workspaces, sessions: p.local.Sessions,
 		known: slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))}
 	going, err := c.of(ctx, sessions)
 	if err != nil {
@@ -182,7 +183,7 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 			return err
 		}
 		if !send && !behind {
-			p.told[session] = Exchange{session, "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", true}
+			p.results[session] = Result{session, "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", true}
 		}
 	}
 	if send {
@@ -194,23 +195,23 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 // tell stores the statuses that a push returned.
 func (p *push) tell(said Tips) {
 	for name, status := range said.Sessions {
-		p.told[name] = Exchange{name, status, strings.HasPrefix(status, "rejected")}
+		p.results[name] = Result{name, status, strings.HasPrefix(status, "rejected")}
 	}
 	for workspace, status := range said.Workspaces {
 		name := p.carrier[workspace]
-		e := p.told[name]
+		e := p.results[name]
 		switch {
-		case e.Failed && (e.Status != Held || status == Held):
+		case e.Failed && (e.Status != NotSent || status == NotSent):
 		case strings.HasPrefix(status, "rejected"):
-			p.told[name] = Exchange{name, status, true}
+			p.results[name] = Result{name, status, true}
 		case e.Status == UpToDate && status != UpToDate:
-			p.told[name] = Exchange{Name: name, Status: "updated"}
+			p.results[name] = Result{Name: name, Status: "updated"}
 		}
 	}
 }
 
 // tips returns the ids of the newest snapshots by session. It omits sessions that cannot be read.
-func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
+func (m *Manager) tips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.List(ctx)
 	if here == nil {
 		return nil, err
@@ -224,21 +225,21 @@ func (m *SessionManager) tips(ctx context.Context) (map[string]string, error) {
 
 // pushable reports whether a session can be sent without losing changes that the remote had at
 // the last contact. If not, it returns the result to report.
-func (m *SessionManager) pushable(ctx context.Context, name, local, tracked string) (Exchange, bool, error) {
+func (m *Manager) pushable(ctx context.Context, name, local, tracked string) (Result, bool, error) {
 	switch {
 	case local == "" && tracked == "":
-		return Exchange{}, false, fmt.Errorf("session %q: %w; git domarkx list shows those there are", name, domarkx.ErrNotFound)
+		return Result{}, false, fmt.Errorf("session %q: %w; git domarkx list shows those there are", name, domarkx.ErrNotFound)
 	case local == tracked:
-		return Exchange{Name: name, Status: UpToDate}, false, nil
+		return Result{Name: name, Status: UpToDate}, false, nil
 	case tracked == "":
-		return Exchange{}, true, nil
+		return Result{}, true, nil
 	case local == "":
 		removed, err := m.removedHere(ctx, name, tracked)
-		return Exchange{Name: name, Status: "only there"}, removed, err
+		return Result{Name: name, Status: "only there"}, removed, err
 	}
 	forward, err := m.store.IsAncestor(ctx, tracked, local)
 	if err != nil || forward {
-		return Exchange{}, forward, err
+		return Result{}, forward, err
 	}
-	return Exchange{name, "rejected: the remote has changes that are not here; run git domarkx pull first", true}, false, nil
+	return Result{name, "rejected: the remote has changes that are not here; run git domarkx pull first", true}, false, nil
 }

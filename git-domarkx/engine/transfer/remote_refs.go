@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const (
 )
 
 // client returns a client that exchanges this repository's references with remotes.
-func (m *SessionManager) client(progress io.Writer) *remote.Client {
+func (m *Manager) client(progress io.Writer) *remote.Client {
 	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress}
 }
 
@@ -40,7 +40,7 @@ func workspaceOfRef(ref string) (string, bool) {
 
 // fetchRefs gets sessions and workspaces from a remote. It warns about references that this
 // program does not accept.
-func (m *SessionManager) fetchRefs(ctx context.Context, name string, r FetchRequest) (result Fetched, err error) {
+func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (result fetchResult, err error) {
 	from, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return result, err
@@ -68,10 +68,10 @@ func (m *SessionManager) fetchRefs(ctx context.Context, name string, r FetchRequ
 		return result, err
 	}
 	for _, ignored := range fetched.Ignored {
-		m.warn(ignored)
+		m.sessions.Warn(ignored)
 	}
 	result.After = tipsIn(fetched.Refs)
-	result.Rejected = Rejected{Sessions: map[string]error{}, Workspaces: map[string]error{}}
+	result.Rejected = rejections{Sessions: map[string]error{}, Workspaces: map[string]error{}}
 	for ref, err := range fetched.Rejected {
 		if workspace, ok := workspaceOfRef(ref); ok {
 			result.Rejected.Workspaces[workspace] = err
@@ -83,7 +83,7 @@ func (m *SessionManager) fetchRefs(ctx context.Context, name string, r FetchRequ
 }
 
 // Tracked returns the remote's tips as last seen.
-func (m *SessionManager) Tracked(ctx context.Context, name string) (Tips, error) {
+func (m *Manager) Tracked(ctx context.Context, name string) (Tips, error) {
 	in, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return Tips{}, err
@@ -91,7 +91,7 @@ func (m *SessionManager) Tracked(ctx context.Context, name string) (Tips, error)
 	return m.seen(m.client(nil), in)
 }
 
-func (m *SessionManager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
+func (m *Manager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
 	refs, _, err := client.Seen(in) // Fetch has already reported the ignored references
 	return tipsIn(refs), err
 }
@@ -114,7 +114,7 @@ func setTip(tips Tips, ref, value string) {
 }
 
 // pushRefs updates tips on a remote, all or none. It returns a status for each.
-func (m *SessionManager) pushRefs(ctx context.Context, name string, tips Tips, progress io.Writer) (Tips, error) {
+func (m *Manager) pushRefs(ctx context.Context, name string, tips Tips, progress io.Writer) (Tips, error) {
 	to, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return Tips{}, err
@@ -156,7 +156,7 @@ func pushStatus(r remote.Result) string {
 	case remote.Lost:
 		return "rejected: the remote could not take it (" + r.Reason + "), perhaps as somebody else pushed at the same moment; run git domarkx pull, then push again"
 	case remote.NotTried:
-		return Held
+		return NotSent
 	case remote.Unknown:
 		return "rejected: the connection ended before the remote answered; run git domarkx fetch to see what it has"
 	}

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
@@ -55,7 +55,7 @@ func (p *pull) workspace(ctx context.Context, tx *gitstore.Tx, name string, sess
 
 // acceptWorkspace checks a version that came from elsewhere and makes it the newest version of a
 // workspace. tip is the version so far.
-func (m *SessionManager) acceptWorkspace(ctx context.Context, tx *gitstore.Tx, tip domarkx.Version, id string) error {
+func (m *Manager) acceptWorkspace(ctx context.Context, tx *gitstore.Tx, tip domarkx.Version, id string) error {
 	if _, err := m.checkedVersion(ctx, tip, id); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (m *SessionManager) acceptWorkspace(ctx context.Context, tx *gitstore.Tx, t
 
 // checkedVersion loads a version that came from elsewhere and checks the resources that differ
 // from tip. Accepting an unreadable version would make further calls impossible.
-func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version, id string) (domarkx.Version, error) {
+func (m *Manager) checkedVersion(ctx context.Context, tip domarkx.Version, id string) (domarkx.Version, error) {
 	v, err := m.store.Version(ctx, id)
 	if err != nil {
 		return v, err
@@ -74,27 +74,11 @@ func (m *SessionManager) checkedVersion(ctx context.Context, tip domarkx.Version
 		before[r.ID] = r.Version
 	}
 	for _, r := range v.Resources {
-		if err := m.checkResource(ctx, before[r.ID], r); err != nil {
+		if err := m.sessions.CheckResource(ctx, before[r.ID], r); err != nil {
 			return v, fmt.Errorf("workspace version %.12s: %w", id, err)
 		}
 	}
 	return v, nil
-}
-
-// checkResource rejects a version of a resource that is too expensive to read, or that its plugin
-// cannot have created. base, if not "", is a version that was already checked.
-func (m *SessionManager) checkResource(ctx context.Context, base string, r domarkx.ResourceVersion) error {
-	if r.Version == base {
-		return nil
-	}
-	err := m.store.CheckVersion(ctx, base, r.Version)
-	if err == nil {
-		err = m.env.Workspaces.CheckVersion(ctx, r)
-	}
-	if err != nil {
-		return fmt.Errorf("resource %q: %w", r.ID, err)
-	}
-	return nil
 }
 
 // joinVersions commits a version whose parents are two divergent versions. It does not merge
@@ -102,7 +86,7 @@ func (m *SessionManager) checkResource(ctx context.Context, base string, r domar
 // is in the history of one of the two, or else those of the version with the greater number. The
 // commit depends only on the two versions and the session, so that every clone creates the same
 // one.
-func (m *SessionManager) joinVersions(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
+func (m *Manager) joinVersions(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
 	if b.ID < a.ID {
 		a, b = b, a
 	}
@@ -119,7 +103,7 @@ func (m *SessionManager) joinVersions(ctx context.Context, tx *gitstore.Tx, name
 			return domarkx.Version{}, err
 		}
 	}
-	merger := mergerAt(max(a.Date, b.Date))
+	merger := engine.MergerAt(max(a.Date, b.Date))
 	return tx.CommitVersion(ctx, name, domarkx.VersionCommit{
 		Parents:   []string{a.ID, b.ID},
 		Resources: kept.Resources,
@@ -133,7 +117,7 @@ func (m *SessionManager) joinVersions(ctx context.Context, tx *gitstore.Tx, name
 // lastLink returns the link of the last message that is linked to one of the versions or to an
 // ancestor of them, or "" for none. It ignores links to versions that are not parents in the
 // session's history.
-func (m *SessionManager) lastLink(ctx context.Context, tx linkReader, snapshot string, versions ...string) (string, error) {
+func (m *Manager) lastLink(ctx context.Context, tx linkReader, snapshot string, versions ...string) (string, error) {
 	state, err := tx.Load(ctx, snapshot)
 	if err != nil {
 		return "", err
@@ -163,12 +147,12 @@ func (m *SessionManager) lastLink(ctx context.Context, tx linkReader, snapshot s
 
 // workspaceRemovedHere reports whether the workspace was removed, or renamed with its session,
 // after it contained version id.
-func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id string) (bool, error) {
+func (m *Manager) workspaceRemovedHere(ctx context.Context, name, id string) (bool, error) {
 	held, err := m.store.TrashedWorkspaces(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	renamed, err := m.readRenamings()
+	renamed, err := m.sessions.Renamings()
 	if err != nil {
 		return false, err
 	}
@@ -180,8 +164,8 @@ func (m *SessionManager) workspaceRemovedHere(ctx context.Context, name, id stri
 			held = append(held, v.ID)
 		}
 	}
-	for _, gone := range held {
-		if all, err := m.store.IsEarlier(ctx, id, gone); err == nil && all { // ignore errors: gc may have removed the version
+	for _, removed := range held {
+		if all, err := m.store.IsEarlier(ctx, id, removed); err == nil && all { // ignore errors: gc may have removed the version
 			return true, nil
 		}
 	}

@@ -1,10 +1,12 @@
-package engine
+// Package local stores what a clone records about its sessions on this machine: which of them the
+// user trusts, which workspaces belong to forks, and which sessions work in another workspace.
+package local
 
 import "context"
 
-// A LocalState stores what this clone records about its sessions. Documents and remotes cannot
+// A State stores what this clone records about its sessions. Documents and remotes cannot
 // change it. The value of a key is a list of strings without line breaks.
-type LocalState interface {
+type State interface {
 	// All returns the current values of a key, including changes by other processes.
 	All(ctx context.Context, key string) ([]string, error)
 	// Change replaces the values of a key by the result of change. It excludes changes by other
@@ -14,14 +16,14 @@ type LocalState interface {
 
 // The keys of the local state.
 const (
-	// trustKey holds the digests that the user trusts: each value is the digest of everything
+	// TrustKey holds the digests that the user trusts: each value is the digest of everything
 	// that a session runs, a space, and the session. Trust applies to the content, regardless of
 	// the session's name. The session only limits how many digests are kept.
-	trustKey = "trust"
-	// privateKey holds the workspaces of forks. They must not work in the paths that their
+	TrustKey = "trust"
+	// PrivateKey holds the workspaces of forks. They must not work in the paths that their
 	// documents name, because others use those.
-	privateKey = "private"
-	// workspaceKey holds the sessions that work in a workspace of another name: the session, a
+	PrivateKey = "private"
+	// WorkspaceKey holds the sessions that work in a workspace of another name: the session, a
 	// space, and the workspace.
-	workspaceKey = "workspace"
+	WorkspaceKey = "workspace"
 )

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ type linkReader interface {
 
 // workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that
 // cannot be read.
-func (m *SessionManager) workspaceTips(ctx context.Context) (map[string]string, error) {
+func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.Workspaces(ctx)
 	if here == nil {
 		return nil, err
@@ -30,10 +30,10 @@ func (m *SessionManager) workspaceTips(ctx context.Context) (map[string]string, 
 	return tips, nil
 }
 
-// A company finds the workspaces to transfer with sessions: those with the name of a session,
+// peers finds the workspaces to transfer with sessions: those with the name of a session,
 // those assigned to a session, and those whose versions its messages link.
-type company struct {
-	m          *SessionManager
+type peers struct {
+	m          *Manager
 	assigned   map[string]string // by session: its workspace, if that has another name
 	workspaces map[string]string // the tips that can be transferred
 	known      []string          // commits whose versions need no transfer
@@ -41,7 +41,7 @@ type company struct {
 }
 
 // of returns the workspaces by session. Each workspace belongs to only one session.
-func (c *company) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
+func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
 	going := map[string][]string{}
 	taken := map[string]bool{}
 	var tips []string
@@ -87,11 +87,11 @@ func (c *company) of(ctx context.Context, sessions map[string]string) (map[strin
 
 // pulled returns the workspaces to pull with the sessions of a remote, and the workspaces
 // assigned to local sessions.
-func (m *SessionManager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
-	if assigned, err = m.Attached(ctx); err != nil {
+func (m *Manager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
+	if assigned, err = m.sessions.Attached(ctx); err != nil {
 		return nil, nil, err
 	}
-	c := company{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}
+	c := peers{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}
 	sessions := make(map[string]string, len(names))
 	for _, name := range names {
 		sessions[name] = there.Sessions[name]

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // removals records the tips of names that were removed on remotes, by remote and name, on this
@@ -21,7 +23,7 @@ const (
 	removedWorkspaces = "removed-workspaces.json"
 )
 
-func (m *SessionManager) readRemovals(file string) (removals, error) {
+func (m *Manager) readRemovals(file string) (removals, error) {
 	all := removals{}
 	data, err := os.ReadFile(filepath.Join(m.env.StateDir, file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +39,7 @@ func (m *SessionManager) readRemovals(file string) (removals, error) {
 }
 
 // recallRemoved adds the names that earlier fetches found removed to before.
-func (m *SessionManager) recallRemoved(remote string, before Tips) error {
+func (m *Manager) recallRemoved(remote string, before Tips) error {
 	for file, tips := range map[string]map[string]string{removedSessions: before.Sessions, removedWorkspaces: before.Workspaces} {
 		all, err := m.readRemovals(file)
 		if err != nil {
@@ -54,34 +56,34 @@ func (m *SessionManager) recallRemoved(remote string, before Tips) error {
 
 // rememberRemoved records the names in before that are missing in after. A zero before clears the
 // names that a pull has handled.
-func (m *SessionManager) rememberRemoved(remote string, before, after Tips) error {
+func (m *Manager) rememberRemoved(remote string, before, after Tips) error {
 	return errors.Join(m.rememberIn(removedSessions, remote, before.Sessions, after.Sessions),
 		m.rememberIn(removedWorkspaces, remote, before.Workspaces, after.Workspaces))
 }
 
-func (m *SessionManager) rememberIn(file, remote string, before, after map[string]string) error {
+func (m *Manager) rememberIn(file, remote string, before, after map[string]string) error {
 	all, err := m.readRemovals(file)
 	if err != nil {
 		return err
 	}
-	gone := map[string]string{}
+	removed := map[string]string{}
 	if before != nil {
-		maps.Copy(gone, all[remote])
-		maps.Copy(gone, before)
+		maps.Copy(removed, all[remote])
+		maps.Copy(removed, before)
 	}
-	maps.DeleteFunc(gone, func(name, _ string) bool { return after[name] != "" })
-	if maps.Equal(gone, all[remote]) {
+	maps.DeleteFunc(removed, func(name, _ string) bool { return after[name] != "" })
+	if maps.Equal(removed, all[remote]) {
 		return nil
 	}
-	all[remote] = gone
-	if len(gone) == 0 {
+	all[remote] = removed
+	if len(removed) == 0 {
 		delete(all, remote)
 	}
 	data, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(filepath.Join(m.env.StateDir, file), data); err != nil {
+	if err := local.Replace(filepath.Join(m.env.StateDir, file), data); err != nil {
 		return fmt.Errorf("writing the record of sessions removed at remotes: %w", err)
 	}
 	return nil

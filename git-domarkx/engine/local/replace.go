@@ -1,4 +1,4 @@
-package engine
+package local
 
 import (
 	"path/filepath"
@@ -6,9 +6,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// replaceFile is like [atomicfile.Replace], but first creates a missing directory, private to the
+// Replace is like [atomicfile.Replace], but first creates a missing directory, private to the
 // user.
-func replaceFile(path string, data []byte) error {
+func Replace(path string, data []byte) error {
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func (e *IgnoredError) Error() string {
 
 // An ignoredCheck looks for ignored files in the versions that a push would send.
 type ignoredCheck struct {
-	m       *SessionManager
+	m       *Manager
 	checked map[string]bool                 // by place and version of a resource
 	known   map[string]domarkx.Version      // cache of versions
 	found   map[bool]map[string]IgnoredFile // by whether the place is real, then by name below the work tree: the first occurrence

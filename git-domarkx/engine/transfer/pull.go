@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A pull is the state of a running pull.
 type pull struct {
-	m *SessionManager
-	Fetched
+	m *Manager
+	fetchResult
 	going map[string][]string // by session: the workspaces to pull with it
 	all   map[string]string   // by session: its workspace, if that has another name
 }
@@ -23,7 +23,7 @@ type pull struct {
 // Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed
 // on both sides are merged. A session that was removed on the remote and has not changed here is
 // moved to the trash.
-func (m *SessionManager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Exchange, error) {
+func (m *Manager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Result, error) {
 	here, err := m.workspaceTips(ctx)
 	if err != nil {
 		return nil, err
@@ -36,49 +36,49 @@ func (m *SessionManager) Pull(ctx context.Context, remote string, names []string
 	if err := m.recallRemoved(remote, before); err != nil {
 		return nil, err
 	}
-	p := pull{m: m, Fetched: fetched}
+	p := pull{m: m, fetchResult: fetched}
 	these := fetched.chosen(names)
 	if p.going, p.all, err = m.pulled(ctx, these, after); err != nil {
 		return nil, err
 	}
-	var told []Exchange
+	var results []Result
 	var tips []domarkx.Info // the tips before the pull
 	for _, name := range these {
 		was, err := m.store.Tip(ctx, name)
-		var pending *PendingError
+		var pending *engine.PendingError
 		if errors.As(err, &pending) {
-			told = append(told, Exchange{name, Pending, true})
+			results = append(results, Result{name, engine.Pending, true})
 			continue
 		}
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
-			return told, err
+			return results, err
 		}
 		var status string
-		err = m.update(ctx, "pull "+name, func(tx *gitstore.Tx) error {
+		err = m.sessions.Update(ctx, "pull "+name, func(tx *gitstore.Tx) error {
 			status, err = p.one(ctx, tx, name)
 			return err
 		})
 		if err != nil {
 			if ctx.Err() != nil {
-				return told, err
+				return results, err
 			}
-			told = append(told, rejected(name, err))
+			results = append(results, rejected(name, err))
 			continue
 		}
-		told = append(told, Exchange{name, status, status == notThere || status == Conflict})
+		results = append(results, Result{name, status, status == notThere || status == engine.Conflict})
 		was.Name = name
 		tips = append(tips, was)
 	}
 	if err := m.followPulled(ctx, tips, here); err != nil {
-		return told, err
+		return results, err
 	}
 	if len(names) > 0 { // keep the other removals for the next pull
 		for _, refs := range []map[string]string{before.Sessions, before.Workspaces} {
 			maps.DeleteFunc(refs, func(name, _ string) bool { return slices.Contains(names, name) })
 		}
-		return told, m.rememberRemoved(remote, before, after)
+		return results, m.rememberRemoved(remote, before, after)
 	}
-	return told, m.rememberRemoved(remote, Tips{}, after)
+	return results, m.rememberRemoved(remote, Tips{}, after)
 }
 
 const notThere = "not there"
@@ -159,7 +159,7 @@ func (p *pull) shared(name string) bool {
 
 // pullSession updates a session to a snapshot from a remote. tip is the newest local snapshot;
 // its ID is empty if the session does not exist here.
-func (m *SessionManager) pullSession(ctx context.Context, tx *gitstore.Tx, name string, tip domarkx.Info, now string) (string, error) {
+func (m *Manager) pullSession(ctx context.Context, tx *gitstore.Tx, name string, tip domarkx.Info, now string) (string, error) {
 	if tip.ID == "" {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return "", err
@@ -183,16 +183,16 @@ func (m *SessionManager) pullSession(ctx context.Context, tx *gitstore.Tx, name 
 	if ahead {
 		return "ahead", nil
 	}
-	sides := [2]side{}
+	sides := [2]engine.MergeSide{}
 	for i, id := range []string{tip.ID, now} {
-		if sides[i].info, err = m.store.Info(ctx, id); err != nil {
+		if sides[i].Info, err = m.store.Info(ctx, id); err != nil {
 			return "", err
 		}
-		if sides[i].state, err = m.store.Load(ctx, id); err != nil {
+		if sides[i].State, err = m.store.Load(ctx, id); err != nil {
 			return "", err
 		}
 	}
-	merged, err := m.merge(ctx, tx, sides[0], sides[1])
+	merged, err := m.sessions.Merge(ctx, tx, sides[0], sides[1])
 	if err != nil {
 		return "", err
 	}
@@ -200,18 +200,18 @@ func (m *SessionManager) pullSession(ctx context.Context, tx *gitstore.Tx, name 
 	if err != nil {
 		return "", err
 	}
-	return mergeStatus(state), tx.Set(ctx, name, merged.ID)
+	return engine.MergeStatus(state), tx.Set(ctx, name, merged.ID)
 }
 
 // removedHere reports whether the session was removed or renamed here after it contained the
 // snapshot id.
-func (m *SessionManager) removedHere(ctx context.Context, name, id string) (bool, error) {
+func (m *Manager) removedHere(ctx context.Context, name, id string) (bool, error) {
 	trashed, err := m.store.Trashed(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	for _, gone := range trashed {
-		if all, err := m.store.IsAncestor(ctx, id, gone); err != nil || all {
+	for _, removed := range trashed {
+		if all, err := m.store.IsAncestor(ctx, id, removed); err != nil || all {
 			return all, err
 		}
 	}

@@ -1,0 +1,72 @@
+package transfer
+
+import (
+	"context"
+)
+
+// A Divergence is a session that differs between this repository and a remote.
+type Divergence struct {
+	Name   string
+	Remote string
+	State  string // "ahead", "behind", "diverged", "removed here", "only there"
+}
+
+// Divergences returns the sessions that differ from the remotes as of the last contact.
+func (m *Manager) Divergences(ctx context.Context, remotes []string) ([]Divergence, error) {
+	local, err := m.tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	workspaces, err := m.workspaceTips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Divergence
+	for _, remote := range remotes {
+		tracked, err := m.Tracked(ctx, remote)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range chosen(nil, tracked.Sessions) {
+			state, err := compare(ctx, m.store.IsAncestor, local[name], tracked.Sessions[name])
+			if err == nil && state == "" && workspaces[name] != "" {
+				state, err = compare(ctx, m.store.IsEarlier, workspaces[name], tracked.Workspaces[name])
+			}
+			if err != nil {
+				return nil, err
+			}
+			if state != "" {
+				all = append(all, Divergence{name, remote, state})
+			}
+		}
+	}
+	return all, nil
+}
+
+// compare returns the state of a local tip relative to the tip on a remote. within reports
+// whether commit a is equal to b or an ancestor of it.
+func compare(ctx context.Context, within func(ctx context.Context, a, b string) (bool, error), local, tracked string) (string, error) {
+	switch {
+	case local == tracked:
+		return "", nil
+	case local == "":
+		return "only there", nil
+	case tracked == "":
+		return "ahead", nil
+	}
+	ahead, err := within(ctx, tracked, local)
+	if err != nil {
+		return "", err
+	}
+	if ahead {
+		return "ahead", nil
+	}
+	behind, err := within(ctx, local, tracked)
+	if err != nil {
+		return "", err
+	}
+	if behind {
+		return "behind", nil
+	}
+	return "diverged", nil
+}
