@@ -10,6 +10,7 @@ import (
 
 // TestEditors needs python3 and Debian's packages vim, nano and emacs-nox.
 func TestEditors(t *testing.T) {
+	slow(t)
 	for _, program := range []string{"vim", "nano", "emacs", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Fatalf("%v\napt-get install vim nano emacs-nox python3", err)
@@ -65,6 +66,7 @@ os.link("s.md", "s.md~"); os.rename(".goutputstream-ABCDEF", "s.md"); os.unlink(
 }
 
 func TestEditorsAtATerminal(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	tests := map[string]func(m *mount){
 		"vim": func(m *mount) {

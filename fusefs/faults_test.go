@@ -22,6 +22,7 @@ import (
 )
 
 func TestKillLosesNoAcknowledgedSave(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	for i := range 12 {
 		name, want := fmt.Sprintf("sessions/s%d.md", i%3), fmt.Sprintf("save %d\n", i)
@@ -83,6 +84,7 @@ func TestADeadMountIsClearedAway(t *testing.T) {
 // An invisible user may be a process that is about to close its last file, like this one,
 // which the list of users leaves out.
 func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
+	slow(t)
 	for _, name := range []string{"README.md", "workspaces/w/latest/fs/f"} {
 		m := mounted(t)
 		m.version("w", inVersion(workspacetest.Tree{"f": {Content: "1"}}))
@@ -100,6 +102,7 @@ func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
 }
 
 func TestABusyMountStaysWhole(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	m.outside("s", doc)
 	for script, use := range map[string]string{

@@ -12,6 +12,7 @@ import (
 )
 
 func TestBaseIsWhatTheProcessRead(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	// Each reads the session, lets it change elsewhere, and saves over the change.
 	// outside waits until the test made it.

@@ -389,3 +389,11 @@ func (m *mount) background(script string) *exec.Cmd {
 	}
 	return cmd
 }
+
+// slow skips a test that mostly waits or kills when the tests are run with -short.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds; run the tests without -short")
+	}
+}

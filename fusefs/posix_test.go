@@ -40,6 +40,7 @@ func TestPOSIX(t *testing.T) {
 
 // TestVerifiedWrites needs Debian's package fio.
 func TestVerifiedWrites(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	for _, name := range []string{"scratch", "s.md"} {
 		for _, how := range []string{"--ioengine=psync --rw=randwrite", "--ioengine=psync --rw=randwrite --fsync=16", "--ioengine=mmap --rw=randwrite"} {

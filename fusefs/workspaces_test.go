@@ -212,6 +212,7 @@ func TestWorkspacesAreFresh(t *testing.T) {
 }
 
 func TestManyVersionsAreListedWhileMoreAreMade(t *testing.T) {
+	slow(t)
 	m := mounted(t)
 	const many = 3000
 	for range many {
@@ -323,6 +324,7 @@ func (m *mount) inner() []string {
 }
 
 func TestABusyVersionKeepsAllMounted(t *testing.T) {
+	slow(t)
 	t.Run("inside", func(t *testing.T) { busyVersions(mounted(t)) })
 	t.Run("beside", func(t *testing.T) { busyVersions(mounted(t, besideVariable)) })
 }
