@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 )
 
 // A Plugin manages the resources of one type (architecture, section 4).
@@ -25,6 +26,12 @@ type Description struct {
 	Config    Value  // JSON Schema (2020-12) of the config, without "type" and "id"
 	Tools     []Tool
 	Languages []string // of the runnable blocks that its resources run (see [Runner])
+	// CallTimeout is the timeout of calls for which the session sets none; 0 is the
+	// manager's default.
+	CallTimeout time.Duration
+	// NotReplayed reports that calls reach what no version holds, such as a server. They are
+	// not repeated to compare their results.
+	NotReplayed bool
 }
 
 // A Tool is an operation of a resource.
@@ -83,6 +90,17 @@ type ToolProvider interface {
 	// started, with all descendants. If the tool itself refuses or fails, the error is
 	// a [*ToolError].
 	Execute(ctx context.Context, call Call) (Result, error)
+}
+
+// A ToolLister is a [Resource] with tools of its own, such as those of a server, in place of
+// those of its [Description]. The user's trust covers their names, descriptions and
+// schemas: before the first call the user is asked about tools that are not those which
+// were trusted with this config.
+type ToolLister interface {
+	// Tools returns the tools, the same ones until the resource is closed. It may start a
+	// program or contact a server. If the tools change meanwhile, Execute refuses calls
+	// with [CodeRefused].
+	Tools(ctx context.Context) ([]Tool, error)
 }
 
 // Versioned commits and loads the state of a resource.

@@ -22,7 +22,11 @@ func (inv *invocation) approver(yes bool) func(context.Context, *engine.Untruste
 		if !isTerminal(inv.in) || !isTerminal(inv.err) {
 			return false, nil
 		}
-		fmt.Fprintf(inv.err, "%s is not trusted. Run this, once? [y/N] ", visible(e.Session))
+		what := visible(e.Session) + " is not trusted. Run this, once?"
+		if e.Resource != "" {
+			what = "These tools of " + visible(e.Resource) + " are not those that you trusted. Call them, once?"
+		}
+		fmt.Fprintf(inv.err, "%s [y/N] ", what)
 		answer, err := inv.readLine(ctx)
 		answer = strings.ToLower(strings.TrimSpace(answer))
 		return answer == "y" || answer == "yes", err

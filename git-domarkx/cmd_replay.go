@@ -22,9 +22,12 @@ the version of the workspace before the first call; the session and its workspac
 they are. What was changed between two calls, by hand say, is taken over from the version
 that holds it.
 
+A call of an MCP server is not made again, because nobody knows what it would do: it is
+not comparable, and no difference.
+
 ## Output
 
-    K.I  RECORDED  REPLAYED  same|differs
+    K.I  RECORDED  REPLAYED  same|differs|not comparable
 
 A line for each call. RECORDED and REPLAYED are the versions of the call's resource, or
 the code of the error when the call failed.
@@ -47,7 +50,10 @@ func (c *replayCmd) Run(inv *invocation) error {
 	w.prompt = true
 	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
 		verdict := "differs"
-		if r.Same() {
+		switch {
+		case r.NotComparable:
+			verdict = "not comparable"
+		case r.Same():
 			verdict = "same"
 		}
 		broken = errors.Join(broken, w.add(replayRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, outcomeField(r.Recorded), outcomeField(r.Replayed), verdict}))
@@ -65,8 +71,8 @@ type replayRow struct {
 	Index    int          `json:"index" doc:"the K of the message NAME#K"`
 	Call     int          `json:"call" doc:"the number of the call in the message, from 0"`
 	Recorded outcomeField `json:"recorded" head:"RECORDED" doc:"the resource's version after the recorded call, or the code of its error"`
-	Replayed outcomeField `json:"replayed" head:"REPLAYED" doc:"the same of the repeated call"`
-	Verdict  string       `json:"verdict" head:"VERDICT" doc:"same or differs"`
+	Replayed outcomeField `json:"replayed" head:"REPLAYED" doc:"the same of the repeated call; empty where it was not repeated"`
+	Verdict  string       `json:"verdict" head:"VERDICT" doc:"same, differs or not comparable"`
 }
 
 // An outcomeField is a workspace version, or an error code.

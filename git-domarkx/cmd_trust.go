@@ -49,6 +49,10 @@ other content is not trusted, and one of another name with the same content is. 
 change yourself in a session that you trust ("append", "edit", "exec", a save in the
 mount) stays trusted; what an import, a fetch or a pull brings is not.
 
+The tools of an MCP server are trusted with the session when the server first lists them.
+When it lists others later, none is called until you trust the session again, which shows
+them.
+
 Some things need your own configuration besides: commands without confinement
 (domarkx.sandbox), and for containers, databases and repositories the network
 (domarkx.allowNetwork), host folders (domarkx.allowMount), DSNs (domarkx.allowDSN) and

@@ -37,7 +37,7 @@ type Options struct {
 	// since somebody may have worked on it. It ends the changes as a caller of Commit does, but
 	// does not call Committed. nil discards the state.
 	Keep func(ctx context.Context, c *Changes) error
-	// Timeout is the timeout of calls; 0 is that of Config.
+	// Timeout is the timeout of calls; 0 is that of the resource type, or else of Config.
 	Timeout time.Duration
 }
 
@@ -45,7 +45,7 @@ type Options struct {
 // safe for concurrent use and run one at a time.
 type Live struct {
 	m         *WorkspaceManager
-	timeout   time.Duration
+	timeout   time.Duration // of calls; 0 is that of the resource type or of the manager
 	keep      func(context.Context, *Changes) error
 	temporary bool
 	folders   bool                   // see Options.Folders
@@ -68,6 +68,7 @@ type resource struct {
 	secrets      *redactor        // of its config, for its errors
 	err          error            // why it is closed
 	busy         chan struct{}    // closed when the plugin's last code returns; nil before
+	own          *toolSet         // the tools of a domarkx.ToolLister, nil until they are needed
 }
 
 // Open locks an instance, waiting while another process holds it, and creates or opens its
@@ -111,11 +112,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	timeout := o.Timeout
-	if timeout <= 0 {
-		timeout = m.config.Timeout
-	}
-	return &Live{m: m, timeout: timeout, temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start opens, loads or creates the resources.

@@ -22,16 +22,16 @@ const maxResultDepth = domarkx.MaxDepth - 100
 // does not answer in time, and errors of the tool itself.
 //
 // The timeout is the argument "timeout" in seconds, if the tool's schema has one, otherwise
-// [Options].Timeout.
+// [Options].Timeout. For a [domarkx.ToolLister] the argument is any other.
 func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (domarkx.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i, err := l.checkCall(resource, call)
+	i, err := l.checkCall(ctx, resource, call)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	timeout := l.timeout
-	if own, ok := ownTimeout(call.Arguments); ok {
+	timeout := l.timeoutOf(i)
+	if own, ok := ownTimeout(call.Arguments); ok && l.resources[i].own == nil {
 		timeout = own
 	}
 	return l.result(ctx, i, timeout, func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
@@ -40,11 +40,24 @@ func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (do
 }
 
 // CheckCall returns the error with which Call would reject a call, without calling the tool.
-func (l *Live) CheckCall(resource string, call domarkx.Call) error {
+func (l *Live) CheckCall(ctx context.Context, resource string, call domarkx.Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.checkCall(resource, call)
+	_, err := l.checkCall(ctx, resource, call)
 	return err
+}
+
+// Tools returns the tools of a resource, and whether they are its own rather than those of
+// its type: see [domarkx.ToolLister]. Errors are those of Call.
+func (l *Live) Tools(ctx context.Context, resource string) (tools []domarkx.Tool, own bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, err := l.callee(resource)
+	if err != nil {
+		return nil, false, err
+	}
+	set, err := l.tools(ctx, i)
+	return set.list, l.resources[i].own != nil, err
 }
 
 // Defaults completes the arguments of a call so that it can be replayed. Callers record the
@@ -52,7 +65,7 @@ func (l *Live) CheckCall(resource string, call domarkx.Call) error {
 func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call) (domarkx.Call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i, err := l.checkCall(resource, call)
+	i, err := l.checkCall(ctx, resource, call)
 	if err != nil {
 		return call, err
 	}
@@ -60,7 +73,7 @@ func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call)
 	if !ok {
 		return call, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	ctx, cancel := context.WithTimeout(ctx, l.timeoutOf(i))
 	defer cancel()
 	err = l.use(ctx, i, func(ctx context.Context, _ domarkx.Resource) error {
 		arguments, err := d.Defaults(ctx, call.Tool, call.Arguments)
@@ -82,7 +95,7 @@ func (l *Live) Run(ctx context.Context, language, code string) (string, domarkx.
 		return "", domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: l.noRunner(language)}
 	}
 	id := l.state.Resources[i].ID
-	r, err := l.result(ctx, i, l.timeout, func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
+	r, err := l.result(ctx, i, l.timeoutOf(i), func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
 		return live.(domarkx.Runner).Run(ctx, language, code)
 	})
 	return id, r, err
@@ -119,8 +132,8 @@ func (l *Live) noRunner(language string) string {
 	return fmt.Sprintf("no resource of the workspace runs %q here, only %s; is its interpreter installed?", language, strings.Join(slices.Compact(languages), ", "))
 }
 
-// checkCall returns the index of the resource of a call.
-func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
+// callee returns the index of a resource that is open for calls.
+func (l *Live) callee(id string) (int, error) {
 	if err := l.unfinished(); err != nil {
 		return -1, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: err.Error()}
 	}
@@ -132,14 +145,60 @@ func (l *Live) checkCall(id string, call domarkx.Call) (int, error) {
 		}
 		return i, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf("the workspace has no resource %q, only %s", id, strings.Join(ids, ", "))}
 	}
-	r := l.resources[i]
-	if r.live == nil {
+	if r := l.resources[i]; r.live == nil {
 		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not there: %v", id, r.err)}
 	}
-	compiled, ok := r.resourceType.tools[call.Tool]
+	return i, nil
+}
+
+// tools returns the tools of an open resource.
+func (l *Live) tools(ctx context.Context, i int) (toolSet, error) {
+	r := l.resources[i]
+	lister, ok := r.live.(domarkx.ToolLister)
 	if !ok {
-		names := make([]string, len(r.resourceType.description.Tools))
-		for i, t := range r.resourceType.description.Tools {
+		return r.resourceType.tools, nil
+	}
+	if r.own != nil {
+		return *r.own, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return toolSet{}, err
+	}
+	var list []domarkx.Tool // read only when Tools returned, not when it was abandoned
+	err := l.use(ctx, i, func(ctx context.Context, _ domarkx.Resource) (err error) {
+		list, err = lister.Tools(ctx)
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		return toolSet{}, ctx.Err()
+	}
+	if err != nil {
+		return toolSet{}, toolError(err)
+	}
+	set := newToolSet(r.resourceType.plugin.Type(), list)
+	r.own = &set
+	return set, nil
+}
+
+// timeoutOf returns the timeout of calls of a resource.
+func (l *Live) timeoutOf(i int) time.Duration {
+	return cmp.Or(l.timeout, l.resources[i].resourceType.description.CallTimeout, l.m.config.Timeout)
+}
+
+// checkCall returns the index of the resource of a call.
+func (l *Live) checkCall(ctx context.Context, id string, call domarkx.Call) (int, error) {
+	i, err := l.callee(id)
+	if err != nil {
+		return i, err
+	}
+	tools, err := l.tools(ctx, i)
+	if err != nil {
+		return i, err
+	}
+	compiled, ok := tools.schemas[call.Tool]
+	if !ok {
+		names := make([]string, len(tools.list))
+		for i, t := range tools.list {
 			names[i] = t.Name
 		}
 		return i, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("resource %q has no tool %q, only %s", id, call.Tool, strings.Join(names, ", "))}

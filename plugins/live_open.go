@@ -46,7 +46,7 @@ func (l *Live) open(ctx context.Context, i int) error {
 	if err != nil {
 		return &ResourceError{"opening", e.ID, err}
 	}
-	r.resourceType, r.live, r.secrets, r.err, r.busy = k, live, secrets, nil, nil
+	r.resourceType, r.live, r.secrets, r.err, r.busy, r.own = k, live, secrets, nil, nil, nil
 	if e.Copy {
 		if err := l.copyPath(ctx, i); err != nil {
 			return &ResourceError{"copying what is at the path of", e.ID, err}

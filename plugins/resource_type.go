@@ -22,7 +22,28 @@ type resourceType struct {
 	described   bool
 	description domarkx.Description
 	config      *schema.Schema // nil accepts anything
-	tools       map[string]func() (*schema.Schema, error)
+	tools       toolSet
+}
+
+// A toolSet is a list of tools with their schemas, which are compiled on demand, since a
+// command calls few of them.
+type toolSet struct {
+	list    []domarkx.Tool
+	schemas map[string]func() (*schema.Schema, error)
+}
+
+func newToolSet(plugin string, list []domarkx.Tool) toolSet {
+	schemas := make(map[string]func() (*schema.Schema, error), len(list))
+	for _, t := range list {
+		schemas[t.Name] = sync.OnceValues(func() (*schema.Schema, error) {
+			s, err := compile(t.Schema)
+			if err != nil {
+				return nil, fmt.Errorf("plugin %q, schema of its tool %q: %w", plugin, t.Name, err)
+			}
+			return s, nil
+		})
+	}
+	return toolSet{list, schemas}
 }
 
 // describe queries the plugin's description, unless it did before.
@@ -42,17 +63,7 @@ func (k *resourceType) describe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plugin %q, schema of its config: %w", k.plugin.Type(), err)
 	}
-	tools := make(map[string]func() (*schema.Schema, error), len(d.Tools))
-	for _, t := range d.Tools { // compiled on demand, since a command calls few of them
-		tools[t.Name] = sync.OnceValues(func() (*schema.Schema, error) {
-			s, err := compile(t.Schema)
-			if err != nil {
-				return nil, fmt.Errorf("plugin %q, schema of its tool %q: %w", k.plugin.Type(), t.Name, err)
-			}
-			return s, nil
-		})
-	}
-	k.description, k.config, k.tools, k.described = d, config, tools, true
+	k.description, k.config, k.tools, k.described = d, config, newToolSet(k.plugin.Type(), d.Tools), true
 	return nil
 }
 

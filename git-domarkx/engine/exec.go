@@ -68,11 +68,11 @@ func (m *SessionManager) Exec(ctx context.Context, r ExecRequest) (report CallRe
 
 // request returns the call that the user asked for.
 func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
-	tools, err := b.tools(ctx)
-	if err != nil {
-		return request{}, err
-	}
 	if r.Command != nil {
+		tools, err := b.tools(ctx)
+		if err != nil {
+			return request{}, err
+		}
 		var able []string
 		for _, spec := range b.live.Specs() {
 			if slices.ContainsFunc(tools[spec.ID], func(t domarkx.Tool) bool { return t.Name == runCommand }) {
@@ -93,8 +93,12 @@ func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 	if r.Args != nil {
 		arguments = *r.Args
 	}
+	tools, err := b.toolsOf(ctx, r.Resource)
+	if err != nil {
+		return request{}, err
+	}
 	var schema domarkx.Value
-	for _, t := range tools[r.Resource] {
+	for _, t := range tools {
 		if t.Name == r.Tool {
 			schema = t.Schema
 		}
@@ -111,10 +115,11 @@ func (b *bench) request(ctx context.Context, r ExecRequest) (request, error) {
 		arguments = arguments.With(key, value)
 	}
 	asked := request{r.Resource, domarkx.Call{Tool: r.Tool, Arguments: arguments}}
-	return asked, b.live.CheckCall(asked.Resource, asked.Call)
+	return asked, b.live.CheckCall(ctx, asked.Resource, asked.Call)
 }
 
-// tools returns the tools by resource id.
+// tools returns the tools of the types of resources, by resource id. It starts no server, so
+// it lacks the tools that resources list themselves.
 func (b *bench) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
 	types, err := b.m.env.Workspaces.Types(ctx)
 	if err != nil {

@@ -13,6 +13,7 @@ type gate struct {
 	m        *SessionManager
 	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
 	approved map[trustDigest]bool
+	trusted  bool        // whether the last successful check found the session trusted, not only approved
 	added    trustDigest // digest of what runs besides the document, at the last successful check
 }
 
@@ -28,11 +29,10 @@ func (g *gate) check(ctx context.Context, info domarkx.Info) error {
 	}
 	d, added, err := g.m.digestWith(ctx, info)
 	g.added = added
-	if err != nil || g.approved[d] {
+	if err != nil {
 		return err
 	}
-	held, err := g.m.trusts(ctx, d)
-	if err != nil || held {
+	if g.trusted, err = g.m.trusts(ctx, d); err != nil || g.trusted || g.approved[d] {
 		return err
 	}
 	untrusted := &UntrustedError{Session: info.Name}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/plugins"
 )
 
 // A ReplayRequest names the session whose calls to repeat.
@@ -22,6 +21,7 @@ type ReplayRequest struct {
 type Replayed struct {
 	Message, Index     int
 	Recorded, Replayed string
+	NotComparable      bool // whether the call was not repeated, since it reaches what no version holds
 }
 
 // Same reports whether both calls had the same result.
@@ -29,8 +29,9 @@ func (r Replayed) Same() bool { return r.Recorded == r.Replayed }
 
 // Replay repeats the recorded calls of a session in a temporary instance, starting from the
 // version before the first call, and returns the number of calls with different results. Changes
-// between calls are loaded from the versions that contain them. Replay removes the instance when
-// it returns. If the process is killed, the next opened workspace removes it.
+// between calls are loaded from the versions that contain them. Resources whose calls are not
+// replayed (see [domarkx.Description]) are not part of the instance. Replay removes the instance
+// when it returns. If the process is killed, the next opened workspace removes it.
 func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
@@ -57,39 +58,18 @@ func (m *SessionManager) Replay(ctx context.Context, r ReplayRequest) (differ in
 	if err != nil {
 		return 0, err
 	}
-	live, err := m.env.Workspaces.Open(ctx, r.Name, plugins.Options{Specs: specs, Tip: &p.start, Temporary: true, Timeout: p.timeout})
+	types, err := m.env.Workspaces.Types(ctx)
 	if err != nil {
 		return 0, err
 	}
-	b := &bench{m: m, live: live, workspace: r.Name}
-	defer func() { err = errors.Join(err, b.close(ctx)) }()
-	at := p.start.ID
-	for n, c := range p.calls {
-		before, ok := p.before(c)
-		if !ok {
-			if before, err = m.foundBy(ctx, p, n, at); err != nil {
-				return differ, err
-			}
-		}
-		if before != at {
-			v, err := m.store.Version(ctx, before)
-			if err != nil {
-				return differ, err
-			}
-			if err := live.Load(ctx, v); err != nil {
-				return differ, err
-			}
-			at = before
-		}
-		now, err := b.again(ctx, c.block)
+	run := &replayer{m: m, plan: p, types: types, all: specs, at: p.start.ID}
+	defer func() { err = errors.Join(err, run.close(ctx)) }()
+	for n := range p.calls {
+		done, err := run.call(ctx, r.Name, n)
 		if err != nil {
 			return differ, err
 		}
-		if v, ok := p.versions[c.key()]; ok {
-			at = v.ID
-		}
-		done := Replayed{c.message, c.index, recordedAs(c.outcome), recordedAs(now)}
-		if !done.Same() {
+		if !done.NotComparable && !done.Same() {
 			differ++
 		}
 		if r.Report != nil {

@@ -99,6 +99,9 @@ func (r *runner) all(ctx context.Context) (err error) {
 			return err
 		}
 		r.tried[keyOf(next.journalled)] = true
+		if err := r.bench.admit(ctx, next.Block); err != nil {
+			return err
+		}
 		next.Completed = r.bench.complete(ctx, next.Block)
 		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) making { return r.bench.make(ctx, next.recorded()) })
 		if next.Completed != "" && err == nil {
@@ -137,6 +140,9 @@ func (b *bench) make(ctx context.Context, block domarkx.Block) making {
 	asked, err := parseCall(block.Text)
 	if err != nil {
 		return making{err: err}
+	}
+	if _, err := b.toolsOf(ctx, asked.Resource); err != nil {
+		return making{asked.Resource, asked.Tool, domarkx.Result{}, err}
 	}
 	result, err := b.live.Call(ctx, asked.Resource, asked.Call)
 	return making{asked.Resource, asked.Tool, result, err}

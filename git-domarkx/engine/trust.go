@@ -19,12 +19,16 @@ const (
 
 // An UntrustedError means that something would run that the user has not trusted.
 type UntrustedError struct {
-	Session string
-	Listing []Runs // what would run
+	Session  string
+	Resource string // that lists other tools than those that were trusted; "" when the session itself is not trusted
+	Listing  []Runs // what would run
 }
 
 // Error returns a message that says what to do.
 func (e *UntrustedError) Error() string {
+	if e.Resource != "" {
+		return fmt.Sprintf("resource %q of %q lists other tools than those that you trusted, so none is called: they are not trusted. Look at them with git domarkx trust %s, which also trusts them; --yes calls them this once", e.Resource, e.Session, e.Session)
+	}
 	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, e.Session)
 }
 
@@ -66,6 +70,15 @@ func (m *SessionManager) Trust(ctx context.Context, info domarkx.Info) error {
 	if err != nil {
 		return err
 	}
+	seen, err := m.seenTools(ctx, info)
+	if err != nil {
+		return err
+	}
+	for _, t := range seen {
+		if err := m.trustTools(ctx, info.Name, t); err != nil {
+			return err
+		}
+	}
 	return m.recordTrust(ctx, d, info.Name)
 }
 
@@ -105,7 +118,13 @@ func (m *SessionManager) Revoke(ctx context.Context, name string) (string, error
 			return session == name || unknown == nil && digest == d.String()
 		})
 	})
-	if err := errors.Join(err, unknown); err != nil {
+	tools := m.env.Local.Change(ctx, local.ToolsKey, func(values []string) []string {
+		return slices.DeleteFunc(values, func(value string) bool {
+			fields := strings.SplitN(value, " ", 3)
+			return len(fields) == 3 && fields[2] == name
+		})
+	})
+	if err := errors.Join(err, tools, unknown); err != nil {
 		return "", err
 	}
 	if d.empty() {

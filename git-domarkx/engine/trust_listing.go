@@ -45,6 +45,13 @@ func (m *SessionManager) Listing(ctx context.Context, info domarkx.Info) ([]Runs
 	if added != nil {
 		all = append(all, *added)
 	}
+	seen, err := m.seenTools(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range seen {
+		all = append(all, t.runs)
+	}
 	if h.Setup != nil {
 		all = append(all, Runs{"setup script", h.Setup.Language, h.Setup.Code})
 	}

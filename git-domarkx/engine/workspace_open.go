@@ -23,6 +23,8 @@ type bench struct {
 	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
 	header    domarkx.Header  // of the session
 	specs     []domarkx.ResourceSpec
+	session   string // that the workspace was opened for
+	passed    *gate  // that allowed the session to run; nil for a replay
 }
 
 // errNoWorkspace returns the error for a session that asks for no resources.
@@ -39,7 +41,7 @@ func (m *SessionManager) openBench(ctx context.Context, session domarkx.Info, pa
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{m: m, workspace: workspace}
+	b := &bench{m: m, workspace: workspace, session: session.Name, passed: passed}
 	tip, err := m.tipOrNone(ctx, workspace)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,9 @@ const (
 	// that a session runs, a space, and the session. Trust applies to the content, regardless of
 	// the session's name. The session only limits how many digests are kept.
 	TrustKey = "trust"
+	// ToolsKey holds the lists of tools that the user trusts: each value is the digest of a
+	// resource's config, that of the config with the tools, and the session, separated by spaces.
+	ToolsKey = "tools"
 	// PrivateKey holds the workspaces of forks. They must not work in the paths that their
 	// documents name, because others use those.
 	PrivateKey = "private"

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// listedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them
+// belongs to the config of the resource: the first list of a trusted session is trusted with it,
+// and every other list has to be trusted on its own.
+type listedTools struct {
+	config trustDigest // of the resource's type and config
+	digest trustDigest // of the config and the tools
+	id     string      // of the resource
+	runs   Runs
+}
+
+func listTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) listedTools {
+	t := listedTools{config: configDigest(spec), id: spec.ID}
+	var parts []string
+	var text strings.Builder
+	for _, tool := range tools {
+		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
+		line := domarkx.ObjectValue(domarkx.Member{Name: "name", Value: domarkx.StringValue(tool.Name)},
+			domarkx.Member{Name: "description", Value: domarkx.StringValue(tool.Description)}, domarkx.Member{Name: "inputSchema", Value: tool.Schema})
+		text.WriteString(line.JSON() + "\n") // as JSON, no tool can pass for several
+	}
+	t.digest = t.config.with("tools", parts...)
+	t.runs = toolsListing(spec, text.String())
+	return t
+}
+
+func (t listedTools) untrusted(session string) *UntrustedError {
+	return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}
+}
+
+func toolsListing(spec domarkx.ResourceSpec, text string) Runs {
+	return Runs{"resource " + spec.ID, "tools", text}
+}
+
+// configDigest identifies the type and config of a resource, whatever its id.
+func configDigest(spec domarkx.ResourceSpec) trustDigest {
+	return trustDigest{}.with("config", spec.Type, spec.Config.Without("id").JSON())
+}
+
+// toolsOf returns the tools of a resource. For tools that the resource lists itself, it returns an
+// *UntrustedError unless they are trusted or approved.
+func (b *bench) toolsOf(ctx context.Context, resource string) ([]domarkx.Tool, error) {
+	tools, own, err := b.live.Tools(ctx, resource)
+	if err != nil || !own {
+		return tools, err
+	}
+	i := slices.IndexFunc(b.live.Specs(), func(s domarkx.ResourceSpec) bool { return s.ID == resource })
+	listed := listTools(b.live.Specs()[i], tools)
+	if b.passed == nil {
+		return nil, listed.untrusted(b.live.Name())
+	}
+	return tools, b.passed.checkTools(ctx, b.session, listed)
+}
+
+// admit returns an *UntrustedError if a call must not be made because nobody trusts the tools
+// that its resource lists. Other errors are those of the call.
+func (b *bench) admit(ctx context.Context, block domarkx.Block) error {
+	asked, err := parseCall(block.Text)
+	if block.Language != toolCall || err != nil {
+		return nil
+	}
+	_, err = b.toolsOf(ctx, asked.Resource)
+	var untrusted *UntrustedError
+	if errors.As(err, &untrusted) {
+		return err
+	}
+	return nil
+}
+
+// checkTools returns an *UntrustedError unless the tools are trusted or approved. The session was
+// checked before.
+func (g *gate) checkTools(ctx context.Context, session string, t listedTools) error {
+	if g.approved[t.digest] {
+		return nil
+	}
+	values, err := g.m.env.Local.All(ctx, local.ToolsKey)
+	if err != nil {
+		return err
+	}
+	known, trusted := t.among(values)
+	switch {
+	case !known && g.trusted:
+		if err := g.m.trustTools(ctx, session, t); err != nil {
+			return err
+		}
+	case !known: // the approval of the session covers them
+	case !trusted:
+		if err := g.m.keepSeenTools(t); err != nil {
+			return err
+		}
+		untrusted := t.untrusted(session)
+		if g.approve == nil {
+			return untrusted
+		}
+		yes, err := g.approve(ctx, untrusted)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return untrusted
+		}
+	}
+	g.approved[t.digest] = true
+	return nil
+}
+
+// among reports whether the values of [local.ToolsKey] contain the config, and whether they contain it with
+// these tools.
+func (t listedTools) among(values []string) (known, trusted bool) {
+	for _, value := range values {
+		config, rest, _ := strings.Cut(value, " ")
+		digest, _, _ := strings.Cut(rest, " ")
+		known = known || config == t.config.String()
+		trusted = trusted || digest == t.digest.String()
+	}
+	return known, trusted
+}
+
+// trustTools records that the user trusts the tools with this config. It keeps the newest lists of
+// each config.
+func (m *SessionManager) trustTools(ctx context.Context, session string, t listedTools) error {
+	prefix := t.config.String() + " "
+	value := prefix + t.digest.String() + " " + session
+	err := m.env.Local.Change(ctx, local.ToolsKey, func(values []string) []string {
+		if slices.Contains(values, value) {
+			return values
+		}
+		values = append(values, value)
+		extra := -keptTrust
+		for _, v := range values {
+			if strings.HasPrefix(v, prefix) {
+				extra++
+			}
+		}
+		return slices.DeleteFunc(values, func(v string) bool {
+			if extra <= 0 || !strings.HasPrefix(v, prefix) {
+				return false
+			}
+			extra--
+			return true
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Remove(m.seenToolsFile(t.config))
+}
+
+// seenToolsFile returns the path of the file with the tools that a resource listed when they were
+// last refused, so that the user can look at them and trust them.
+func (m *SessionManager) seenToolsFile(config trustDigest) string {
+	return filepath.Join(m.env.StateDir, "tools", config.String())
+}
+
+func (m *SessionManager) keepSeenTools(t listedTools) error {
+	return local.Replace(m.seenToolsFile(t.config), []byte(t.digest.String()+"\n"+t.runs.Text))
+}
+
+// seenTools returns the tools that were refused for the resources of a session.
+func (m *SessionManager) seenTools(ctx context.Context, info domarkx.Info) ([]listedTools, error) {
+	h, err := m.header(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := m.workspaceOf(ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := m.tipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	asked := askedIn(workspace, tip)
+	if workspace == info.Name || tip.ID == "" {
+		asked, err = m.askedFor(ctx, info.Name, h)
+	}
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, nil // an invalid document runs nothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []listedTools
+	for _, spec := range asked.specs {
+		t := listedTools{config: configDigest(spec)}
+		data, err := os.ReadFile(m.seenToolsFile(t.config))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		digest, text, _ := strings.Cut(string(data), "\n")
+		if t.digest.parse(digest) {
+			t.runs = toolsListing(spec, text)
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
