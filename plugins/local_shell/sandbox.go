@@ -32,24 +32,11 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	if err := ctx.Err(); err != nil {
 		return toolresult.Status{}, err
 	}
-	program, err := filepath.Abs(program)
+	p, forget, err := s.Start(dir, program, args)
 	if err != nil {
 		return toolresult.Status{}, err
 	}
-	temporary, err := s.shell.temporary()
-	if err != nil {
-		return toolresult.Status{}, err
-	}
-	defer s.shell.forget(temporary)
-	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
-	p, err := process.Start(process.Command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir),
-		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined, Sockets: nameServices})
-	if err != nil {
-		return toolresult.Status{}, err
-	}
-	if p.Unsealed() {
-		s.shell.warnUnsealed()
-	}
+	defer forget()
 	defer p.Kill()
 	p.Stdin.Close() // commands have an empty standard input
 	if err := p.Relay(ctx, stdout, stderr); err != nil {
@@ -59,6 +46,30 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
 	}
 	return toolresult.Status{ExitCode: p.ExitCode()}, ctx.Err()
+}
+
+// Start starts a program like Run, for a caller that communicates with it. The caller must
+// call Kill, and then forget, which removes the program's temporary directory. A resource
+// runs one program at a time.
+func (s *Sandbox) Start(dir, program string, args []string) (p *process.Program, forget func(), err error) {
+	if program, err = filepath.Abs(program); err != nil {
+		return nil, nil, err
+	}
+	temporary, err := s.shell.temporary()
+	if err != nil {
+		return nil, nil, err
+	}
+	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
+	p, err = process.Start(process.Command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir),
+		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined, Sockets: nameServices})
+	if err != nil {
+		s.shell.forget(temporary)
+		return nil, nil, err
+	}
+	if p.Unsealed() {
+		s.shell.warnUnsealed()
+	}
+	return p, func() { s.shell.forget(temporary) }, nil
 }
 
 // TearDown removes temporary files of a process that was killed.
