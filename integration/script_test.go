@@ -19,6 +19,7 @@ import (
 // and those of this file, scripts can use git, which means "exec git".
 func TestScript(t *testing.T) {
 	bin := program(t)
+	linkMCPServer(t, bin)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/filesystem"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/mcp"
 	"github.com/domarkx/domarkx/plugins/openpocket"
 	"github.com/domarkx/domarkx/plugins/postgres"
 	"github.com/domarkx/domarkx/plugins/sqlite"
@@ -30,5 +31,5 @@ func Types(except ...string) []domarkx.Plugin {
 }
 
 func builtIn() []domarkx.Plugin {
-	return []domarkx.Plugin{filesystem.New(), localshell.New(), gitrepository.New(), dockersandbox.New(), sqlite.New(), postgres.New(), openpocket.New()}
+	return []domarkx.Plugin{filesystem.New(), localshell.New(), gitrepository.New(), dockersandbox.New(), sqlite.New(), postgres.New(), openpocket.New(), mcp.New()}
 }

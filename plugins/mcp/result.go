@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/toolresult"
+)
+
+// result converts the result of a call: its "content" and "structuredContent" as the server sent
+// them, redacted. If they are over the limit of package toolresult, the result holds the beginning,
+// "truncated" and the size in "bytes", and an attachment holds the whole as JSON.
+func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
+	v, err := domarkx.ParseValue(raw)
+	if err != nil {
+		return domarkx.Result{}, toolError(domarkx.CodeBroken, "the server's result cannot be read: %v", err)
+	}
+	content, _ := v.Get("content")
+	content = redacted(content, r.env.Redact)
+	if failed, _ := v.Get("isError"); failed.IsTrue() {
+		return domarkx.Result{}, toolError(domarkx.CodeFailed, "%s", errorText(content))
+	}
+	if content.Kind() != domarkx.Array {
+		content = domarkx.ArrayValue()
+	}
+	whole := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: content})
+	structured, ok := v.Get("structuredContent")
+	if ok {
+		whole = whole.With("structuredContent", redacted(structured, r.env.Redact))
+	}
+	text := whole.AppendJSON(nil, "", "")
+	if len(text) <= toolresult.Limit {
+		return domarkx.Result{Value: whole}, nil
+	}
+	spool := toolresult.NewSpool(r.env.Dir)
+	defer spool.Close()
+	if _, err := spool.Write(text); err != nil {
+		return domarkx.Result{}, err
+	}
+	attachment, err := spool.Attachment()
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	short := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: beginning(content)},
+		domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)},
+		domarkx.Member{Name: "bytes", Value: domarkx.NumberValue(strconv.Itoa(len(text)))})
+	return domarkx.Result{Value: short, Attachment: attachment}, nil
+}
+
+// itemOverhead is more than what the rest of an item takes whose text is cut, in bytes.
+const itemOverhead = 1 << 10
+
+// beginning returns the items of a content that fit into the limit. The last one is cut if it is a
+// text.
+func beginning(content domarkx.Value) domarkx.Value {
+	left := toolresult.Limit - itemOverhead
+	var items []domarkx.Value
+	for _, item := range content.Items() {
+		size := len(item.AppendJSON(nil, "", "")) + 1
+		if size <= left {
+			items = append(items, item)
+			left -= size
+			continue
+		}
+		text, ok := item.Get("text")
+		if !ok || text.Kind() != domarkx.String {
+			break
+		}
+		short := shorten(text.Text(), left)
+		for len(domarkx.StringValue(short).JSON()) > left { // escapes take several bytes
+			short = shorten(short, len(short)/2)
+		}
+		items = append(items, domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("text")}, domarkx.Member{Name: "text", Value: domarkx.StringValue(short)}))
+		break
+	}
+	return domarkx.ArrayValue(items...)
+}
+
+// errorText returns the texts of the content of a result that is an error.
+func errorText(content domarkx.Value) string {
+	var texts []string
+	for _, item := range content.Items() {
+		if text, ok := item.Get("text"); ok && text.Kind() == domarkx.String {
+			texts = append(texts, text.Text())
+		}
+	}
+	all := strings.Join(texts, "\n")
+	if all == "" {
+		return "the tool failed and does not say why"
+	}
+	if len(all) > maxErrorText {
+		return shorten(all, maxErrorText-len(cut)) + cut
+	}
+	return all
+}

@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Limits of what is taken of a server's tools.
+const (
+	maxTools       = 200
+	maxToolName    = 128     // bytes
+	maxDescription = 4 << 10 // bytes
+	maxSchema      = 20 << 10
+	maxSchemaDepth = 100
+)
+
+// A toolList holds the tools of a server in the order of their names.
+type toolList struct {
+	tools []domarkx.Tool
+	text  []byte // the content of tools.json
+}
+
+// newToolList converts the tools that a server listed. It leaves out tools that it cannot take and
+// passes the reasons to warn.
+func newToolList(listed []*sdk.Tool, redact func(string) string, warn func(string)) toolList {
+	var tools []domarkx.Tool
+	seen := map[string]bool{}
+	for _, t := range listed {
+		if t == nil {
+			continue
+		}
+		name := redact(t.Name)
+		reason := ""
+		schema, err := schemaOf(t.InputSchema, redact)
+		switch {
+		case !isToolName(name):
+			reason = fmt.Sprintf("its name is none of at most %d letters, digits, \"_\", \"-\", \".\" and \"/\"", maxToolName)
+		case seen[name]:
+			reason = "another one has its name"
+		case err != nil:
+			reason = err.Error()
+		}
+		if reason != "" {
+			warn(fmt.Sprintf("tool %.80q of the server is left out: %s", name, reason))
+			continue
+		}
+		seen[name] = true
+		description := plainText(redact(t.Description))
+		if len(description) > maxDescription {
+			description = shorten(description, maxDescription-len(cut)) + cut
+		}
+		if description == "" {
+			description = name
+		}
+		tools = append(tools, domarkx.Tool{Name: name, Description: description, Schema: schema})
+	}
+	slices.SortFunc(tools, func(a, b domarkx.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return toolList{tools, encodeTools(tools)}
+}
+
+// cut ends a text that was shortened.
+const cut = "…"
+
+func isToolName(name string) bool {
+	wrong := func(r rune) bool {
+		return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
+	}
+	return name != "" && len(name) <= maxToolName && !strings.ContainsFunc(name, wrong)
+}
+
+// schemaOf converts the schema of a tool's arguments.
+func schemaOf(input any, redact func(string) string) (domarkx.Value, error) {
+	if input == nil {
+		input = map[string]any{"type": "object"}
+	}
+	data, err := json.Marshal(input)
+	if err != nil {
+		return domarkx.Value{}, fmt.Errorf("its schema cannot be read: %w", err)
+	}
+	if len(data) > maxSchema {
+		return domarkx.Value{}, fmt.Errorf("its schema has %d bytes, expected at most %d", len(data), maxSchema)
+	}
+	schema, err := domarkx.ParseValue(data)
+	if err != nil {
+		return schema, fmt.Errorf("its schema cannot be read: %w", err)
+	}
+	if schema.Kind() != domarkx.Object || schema.Depth() > maxSchemaDepth {
+		return schema, fmt.Errorf("its schema is no object, or nested deeper than %d", maxSchemaDepth)
+	}
+	return plainTexts(redacted(schema, redact)), nil
+}
+
+// plainTexts returns a schema with plain texts for people and models.
+func plainTexts(v domarkx.Value) domarkx.Value {
+	switch v.Kind() {
+	case domarkx.Array:
+		items := make([]domarkx.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = plainTexts(item)
+		}
+		return domarkx.ArrayValue(items...)
+	case domarkx.Object:
+		members := make([]domarkx.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			members[i] = domarkx.Member{Name: m.Name, Value: plainTexts(m.Value)}
+			if isText := m.Name == "description" || m.Name == "title"; isText && m.Value.Kind() == domarkx.String {
+				members[i].Value = domarkx.StringValue(plainText(m.Value.Text()))
+			}
+		}
+		return domarkx.ObjectValue(members...)
+	}
+	return v
+}
+
+// plainText removes what hides or reorders text: control and format characters, except line ends
+// and tabs.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// shorten returns the beginning of a text, at most n bytes and whole code points.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// redacted returns a value with every text in it redacted.
+func redacted(v domarkx.Value, redact func(string) string) domarkx.Value {
+	switch v.Kind() {
+	case domarkx.String:
+		if s := redact(v.Text()); s != v.Text() {
+			return domarkx.StringValue(s)
+		}
+	case domarkx.Array:
+		items := make([]domarkx.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = redacted(item, redact)
+		}
+		return domarkx.ArrayValue(items...)
+	case domarkx.Object:
+		members := make([]domarkx.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			members[i] = domarkx.Member{Name: redact(m.Name), Value: redacted(m.Value, redact)}
+		}
+		return domarkx.ObjectValue(members...)
+	}
+	return v
+}
+
+// encodeTools returns the content of tools.json: an object with the array "tools", a line for each
+// tool, as a server lists them.
+func encodeTools(tools []domarkx.Tool) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"tools": [`)
+	for i, t := range tools {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		line := domarkx.ObjectValue(
+			domarkx.Member{Name: "name", Value: domarkx.StringValue(t.Name)},
+			domarkx.Member{Name: "description", Value: domarkx.StringValue(t.Description)},
+			domarkx.Member{Name: "inputSchema", Value: t.Schema})
+		b.WriteString("\n" + line.JSON())
+	}
+	b.WriteString("\n]}\n")
+	return b.Bytes()
+}
