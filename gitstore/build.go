@@ -27,6 +27,15 @@ func (b *builder) keep(kind odb.Type, data []byte) (odb.ID, error) {
 	return id, err
 }
 
+// keepCommit stores a commit as keep does.
+func (b *builder) keepCommit(c *commitObject) (odb.ID, error) {
+	data, err := c.encode()
+	if err != nil {
+		return odb.ID{}, err
+	}
+	return b.keep(odb.Commit, data)
+}
+
 // makeTree stores a tree of the entries, in any order, for later steps of the same
 // update, unless one of the known trees is the same; no entries make no tree.
 func (b *builder) makeTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {

@@ -3,15 +3,18 @@ package gitstore
 import (
 	"bytes"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A commitObject is a Git commit as far as this package reads and writes it.
+// A commitObject is what this package uses of a Git commit. go-git encodes and decodes it.
 type commitObject struct {
 	tree              odb.ID
 	parents           []odb.ID
@@ -19,23 +22,27 @@ type commitObject struct {
 	message           []byte
 }
 
-// encode writes the object as git commit-tree does, without an encoding or a
-// signature (gitformat-commit, git-commit-tree(1)).
-func (c *commitObject) encode() []byte {
-	var b bytes.Buffer
-	b.WriteString("tree " + c.tree.String() + "\n")
+// encode returns the commit as git commit-tree writes it, without an encoding or a
+// signature (git-commit-tree(1)).
+func (c *commitObject) encode() ([]byte, error) {
+	commit := object.Commit{TreeHash: plumbing.Hash(c.tree), Author: encodeSignature(c.author), Committer: encodeSignature(c.committer), Message: string(c.message)}
 	for _, p := range c.parents {
-		b.WriteString("parent " + p.String() + "\n")
+		commit.ParentHashes = append(commit.ParentHashes, plumbing.Hash(p))
 	}
-	b.WriteString("author " + formatSignature(c.author) + "\n")
-	b.WriteString("committer " + formatSignature(c.committer) + "\n\n")
-	b.Write(c.message)
-	return b.Bytes()
+	var encoded plumbing.MemoryObject
+	if err := commit.Encode(&encoded); err != nil {
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	r, err := encoded.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	return io.ReadAll(r)
 }
 
-// formatSignature writes a name, an address and a date so that git fsck --strict
-// accepts them whatever they hold.
-func formatSignature(s domarkx.Signature) string {
+// encodeSignature returns a signature that git fsck --strict accepts: without control
+// characters, angle brackets, dates before 1970 and time zones of a day or more.
+func encodeSignature(s domarkx.Signature) object.Signature {
 	clean := func(text string) string {
 		text = strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f || r == '<' || r == '>' {
@@ -45,68 +52,57 @@ func formatSignature(s domarkx.Signature) string {
 		}, strings.ToValidUTF8(text, "\ufffd"))
 		return strings.Trim(text, " .,:;\"\\'")
 	}
-	name, email := clean(s.Name), clean(s.Email)
+	name := clean(s.Name)
 	if name == "" {
 		name = "unknown"
 	}
 	_, offset := s.When.Zone()
-	sign, offset := '+', offset/60
-	if offset < 0 {
-		sign, offset = '-', -offset
-	}
-	return fmt.Sprintf("%s <%s> %d %c%02d%02d", name, email, max(0, s.When.Unix()), sign, offset/60%24, offset%60)
+	const day = 24 * 60 * 60
+	return object.Signature{Name: name, Email: clean(s.Email), When: s.When.In(time.FixedZone("", offset%day))}
 }
 
-// decodeCommit reads a commit. It passes over headers that it does not need.
-func decodeCommit(data []byte) (*commitObject, error) {
-	bad := func(what string) (*commitObject, error) {
-		return nil, fmt.Errorf("%w: commit with %s", domarkx.ErrCorrupt, what)
+// maxCommitHeaders is the largest size in bytes of the headers of a commit besides its
+// parents. It bounds the time that go-git needs: it joins the lines of a header one by one.
+const maxCommitHeaders = 64 << 10
+
+// parentLine is the size in bytes of the header of a parent.
+const parentLine = len("parent \n") + 2*len(odb.ID{})
+
+// decodeCommit decodes a commit. Headers that this package does not use are ignored.
+func decodeCommit(id odb.ID, data []byte) (*commitObject, error) {
+	headers, _, _ := bytes.Cut(data, []byte("\n\n"))
+	if len(headers)-parentLine*bytes.Count(headers, []byte("\nparent ")) > maxCommitHeaders {
+		return nil, fmt.Errorf("%w: commit with more than %d KiB of headers", domarkx.ErrCorrupt, maxCommitHeaders>>10)
 	}
-	head, message, ok := bytes.Cut(data, []byte("\n\n"))
-	if !ok {
-		head, message = bytes.TrimSuffix(data, []byte("\n")), nil
+	var commit object.Commit
+	if err := commit.Decode(&storedObject{id: id, data: data}); err != nil {
+		return nil, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
-	c := &commitObject{message: message}
-	for i, line := range strings.Split(string(head), "\n") {
-		key, value, _ := strings.Cut(line, " ")
-		var err error
-		switch {
-		case i == 0 && key != "tree":
-			return bad("no tree")
-		case i == 0:
-			c.tree, err = odb.ParseID(value)
-		case key == "parent":
-			var p odb.ID
-			p, err = odb.ParseID(value)
-			c.parents = append(c.parents, p)
-		case key == "author":
-			c.author, err = parseSignature(value)
-		case key == "committer":
-			c.committer, err = parseSignature(value)
-		}
-		if err != nil {
-			return bad("a bad line " + strconv.Quote(line))
-		}
+	c := &commitObject{tree: odb.ID(commit.TreeHash), author: decodeSignature(commit.Author), committer: decodeSignature(commit.Committer), message: []byte(commit.Message)}
+	if c.author.When.IsZero() || c.committer.When.IsZero() {
+		return nil, fmt.Errorf("%w: commit without a valid author or committer", domarkx.ErrCorrupt)
+	}
+	for _, p := range commit.ParentHashes {
+		c.parents = append(c.parents, odb.ID(p))
 	}
 	return c, nil
 }
 
-func parseSignature(s string) (domarkx.Signature, error) {
-	open, end := strings.IndexByte(s, '<'), strings.LastIndexByte(s, '>')
-	if open < 0 || end < open {
-		return domarkx.Signature{}, errLine
-	}
-	sig := domarkx.Signature{Name: strings.TrimSpace(s[:open]), Email: s[open+1 : end]}
-	date, zone, _ := strings.Cut(strings.TrimSpace(s[end+1:]), " ")
-	seconds, err := strconv.ParseInt(date, 10, 64)
-	if err != nil {
-		return sig, errLine
-	}
-	offset, err := strconv.Atoi(zone)
-	if err != nil {
-		return sig, errLine
-	}
-	offset = (offset/100*60 + offset%100) * 60
-	sig.When = time.Unix(seconds, 0).In(time.FixedZone("", offset))
-	return sig, nil
+func decodeSignature(s object.Signature) domarkx.Signature {
+	return domarkx.Signature{Name: s.Name, Email: s.Email, When: s.When}
+}
+
+// A storedObject is a commit in memory as [plumbing.EncodedObject]. Unlike
+// [plumbing.MemoryObject] it does not copy or hash the data.
+type storedObject struct {
+	plumbing.MemoryObject
+	id   odb.ID
+	data []byte
+}
+
+func (o *storedObject) Hash() plumbing.Hash       { return plumbing.Hash(o.id) }
+func (o *storedObject) Type() plumbing.ObjectType { return plumbing.CommitObject }
+func (o *storedObject) Size() int64               { return int64(len(o.data)) }
+func (o *storedObject) Reader() (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(o.data)), nil
 }

@@ -3,6 +3,9 @@ package gitstore
 import (
 	"encoding/binary"
 	"hash/crc32"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // What the external tests of the codecs need.
@@ -52,4 +55,15 @@ func SealListCache(records []byte) []byte {
 func (o *Origin) Encode() []byte { return o.encode() }
 
 // Encode writes what DecodeCommit read.
-func (c *commitObject) Encode() []byte { return c.encode() }
+func (c *commitObject) Encode() ([]byte, error) { return c.encode() }
+
+// EncodeCommit encodes a commit.
+func EncodeCommit(tree odb.ID, parents []odb.ID, author, committer domarkx.Signature, message string) ([]byte, error) {
+	return (&commitObject{tree, parents, author, committer, []byte(message)}).encode()
+}
+
+// Message returns the commit message.
+func (c *commitObject) Message() string { return string(c.message) }
+
+// Parents returns the number of parents.
+func (c *commitObject) Parents() int { return len(c.parents) }

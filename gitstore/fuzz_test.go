@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // Each decoder takes one encoding only: what it accepts is written the same again,
@@ -120,16 +121,23 @@ func FuzzDecodeCommit(f *testing.F) {
 	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nparent 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n" +
 		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\ngpgsig -----BEGIN\n -----END\n\nmessage\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := gitstore.DecodeCommit(data)
+		c, err := gitstore.DecodeCommit(odb.ID{}, data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		again, err := gitstore.DecodeCommit(c.Encode())
-		if err != nil || !bytes.Equal(again.Encode(), c.Encode()) {
-			t.Errorf("%q became %q, %v", data, c.Encode(), err)
+		encoded, err := c.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := gitstore.DecodeCommit(odb.ID{}, encoded)
+		if err != nil {
+			t.Fatalf("%q became %q, %v", data, encoded, err)
+		}
+		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, encoded) {
+			t.Errorf("%q became %q, then %q, %v", data, encoded, twice, err)
 		}
 	})
 }

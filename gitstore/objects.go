@@ -74,7 +74,7 @@ func (r reader) commit(id odb.ID) (*commitObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := decodeCommit(data)
+	c, err := decodeCommit(id, data)
 	if err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}

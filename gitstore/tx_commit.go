@@ -230,7 +230,7 @@ func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry
 		return info, err
 	}
 	object := commitObject{tree: tree, parents: parents.ids, author: c.Author, committer: c.Committer, message: encodeMessage(info)}
-	id, err := tx.keep(odb.Commit, object.encode())
+	id, err := tx.keepCommit(&object)
 	if err != nil {
 		return info, err
 	}

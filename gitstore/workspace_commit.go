@@ -39,7 +39,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 		return domarkx.Version{}, err
 	}
 	object := commitObject{tree: tree, parents: parents, author: c.Author, committer: c.Committer, message: encodeVersionMessage(v, len(c.Resources))}
-	id, err := tx.keep(odb.Commit, object.encode())
+	id, err := tx.keepCommit(&object)
 	if err != nil {
 		return domarkx.Version{}, err
 	}

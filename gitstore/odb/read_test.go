@@ -40,13 +40,13 @@ func history(t testing.TB, dir string, commits int) {
 }
 
 // everything returns what `git cat-file` reads of all objects.
-func everything(t testing.TB, dir string) map[odb.ID]object {
+func everything(t testing.TB, dir string) map[odb.ID]stored {
 	t.Helper()
 	cmd := exec.Command("git", "cat-file", "--batch-all-objects", "--batch", "--buffer")
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	must(t, err)
-	all := map[odb.ID]object{}
+	all := map[odb.ID]stored{}
 	for r := bufio.NewReader(bytes.NewReader(out)); ; {
 		line, err := r.ReadString('\n')
 		if err == io.EOF {
@@ -61,11 +61,11 @@ func everything(t testing.TB, dir string) map[odb.ID]object {
 		if _, err := io.ReadFull(r, data); err != nil {
 			t.Fatal(err)
 		}
-		all[id(t, name)] = object{kind, data[:size]}
+		all[id(t, name)] = stored{kind, data[:size]}
 	}
 }
 
-type object struct {
+type stored struct {
 	kind string
 	data []byte
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing/format/index"
+
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 
@@ -49,6 +51,43 @@ func TestCanonicalIndex(t *testing.T) {
 		if status := git(t, dir, "diff", "--name-only"); status != "" {
 			t.Errorf("version %s: %s", version, status)
 		}
+	}
+}
+
+// TestGoGitLosesIndexData checks why go-git does not encode canonical indexes: it drops the
+// assume-unchanged flag, which a version must keep. If this fails, go-git may be able to
+// replace the code in index.go.
+func TestGoGitLosesIndexData(t *testing.T) {
+	isolate(t)
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, filepath.Join(dir, "a"), "x")
+	git(t, dir, "add", ".")
+	git(t, dir, "update-index", "--assume-unchanged", "a")
+	path := filepath.Join(dir, ".git", "index")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded index.Index
+	if err := index.NewDecoder(bytes.NewReader(before)).Decode(&decoded); err != nil {
+		t.Fatal(err)
+	}
+	var after bytes.Buffer
+	if err := index.NewEncoder(&after).Encode(&decoded); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, after.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if flags := git(t, dir, "ls-files", "-v"); flags != "H a" {
+		t.Errorf("go-git keeps %q", flags)
+	}
+	if err := os.WriteFile(path, gitrepository.Canonical(before), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if flags := git(t, dir, "ls-files", "-v"); flags != "h a" {
+		t.Errorf("the canonical index has %q", flags)
 	}
 }
 
