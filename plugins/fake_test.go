@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// fake is a plugin whose resource holds one text, in a file of its folder.
+// fake is a plugin whose resource holds one text, in a file of its directory.
 type fake struct {
 	hang  chan struct{} // what the tool "hang" waits for
 	allow domarkx.Allow // of the resource that was opened last

@@ -120,7 +120,7 @@ func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error)
 
 // states returns the states of all instances by directory.
 func (m *WorkspaceManager) states() (map[string]state, error) {
-	folders, err := os.ReadDir(m.config.Dir)
+	directories, err := os.ReadDir(m.config.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -128,7 +128,7 @@ func (m *WorkspaceManager) states() (map[string]state, error) {
 		return nil, err
 	}
 	states := map[string]state{}
-	for _, f := range folders {
+	for _, f := range directories {
 		if strings.HasPrefix(f.Name(), gonePrefix) || f.Name() == pathLockDir {
 			continue
 		}
@@ -140,7 +140,7 @@ func (m *WorkspaceManager) states() (map[string]state, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.Renaming != "" && folderName(s.Renaming) == f.Name() {
+		if s.Renaming != "" && directoryName(s.Renaming) == f.Name() {
 			s.Name = s.Renaming
 		}
 		states[dir] = s
@@ -168,7 +168,7 @@ func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (str
 	if resource != "" && !known {
 		return "", fmt.Errorf("workspace %q has no resource %q: %w", name, resource, domarkx.ErrNotFound)
 	}
-	return "", fmt.Errorf("workspace %q: no folder of this machine: %w", name, domarkx.ErrNotFound)
+	return "", fmt.Errorf("workspace %q: no directory of this machine: %w", name, domarkx.ErrNotFound)
 }
 
 // Fork creates a private instance with the given resources of a version (see
@@ -208,7 +208,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := first(); err != nil {
 		return err
 	}
-	target := filepath.Join(m.config.Dir, folderName(to))
+	target := filepath.Join(m.config.Dir, directoryName(to))
 	if target == l.dir {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (m *WorkspaceManager) remove(dir string) error {
 // removeUnmade removes the directory of an instance without any created resource, unless
 // another process holds it.
 func (m *WorkspaceManager) removeUnmade(dir string) {
-	lock, err := lockFolder(context.Background(), dir, true)
+	lock, err := lockDirectory(context.Background(), dir, true)
 	if err != nil {
 		return
 	}
@@ -312,11 +312,11 @@ func (m *WorkspaceManager) removeUnmade(dir string) {
 
 // sweep removes temporary and half-removed instances of killed processes.
 func (m *WorkspaceManager) sweep(ctx context.Context) {
-	folders, err := os.ReadDir(m.config.Dir)
+	directories, err := os.ReadDir(m.config.Dir)
 	if err != nil {
 		return
 	}
-	for _, f := range folders {
+	for _, f := range directories {
 		dir := filepath.Join(m.config.Dir, f.Name())
 		switch {
 		case strings.HasPrefix(f.Name(), gonePrefix):
@@ -328,7 +328,7 @@ func (m *WorkspaceManager) sweep(ctx context.Context) {
 }
 
 func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
-	lock, err := lockFolder(ctx, dir, true)
+	lock, err := lockDirectory(ctx, dir, true)
 	if err != nil {
 		return // its process is alive
 	}

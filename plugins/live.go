@@ -28,9 +28,9 @@ type Options struct {
 	Temporary bool
 	// Existing makes Open return domarkx.ErrNotFound instead of creating an instance.
 	Existing bool
-	// Folders opens only resources that are directories on this machine. It starts no program
+	// OnlyDirectories opens only resources that are directories on this machine. It starts no program
 	// and contacts no server. The other resources count as unchanged.
-	Folders bool
+	OnlyDirectories bool
 	// NoWait makes Open return domarkx.ErrConflict while another process holds the instance.
 	NoWait bool
 	// Keep stores the live state of an unfinished load before another load overwrites it,
@@ -44,13 +44,13 @@ type Options struct {
 // Live is an instance that this process holds; other processes wait for it. Its methods are
 // safe for concurrent use and run one at a time.
 type Live struct {
-	m         *WorkspaceManager
-	timeout   time.Duration // of calls; 0 is that of the resource type or of the manager
-	keep      func(context.Context, *Changes) error
-	temporary bool
-	folders   bool                   // see Options.Folders
-	asked     []domarkx.ResourceSpec // see Options.Specs
-	forced    bool                   // remove resources even if their plugins fail
+	m               *WorkspaceManager
+	timeout         time.Duration // of calls; 0 is that of the resource type or of the manager
+	keep            func(context.Context, *Changes) error
+	temporary       bool
+	onlyDirectories bool                   // see Options.OnlyDirectories
+	asked           []domarkx.ResourceSpec // see Options.Specs
+	forced          bool                   // remove resources even if their plugins fail
 
 	mu        sync.Mutex
 	lock      *lock
@@ -74,7 +74,7 @@ type resource struct {
 // Open locks an instance, waiting while another process holds it, and creates or opens its
 // resources.
 func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*Live, error) {
-	if !o.Folders {
+	if !o.OnlyDirectories {
 		m.sweep(ctx)
 	}
 	l, err := m.acquire(ctx, name, o)
@@ -90,7 +90,7 @@ func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*L
 
 // acquire locks an instance and reads its state, which is empty for a new one.
 func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) (*Live, error) {
-	dir := filepath.Join(m.config.Dir, folderName(name))
+	dir := filepath.Join(m.config.Dir, directoryName(name))
 	if o.Temporary {
 		dir = filepath.Join(m.config.Dir, temporaryPrefix+random())
 	}
@@ -99,7 +99,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 			return nil, err
 		}
 	}
-	lock, err := lockFolder(ctx, dir, o.NoWait)
+	lock, err := lockDirectory(ctx, dir, o.NoWait)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, folders: o.Folders, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, onlyDirectories: o.OnlyDirectories, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start opens, loads or creates the resources.
@@ -153,7 +153,7 @@ func (l *Live) anyMade() bool {
 func (l *Live) takeUp(ctx context.Context, o Options) error {
 	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
-		if o.Folders && e.Path == "" {
+		if o.OnlyDirectories && e.Path == "" {
 			continue
 		}
 		err := l.open(ctx, i)

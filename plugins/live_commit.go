@@ -169,8 +169,8 @@ func (l *Live) clean() {
 	}
 }
 
-// passesOver reports whether a resource is closed because of Options.Folders.
-func (l *Live) passesOver(i int) bool { return l.folders && l.resources[i].live == nil }
+// passesOver reports whether a resource is closed because of Options.OnlyDirectories.
+func (l *Live) passesOver(i int) bool { return l.onlyDirectories && l.resources[i].live == nil }
 
 // commit commits one resource if it changed, and returns its version.
 func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {

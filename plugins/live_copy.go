@@ -18,8 +18,8 @@ const copySuffix = "-copy"
 func (l *Live) copyPath(ctx context.Context, i int) error {
 	e, r := &l.state.Resources[i], l.resources[i]
 	there := *e
-	there.Folder, there.Private, there.Copy = e.Folder+copySuffix, false, false
-	dir := filepath.Join(l.dir, there.Folder)
+	there.Directory, there.Private, there.Copy = e.Directory+copySuffix, false, false
+	dir := filepath.Join(l.dir, there.Directory)
 	if err := removeAll(dir); err != nil { // left by a killed process
 		return err
 	}

@@ -83,7 +83,7 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 	if found := check(k.config, expanded); len(found) > 0 {
 		return nil, fmt.Errorf("config: %s: what the environment has for it does not fit the schema: %w", found[0].Pointer, domarkx.ErrInvalid)
 	}
-	dir := filepath.Join(l.dir, e.Folder)
+	dir := filepath.Join(l.dir, e.Directory)
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (l *Live) isKnown(e *entry) bool {
 func (l *Live) add(spec domarkx.ResourceSpec, private bool) int {
 	l.state.Next++
 	l.state.Resources = append(l.state.Resources, entry{
-		ResourceSpec: spec, Folder: strconv.Itoa(l.state.Next), Private: private || l.state.Private, Dirty: true,
+		ResourceSpec: spec, Directory: strconv.Itoa(l.state.Next), Private: private || l.state.Private, Dirty: true,
 	})
 	l.resources = append(l.resources, &resource{})
 	return len(l.resources) - 1
@@ -155,7 +155,7 @@ func (l *Live) removeAt(ctx context.Context, i int) error {
 // tearDownAt tears a resource down and removes its directory.
 func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	e, r := l.state.Resources[i], l.resources[i]
-	dir := filepath.Join(l.dir, e.Folder)
+	dir := filepath.Join(l.dir, e.Directory)
 	if r.live == nil && !isEmpty(dir) {
 		k, err := l.m.resourceType(ctx, e.Type)
 		if err == nil {
@@ -189,7 +189,7 @@ func (l *Live) finishRemovals(ctx context.Context) error {
 		if !l.state.Resources[i].Gone {
 			continue
 		}
-		if l.folders { // removing it may start programs
+		if l.onlyDirectories { // removing it may start programs
 			return fmt.Errorf("resource %q is being removed: %w", l.state.Resources[i].ID, domarkx.ErrConflict)
 		}
 		if err := l.removeAt(ctx, i); err != nil {

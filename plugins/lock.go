@@ -17,9 +17,9 @@ const lockFile = "lock"
 // A lock is the exclusive right to use an instance. The kernel releases it with the process.
 type lock struct{ f *os.File }
 
-// lockFolder creates a directory and locks it. While another process holds the lock it waits
+// lockDirectory creates a directory and locks it. While another process holds the lock it waits
 // or, with noWait, returns domarkx.ErrConflict.
-func lockFolder(ctx context.Context, dir string, noWait bool) (*lock, error) {
+func lockDirectory(ctx context.Context, dir string, noWait bool) (*lock, error) {
 	for {
 		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 			return nil, err

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Prefixes of directories that are not instances of a name. folderName returns no name with
+// Prefixes of directories that are not instances of a name. directoryName returns no name with
 // one of them.
 const (
 	temporaryPrefix = ".tmp-"
 	gonePrefix      = ".gone-"
 )
 
-// folderName encodes a workspace's name as a directory name for any file system: bytes other
+// directoryName encodes a workspace's name as a directory name for any file system: bytes other
 // than ASCII letters, digits, '_' and '-' become %XX, and long names are cut and made unique
 // by their SHA-256.
-func folderName(name string) string {
+func directoryName(name string) string {
 	const longest, kept = 200, 120
 	var b strings.Builder
 	for i := range len(name) {

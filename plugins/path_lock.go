@@ -109,7 +109,7 @@ func (l *Live) lockPath(e *entry) error {
 		}
 	}
 	ctx := context.Background() // the lock is held for moments only
-	lock, err := lockFolder(ctx, filepath.Join(l.m.config.Dir, pathLockDir), false)
+	lock, err := lockDirectory(ctx, filepath.Join(l.m.config.Dir, pathLockDir), false)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type state struct {
 // An entry is a resource of an instance.
 type entry struct {
 	domarkx.ResourceSpec
-	Folder     string // name of its own directory
+	Directory  string // name of its own directory
 	Made       bool   // whether the plugin created it
 	Gone       bool   // whether it is being removed
 	Private    bool
@@ -92,7 +92,7 @@ func parseState(v domarkx.Value) state {
 	s.Committed = parseVersions(items(v, "committed"))
 	for _, item := range items(v, "resources") {
 		s.Resources = append(s.Resources, entry{
-			ResourceSpec: parseSpec(item), Folder: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
+			ResourceSpec: parseSpec(item), Directory: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
 			Private: truth(item, "private"), New: truth(item, "new"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
 			LockedPath: text(item, "claim"), Path: text(item, "path"),
 		})
@@ -131,7 +131,7 @@ func (s state) value() domarkx.Value {
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
-		r.text("folder", e.Folder).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private)
+		r.text("folder", e.Directory).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private)
 		r.truth("new", e.New).truth("filled", e.Filled).truth("dirty", e.Dirty).truth("copy", e.Copy)
 		r.text("claim", e.LockedPath).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)

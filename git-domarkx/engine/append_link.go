@@ -62,7 +62,7 @@ func (m *SessionManager) commitFolders(ctx context.Context, workspace string) (s
 	if err != nil {
 		return "", err
 	}
-	o := plugins.Options{Existing: true, NoWait: true, Folders: true}
+	o := plugins.Options{Existing: true, NoWait: true, OnlyDirectories: true}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}

@@ -111,7 +111,7 @@ func (m *SessionManager) instanceState(ctx context.Context, i plugins.Instance) 
 	if err != nil {
 		return "", err
 	}
-	live, err := m.env.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, Folders: true, Keep: m.keeper(i.Name)})
+	live, err := m.env.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, OnlyDirectories: true, Keep: m.keeper(i.Name)})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return StateBusy, nil

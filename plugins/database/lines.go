@@ -8,19 +8,19 @@ import (
 // Lines are the rows of a table that are given to a version, a line each: one file
 // PATH.EXT, of a large table files PATH.rows/NNNN/NNN.EXT.
 type Lines struct {
-	v            *Version
-	path, ext    string
-	size         int
-	held         []part // what may still become one file
-	split        bool
-	now          part
-	folder, file int // numbers of the next file
+	v               *Version
+	path, ext       string
+	size            int
+	held            []part // what may still become one file
+	split           bool
+	now             part
+	directory, file int // numbers of the next file
 }
 
 // A part is the content of a file.
 type part struct {
 	data []byte
-	last bool // of its folder
+	last bool // of its directory
 }
 
 // Lines begins a table.
@@ -53,11 +53,11 @@ func (l *Lines) hold() []part {
 
 func (l *Lines) give(ctx context.Context, parts ...part) error {
 	for _, p := range parts {
-		if err := l.v.File(ctx, fmt.Sprintf("%s.rows/%04d/%03d.%s", l.path, l.folder, l.file, l.ext), p.data); err != nil {
+		if err := l.v.File(ctx, fmt.Sprintf("%s.rows/%04d/%03d.%s", l.path, l.directory, l.file, l.ext), p.data); err != nil {
 			return err
 		}
 		if l.file++; p.last {
-			l.folder, l.file = l.folder+1, 0
+			l.directory, l.file = l.directory+1, 0
 		}
 	}
 	return nil

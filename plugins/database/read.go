@@ -27,20 +27,20 @@ func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[stri
 	return byName, nil
 }
 
-// deepest bounds how deep folders are looked into.
+// deepest bounds how deep directories are looked into.
 const deepest = 16
 
-// Walk calls fn for each regular file in a folder of a version, sorted by name, with
-// its path, which begins with that of the folder.
-func Walk(ctx context.Context, r domarkx.VersionReader, path string, folder domarkx.File, fn func(path string, f domarkx.File) error) error {
-	return walk(ctx, r, path, folder, 0, fn)
+// Walk calls fn for each regular file in a directory of a version, sorted by name, with
+// its path, which begins with that of the directory.
+func Walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, fn func(path string, f domarkx.File) error) error {
+	return walk(ctx, r, path, directory, 0, fn)
 }
 
-func walk(ctx context.Context, r domarkx.VersionReader, path string, folder domarkx.File, depth int, fn func(string, domarkx.File) error) error {
-	if folder.Type != domarkx.Directory || depth > deepest {
-		return fmt.Errorf("%q is no folder of a database's version: %w", path, domarkx.ErrCorrupt)
+func walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, depth int, fn func(string, domarkx.File) error) error {
+	if directory.Type != domarkx.Directory || depth > deepest {
+		return fmt.Errorf("%q is no directory of a database's version: %w", path, domarkx.ErrCorrupt)
 	}
-	files, err := r.Folder(ctx, folder.ID)
+	files, err := r.Folder(ctx, directory.ID)
 	if err != nil {
 		return err
 	}

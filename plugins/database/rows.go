@@ -24,7 +24,7 @@ type Rows struct {
 	buffer  []byte
 }
 
-// NewRows begins a result. A long one is kept in a file of a folder meanwhile.
+// NewRows begins a result. A long one is kept in a file of a directory meanwhile.
 func NewRows(columns []string, dir string) (*Rows, error) {
 	r := &Rows{columns: columns, all: toolresult.NewSpool(dir)}
 	r.buffer = append(r.buffer, `{"columns":`...)

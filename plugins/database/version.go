@@ -20,31 +20,31 @@ import (
 // A Version is given to a [domarkx.VersionWriter], file by file. What the last one
 // had is known by its SHA-256 and not given again.
 type Version struct {
-	w       domarkx.VersionWriter
-	cache   string
-	known   map[[sha256.Size]byte]string // ids of contents
-	now     map[[sha256.Size]byte]string
-	folders map[string]bool
+	w           domarkx.VersionWriter
+	cache       string
+	known       map[[sha256.Size]byte]string // ids of contents
+	now         map[[sha256.Size]byte]string
+	directories map[string]bool
 }
 
-// Begin begins a version with its top folder. The cache is a file of the caller's,
+// Begin begins a version with its top directory. The cache is a file of the caller's,
 // which [Version.Finish] writes.
 func Begin(ctx context.Context, w domarkx.VersionWriter, cache string) (*Version, error) {
 	known, err := readKnown(cache)
 	if err != nil {
 		return nil, err
 	}
-	v := &Version{w: w, cache: cache, known: known, now: map[[sha256.Size]byte]string{}, folders: map[string]bool{"": true}}
+	v := &Version{w: w, cache: cache, known: known, now: map[[sha256.Size]byte]string{}, directories: map[string]bool{"": true}}
 	return v, w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755})
 }
 
-// File adds a file, and the folders that it is in. The paths come in the order of a
+// File adds a file, and the directories that it is in. The paths come in the order of a
 // walk.
 func (v *Version) File(ctx context.Context, path string, data []byte) error {
 	for i, c := range path {
-		if folder := path[:i]; c == '/' && !v.folders[folder] {
-			v.folders[folder] = true
-			if err := v.w.Add(ctx, folder, domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
+		if directory := path[:i]; c == '/' && !v.directories[directory] {
+			v.directories[directory] = true
+			if err := v.w.Add(ctx, directory, domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
 				return err
 			}
 		}

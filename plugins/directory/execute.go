@@ -50,7 +50,7 @@ func pathOf(arguments domarkx.Value, name string) (string, error) {
 	clean := filepath.Clean(filepath.FromSlash(path))
 	if path == "" || !filepath.IsLocal(clean) {
 		if path == "" {
-			return "", toolError(domarkx.CodeInvalid, "path is empty, expected one below the folder, or \".\"")
+			return "", toolError(domarkx.CodeInvalid, "path is empty, expected one below the directory, or \".\"")
 		}
 		return "", toolError(domarkx.CodeRefused, "path %q is outside of the resource, expected one from its top", path)
 	}
@@ -78,7 +78,7 @@ func explain(path string, err error) error {
 	path = filepath.ToSlash(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return toolError(domarkx.CodeNotFound, "%q: no such file or folder", path)
+		return toolError(domarkx.CodeNotFound, "%q: no such file or directory", path)
 	case errors.Is(err, fs.ErrExist):
 		return toolError(domarkx.CodeInvalid, "%q is there already", path)
 	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with

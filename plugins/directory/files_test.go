@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-// folder is a folder with a link out of it, and one within.
-func folder(t *testing.T) (*directory.Files, string) {
+// directory is a directory with a link out of it, and one within.
+func openTemp(t *testing.T) (*directory.Files, string) {
 	t.Helper()
 	top := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -43,7 +43,7 @@ func folder(t *testing.T) (*directory.Files, string) {
 }
 
 func TestTools(t *testing.T) {
-	root, top := folder(t)
+	root, top := openTemp(t)
 	for _, c := range []struct {
 		tool, arguments, want string // want is the result, or the code of the error
 	}{
@@ -112,7 +112,7 @@ func TestTools(t *testing.T) {
 
 // What stands in the way is named, and not what was to be written.
 func TestFileInTheWay(t *testing.T) {
-	root, _ := folder(t)
+	root, _ := openTemp(t)
 	for _, c := range [][2]string{
 		{"write_file", `{"path": "a.txt/x", "content": "x"}`}, {"write_file", `{"path": "a.txt/new/deep", "content": "x"}`},
 		{"move", `{"from": "bin", "to": "a.txt/x/y"}`},
@@ -122,14 +122,14 @@ func TestFileInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = root.Execute(t.Context(), domarkx.Call{Tool: c[0], Arguments: arguments})
-		if want := `invalid: "a.txt" is no folder`; err == nil || err.Error() != want {
+		if want := `invalid: "a.txt" is no directory`; err == nil || err.Error() != want {
 			t.Errorf("%s %s: %v, expected %s", c[0], c[1], err, want)
 		}
 	}
 }
 
 func TestLongFile(t *testing.T) {
-	root, top := folder(t)
+	root, top := openTemp(t)
 	long := strings.Repeat("ü", 1<<20)
 	if err := os.WriteFile(filepath.Join(top, "long"), []byte("x"+long), 0o644); err != nil {
 		t.Fatal(err)

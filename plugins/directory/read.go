@@ -165,7 +165,7 @@ func named(name, s string) []any {
 func namesIn(root *Files, path string) ([]string, error) {
 	info, err := root.Stat(path)
 	if err == nil && !info.IsDir() {
-		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a folder", filepath.ToSlash(path), kind(info.Mode()))
+		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a directory", filepath.ToSlash(path), kind(info.Mode()))
 	}
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // Properties are the config keys of a directory, as the properties of a JSON Schema.
-const Properties = `"path": {"type": "string", "minLength": 1, "description": "folder of the work tree to work on in place, from its top; without it a private folder is kept"},
+const Properties = `"path": {"type": "string", "minLength": 1, "description": "directory of the work tree to work on in place, from its top; without it a private directory is kept"},
 "exclude": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "patterns of what is in no version, as in gitignore without \"!\""}`
 
 // A Resource is a directory on this machine with versions. It implements [domarkx.Resource].
@@ -82,7 +82,7 @@ func makePrivate(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		info, err := os.Lstat(path)
 		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%q is no folder any more: %w; remove it, and rewind to what the last version has", path, domarkx.ErrInvalid)
+			err = fmt.Errorf("%q is no directory any more: %w; remove it, and rewind to what the last version has", path, domarkx.ErrInvalid)
 		}
 		return err
 	}
@@ -101,7 +101,7 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
 	}
 	if env.WorkTree == "" {
-		return refuse("needs a work tree, and the repository is bare; leave it out for a private folder")
+		return refuse("needs a work tree, and the repository is bare; leave it out for a private directory")
 	}
 	top, err := filepath.EvalSymlinks(env.WorkTree)
 	if err != nil {
@@ -133,7 +133,7 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 		return "", err
 	}
 	defer root.Close()
-	if err := makeFolders(root, local); err != nil {
+	if err := makeDirectories(root, local); err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(top, local))
@@ -143,13 +143,13 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 	return real, check(real)
 }
 
-// makeFolders creates a directory with its parents, durably.
-func makeFolders(root *os.Root, local string) error {
+// makeDirectories creates a directory with its parents, durably.
+func makeDirectories(root *os.Root, local string) error {
 	if _, err := root.Stat(local); err == nil || local == "." {
 		return err
 	}
 	parent := filepath.Dir(local)
-	if err := makeFolders(root, parent); err != nil {
+	if err := makeDirectories(root, parent); err != nil {
 		return err
 	}
 	if err := root.Mkdir(local, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-func TestWhereAFolderMayBe(t *testing.T) {
+func TestWhereADirectoryMayBe(t *testing.T) {
 	top := t.TempDir()
 	elsewhere := t.TempDir()
 	for _, dir := range []string{".git/hooks", "data/deep", "mnt/sessions"} {
@@ -24,7 +24,7 @@ func TestWhereAFolderMayBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, ok := range map[string]bool{
-		"data": true, "data/deep": true, "new/folder": true, "in": true,
+		"data": true, "data/deep": true, "new/directory": true, "in": true,
 		".": true, "..": false, "../x": false, elsewhere: false, ".git": false, ".git/hooks": false, ".git/new": false, "git": false, "git/new": false,
 		"out": false, "out/new": false, "mnt": true, "mnt/sessions": false, "mnt/sessions/x": false, "data/../.git": false,
 	} {
@@ -54,8 +54,8 @@ func TestWhereAFolderMayBe(t *testing.T) {
 	}
 }
 
-// TestLinkInPlaceOfTheFolder leads to files that are not the resource's.
-func TestLinkInPlaceOfTheFolder(t *testing.T) {
+// TestLinkInPlaceOfTheDirectory leads to files that are not the resource's.
+func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
 	f, err := directory.Open(env)
 	if err != nil {

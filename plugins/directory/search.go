@@ -49,7 +49,7 @@ func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	}
 	s := &searcher{root: root, re: re}
 	if info.IsDir() {
-		err = s.folder(ctx, path, 0)
+		err = s.directory(ctx, path, 0)
 	} else {
 		err = s.file(ctx, path)
 	}
@@ -66,8 +66,8 @@ func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	return value(r...), nil
 }
 
-// folder searches the files in a directory and below. It follows no symbolic links.
-func (s *searcher) folder(ctx context.Context, path string, depth int) error {
+// directory searches the files in a directory and below. It follows no symbolic links.
+func (s *searcher) directory(ctx context.Context, path string, depth int) error {
 	names, err := namesIn(s.root, path)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *searcher) folder(ctx context.Context, path string, depth int) error {
 		}
 		switch {
 		case info.IsDir() && depth < maxDepth:
-			err = s.folder(ctx, at, depth+1)
+			err = s.directory(ctx, at, depth+1)
 		case info.Mode().IsRegular():
 			err = s.file(ctx, at)
 		}

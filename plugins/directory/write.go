@@ -20,7 +20,7 @@ func writeFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx
 	}
 	content := []byte(text(arguments, "content"))
 	if path == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "\".\" is the folder itself, expected the path of a file")
+		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "\".\" is the directory itself, expected the path of a file")
 	}
 	if err := makeParents(root, path); err != nil {
 		return domarkx.Result{}, err
@@ -39,7 +39,7 @@ func makeParents(root *Files, path string) error {
 	}
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if info, serr := root.Stat(dir); serr == nil && !info.IsDir() {
-			return toolError(domarkx.CodeInvalid, "%q is no folder", filepath.ToSlash(dir))
+			return toolError(domarkx.CodeInvalid, "%q is no directory", filepath.ToSlash(dir))
 		}
 	}
 	return explain(path, err)
@@ -136,7 +136,7 @@ func move(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Resu
 		return domarkx.Result{}, err
 	}
 	if from == "." || to == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the folder itself cannot be moved")
+		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the directory itself cannot be moved")
 	}
 	if err := errors.Join(root.take(from), root.reach(to, false)); err != nil {
 		return domarkx.Result{}, err
@@ -165,7 +165,7 @@ func remove(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Re
 		return domarkx.Result{}, err
 	}
 	if path == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the folder itself cannot be deleted")
+		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the directory itself cannot be deleted")
 	}
 	if err := root.take(path); err != nil {
 		return domarkx.Result{}, err

@@ -29,8 +29,8 @@ func (h *hasher) Content(_ context.Context, r io.Reader) (string, int64, error) 
 
 func (h *hasher) Add(context.Context, string, domarkx.File) error { h.n++; return nil }
 
-// benchFolder makes 50,000 files in 1,000 folders, all of them old.
-func benchFolder(b *testing.B) string {
+// benchDirectory makes 50,000 files in 1,000 directories, all of them old.
+func benchDirectory(b *testing.B) string {
 	b.Helper()
 	top := b.TempDir()
 	old := time.Now().Add(-time.Hour)
@@ -64,7 +64,7 @@ func change(b *testing.B, top string, round int) {
 // BenchmarkCommit commits 50,000 files with 10 changed ones; BenchmarkGit is what
 // it is measured against.
 func BenchmarkCommit(b *testing.B) {
-	top := benchFolder(b)
+	top := benchDirectory(b)
 	f, err := dirversion.Open(dirversion.Config{Path: top, Cache: filepath.Join(b.TempDir(), "stat")})
 	if err != nil {
 		b.Fatal(err)
@@ -111,7 +111,7 @@ func BenchmarkCommit(b *testing.B) {
 
 // BenchmarkGit is what git takes for the same.
 func BenchmarkGit(b *testing.B) {
-	top := benchFolder(b)
+	top := benchDirectory(b)
 	git := func(args ...string) {
 		cmd := exec.CommandContext(b.Context(), "git", args...)
 		cmd.Dir = top

@@ -21,8 +21,8 @@ type span struct{ offset, size uint64 }
 
 // A cache is a stat cache that was read. The zero cache is empty.
 type cache struct {
-	data    string
-	folders map[string]span
+	data        string
+	directories map[string]span
 }
 
 // openCache reads a stat cache. It returns an empty one if the file is missing or damaged.
@@ -51,10 +51,10 @@ func decodeCache(data []byte) *cache {
 	c := &cache{data: string(data[:at])}
 	d := decoder{b: string(data[at:end])}
 	const least = 3 // minimal size of a directory in the index, in bytes
-	c.folders = make(map[string]span, min(d.uvarint(), uint64(end)/least))
+	c.directories = make(map[string]span, min(d.uvarint(), uint64(end)/least))
 	for len(d.b) > 0 {
 		path := d.string()
-		c.folders[path] = span{d.uvarint(), d.uvarint()}
+		c.directories[path] = span{d.uvarint(), d.uvarint()}
 	}
 	if d.bad {
 		return &cache{}
@@ -63,8 +63,8 @@ func decodeCache(data []byte) *cache {
 }
 
 // raw returns the encoded records of a directory, "" when there are none.
-func (c *cache) raw(folder string) string {
-	s := c.folders[folder]
+func (c *cache) raw(directory string) string {
+	s := c.directories[directory]
 	if s.offset > uint64(len(c.data)) || s.size > uint64(len(c.data))-s.offset {
 		return ""
 	}
@@ -72,8 +72,8 @@ func (c *cache) raw(folder string) string {
 }
 
 // records returns the records of the files in a directory, sorted by name.
-func (c *cache) records(folder string) []record {
-	records, err := decodeRecords(c.raw(folder))
+func (c *cache) records(directory string) []record {
+	records, err := decodeRecords(c.raw(directory))
 	if err != nil {
 		return nil
 	}

@@ -11,19 +11,19 @@ import (
 
 // A cacheWriter writes a new stat cache to a temporary file. Without a path it does nothing.
 type cacheWriter struct {
-	path    string
-	f       *os.File
-	w       *bufio.Writer
-	at      uint64
-	crc     uint32
-	folders map[string]span
-	order   []string
-	buf     []byte
-	err     error
+	path        string
+	f           *os.File
+	w           *bufio.Writer
+	at          uint64
+	crc         uint32
+	directories map[string]span
+	order       []string
+	buf         []byte
+	err         error
 }
 
 func newCacheWriter(path string) *cacheWriter {
-	w := &cacheWriter{path: path, folders: map[string]span{}}
+	w := &cacheWriter{path: path, directories: map[string]span{}}
 	if path == "" {
 		return w
 	}
@@ -34,28 +34,28 @@ func newCacheWriter(path string) *cacheWriter {
 }
 
 // put writes the records of a directory. A second put replaces the first.
-func (w *cacheWriter) put(folder string, records []record) {
+func (w *cacheWriter) put(directory string, records []record) {
 	if w.w == nil {
 		return
 	}
 	w.buf = encodeRecords(w.buf[:0], records)
-	w.write(folder, w.buf)
+	w.write(directory, w.buf)
 }
 
 // copy writes records of a directory that are already encoded.
-func (w *cacheWriter) copy(folder, raw string) {
+func (w *cacheWriter) copy(directory, raw string) {
 	if w.w == nil {
 		return
 	}
 	w.buf = append(w.buf[:0], raw...)
-	w.write(folder, w.buf)
+	w.write(directory, w.buf)
 }
 
-func (w *cacheWriter) write(folder string, b []byte) {
-	if _, ok := w.folders[folder]; !ok {
-		w.order = append(w.order, folder)
+func (w *cacheWriter) write(directory string, b []byte) {
+	if _, ok := w.directories[directory]; !ok {
+		w.order = append(w.order, directory)
 	}
-	w.folders[folder] = span{w.at, uint64(len(b))}
+	w.directories[directory] = span{w.at, uint64(len(b))}
 	w.append(b)
 }
 
@@ -68,8 +68,8 @@ func (w *cacheWriter) append(b []byte) {
 }
 
 // patchStats replaces the stats of records that were put before, and marks them as not racy.
-func (w *cacheWriter) patchStats(folder string, changed map[string]record) {
-	s, ok := w.folders[folder]
+func (w *cacheWriter) patchStats(directory string, changed map[string]record) {
+	s, ok := w.directories[directory]
 	if w.w == nil || !ok {
 		return
 	}
@@ -88,7 +88,7 @@ func (w *cacheWriter) patchStats(folder string, changed map[string]record) {
 			records[i].stat, records[i].racy = r.stat, false
 		}
 	}
-	w.put(folder, records)
+	w.put(directory, records)
 }
 
 // commit replaces the stat cache durably. If a power cut brought the old cache back, it
@@ -101,7 +101,7 @@ func (w *cacheWriter) commit() error {
 	at := w.at
 	b := binary.AppendUvarint(w.buf[:0], uint64(len(w.order)))
 	for _, path := range w.order {
-		s := w.folders[path]
+		s := w.directories[path]
 		b = appendString(b, path)
 		b = binary.AppendUvarint(b, s.offset)
 		b = binary.AppendUvarint(b, s.size)

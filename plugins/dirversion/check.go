@@ -30,7 +30,7 @@ func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base
 		}
 	}
 	c := nameCheck{f: f, r: r, seen: map[string]bool{}, hashes: map[uint64]bool{}, seed: maphash.MakeSeed()}
-	if err := c.folder(ctx, "", before, top.ID, 0); err != nil {
+	if err := c.directory(ctx, "", before, top.ID, 0); err != nil {
 		return err
 	}
 	f.checked = version
@@ -48,9 +48,9 @@ type nameCheck struct {
 	key    []byte
 }
 
-// folder checks a directory. base is the id of the directory that base has at its path,
+// directory checks a directory. base is the id of the directory that base has at its path,
 // "" for none.
-func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int) error {
+func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth int) error {
 	if id == base {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int
 		return err
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("%s: it is more than %d folders deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s: it is more than %d directories deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
 	if len(c.f.exclude) == 0 { // otherwise the path decides which files are written
 		if c.seen[id] {
@@ -80,12 +80,12 @@ func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int
 		if err := checkName(path, file.Name); err != nil {
 			return err
 		}
-		folder, odd := file.Type == domarkx.Directory, isOdd(file.Name)
-		if !folder && !odd {
+		directory, odd := file.Type == domarkx.Directory, isOdd(file.Name)
+		if !directory && !odd {
 			continue
 		}
 		at := join(path, file.Name)
-		if c.f.excluded(at, folder) {
+		if c.f.excluded(at, directory) {
 			continue
 		}
 		if odd {
@@ -93,8 +93,8 @@ func (c *nameCheck) folder(ctx context.Context, path, base, id string, depth int
 				return err
 			}
 		}
-		if folder {
-			if err := c.folder(ctx, at, old[file.Name], file.ID, depth+1); err != nil {
+		if directory {
+			if err := c.directory(ctx, at, old[file.Name], file.ID, depth+1); err != nil {
 				return err
 			}
 		}
@@ -111,13 +111,13 @@ func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	if err != nil {
 		return nil // everything is checked
 	}
-	folders := map[string]string{}
+	directories := map[string]string{}
 	for _, f := range files {
 		if f.Type == domarkx.Directory {
-			folders[f.Name] = f.ID
+			directories[f.Name] = f.ID
 		}
 	}
-	return folders
+	return directories
 }
 
 // mayHaveTwins reports whether some file system may consider two names of a directory

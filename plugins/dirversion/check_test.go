@@ -19,11 +19,11 @@ func made(t *testing.T, m *plugintest.Memory, paths ...string) string {
 	w, err := m.Begin(t.Context(), "")
 	must(t, err)
 	must(t, w.Add(t.Context(), "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}))
-	folders := map[string]bool{".": true}
+	directories := map[string]bool{".": true}
 	for _, path := range paths {
-		if folder := filepath.Dir(path); !folders[folder] {
-			folders[folder] = true
-			must(t, w.Add(t.Context(), folder, domarkx.File{Type: domarkx.Directory, Mode: 0o755}))
+		if directory := filepath.Dir(path); !directories[directory] {
+			directories[directory] = true
+			must(t, w.Add(t.Context(), directory, domarkx.File{Type: domarkx.Directory, Mode: 0o755}))
 		}
 		id, size, err := w.Content(t.Context(), strings.NewReader(path))
 		must(t, err)

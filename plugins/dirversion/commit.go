@@ -52,7 +52,7 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	if found != nil {
 		c.keeper, _ = s.w.(domarkx.FolderKeeper)
 	}
-	if err := c.folder(ctx, s.start(ctx, "", s.top()), found); err != nil {
+	if err := c.directory(ctx, s.start(ctx, "", s.top()), found); err != nil {
 		return err
 	}
 	f.warnOf(s.odd)
@@ -62,20 +62,20 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	if err := s.flush.end(f.top); err != nil {
 		return explain("", err)
 	}
-	out.put(topFolder, []record{c.top})
+	out.put(topDirectory, []record{c.top})
 	if err := out.commit(); err != nil {
 		return fmt.Errorf("writing the stat cache: %w", err)
 	}
 	return nil
 }
 
-// topFolder is the path in the cache of the record of the top directory itself. No file
+// topDirectory is the path in the cache of the record of the top directory itself. No file
 // has this name.
-const topFolder = "/"
+const topDirectory = "/"
 
 // top returns the cached record of the top directory itself.
 func (s *scan) top() *record {
-	if records := s.cache.records(topFolder); len(records) == 1 {
+	if records := s.cache.records(topDirectory); len(records) == 1 {
 		return &records[0]
 	}
 	return nil
@@ -97,9 +97,9 @@ type firstName struct {
 	r    *record
 }
 
-// folder writes a directory with everything below it. found is its node in the survey, nil
+// directory writes a directory with everything below it. found is its node in the survey, nil
 // for none. It skips a directory that was removed meanwhile.
-func (c *walk) folder(ctx context.Context, l *listing, found *node) error {
+func (c *walk) directory(ctx context.Context, l *listing, found *node) error {
 	select {
 	case <-l.done:
 	case <-ctx.Done():
@@ -129,12 +129,12 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 	for i := range l.files {
 		r := &l.files[i]
 		for ; next < len(l.files) && len(below) < ahead; next++ {
-			if n := &l.files[next]; n.stat.kind == domarkx.Directory && !c.keeps(found.folder(n.name)) {
+			if n := &l.files[next]; n.stat.kind == domarkx.Directory && !c.keeps(found.directory(n.name)) {
 				below[next] = c.start(ctx, join(l.path, n.name), n)
 			}
 		}
 		if r.stat.kind == domarkx.Directory {
-			known := found.folder(r.name)
+			known := found.directory(r.name)
 			sub := below[i]
 			delete(below, i)
 			if sub == nil {
@@ -147,7 +147,7 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 				}
 				sub = c.start(ctx, join(l.path, r.name), r)
 			}
-			if err := c.folder(ctx, sub, known); err != nil {
+			if err := c.directory(ctx, sub, known); err != nil {
 				return err
 			}
 			if sub.err == nil {

@@ -81,11 +81,11 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+const openDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 func (d *dir) lookup(at int, path string) (int, error) {
 	if !d.shared.oldest.Load() {
-		how := &unix.OpenHow{Flags: openFolder, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
+		how := &unix.OpenHow{Flags: openDirectory, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
 		fd, err := retry(func() (int, error) { return unix.Openat2(at, path, how) })
 		switch {
 		case err == nil:
@@ -105,7 +105,7 @@ func (d *dir) lookup(at int, path string) (int, error) {
 func (d *dir) walk(at int, path string) (int, error) {
 	start := at
 	for name := range strings.SplitSeq(path, "/") {
-		fd, err := retry(func() (int, error) { return unix.Openat(at, name, openFolder, 0) })
+		fd, err := retry(func() (int, error) { return unix.Openat(at, name, openDirectory, 0) })
 		if at != start {
 			unix.Close(at)
 		}
@@ -199,8 +199,8 @@ func (d *dir) syncSelf() error {
 
 // allow gives this user access to a directory whose mode forbids even opening it.
 func (f *Directory) allow(path string) error {
-	folder, name := split(path)
-	d, err := f.top.open(folder)
+	directory, name := split(path)
+	d, err := f.top.open(directory)
 	if err != nil {
 		return err
 	}

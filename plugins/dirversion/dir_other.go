@@ -34,7 +34,7 @@ func (d *dir) open(path string) (*dir, error) {
 	} else if st, err := d.stat(path); err != nil {
 		return nil, err
 	} else if st.kind != domarkx.Directory {
-		return nil, errors.New("not a folder")
+		return nil, errors.New("not a directory")
 	}
 	root, err := d.root.OpenRoot(filepath.FromSlash(path))
 	if err != nil {

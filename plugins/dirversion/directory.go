@@ -134,13 +134,13 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, false, err
 	}
-	folder := err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)
-	if folder && len(f.forbidden) > 0 && st.ino != 0 {
+	directory := err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)
+	if directory && len(f.forbidden) > 0 && st.ino != 0 {
 		if _, out := f.forbidden[st.identity]; out {
 			return st, true, nil
 		}
 	}
-	return st, f.excluded(at, folder), err
+	return st, f.excluded(at, directory), err
 }
 
 // explain adds the path to an error.
@@ -172,15 +172,15 @@ func bare(err error) error {
 // errMount reports that a path leads into another mount.
 var errMount = errors.New("mount point")
 
-func join(folder, name string) string {
-	if folder == "" {
+func join(directory, name string) string {
+	if directory == "" {
 		return name
 	}
-	return folder + "/" + name
+	return directory + "/" + name
 }
 
 // split splits a path into directory and name.
-func split(at string) (folder, name string) {
+func split(at string) (directory, name string) {
 	if i := strings.LastIndexByte(at, '/'); i >= 0 {
 		return at[:i], at[i+1:]
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// place is a folder with a stat cache.
+// place is a directory with a stat cache.
 type place struct {
 	t     *testing.T
 	path  string
@@ -124,7 +124,7 @@ func list(t *testing.T, m *plugintest.Memory, version string) string {
 	return b.String()
 }
 
-// everything fills a folder with all that there is.
+// everything fills a directory with all that there is.
 func everything(p *place) string {
 	t := p.t
 	p.write("plain", "one")
@@ -144,7 +144,7 @@ func everything(p *place) string {
 	must(t, os.Chmod(filepath.Join(p.path, "fifo"), 0o640))
 	must(t, os.Link(filepath.Join(p.path, "plain"), filepath.Join(p.path, "sub/also")))
 	want := `"" folder 0755
-"empty" folder 1777
+"empty" directory 1777
 "empty/deeper" folder 0755
 "fifo" FIFO 0640
 "loop" symbolic link 0777 "."
@@ -203,7 +203,7 @@ func TestChanged(t *testing.T) {
 		"topmode":    func(p *place) error { return os.Chmod(p.path, 0o750) },
 		"new":        func(p *place) error { return os.WriteFile(filepath.Join(p.path, "sub/z"), nil, 0o644) },
 		"gone":       func(p *place) error { return os.Remove(filepath.Join(p.path, "sub/link")) },
-		"folder":     func(p *place) error { return os.Mkdir(filepath.Join(p.path, "empty/deeper/still"), 0o755) },
+		"directory":  func(p *place) error { return os.Mkdir(filepath.Join(p.path, "empty/deeper/still"), 0o755) },
 		"nofolder":   func(p *place) error { return os.Remove(filepath.Join(p.path, "empty/deeper")) },
 		"link": func(p *place) error {
 			return errors.Join(os.Remove(filepath.Join(p.path, "loop")), os.Symlink("..", filepath.Join(p.path, "loop")))

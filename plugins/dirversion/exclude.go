@@ -10,9 +10,9 @@ import (
 
 // A pattern is a parsed exclude pattern.
 type pattern struct {
-	components []string
-	anyFolder  bool // matches names at any depth
-	folders    bool // matches only directories
+	components   []string
+	anyDirectory bool // matches names at any depth
+	directories  bool // matches only directories
 }
 
 // parseExclude parses the patterns of c. It returns domarkx.ErrInvalid for a malformed one.
@@ -29,9 +29,9 @@ func parseExclude(c Config) ([]pattern, error) {
 			}
 		}
 		p := pattern{}
-		rest, folders := strings.CutSuffix(text, "/")
-		p.folders = folders
-		p.anyFolder = !strings.Contains(rest, "/")
+		rest, directories := strings.CutSuffix(text, "/")
+		p.directories = directories
+		p.anyDirectory = !strings.Contains(rest, "/")
 		rest = strings.TrimPrefix(rest, "/")
 		p.components = strings.Split(rest, "/")
 		for _, c := range p.components {
@@ -48,7 +48,7 @@ func parseExclude(c Config) ([]pattern, error) {
 }
 
 // excluded reports whether a path is excluded, given that none of its parents is.
-func (f *Directory) excluded(at string, folder bool) bool {
+func (f *Directory) excluded(at string, directory bool) bool {
 	if f.inside[at] {
 		return true
 	}
@@ -57,10 +57,10 @@ func (f *Directory) excluded(at string, folder bool) bool {
 	}
 	components := strings.Split(at, "/")
 	for _, p := range f.exclude {
-		if p.folders && !folder {
+		if p.directories && !directory {
 			continue
 		}
-		if p.anyFolder {
+		if p.anyDirectory {
 			if ok, _ := path.Match(p.components[0], components[len(components)-1]); ok {
 				return true
 			}

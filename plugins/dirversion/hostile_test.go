@@ -127,7 +127,7 @@ func TestForbidden(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(p.path, "new")); err == nil {
 			t.Error("what is forbidden was made")
 		}
-		// Loaded other versions leave the folder that the forbidden one is in, or lack it.
+		// Loaded other versions leave the directory that the forbidden one is in, or lack it.
 		if changed, err := f.Changed(t.Context()); changed != (to != version) || err != nil {
 			t.Errorf("changed after loading: %v, %v", changed, err)
 		}
@@ -136,7 +136,7 @@ func TestForbidden(t *testing.T) {
 		t.Errorf("warnings: %q", warned)
 	}
 	if _, err := dirversion.Open(dirversion.Config{Path: filepath.Join(p.path, "a/git"), Forbidden: forbidden}); err == nil {
-		t.Error("the forbidden folder itself was opened")
+		t.Error("the forbidden directory itself was opened")
 	}
 }
 
@@ -173,7 +173,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestCommitChange changes folders with others beside them, and compares what comes
+// TestCommitChange changes directories with others beside them, and compares what comes
 // out with what a reading of everything gives.
 func TestCommitChange(t *testing.T) {
 	m := plugintest.NewMemory()
@@ -223,7 +223,7 @@ func TestCommitChange(t *testing.T) {
 		must(t, c.change())
 		got := increment()
 		if v == nil || v.Kept() == 0 {
-			t.Errorf("%s: no folder was taken over", c.name)
+			t.Errorf("%s: no directory was taken over", c.name)
 		}
 		whole, err := dirversion.Open(dirversion.Config{Path: p.path})
 		must(t, err)
@@ -249,7 +249,7 @@ func TestExclude(t *testing.T) {
 	for _, name := range []string{"x.log", "keep", "sub/build/out", "sub/y.log", "build.txt", "top", "sub/top", "a/skip/f", "a/b/c/skip", "b/skip"} {
 		p.write(name, name)
 	}
-	must(t, os.WriteFile(filepath.Join(p.path, "build"), nil, 0o644)) // no folder
+	must(t, os.WriteFile(filepath.Join(p.path, "build"), nil, 0o644)) // no directory
 	version := p.commit()
 	got := list(t, m, version)
 	for path, in := range map[string]bool{
@@ -346,7 +346,7 @@ func TestDeep(t *testing.T) {
 	must(t, dirversion.Empty(p.path))
 }
 
-// TestDeeperThanOpenFiles removes folders that are nested deeper than this process may
+// TestDeeperThanOpenFiles removes directories that are nested deeper than this process may
 // open files.
 func TestDeeperThanOpenFiles(t *testing.T) {
 	m := plugintest.NewMemory()
@@ -370,7 +370,7 @@ func TestDeeperThanOpenFiles(t *testing.T) {
 	must(t, dirversion.Empty(p.path))
 }
 
-// TestLinksThatCome and go while a folder is read take nothing else of it along.
+// TestLinksThatCome and go while a directory is read take nothing else of it along.
 func TestLinksThatComeAndGo(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)

@@ -34,13 +34,13 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	defer l.out.abort()
 	l.leaveAttributes("", &top)
 	self := record{}
-	if err := l.folder(ctx, "", top, 0, &self); err != nil {
+	if err := l.directory(ctx, "", top, 0, &self); err != nil {
 		return err
 	}
 	if err := l.makeLinks(ctx); err != nil {
 		return err
 	}
-	if err := l.setFolders(); err != nil {
+	if err := l.setDirectories(); err != nil {
 		return err
 	}
 	if err := f.top.sync(); err != nil {
@@ -50,7 +50,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	if err != nil {
 		return explain("", err)
 	}
-	l.out.put(topFolder, []record{{stat: st, xattrs: top.Xattrs, racy: true}})
+	l.out.put(topDirectory, []record{{stat: st, xattrs: top.Xattrs, racy: true}})
 	if err := l.out.commit(); err != nil {
 		return fmt.Errorf("writing the stat cache: %w", err)
 	}
@@ -66,14 +66,14 @@ type load struct {
 	cache *cache
 	out   *cacheWriter
 
-	mu      sync.Mutex
-	written map[identity]string // first paths of files with several hard links that stay
-	newest  int64               // ctime of what was written
-	top     string              // id of the top directory
-	links   []pendingLink
-	folders []pendingFolder // whose attributes are set last, parents first
-	warned  bool            // whether the user was warned that the file system has no extended attributes
-	left    bool            // whether some attributes were skipped
+	mu          sync.Mutex
+	written     map[identity]string // first paths of files with several hard links that stay
+	newest      int64               // ctime of what was written
+	top         string              // id of the top directory
+	links       []pendingLink
+	directories []pendingDirectory // whose attributes are set last, parents first
+	warned      bool               // whether the user was warned that the file system has no extended attributes
+	left        bool               // whether some attributes were skipped
 }
 
 type pendingLink struct {
@@ -81,7 +81,7 @@ type pendingLink struct {
 	want domarkx.File
 }
 
-type pendingFolder struct {
+type pendingDirectory struct {
 	path   string
 	mode   uint32
 	xattrs []domarkx.Xattr
@@ -94,14 +94,14 @@ type task struct {
 	rec  *record // the record afterwards
 }
 
-// folder replaces the content of an existing directory by that of the version, and fills in
+// directory replaces the content of an existing directory by that of the version, and fills in
 // rec, its record.
-func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth int, rec *record) error {
+func (l *load) directory(ctx context.Context, path string, want domarkx.File, depth int, rec *record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("%s: it is more than %d folders deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s: it is more than %d directories deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
 	wanted, err := l.r.Folder(ctx, want.ID)
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *load) folder(ctx context.Context, path string, want domarkx.File, depth
 		if at == len(records) {
 			return fmt.Errorf("%s: its names are in no order: %w", quoted(path), domarkx.ErrCorrupt)
 		}
-		if err := l.folder(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
+		if err := l.directory(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (l *load) leave(path string) {
 func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
 	d, err := l.f.top.open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
 		d, err = l.f.openToChange(path)
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
 	rec.stat.mode = self.Mode
 	if st.mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
-		l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+		l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
 	}
 	opened := st.mode&0o700 == 0o700
 	modify := func() error { // gives this user permission to change the directory
@@ -184,7 +184,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 		}
 		opened = true
 		if st.mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
-			l.folders = append(l.folders, pendingFolder{path, self.Mode, self.Xattrs})
+			l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
 		}
 		return d.chmod(st.mode | 0o700)
 	}
@@ -212,9 +212,9 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 }
 
 // checkName rejects names that lead elsewhere: a version may be hostile.
-func checkName(folder, name string) error {
+func checkName(directory, name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%s has a file named %q: %w", quoted(folder), name, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s has a file named %q: %w", quoted(directory), name, domarkx.ErrCorrupt)
 	}
 	return nil
 }

@@ -102,11 +102,11 @@ func (l *load) makeLinks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		folder, _ := split(path)
-		if changed[folder] == nil {
-			changed[folder] = map[string]record{}
+		directory, _ := split(path)
+		if changed[directory] == nil {
+			changed[directory] = map[string]record{}
 		}
-		changed[folder][name] = record{name: name, stat: st}
+		changed[directory][name] = record{name: name, stat: st}
 		l.newest = max(l.newest, st.ctime)
 		return nil
 	}
@@ -122,8 +122,8 @@ func (l *load) makeLinks(ctx context.Context) error {
 			return explain(p.path, err)
 		}
 	}
-	for folder, records := range changed {
-		l.out.patchStats(folder, records)
+	for directory, records := range changed {
+		l.out.patchStats(directory, records)
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func (l *load) makeLinks(ctx context.Context) error {
 // checkLink rejects a hard link to a file that is missing in the version or differs there:
 // the written file would not match the version.
 func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]domarkx.File) error {
-	folder, name := split(p.want.HardLink)
-	files, err := l.filesIn(ctx, folder, read)
+	directory, name := split(p.want.HardLink)
+	files, err := l.filesIn(ctx, directory, read)
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(p.path), err)
 	}
@@ -179,17 +179,17 @@ func fileNamed(files []domarkx.File, name string) domarkx.File {
 
 // link creates one hard link.
 func (l *load) link(p pendingLink, note func(string, *dir, string) error) error {
-	firstFolder, first := split(p.want.HardLink)
-	folder, name := split(p.path)
+	firstDirectory, first := split(p.want.HardLink)
+	directory, name := split(p.path)
 	if l.f.excludedBelow(p.want.HardLink) {
 		return fmt.Errorf("is another name of %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
 	}
-	from, err := l.f.top.open(firstFolder)
+	from, err := l.f.top.open(firstDirectory)
 	if err != nil {
 		return err
 	}
 	defer from.close()
-	d, err := l.f.top.open(folder)
+	d, err := l.f.top.open(directory)
 	if err != nil {
 		return err
 	}
@@ -226,11 +226,11 @@ func (f *Directory) excludedBelow(at string) bool {
 	return f.excluded(at, false)
 }
 
-// setFolders sets the attributes of directories, children first: some modes forbid access to
+// setDirectories sets the attributes of directories, children first: some modes forbid access to
 // the children.
-func (l *load) setFolders() error {
-	for i := len(l.folders) - 1; i >= 0; i-- {
-		p := l.folders[i]
+func (l *load) setDirectories() error {
+	for i := len(l.directories) - 1; i >= 0; i-- {
+		p := l.directories[i]
 		d, err := l.f.top.open(p.path)
 		if err != nil {
 			return explain(p.path, err)

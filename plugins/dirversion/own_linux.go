@@ -31,15 +31,15 @@ func (d *dir) own(at string, f domarkx.File) error {
 		return unix.Fchown(d.fd, int(f.UID), int(f.GID))
 	}
 	parent, name := split(at)
-	folder, err := d.open(parent)
+	directory, err := d.open(parent)
 	if err != nil {
 		return err
 	}
-	defer folder.close()
+	defer directory.close()
 	if f.Type != domarkx.Regular {
-		return unix.Fchownat(folder.fd, name, int(f.UID), int(f.GID), unix.AT_SYMLINK_NOFOLLOW)
+		return unix.Fchownat(directory.fd, name, int(f.UID), int(f.GID), unix.AT_SYMLINK_NOFOLLOW)
 	}
-	file, err := folder.openFile(name)
+	file, err := directory.openFile(name)
 	if err != nil {
 		return err
 	}

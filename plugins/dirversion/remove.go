@@ -10,8 +10,8 @@ import (
 
 // remove removes a file of an open directory. Of a directory it keeps excluded files; it
 // then reports that the directory stays.
-func (f *Directory) remove(d *dir, folder, name string, st stat) (stays bool, err error) {
-	at := join(folder, name)
+func (f *Directory) remove(d *dir, directory, name string, st stat) (stays bool, err error) {
+	at := join(directory, name)
 	if st.kind != domarkx.Directory {
 		err := d.unlink(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -35,14 +35,14 @@ func (f *Directory) remove(d *dir, folder, name string, st stat) (stays bool, er
 
 // empty removes the content of a directory. It holds no directory open while it descends, since
 // they may be nested deeper than this process may open files.
-func (f *Directory) empty(folder string) (stays bool, err error) {
-	folders, stays, err := f.emptyOfFiles(folder)
+func (f *Directory) empty(directory string) (stays bool, err error) {
+	directories, stays, err := f.emptyOfFiles(directory)
 	if err != nil {
 		return stays, err
 	}
 	var emptied []string
-	for _, name := range folders {
-		s, err := f.empty(join(folder, name))
+	for _, name := range directories {
+		s, err := f.empty(join(directory, name))
 		if err != nil {
 			return stays, err
 		}
@@ -53,35 +53,35 @@ func (f *Directory) empty(folder string) (stays bool, err error) {
 	if len(emptied) == 0 {
 		return stays, nil
 	}
-	d, err := f.openToChange(folder)
+	d, err := f.openToChange(directory)
 	if err != nil {
-		return stays, explain(folder, err)
+		return stays, explain(directory, err)
 	}
 	defer d.close()
 	for _, name := range emptied {
 		if err := d.rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return stays, explain(join(folder, name), err)
+			return stays, explain(join(directory, name), err)
 		}
 	}
 	return stays, nil
 }
 
 // emptyOfFiles removes all files in a directory except directories, and returns those.
-func (f *Directory) emptyOfFiles(folder string) (folders []string, stays bool, err error) {
-	d, err := f.openToChange(folder)
+func (f *Directory) emptyOfFiles(directory string) (directories []string, stays bool, err error) {
+	d, err := f.openToChange(directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, explain(folder, err)
+		return nil, false, explain(directory, err)
 	}
 	defer d.close()
 	names, err := d.names()
 	if err != nil {
-		return nil, false, explain(folder, err)
+		return nil, false, explain(directory, err)
 	}
 	for _, name := range names {
-		at := join(folder, name)
+		at := join(directory, name)
 		st, out, err := f.look(d, at, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -97,10 +97,10 @@ func (f *Directory) emptyOfFiles(folder string) (folders []string, stays bool, e
 			if err := f.admit(at, st); err != nil {
 				return nil, stays, err
 			}
-			folders = append(folders, name)
+			directories = append(directories, name)
 		}
 	}
-	return folders, stays, nil
+	return directories, stays, nil
 }
 
 // openToChange opens a directory and changes its mode so that this user can modify it.

@@ -165,8 +165,8 @@ func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
 }
 
 // readStat reads the stat of a file. Its kind is 0 if the file is not kept.
-func (s *scan) readStat(d *dir, folder, name string) (record, error) {
-	at := join(folder, name)
+func (s *scan) readStat(d *dir, directory, name string) (record, error) {
+	at := join(directory, name)
 	st, out, err := s.f.look(d, at, name)
 	if out || errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return record{}, nil
@@ -185,7 +185,7 @@ func (s *scan) readStat(d *dir, folder, name string) (record, error) {
 
 // recall completes a record from the cached one, and reports whether the file has to be
 // read.
-func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
+func (s *scan) recall(d *dir, directory string, r, old *record) (bool, error) {
 	if r.stat.kind == domarkx.Directory { // read by its own listing, which compares it
 		if old.stat.kind == domarkx.Directory {
 			*r = *old
@@ -204,7 +204,7 @@ func (s *scan) recall(d *dir, folder string, r, old *record) (bool, error) {
 	}
 	var err error
 	r.target, err = d.readlink(r.name)
-	return true, explain(join(folder, r.name), err)
+	return true, explain(join(directory, r.name), err)
 }
 
 // readContents reads the files of a directory whose content is unknown.
@@ -223,8 +223,8 @@ const (
 )
 
 // content stores the content of a regular file.
-func (s *scan) content(ctx context.Context, d *dir, folder string, r *record) error {
-	at := join(folder, r.name)
+func (s *scan) content(ctx context.Context, d *dir, directory string, r *record) error {
+	at := join(directory, r.name)
 	for n := range maxReads {
 		if n > 0 {
 			select {

@@ -15,26 +15,26 @@ import (
 
 // A node is a directory in a survey.
 type node struct {
-	name    string
-	folders []*node // subdirectories, sorted by name
-	differs bool    // whether it, or something below it, may differ from the cache
-	linked  bool    // whether it or a directory below contains files with several hard links
+	name        string
+	directories []*node // subdirectories, sorted by name
+	differs     bool    // whether it, or something below it, may differ from the cache
+	linked      bool    // whether it or a directory below contains files with several hard links
 
 	path  string
 	depth int    // number of parents
 	known record // cached record of the directory itself
 }
 
-// folder returns the subdirectory with a name, or nil.
-func (n *node) folder(name string) *node {
+// directory returns the subdirectory with a name, or nil.
+func (n *node) directory(name string) *node {
 	if n == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(n.folders, name, func(f *node, name string) int { return strings.Compare(f.name, name) })
+	i, ok := slices.BinarySearchFunc(n.directories, name, func(f *node, name string) int { return strings.Compare(f.name, name) })
 	if !ok {
 		return nil
 	}
-	return n.folders[i]
+	return n.directories[i]
 }
 
 // A survey compares directories with the cache without reading files.
@@ -92,14 +92,14 @@ func (v *survey) work(ctx context.Context) {
 		if n.differs {
 			v.found.Store(true)
 		}
-		v.todo = append(v.todo, n.folders...)
+		v.todo = append(v.todo, n.directories...)
 		v.wake.Broadcast()
 	}
 }
 
 // settle propagates the flags of the subdirectories.
 func (n *node) settle() {
-	for _, f := range n.folders {
+	for _, f := range n.directories {
 		f.settle()
 		n.differs = n.differs || f.differs
 		n.linked = n.linked || f.linked
@@ -174,7 +174,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 			if same = same && old.stat.kind == domarkx.Directory; same {
 				f.known = old
 			}
-			n.folders = append(n.folders, f)
+			n.directories = append(n.directories, f)
 		case st.kind == domarkx.Regular && st.nlink > 1:
 			n.linked = true
 			fallthrough
@@ -217,7 +217,7 @@ func (c *walk) keep(ctx context.Context, path string, r *record, n *node) (bool,
 
 // copyRecords copies the cached records of a directory and everything below.
 func (c *walk) copyRecords(n *node) {
-	for _, f := range n.folders {
+	for _, f := range n.directories {
 		c.copyRecords(f)
 	}
 	c.out.copy(n.path, c.cache.raw(n.path))

@@ -130,7 +130,7 @@ func literalTarget(written, item domarkx.Value) error {
 	return nil
 }
 
-// parseMount checks a folder of the host, by where it leads.
+// parseMount checks a directory of the host, by where it leads.
 func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	writable, _ := v.Get("writable")
@@ -174,8 +174,8 @@ func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 	return m, nil
 }
 
-// within reports whether path is folder or below it.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
+// within reports whether path is directory or below it.
+func within(directory, path string) bool {
+	rel, err := filepath.Rel(directory, path)
 	return err == nil && (rel == "." || rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator)))
 }

@@ -150,7 +150,7 @@ func TestMounts(t *testing.T) {
 		t.Errorf("written to the host: %q %v", y, err)
 	}
 	if after := s.commit(m); after != before {
-		t.Errorf("folders of the host count:\n%s", list(t, m, after))
+		t.Errorf("directories of the host count:\n%s", list(t, m, after))
 	}
 	s.close()
 

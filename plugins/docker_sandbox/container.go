@@ -16,8 +16,8 @@ import (
 // The labels of containers.
 const (
 	labelInstance  = "org.domarkx.instance" // random, of the resource on this machine
-	labelDir       = "org.domarkx.dir"      // the resource's own folder
-	labelHost      = "org.domarkx.host"     // the machine where that folder is
+	labelDir       = "org.domarkx.dir"      // the resource's own directory
+	labelHost      = "org.domarkx.host"     // the machine where that directory is
 	labelWorkspace = "org.domarkx.workspace"
 	labelResource  = "org.domarkx.resource"
 )

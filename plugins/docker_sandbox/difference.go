@@ -64,7 +64,7 @@ func (b *baseline) doubtful(now []agent.Entry) []int {
 
 // A difference is what a version holds.
 type difference struct {
-	items   []item   // in the order of a walk, folders on the way to a file too
+	items   []item   // in the order of a walk, directories on the way to a file too
 	deleted []string // topmost paths that are gone, in the order of a walk
 	sockets []string // left out
 }

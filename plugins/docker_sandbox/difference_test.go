@@ -14,7 +14,7 @@ import (
 )
 
 // files makes a listing from lines "path type [inode]"; "/" after a path makes a
-// folder, an inode of several lines makes names of one file, "!" another content.
+// directory, an inode of several lines makes names of one file, "!" another content.
 func files(lines ...string) []agent.Entry {
 	entries := []agent.Entry{{Type: domarkx.Directory, Mode: 0o755, Ino: 1, CTime: 1}}
 	links := map[uint64]uint64{}
@@ -63,8 +63,8 @@ func TestCompare(t *testing.T) {
 		{"touched and the same", []string{"a"}, []string{"a touched"}, []string{"a"}, ""},
 		{"gone", []string{"a", "d/", "d/b"}, nil, nil, "- a d"},
 		{"gone below", []string{"d/", "d/b", "d/c/", "d/c/e"}, []string{"d/", "d/b"}, nil, "- d/c"},
-		{"a file for a folder", []string{"d/", "d/b"}, []string{"d"}, nil, "/ d"},
-		{"a folder for a file", []string{"d"}, []string{"d/", "d/b"}, nil, "/ d d/b"},
+		{"a file for a directory", []string{"d/", "d/b"}, []string{"d"}, nil, "/ d"},
+		{"a directory for a file", []string{"d"}, []string{"d/", "d/b"}, nil, "/ d d/b"},
 		{"a socket for a file", []string{"d"}, []string{"d socket"}, nil, "- d ? d"},
 		{"linked as before", []string{"a 5", "b 5"}, []string{"a 6", "b 6"}, []string{"a", "b"}, ""},
 		{"a new name", []string{"a 5"}, []string{"a 5", "b 5"}, nil, "/ a b=a"},

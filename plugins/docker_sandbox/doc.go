@@ -11,7 +11,7 @@
 // it, kill -9 or not. Containers carry labels by which [Leftovers] finds those
 // whose resource is gone.
 //
-// The image is never pulled. Networks and folders of the host are there for
+// The image is never pulled. Networks and directories of the host are there for
 // those only whom the user's own configuration lets ([domarkx.Allow]).
 //
 // # Versions
@@ -22,7 +22,7 @@
 //	deleted         paths that the image has and the container does not, a line each,
 //	                quoted like Git does it (core.quotePath) where needed
 //	rootfs/…        files that are not in the image or differ from it, with their
-//	                folders; modes, owners, devices, hard links and extended
+//	                directories; modes, owners, devices, hard links and extended
 //	                attributes are kept, times are not
 //
 // Only differences are kept because everything else is in the image, which is
@@ -32,7 +32,7 @@
 // again with what the image has is none that differs.
 //
 // Left out are what the engine makes itself (/dev, /proc, /sys, /.dockerenv, /etc/hosts,
-// /etc/hostname, /etc/resolv.conf), folders of the host, sockets (which mean
+// /etc/hostname, /etc/resolv.conf), directories of the host, sockets (which mean
 // nothing without who listens), and attributes that the container's capabilities
 // do not let it see (trusted.*) or that belong to the host (security.selinux and
 // its like).

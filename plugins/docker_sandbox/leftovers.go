@@ -18,7 +18,7 @@ import (
 // leftoversTimeout bounds how long an engine may take to say what containers it has.
 const leftoversTimeout = 2 * time.Second
 
-// Leftovers lists the containers on the engine that no resource below a folder has
+// Leftovers lists the containers on the engine that no resource below a directory has
 // any more: those that were made for one below it, and are in no state there. Those
 // that other machines or repositories made on the same engine are none. Without
 // an engine that answers at once there are none.
@@ -89,7 +89,7 @@ func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 	return e.remove(ctx, o.ID)
 }
 
-// instancesBelow reads the states of the resources below a folder; a workspace that is
+// instancesBelow reads the states of the resources below a directory; a workspace that is
 // renamed takes them along. What cannot be read ends it: its container must stay.
 func instancesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}

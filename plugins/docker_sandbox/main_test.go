@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// hold works with the resource in a folder until it is killed.
+// hold works with the resource in a directory until it is killed.
 func hold(dir string) {
 	config, err := domarkx.ParseValue([]byte(plainConfig))
 	if err == nil {

@@ -25,13 +25,13 @@ const configSchema = `{
     },
     "mounts": {
       "type": "array",
-      "description": "folders of the host, that git config domarkx.allowMount has to name",
+      "description": "directories of the host, that git config domarkx.allowMount has to name",
       "items": {
         "type": "object",
         "required": ["source", "target"],
         "additionalProperties": false,
         "properties": {
-          "source": {"type": "string", "minLength": 1, "description": "folder of the host; relative to the work tree"},
+          "source": {"type": "string", "minLength": 1, "description": "directory of the host; relative to the work tree"},
           "target": {"type": "string", "pattern": "^/.", "description": "absolute path in the container"},
           "writable": {"type": "boolean"}
         }

@@ -24,7 +24,7 @@ import (
 
 const stateFormat = 1
 
-// A state is what is remembered of a resource, in its folder:
+// A state is what is remembered of a resource, in its directory:
 //
 //	state.json          this
 //	base-<container>    its files before anything ran in it

@@ -39,7 +39,7 @@ func call(t *testing.T, tool, arguments string) domarkx.Call {
 	return domarkx.Call{Tool: tool, Arguments: value(t, arguments)}
 }
 
-// alive returns the processes that work in or below a folder.
+// alive returns the processes that work in or below a directory.
 func alive(t *testing.T, dir string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
@@ -195,9 +195,9 @@ func TestLies(t *testing.T) {
 		{"commits a link through a link", commits("os.mkdir(path + '/d'); os.symlink('..', path + '/d/l'); os.symlink('d/l/../x', path + '/a')"), "symbolic link"},
 		{"commits a socket", commits("os.chdir(path); socket.socket(socket.AF_UNIX).bind('s')"), "socket"},
 		{"commits a FIFO", commits("os.mkfifo(path + '/f')"), "FIFO"},
-		{"commits another folder", commits("os.rmdir(path); os.symlink('/etc', path)"), "not the one"},
-		{"commits no folder", commits("os.rmdir(path)"), "not the one"},
-		{"commits a folder of its own", commits("os.rename(path, path + '2'); os.mkdir(path)"), "not the one"},
+		{"commits another directory", commits("os.rmdir(path); os.symlink('/etc', path)"), "not the one"},
+		{"commits no directory", commits("os.rmdir(path)"), "not the one"},
+		{"commits a directory of its own", commits("os.rename(path, path + '2'); os.mkdir(path)"), "not the one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -392,7 +392,7 @@ func TestFind(t *testing.T) {
 	make("b/git-domarkx-plugin-one", 0o755)
 	make("repo/bin/git-domarkx-plugin-evil", 0o755)
 	make("git-domarkx-plugin-here", 0o755)
-	if err := errors.Join(os.Mkdir(filepath.Join(top, "a/git-domarkx-plugin-folder"), 0o755), os.Symlink(filepath.Join(top, "repo/bin"), filepath.Join(top, "link"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(top, "a/git-domarkx-plugin-directory"), 0o755), os.Symlink(filepath.Join(top, "repo/bin"), filepath.Join(top, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(top)

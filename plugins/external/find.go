@@ -20,8 +20,8 @@ const maxType = 64
 // are skipped.
 func Find(path string, except ...string) []domarkx.Plugin {
 	excepted := make([]string, len(except))
-	for i, folder := range except {
-		excepted[i] = real(folder)
+	for i, directory := range except {
+		excepted[i] = real(directory)
 	}
 	var found []domarkx.Plugin
 	known := map[string]bool{}
@@ -78,8 +78,8 @@ func isProgram(file string) bool {
 	return err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
 }
 
-func isBelow(dir string, folders []string) bool {
-	for _, f := range folders {
+func isBelow(dir string, directories []string) bool {
+	for _, f := range directories {
 		if rest, err := filepath.Rel(f, dir); f != "" && err == nil && filepath.IsLocal(rest) {
 			return true
 		}

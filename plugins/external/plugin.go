@@ -80,11 +80,11 @@ func (p Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, er
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	if err := removeFolder(r.in(stagingName)); err != nil {
+	if err := removeDirectory(r.in(stagingName)); err != nil {
 		return nil, err
 	}
 	if !r.state.Made {
-		if err := removeFolder(r.in(dataName)); err != nil {
+		if err := removeDirectory(r.in(dataName)); err != nil {
 			return nil, err
 		}
 	}
@@ -97,9 +97,9 @@ func (p Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, er
 	return r, nil
 }
 
-// removeFolder removes a directory with its content, whatever modes that has. Of a symbolic
+// removeDirectory removes a directory with its content, whatever modes that has. Of a symbolic
 // link it removes only the link.
-func removeFolder(path string) error {
+func removeDirectory(path string) error {
 	info, err := os.Lstat(path)
 	if os.IsNotExist(err) {
 		return nil

@@ -156,12 +156,12 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 		return c.fail("what commit_version left: %v", err)
 	}
 	left := "" // files that the version does not contain
-	folder, err := dirversion.Open(dirversion.Config{Path: s.path, Warn: func(m string) { left = m }})
+	directory, err := dirversion.Open(dirversion.Config{Path: s.path, Warn: func(m string) { left = m }})
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	if err := folder.Commit(ctx, plain{w}); err != nil {
+	defer directory.Close()
+	if err := directory.Commit(ctx, plain{w}); err != nil {
 		if errors.Is(err, domarkx.ErrInvalid) {
 			return c.fail("what commit_version left cannot be a version: %v", err)
 		}
@@ -244,7 +244,7 @@ func (r *resource) TearDown(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{stagingName, dataName} {
-		if err := removeFolder(r.in(name)); err != nil {
+		if err := removeDirectory(r.in(name)); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ type staging struct {
 // stage creates an empty staging directory.
 func (r *resource) stage() (*staging, error) {
 	s := &staging{path: r.in(stagingName)}
-	err := removeFolder(s.path)
+	err := removeDirectory(s.path)
 	if err == nil {
 		err = os.Mkdir(s.path, 0o700)
 	}
@@ -29,18 +29,18 @@ func (r *resource) stage() (*staging, error) {
 		s.info, err = os.Lstat(s.path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for the plugin's files: %w", err)
+		return nil, fmt.Errorf("making a directory for the plugin's files: %w", err)
 	}
 	return s, nil
 }
 
-func (s *staging) remove() error { return removeFolder(s.path) }
+func (s *staging) remove() error { return removeDirectory(s.path) }
 
 // whole returns an error unless the directory is still the one that was created.
 func (s *staging) whole() error {
 	info, err := os.Lstat(s.path)
 	if err != nil || !info.IsDir() || !os.SameFile(info, s.info) {
-		return errors.New("the folder is not the one that it was given")
+		return errors.New("the directory is not the one that it was given")
 	}
 	return nil
 }
@@ -76,10 +76,10 @@ func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
 
 // The modes of files in a version.
 const (
-	fileMode    = 0o644
-	programMode = 0o755
-	folderMode  = 0o755
-	linkMode    = 0o777
+	fileMode      = 0o644
+	programMode   = 0o755
+	directoryMode = 0o755
+	linkMode      = 0o777
 )
 
 // plain is a VersionWriter that accepts only what versions of a plugin may contain, and reduces
@@ -94,7 +94,7 @@ func (p plain) Add(ctx context.Context, at string, f domarkx.File) error {
 	f.Mode, f.Xattrs, f.HasOwner, f.HardLink = fileMode, nil, false, ""
 	switch {
 	case f.Type == domarkx.Directory:
-		f.Mode = folderMode
+		f.Mode = directoryMode
 	case f.Type == domarkx.Symlink:
 		f.Mode = linkMode
 	case mode&0o100 != 0:
@@ -151,7 +151,7 @@ func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 		if err := check(at, f.Type, target); err != nil {
 			return err
 		}
-		if f.Type == domarkx.Regular && f.Mode != fileMode && f.Mode != programMode || f.Type == domarkx.Directory && f.Mode != folderMode {
+		if f.Type == domarkx.Regular && f.Mode != fileMode && f.Mode != programMode || f.Type == domarkx.Directory && f.Mode != directoryMode {
 			return fmt.Errorf("%q has the mode %04o: %w", at, f.Mode, domarkx.ErrInvalid)
 		}
 		return nil

@@ -372,7 +372,7 @@ func TestPath(t *testing.T) {
 		t.Errorf("private path %q", p)
 	}
 	for path, message := range map[string]string{
-		"plain": "git init", "linked": "no folder", "stolen": "the repository that the session is in", ".": "the repository that the session is in", ".git": ".git", "../x": "outside",
+		"plain": "git init", "linked": "no directory", "stolen": "the repository that the session is in", ".": "the repository that the session is in", ".git": ".git", "../x": "outside",
 	} {
 		r, err := gitrepository.New().Open(t.Context(), env(path))
 		if err == nil {

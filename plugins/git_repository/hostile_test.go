@@ -151,7 +151,7 @@ func TestHostileRepository(t *testing.T) {
 			os.Remove(filepath.Join(dir, ".git/index"))
 			os.Symlink(secret, filepath.Join(dir, ".git/index"))
 		}, true},
-		{"another common folder", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/commondir"), "/elsewhere\n") }, true},
+		{"another common directory", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/commondir"), "/elsewhere\n") }, true},
 		{"alternates", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/objects/info/alternates"), "/elsewhere\n") }, true},
 		{"a linked config", func(dir, _, secret string) {
 			os.Remove(filepath.Join(dir, ".git/config"))

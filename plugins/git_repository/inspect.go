@@ -44,7 +44,7 @@ func inspectFiles(gitDir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return refuse(".git is no folder; a submodule or linked work tree has its repository elsewhere, where it is in no version")
+		return refuse(".git is no directory; a submodule or linked work tree has its repository elsewhere, where it is in no version")
 	}
 	for _, name := range []string{"HEAD", "config"} {
 		if info, err := os.Lstat(filepath.Join(gitDir, name)); err != nil || !info.Mode().IsRegular() {

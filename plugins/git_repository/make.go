@@ -28,7 +28,7 @@ func (r *repository) make(ctx context.Context) error {
 	}
 	if info, err := os.Lstat(r.gitDir); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil && !info.IsDir() {
-			return fmt.Errorf("%q: .git is no folder: %w; the repository of a submodule or linked work tree is elsewhere, where it would be in no version: clone it", r.Path(), domarkx.ErrInvalid)
+			return fmt.Errorf("%q: .git is no directory: %w; the repository of a submodule or linked work tree is elsewhere, where it would be in no version: clone it", r.Path(), domarkx.ErrInvalid)
 		}
 		return err
 	}

@@ -50,14 +50,14 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 	if err := env.Literal("branch", "ref"); err != nil {
 		return nil, err
 	}
-	inFolder := env
+	inDirectory := env
 	patterns := make([]domarkx.Value, len(excluded))
 	for i, pattern := range excluded {
 		patterns[i] = domarkx.StringValue(pattern)
 	}
 	own, _ := env.Config.Get("exclude")
-	inFolder.Config = env.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
-	f, err := directory.Open(inFolder)
+	inDirectory.Config = env.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
+	f, err := directory.Open(inDirectory)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *repository) notTheUsers(forbidden []string) error {
 	}
 	for _, path := range forbidden {
 		if theirs, err := os.Stat(path); err == nil && os.SameFile(ours, theirs) {
-			return fmt.Errorf("%q is the repository that the session is in: %w; name a folder with a repository of its own", r.Path(), domarkx.ErrInvalid)
+			return fmt.Errorf("%q is the repository that the session is in: %w; name a directory with a repository of its own", r.Path(), domarkx.ErrInvalid)
 		}
 	}
 	return nil

@@ -72,11 +72,11 @@ func readDurable(root *os.Root, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := root.Open(path.Dir(name))
+	directory, err := root.Open(path.Dir(name))
 	if err != nil {
 		return nil, err
 	}
-	return data, errors.Join(atomicfile.Sync(f), atomicfile.Sync(folder), folder.Close())
+	return data, errors.Join(atomicfile.Sync(f), atomicfile.Sync(directory), directory.Close())
 }
 
 func digest(index []byte) string {

@@ -12,7 +12,7 @@
 // they could make the user's own git run programs. The setting domarkx.sandbox turns
 // confinement off.
 //
-// In a mount namespace the Unix sockets outside the two folders are hidden from a command,
+// In a mount namespace the Unix sockets outside the two directories are hidden from a command,
 // and so are the directories in which programs usually bind them. Landlock refuses abstract
 // sockets from its ABI 6 on, and the others from its ABI 9 on.
 //

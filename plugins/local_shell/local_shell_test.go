@@ -137,7 +137,7 @@ func TestConfinement(t *testing.T) {
 }
 
 // TestConfinedAttributes: where there are namespaces, a command changes nothing of a file
-// outside its folder, and all of one inside.
+// outside its directory, and all of one inside.
 func TestConfinedAttributes(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
@@ -178,7 +178,7 @@ func TestTimeout(t *testing.T) {
 	allDead(t, path)
 }
 
-// allDead reports processes that work in a folder.
+// allDead reports processes that work in a directory.
 func allDead(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(path, "ready")); err != nil {
@@ -274,7 +274,7 @@ func TestKilledSupervisor(t *testing.T) {
 	}
 }
 
-// TestOddPlace works below a folder whose name is not UTF-8.
+// TestOddPlace works below a directory whose name is not UTF-8.
 func TestOddPlace(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bad\xff")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -319,7 +319,7 @@ func TestKilled(t *testing.T) {
 	}
 	defer r.TearDown(t.Context())
 	if _, err := os.Stat(strings.TrimSpace(string(data))); !os.IsNotExist(err) {
-		t.Errorf("the temporary folder is still there: %v", err)
+		t.Errorf("the temporary directory is still there: %v", err)
 	}
 }
 

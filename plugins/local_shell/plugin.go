@@ -53,7 +53,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	if err != nil {
 		return domarkx.Description{}, err
 	}
-	run := domarkx.Tool{Name: "run_command", Description: "Runs a command in the folder and returns its exit code and output.", Schema: schema}
+	run := domarkx.Tool{Name: "run_command", Description: "Runs a command in the directory and returns its exit code and output.", Schema: schema}
 	d := domarkx.Description{Source: "built-in", Config: config, Tools: append(directory.Tools(), run)}
 	for _, l := range languages {
 		if _, err := exec.LookPath(l.program); err == nil {
@@ -77,7 +77,7 @@ func newShell(f *directory.Resource, env domarkx.Env, p Plugin, typ string) *she
 	if s.confined && !p.canConfine() {
 		s.confined = false
 		if env.Warn != nil {
-			env.Warn("commands of " + typ + " are not confined to their folder: this kernel has no Landlock")
+			env.Warn("commands of " + typ + " are not confined to their directory: this kernel has no Landlock")
 		}
 	}
 	s.sweep()

@@ -87,7 +87,7 @@ func TestSockets(t *testing.T) {
 		"with an odd name":      {odd, false},
 		"through a link":        {filepath.Join(linked, "s"), false},
 		"in the Git directory":  {filepath.Join(top, ".git", "s"), false},
-		"in the folder":         {filepath.Join(top, "s"), true},
+		"in the directory":      {filepath.Join(top, "s"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			listen(t, c.socket)

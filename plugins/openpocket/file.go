@@ -138,7 +138,7 @@ func explain(name string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return toolError(domarkx.CodeNotFound, "%q: no such file or folder", name)
+		return toolError(domarkx.CodeNotFound, "%q: no such file or directory", name)
 	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
 		return toolError(domarkx.CodeRefused, "%q leads out of the resource", name)
 	}

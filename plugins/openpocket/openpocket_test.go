@@ -80,7 +80,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// resource is a resource with its folder.
+// resource is a resource with its directory.
 type resource struct {
 	domarkx.Resource
 	t   *testing.T

@@ -22,7 +22,7 @@ func New() Plugin { return Plugin{} }
 func (Plugin) Type() string { return "openpocket" }
 
 const configProperties = `,
-"screenshots": {"type": "string", "minLength": 1, "description": "folder of the screenshots, from the top of the resource; state/screenshots unless given"},
+"screenshots": {"type": "string", "minLength": 1, "description": "directory of the screenshots, from the top of the resource; state/screenshots unless given"},
 "max_screenshots": {"type": "integer", "minimum": 1, "description": "how many screenshots are kept; 400 unless given"}`
 
 // Describe returns the config and the tools.
@@ -64,7 +64,7 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	if dir, ok := env.Config.Get("screenshots"); ok {
 		clean := filepath.Clean(filepath.FromSlash(dir.Text()))
 		if !filepath.IsLocal(clean) || strings.ContainsRune(dir.Text(), 0) {
-			return nil, fmt.Errorf("screenshots %q is outside of the resource, expected a folder in it: %w", dir.Text(), domarkx.ErrInvalid)
+			return nil, fmt.Errorf("screenshots %q is outside of the resource, expected a directory in it: %w", dir.Text(), domarkx.ErrInvalid)
 		}
 		r.screenshots = filepath.ToSlash(clean)
 	}

@@ -20,18 +20,18 @@ import (
 // Memory is a store of versions in memory: a [plugins.Versions] that holds callers
 // to the contracts of [domarkx.VersionWriter] and [domarkx.VersionReader].
 type Memory struct {
-	mu       sync.Mutex
-	contents map[string][]byte
-	folders  map[string][]domarkx.File
-	tops     map[string]domarkx.File
-	open     int // contents that are not closed
-	stored   int // contents that were given
-	parts    int // contents that were given in parts
+	mu          sync.Mutex
+	contents    map[string][]byte
+	directories map[string][]domarkx.File
+	tops        map[string]domarkx.File
+	open        int // contents that are not closed
+	stored      int // contents that were given
+	parts       int // contents that were given in parts
 }
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{contents: map[string][]byte{}, folders: map[string][]domarkx.File{}, tops: map[string]domarkx.File{}}
+	return &Memory{contents: map[string][]byte{}, directories: map[string][]domarkx.File{}, tops: map[string]domarkx.File{}}
 }
 
 // Begin starts a version.
@@ -70,7 +70,7 @@ func (m *Memory) Open() int {
 	return m.open
 }
 
-// Top returns the top folder of a version.
+// Top returns the top directory of a version.
 func (m *Memory) Top(_ context.Context, version string) (domarkx.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,13 +81,13 @@ func (m *Memory) Top(_ context.Context, version string) (domarkx.File, error) {
 	return top, nil
 }
 
-// Folder returns the files of a folder.
+// Folder returns the files of a directory.
 func (m *Memory) Folder(_ context.Context, id string) ([]domarkx.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	files, ok := m.folders[id]
+	files, ok := m.directories[id]
 	if !ok {
-		return nil, fmt.Errorf("folder %q: %w", id, domarkx.ErrNotFound)
+		return nil, fmt.Errorf("directory %q: %w", id, domarkx.ErrNotFound)
 	}
 	return slices.Clone(files), nil
 }
@@ -176,7 +176,7 @@ func (v *MemoryVersion) Add(_ context.Context, path string, f domarkx.File) erro
 	return nil
 }
 
-// Keep adds a folder of the base, unless a content in it was forgotten.
+// Keep adds a directory of the base, unless a content in it was forgotten.
 func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) error {
 	files := map[string]domarkx.File{}
 	var paths []string
@@ -199,7 +199,7 @@ func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) e
 		}
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("folder %q of the base: %w", path, domarkx.ErrNotFound)
+		return fmt.Errorf("directory %q of the base: %w", path, domarkx.ErrNotFound)
 	}
 	if err := v.Add(ctx, path, f); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) e
 	return nil
 }
 
-// Kept returns how many folders were taken over from the base.
+// Kept returns how many directories were taken over from the base.
 func (v *MemoryVersion) Kept() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -239,7 +239,7 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 	}
 	if path == "" {
 		if len(v.paths) > 0 || f.Type != domarkx.Directory {
-			return fmt.Errorf("expected the top folder, first: %w", domarkx.ErrInvalid)
+			return fmt.Errorf("expected the top directory, first: %w", domarkx.ErrInvalid)
 		}
 		return nil
 	}
@@ -273,23 +273,23 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 // checkOrder holds the caller to the order of a walk.
 func (v *MemoryVersion) checkOrder(path string) error {
 	if len(v.paths) == 0 {
-		return fmt.Errorf("the top folder comes first: %w", domarkx.ErrInvalid)
+		return fmt.Errorf("the top directory comes first: %w", domarkx.ErrInvalid)
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." || name == ".." || strings.Contains(name, "\x00") {
 			return fmt.Errorf("name %q: %w", name, domarkx.ErrInvalid)
 		}
 	}
-	folder := ""
+	directory := ""
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		folder = path[:i]
+		directory = path[:i]
 	}
-	if parent, ok := v.files[folder]; !ok || parent.Type != domarkx.Directory {
-		return fmt.Errorf("no folder %q before it: %w", folder, domarkx.ErrInvalid)
+	if parent, ok := v.files[directory]; !ok || parent.Type != domarkx.Directory {
+		return fmt.Errorf("no directory %q before it: %w", directory, domarkx.ErrInvalid)
 	}
 	last := v.paths[len(v.paths)-1]
-	if folder != "" && last != folder && !strings.HasPrefix(last, folder+"/") {
-		return fmt.Errorf("folder %q was over: %w", folder, domarkx.ErrInvalid)
+	if directory != "" && last != directory && !strings.HasPrefix(last, directory+"/") {
+		return fmt.Errorf("directory %q was over: %w", directory, domarkx.ErrInvalid)
 	}
 	return nil
 }
@@ -311,18 +311,18 @@ func (v *MemoryVersion) Finish(context.Context) (string, error) {
 		case domarkx.Directory:
 			files := below[path]
 			slices.SortFunc(files, func(a, b domarkx.File) int { return strings.Compare(a.Name, b.Name) })
-			f.ID = v.m.storeFolder(files)
+			f.ID = v.m.storeDirectory(files)
 		}
 		if path == "" {
 			return v.m.storeTop(f), nil
 		}
-		folder := ""
+		directory := ""
 		if i := strings.LastIndexByte(path, '/'); i >= 0 {
-			folder = path[:i]
+			directory = path[:i]
 		}
-		below[folder] = append(below[folder], f)
+		below[directory] = append(below[directory], f)
 	}
-	panic("no top folder")
+	panic("no top directory")
 }
 
 func identify(format string, args ...any) string {
@@ -330,11 +330,11 @@ func identify(format string, args ...any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (m *Memory) storeFolder(files []domarkx.File) string {
-	id := identify("folder %#v", files)
+func (m *Memory) storeDirectory(files []domarkx.File) string {
+	id := identify("directory %#v", files)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.folders[id] = files
+	m.directories[id] = files
 	return id
 }
 

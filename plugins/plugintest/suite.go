@@ -22,7 +22,7 @@ type Suite struct {
 	Refused map[string]domarkx.Call
 	// Invalid are configs that the schema must refuse.
 	Invalid []domarkx.Value
-	// Alive, unless nil, reports whether anything runs that the resources in a folder
+	// Alive, unless nil, reports whether anything runs that the resources in a directory
 	// started.
 	Alive func(dir string) bool
 }

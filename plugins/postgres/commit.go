@@ -15,12 +15,12 @@ import (
 
 // The files of a version.
 const (
-	metaFile     = "database.json"
-	preFile      = "schema.sql"      // statements before the rows
-	postFile     = "constraints.sql" // statements after the rows: indexes, constraints, triggers
-	accessFile   = "database.sql"    // privileges and settings of the database itself; missing if empty
-	tablesFolder = "tables"
-	extension    = "copy" // of files with rows, in the format of COPY
+	metaFile        = "database.json"
+	preFile         = "schema.sql"      // statements before the rows
+	postFile        = "constraints.sql" // statements after the rows: indexes, constraints, triggers
+	accessFile      = "database.sql"    // privileges and settings of the database itself; missing if empty
+	tablesDirectory = "tables"
+	extension       = "copy" // of files with rows, in the format of COPY
 )
 
 // A meta is the part of a version that is not SQL.
@@ -44,7 +44,7 @@ type table struct {
 
 // path returns the path of a table's rows in a version.
 func (t table) path() string {
-	return tablesFolder + "/" + database.FileName(t.Schema) + "/" + database.FileName(t.Name)
+	return tablesDirectory + "/" + database.FileName(t.Schema) + "/" + database.FileName(t.Name)
 }
 
 // columns returns the quoted names of the columns.

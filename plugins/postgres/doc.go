@@ -4,9 +4,9 @@
 //
 // Without a dsn it is on a server of the resource's own, which runs while a process
 // of this program works with it and ends with that process, killed or not. It listens
-// on a Unix socket only, in a folder that nobody else may enter, and asks for a
+// on a Unix socket only, in a directory that nobody else may enter, and asks for a
 // password. Its programs are those of the newest PostgreSQL that is installed, later
-// on those of the version that made its files, which are in the resource's folder.
+// on those of the version that made its files, which are in the resource's directory.
 // PostgreSQL does not run as root: a server of root's runs as postgres or nobody, with
 // its files in /var/lib/git-domarkx. Tools work as a role that owns the database and
 // has no other rights, so that SQL reaches neither files nor programs.

@@ -43,11 +43,11 @@ AND pg_has_role(current_user, oid, 'member')`)
 }
 
 func (e *external) dumper(ctx context.Context) (string, []string, error) {
-	folder, err := programs(places, "", "pg_dump")
+	directory, err := programs(places, "", "pg_dump")
 	if err != nil {
 		return "", nil, err
 	}
-	return filepath.Join(folder, "pg_dump"), dumpEnvironment(e.config), nil
+	return filepath.Join(directory, "pg_dump"), dumpEnvironment(e.config), nil
 }
 
 // dumpEnvironment returns the environment that names the database to pg_dump (PostgreSQL manual,

@@ -59,12 +59,12 @@ func objectFiles(ctx context.Context, reader domarkx.VersionReader, top map[stri
 	if f, ok := top[objectsPath+"."+extension]; ok {
 		return rows{[]domarkx.File{f}}, nil
 	}
-	folder, ok := top[objectsPath+".rows"]
+	directory, ok := top[objectsPath+".rows"]
 	if !ok {
 		return rows{}, nil
 	}
 	var found rows
-	err := database.Walk(ctx, reader, objectsPath+".rows", folder, func(path string, f domarkx.File) error {
+	err := database.Walk(ctx, reader, objectsPath+".rows", directory, func(path string, f domarkx.File) error {
 		if strings.HasSuffix(path, "."+extension) {
 			found.files = append(found.files, f)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
-// A server of root is in no folder of its resource, and can be left.
+// A server of root is in no directory of its resource, and can be left.
 func TestLeftovers(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "w", "1")
@@ -44,7 +44,7 @@ func TestLeftovers(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "renamed")); err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() != 0 { // the server was in the folder
+	if os.Geteuid() != 0 { // the server was in the directory
 		expect(0, "once the resource is gone")
 		return
 	}

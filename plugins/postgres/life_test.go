@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold works with the resource in a folder until it is killed.
+// hold works with the resource in a directory until it is killed.
 func hold(dir string) {
 	ctx := context.Background()
 	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
@@ -46,7 +46,7 @@ func hold(dir string) {
 }
 
 // servers returns the processes of PostgreSQL that work in a place that a resource's
-// folder names.
+// directory names.
 func servers(t *testing.T, dir string) []string {
 	t.Helper()
 	states, err := filepath.Glob(filepath.Join(dir, "server.json"))

@@ -110,8 +110,8 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 		return nil, err
 	}
 	found := map[string][]domarkx.File{}
-	if folder, ok := files[tablesFolder]; ok {
-		err = database.Walk(ctx, reader, tablesFolder, folder, func(path string, f domarkx.File) error {
+	if directory, ok := files[tablesDirectory]; ok {
+		err = database.Walk(ctx, reader, tablesDirectory, directory, func(path string, f domarkx.File) error {
 			found[tableOf(path)] = append(found[tableOf(path)], f)
 			return nil
 		})

@@ -27,27 +27,27 @@ var errMissing = errors.New("PostgreSQL is not installed")
 // programs returns the directory with all of PostgreSQL's programs in names: of one major version, or
 // of the newest for "".
 func programs(places []string, major string, names ...string) (string, error) {
-	var folders []string
+	var directories []string
 	for _, place := range places {
 		found, err := filepath.Glob(place)
 		if err != nil {
 			return "", err
 		}
-		folders = append(folders, found...)
+		directories = append(directories, found...)
 	}
-	slices.SortStableFunc(folders, func(a, b string) int { return cmp.Compare(number(b), number(a)) })
+	slices.SortStableFunc(directories, func(a, b string) int { return cmp.Compare(number(b), number(a)) })
 	if path, err := exec.LookPath(names[0]); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
-			folders = append(folders, filepath.Dir(path))
+			directories = append(directories, filepath.Dir(path))
 		}
 	}
-	for _, folder := range folders {
+	for _, directory := range directories {
 		missing := slices.ContainsFunc(names, func(name string) bool {
-			_, err := exec.LookPath(filepath.Join(folder, name))
+			_, err := exec.LookPath(filepath.Join(directory, name))
 			return err != nil
 		})
-		if !missing && (major == "" || version(folder) == major) {
-			return folder, nil
+		if !missing && (major == "" || version(directory) == major) {
+			return directory, nil
 		}
 	}
 	wanted := "postgresql"
@@ -59,16 +59,16 @@ func programs(places []string, major string, names ...string) (string, error) {
 }
 
 // number returns the major version in a directory's name, 0 for none.
-func number(folder string) int {
-	digits := strings.TrimFunc(filepath.Dir(folder), func(r rune) bool { return r < '0' || r > '9' })
+func number(directory string) int {
+	digits := strings.TrimFunc(filepath.Dir(directory), func(r rune) bool { return r < '0' || r > '9' })
 	digits = digits[strings.LastIndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })+1:]
 	n, _ := strconv.Atoi(digits)
 	return n
 }
 
 // version returns the major version of the programs in a directory, as in the file PG_VERSION.
-func version(folder string) string {
-	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output()
+func version(directory string) string {
+	out, err := exec.Command(filepath.Join(directory, "postgres"), "--version").Output()
 	if err != nil {
 		return ""
 	}

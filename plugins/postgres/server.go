@@ -33,7 +33,7 @@ type server struct {
 	dir     string // of the resource
 	state   serverState
 	account *account // that it runs as; nil for the own one
-	bin     string   // folder of the programs
+	bin     string   // directory of the programs
 	process *process // nil while it does not run
 }
 

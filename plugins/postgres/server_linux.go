@@ -17,7 +17,7 @@ func supervised(program string, args []string, attributes *syscall.SysProcAttr) 
 	return cmd, nil, nil
 }
 
-// serves reports whether a process is a server with its files in a folder.
+// serves reports whether a process is a server with its files in a directory.
 func serves(pid int, data string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	return err == nil && cwd == data

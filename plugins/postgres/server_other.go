@@ -30,7 +30,7 @@ func supervised(program string, args []string, attributes *syscall.SysProcAttr) 
 	return cmd, []io.Closer{input, lifeline}, nil
 }
 
-// serves reports whether a process is a server with its files in a folder.
+// serves reports whether a process is a server with its files in a directory.
 func serves(pid int, data string) bool {
 	out, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && strings.Contains(string(out), "postgres") && strings.Contains(string(out), data)

@@ -21,17 +21,17 @@ const (
 	logName     = "server.log" // of the last start
 	stateFormat = 1
 	// rootPlaces has the servers of root: they run as somebody else, who cannot
-	// enter the folders of root's repositories.
+	// enter the directories of root's repositories.
 	rootPlaces = "/var/lib/git-domarkx"
 )
 
 // A serverState is what is remembered of a server.
 type serverState struct {
 	Format   int
-	Dir      string // folder of the resource when it was made
-	Place    string // folder of the server's files
+	Dir      string // directory of the resource when it was made
+	Place    string // directory of the server's files
 	Password string // of both roles, in hexadecimal
-	Socket   string // folder of the socket; "" while it does not run
+	Socket   string // directory of the socket; "" while it does not run
 }
 
 func (s *server) readState() (serverState, error) {
@@ -88,7 +88,7 @@ func (s *server) writeState(state serverState) error {
 	return atomicfile.Replace(filepath.Join(s.dir, stateName), append(data, '\n'))
 }
 
-// makePlace makes the folder of the server's files.
+// makePlace makes the directory of the server's files.
 func (s *server) makePlace() error {
 	if s.account != nil {
 		if err := os.MkdirAll(rootPlaces, 0o711); err != nil {
@@ -113,16 +113,16 @@ func (s *server) own(path string) error {
 	return os.Lchown(path, int(s.account.uid), int(s.account.gid))
 }
 
-// longestSocket is how long the path of the socket's folder may be (unix(7)).
+// longestSocket is how long the path of the socket's directory may be (unix(7)).
 const longestSocket = 80
 
-// makeSocket makes the folder of the socket, for nobody else.
+// makeSocket makes the directory of the socket, for nobody else.
 func (s *server) makeSocket() error {
 	if err := s.removeSocket(); err != nil {
 		return err
 	}
 	parent := os.TempDir()
-	if s.account != nil { // which may not get to a temporary folder of root's
+	if s.account != nil { // which may not get to a temporary directory of root's
 		parent = s.state.Place
 	}
 	if len(parent) > longestSocket {
@@ -136,7 +136,7 @@ func (s *server) makeSocket() error {
 	return errors.Join(s.own(dir), s.writeState(s.state))
 }
 
-// removeSocket removes the folder of a socket that nobody listens on.
+// removeSocket removes the directory of a socket that nobody listens on.
 func (s *server) removeSocket() error {
 	if s.state.Socket == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// The files of a resource's own folder, besides those of the server.
+// The files of a resource's own directory, besides those of the server.
 const (
 	cleanName = "clean" // there while the database is what was committed or loaded last
 	knownName = "known"

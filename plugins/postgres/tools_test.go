@@ -19,7 +19,7 @@ func open(t *testing.T) *databasetest.DB {
 	return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t)})
 }
 
-// dir is a folder whose server is removed with it.
+// dir is a directory whose server is removed with it.
 func dir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

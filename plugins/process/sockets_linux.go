@@ -17,7 +17,7 @@ import (
 // Landlock refuses connections to sockets that have a path from its ABI 9 on only. Where
 // a command has a mount namespace, mounts hide these sockets on all kernels.
 
-// hideSockets hides from this mount namespace the sockets outside the command's folders,
+// hideSockets hides from this mount namespace the sockets outside the command's directories,
 // and the directories in which more may be bound while it runs.
 func (c command) hideSockets() error {
 	for _, dir := range c.SocketDirs {

@@ -49,7 +49,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 		for _, row := range rows {
 			left -= len(row)
 		}
-		path := tablesFolder + "/" + database.FileName(t.name)
+		path := tablesDirectory + "/" + database.FileName(t.name)
 		switch {
 		case errors.Is(err, errTooMany), sqlite3.Primary(err) == sqlite3.TooBig:
 			left -= min(maxTable, left)

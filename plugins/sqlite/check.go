@@ -10,7 +10,7 @@ import (
 // parts are the names at the top of a version.
 var parts = map[string]domarkx.FileType{
 	metaFile: domarkx.Regular, fileName: domarkx.Regular, schemaFile: domarkx.Regular, brokenFile: domarkx.Regular,
-	tablesFolder: domarkx.Directory,
+	tablesDirectory: domarkx.Directory,
 }
 
 var _ domarkx.VersionChecker = Plugin{}

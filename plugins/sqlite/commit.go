@@ -20,7 +20,7 @@ const (
 	brokenFile = "schema.txt" // instead of the schema and tables
 	formatLine = "{\n  \"format\": 1\n}\n"
 
-	tablesFolder = "tables"
+	tablesDirectory = "tables"
 )
 
 // Commit writes the database to w: its bytes, and its content in readable form.

@@ -33,16 +33,16 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	folder := filepath.Dir(local)
-	real, err := filepath.EvalSymlinks(filepath.Join(top, folder))
+	directory := filepath.Dir(local)
+	real, err := filepath.EvalSymlinks(filepath.Join(top, directory))
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := permitted(env, top, filepath.Join(top, local)); err != nil {
 			return refuse("%v", err)
 		}
-		if err := root.MkdirAll(folder, 0o755); err != nil {
+		if err := root.MkdirAll(directory, 0o755); err != nil {
 			return "", fmt.Errorf("path %q: %w", path, err)
 		}
-		real, err = filepath.EvalSymlinks(filepath.Join(top, folder))
+		real, err = filepath.EvalSymlinks(filepath.Join(top, directory))
 	}
 	if err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)

@@ -211,7 +211,7 @@ func TestLogOfAnotherProgram(t *testing.T) {
 
 func TestPath(t *testing.T) {
 	top := t.TempDir()
-	for _, dir := range []string{".git", "mnt", "folder"} {
+	for _, dir := range []string{".git", "mnt", "directory"} {
 		if err := os.Mkdir(filepath.Join(top, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{"../x", "/x", ".", ".git/x", "mnt/x", "out/x", "out/new/x", "git/x", "git/new/x", "file", "folder", "new/../../x"} {
+	for _, path := range []string{"../x", "/x", ".", ".git/x", "mnt/x", "out/x", "out/new/x", "git/x", "git/new/x", "file", "directory", "new/../../x"} {
 		config := domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(path)})
 		live, err := sqlite.New().Open(context.Background(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt")}, Config: config})
 		if err == nil {
@@ -275,14 +275,14 @@ func TestStrangeVersions(t *testing.T) {
 	db.Execute("CREATE TABLE t (v)")
 	ctx := context.Background()
 	for name, files := range map[string][][2]string{
-		"empty":    {},
-		"format":   {{"database.json", `{"format": 2}`}, {"database.sqlite", ""}},
-		"no JSON":  {{"database.json", `{`}, {"database.sqlite", ""}},
-		"missing":  {{"database.json", `{"format": 1}`}},
-		"a folder": {{"database.json", `{"format": 1}`}, {"database.sqlite/x", "abc"}},
-		"journal":  {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-journal", "x"}},
-		"log":      {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-wal", "x"}},
-		"long":     {{"database.json", `{"format": 1}` + strings.Repeat(" ", 2000)}, {"database.sqlite", "abc"}},
+		"empty":       {},
+		"format":      {{"database.json", `{"format": 2}`}, {"database.sqlite", ""}},
+		"no JSON":     {{"database.json", `{`}, {"database.sqlite", ""}},
+		"missing":     {{"database.json", `{"format": 1}`}},
+		"a directory": {{"database.json", `{"format": 1}`}, {"database.sqlite/x", "abc"}},
+		"journal":     {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-journal", "x"}},
+		"log":         {{"database.json", `{"format": 1}`}, {"database.sqlite", ""}, {"database.sqlite-wal", "x"}},
+		"long":        {{"database.json", `{"format": 1}` + strings.Repeat(" ", 2000)}, {"database.sqlite", "abc"}},
 	} {
 		m := plugintest.NewMemory()
 		w, _ := m.Begin(ctx, "")

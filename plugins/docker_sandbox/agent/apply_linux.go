@@ -18,7 +18,7 @@ import (
 // apply does the operations of a request. After the first that fails it reads
 // the others without doing them.
 func (s *server) apply(ctx context.Context) error {
-	a := applier{at: newFolders(s.root), to: newFolders(s.root)}
+	a := applier{at: newDirectories(s.root), to: newDirectories(s.root)}
 	defer a.at.close()
 	defer a.to.close()
 	mounts, failed := mountPoints()
@@ -75,7 +75,7 @@ func (s *server) apply(ctx context.Context) error {
 	}
 }
 
-// refuse keeps restoring out of what is mounted, such as a folder of the host.
+// refuse keeps restoring out of what is mounted, such as a directory of the host.
 func (s *server) refuse(mounts map[string]bool, path string) error {
 	for at := path; at != ""; {
 		if mounts[at] && !s.keep[at] {
@@ -87,7 +87,7 @@ func (s *server) refuse(mounts map[string]bool, path string) error {
 	return nil
 }
 
-type applier struct{ at, to *folders }
+type applier struct{ at, to *directories }
 
 func (a *applier) remove(path string) error {
 	if path == "" {
@@ -103,7 +103,7 @@ func (a *applier) remove(path string) error {
 	return removeAll(dir, name)
 }
 
-// removeAll removes what is there and all below, by open folders: paths may be
+// removeAll removes what is there and all below, by open directories: paths may be
 // longer than PATH_MAX.
 func removeAll(dir int, name string) error {
 	err := unix.Unlinkat(dir, name, 0)
@@ -154,7 +154,7 @@ func (a *applier) put(e *Entry, content io.Reader) error {
 		return err
 	}
 	if e.Type == domarkx.Directory {
-		err = makeFolder(dir, name, e.Mode)
+		err = makeDirectory(dir, name, e.Mode)
 	} else if err = makeFile(dir, name, e, content); errors.Is(err, unix.EEXIST) {
 		if err = removeAll(dir, name); err == nil {
 			err = makeFile(dir, name, e, content)
@@ -193,7 +193,7 @@ func setAttributes(dir int, name string, e *Entry) error {
 	return nil
 }
 
-func makeFolder(dir int, name string, mode uint32) error {
+func makeDirectory(dir int, name string, mode uint32) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {

@@ -161,7 +161,7 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 	}
 }
 
-// Scan lists all files of the container, in the order of a walk, a folder's by
+// Scan lists all files of the container, in the order of a walk, a directory's by
 // the bytes of their names. Mount points are left out with what is below them,
 // but for those that Hello told to keep.
 func (c *Client) Scan(yield func(Entry) error) error {
@@ -269,7 +269,7 @@ func (a *Application) Delete(path string) error {
 	return a.out.write(kindDelete, []byte(path))
 }
 
-// Put makes the path what e says: a folder that is there stays, with its files;
+// Put makes the path what e says: a directory that is there stays, with its files;
 // anything else is removed and made anew. content is that of a regular file.
 func (a *Application) Put(e *Entry, content io.Reader) error {
 	if err := a.out.write(kindPut, AppendEntry(nil, e)); err != nil {

@@ -21,7 +21,7 @@ func (s *server) hash(ctx context.Context) error {
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(paths)))
 	for k := range workers {
 		wait.Go(func() {
-			f := newFolders(s.root)
+			f := newDirectories(s.root)
 			defer f.close()
 			for i := k; i < len(paths); i += workers {
 				sums[i], failed[i] = sumFile(f, paths[i])
@@ -40,7 +40,7 @@ func (s *server) hash(ctx context.Context) error {
 	return s.answer(nil)
 }
 
-func sumFile(f *folders, path string) (sum [sha256.Size]byte, err error) {
+func sumFile(f *directories, path string) (sum [sha256.Size]byte, err error) {
 	file, err := f.openFile(path)
 	if err != nil {
 		return sum, err
@@ -60,7 +60,7 @@ func (s *server) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := newFolders(s.root)
+	f := newDirectories(s.root)
 	defer f.close()
 	// Nothing else is written meanwhile: many small answers can go together.
 	w := bufio.NewWriterSize(s.out.w, 1<<16)

@@ -10,27 +10,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folders opens the folders of paths component by component: a path may be
+// directories opens the directories of paths component by component: a path may be
 // longer than PATH_MAX, and nothing on the way is followed. The last one stays
 // open, since paths come sorted.
-type folders struct {
+type directories struct {
 	root string
 	at   string
 	fd   int // -1: none
 }
 
-func newFolders(root string) *folders { return &folders{root: root, fd: -1} }
+func newDirectories(root string) *directories { return &directories{root: root, fd: -1} }
 
-func (f *folders) close() {
+func (f *directories) close() {
 	if f.fd >= 0 {
 		unix.Close(f.fd)
 		f.fd = -1
 	}
 }
 
-// parent returns the folder of a path, open until the next call, and the last
+// parent returns the directory of a path, open until the next call, and the last
 // component of the path, "." for the root.
-func (f *folders) parent(p string) (int, string, error) {
+func (f *directories) parent(p string) (int, string, error) {
 	dir, name := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
 	if p == "" {
@@ -62,7 +62,7 @@ func (f *folders) parent(p string) (int, string, error) {
 }
 
 // openFile opens a regular file to be read.
-func (f *folders) openFile(p string) (*os.File, error) {
+func (f *directories) openFile(p string) (*os.File, error) {
 	dir, name, err := f.parent(p)
 	if err != nil {
 		return nil, err
@@ -91,6 +91,6 @@ func open(dir int, name string, flags int) (int, error) {
 	}
 }
 
-// procPath names a file below an open folder for the system calls that take no
-// folder, such as lsetxattr(2).
+// procPath names a file below an open directory for the system calls that take no
+// directory, such as lsetxattr(2).
 func procPath(dir int, name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", dir, name) }

@@ -50,7 +50,7 @@ type walker struct {
 	yield func(*Entry) error
 }
 
-// walk lists what is in the open folder at path.
+// walk lists what is in the open directory at path.
 func (w *walker) walk(fd int, path string) error {
 	names, err := readNames(fd)
 	if err != nil {

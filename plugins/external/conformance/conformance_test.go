@@ -83,7 +83,7 @@ func callOf(t *testing.T, v domarkx.Value) domarkx.Call {
 	return domarkx.Call{Tool: tool.Text(), Arguments: arguments}
 }
 
-// alive reports whether a process works in or below a folder.
+// alive reports whether a process works in or below a directory.
 func alive(t *testing.T, dir string) bool {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
