@@ -52,7 +52,7 @@ func FuzzReadEntry(f *testing.F) {
 	})
 }
 
-// What comes out of a container may be anything.
+// FuzzClient feeds the client arbitrary bytes: a hostile container can send anything.
 func FuzzClient(f *testing.F) {
 	f.Add([]byte("E\x00\x00\x00\x00"), byte(0))
 	f.Add([]byte("D\x00\x00\x00\x02{}E\x00\x00\x00\x00"), byte(1))
@@ -88,7 +88,7 @@ func TestClientRefuses(t *testing.T) {
 		{"half a frame", "D\x00\x00"},
 		{"a huge frame", "D\x7f\xff\xff\xff"},
 		{"another frame", "Q\x00\x00\x00\x00"},
-		{"data that is no entry", "D\x00\x00\x00\x01\xffE\x00\x00\x00\x00"},
+		{"data that is not an entry", "D\x00\x00\x00\x01\xffE\x00\x00\x00\x00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apply does the operations of a request. After the first that fails it reads
-// the others without doing them.
+// apply performs the operations of a request in order. After the first failure it reads the
+// remaining operations without performing them.
 func (s *server) apply(ctx context.Context) error {
-	a := applier{at: newDirectories(s.root), to: newDirectories(s.root)}
+	a := applier{at: newDirOpener(s.root), to: newDirOpener(s.root)}
 	defer a.at.close()
 	defer a.to.close()
 	mounts, failed := mountPoints()
-	defer unix.Umask(unix.Umask(0)) // files get their modes at once
+	defer unix.Umask(unix.Umask(0)) // so that files are created with their final modes
 	do := func(path string, op func() error) {
 		if failed == nil {
 			err := s.refuse(mounts, path)
@@ -75,11 +75,12 @@ func (s *server) apply(ctx context.Context) error {
 	}
 }
 
-// refuse keeps restoring out of what is mounted, such as a directory of the host.
+// refuse returns an error for a path on a mount, such as a directory of the host. Restoring must
+// not change such files.
 func (s *server) refuse(mounts map[string]bool, path string) error {
 	for at := path; at != ""; {
 		if mounts[at] && !s.keep[at] {
-			return fmt.Errorf("/%s is not of the container's own files", at)
+			return fmt.Errorf("/%s is on a mount and not one of the container's own files", at)
 		}
 		i := strings.LastIndexByte(at, '/')
 		at = at[:max(i, 0)]
@@ -87,11 +88,11 @@ func (s *server) refuse(mounts map[string]bool, path string) error {
 	return nil
 }
 
-type applier struct{ at, to *directories }
+type applier struct{ at, to *dirOpener }
 
 func (a *applier) remove(path string) error {
 	if path == "" {
-		return errors.New("the root stays")
+		return errors.New("the root directory cannot be removed")
 	}
 	dir, name, err := a.at.parent(path)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
@@ -103,8 +104,8 @@ func (a *applier) remove(path string) error {
 	return removeAll(dir, name)
 }
 
-// removeAll removes what is there and all below, by open directories: paths may be
-// longer than PATH_MAX.
+// removeAll removes a file or a directory with its content. It works on open directories
+// because paths may be longer than PATH_MAX.
 func removeAll(dir int, name string) error {
 	err := unix.Unlinkat(dir, name, 0)
 	if err == nil || errors.Is(err, unix.ENOENT) {
@@ -166,15 +167,15 @@ func (a *applier) put(e *Entry, content io.Reader) error {
 	return setAttributes(dir, name, e)
 }
 
-// setAttributes sets what is not as it should be yet: each change costs the file
-// system a transaction.
+// setAttributes sets the owner, mode and extended attributes that differ from e. It skips equal
+// ones because each change costs a transaction of the file system.
 func setAttributes(dir int, name string, e *Entry) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return &os.PathError{Op: "lstat", Path: e.Path, Err: err}
 	}
-	// In this order: a change of owner clears the set-id bits (chown(2)) and, like a
-	// write, the file's capabilities; an access ACL sets bits of the mode.
+	// The order matters: changing the owner clears the set-id bits (chown(2)) and, as a write
+	// does, the file's capabilities; setting an access ACL changes mode bits.
 	if st.Uid != e.UID || st.Gid != e.GID {
 		if err := unix.Fchownat(dir, name, int(e.UID), int(e.GID), unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return &os.PathError{Op: "chown", Path: e.Path, Err: err}
@@ -227,10 +228,10 @@ func makeFile(dir int, name string, e *Entry, content io.Reader) error {
 	case domarkx.BlockDevice:
 		return unix.Mknodat(dir, name, unix.S_IFBLK|e.Mode, int(unix.Mkdev(e.Major, e.Minor)))
 	}
-	return fmt.Errorf("no file of %v", e.Type)
+	return fmt.Errorf("cannot create a file of type %v", e.Type)
 }
 
-// setXattrs makes the extended attributes those wanted, and no others.
+// setXattrs gives a file exactly the wanted extended attributes and removes all others.
 func setXattrs(dir int, name string, wanted []domarkx.Xattr) error {
 	path := procPath(dir, name)
 	present, err := xattrNames(path)

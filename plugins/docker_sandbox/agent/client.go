@@ -12,47 +12,47 @@ import (
 	"slices"
 )
 
-// A hello tells the agent what the container is.
+// hello is the payload of the first request; it describes the container.
 type hello struct {
-	// Keep are mount points, from the root, that belong to the container's files.
+	// Keep lists mount points, relative to the root, whose files belong to the container.
 	Keep []string `json:"keep,omitempty"`
 }
 
-// A Command is what is run in the container.
+// A Command is a program to run in the container.
 type Command struct {
 	Args []string `json:"args"`
 	Env  []string `json:"env,omitempty"`  // "NAME=VALUE"
-	Dir  string   `json:"dir,omitempty"`  // "/" unless set; made when it is not there
-	User string   `json:"user,omitempty"` // "USER[:GROUP]", names or numbers; root unless set
-	// Detached commands are begun and left alone; their output is lost. A kill ends
-	// them with all others, and begins them again.
+	Dir  string   `json:"dir,omitempty"`  // default "/"; created if missing
+	User string   `json:"user,omitempty"` // "USER[:GROUP]", names or numbers; default root
+	// Detached commands run in the background and their output is discarded. When another
+	// command is killed they are killed too, and then restarted.
 	Detached bool `json:"detached,omitempty"`
 }
 
 type exitStatus struct {
 	Code   int    `json:"code"` // 128+N after signal N
 	Failed string `json:"failed,omitempty"`
-	// NoProgram says that there is no such program.
+	// NoProgram reports that the program does not exist in the container.
 	NoProgram bool `json:"no_program,omitempty"`
 }
 
-// ErrNoProgram says that the container has no such program.
+// ErrNoProgram reports that a program does not exist in the container.
 var ErrNoProgram = errors.New("no such program in the container")
 
-// A Client talks to the agent of one container. Its methods are called by one
-// goroutine at a time. After an error that is no [*RequestError] the agent is
-// of no more use.
+// A Client sends requests to the agent of one container. It is not safe for concurrent use.
+// After an error that is not a [*RequestError] the connection is unusable.
 type Client struct {
 	in  *frameReader
 	out *frameWriter
 }
 
-// NewClient makes a client from the agent's standard output and input.
+// NewClient returns a client that reads the agent's standard output and writes its standard input.
 func NewClient(stdout io.Reader, stdin io.Writer) *Client {
 	return &Client{in: &frameReader{r: bufio.NewReaderSize(stdout, 1<<16)}, out: &frameWriter{w: stdin}}
 }
 
-// Hello is the first request.
+// Hello must be the first request. keep lists the mount points whose files belong to the
+// container, relative to the root.
 func (c *Client) Hello(keep []string) error {
 	if err := c.out.writeJSON(kindHello, hello{Keep: keep}); err != nil {
 		return err
@@ -60,14 +60,13 @@ func (c *Client) Hello(keep []string) error {
 	return c.end()
 }
 
-// Frozen is what a [Client.Freeze] found.
+// Frozen is the result of [Client.Freeze].
 type Frozen struct {
-	Busy bool  `json:"busy"` // whether there are processes beside the agent
-	Now  int64 `json:"now"`  // nanoseconds since 1970, by the clock of the container's files
+	Busy bool  `json:"busy"` // whether processes other than the agent are running
+	Now  int64 `json:"now"`  // nanoseconds since 1970, by the clock of the container's file system
 }
 
-// Freeze stops all processes but the agent, so that nothing changes; Thaw lets
-// them go on.
+// Freeze stops all processes except the agent, so that files stay as they are until Thaw.
 func (c *Client) Freeze() (Frozen, error) {
 	var f Frozen
 	if err := c.out.write(kindFreeze, nil); err != nil {
@@ -83,7 +82,7 @@ func (c *Client) Freeze() (Frozen, error) {
 	return f, nil
 }
 
-// Thaw undoes [Client.Freeze].
+// Thaw resumes the processes that [Client.Freeze] stopped.
 func (c *Client) Thaw() error {
 	if err := c.out.write(kindThaw, nil); err != nil {
 		return err
@@ -96,24 +95,24 @@ func (c *Client) end() error {
 	if n, err := io.Copy(io.Discard, &d); err != nil {
 		return err
 	} else if n > 0 {
-		return fmt.Errorf("%w: data for a request without", errProtocol)
+		return fmt.Errorf("%w: unexpected data in an answer", errProtocol)
 	}
 	return nil
 }
 
-// Run runs a command, writes its output (both streams, as they come) to w and
-// returns its exit code, 128+N after signal N. When ctx ends, all processes in the
-// container are killed and the error is that of ctx. A detached command is only
-// begun.
+// Run runs a command and returns its exit code, 128+N after signal N. It writes the standard
+// output and standard error of the command to w in the order in which they arrive. When ctx ends,
+// Run kills all processes in the container and returns ctx.Err(). It starts a detached command
+// without waiting for it.
 func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code int, err error) {
 	if err := c.out.writeJSON(kindRun, command); err != nil {
 		return 0, err
 	}
-	// The kill is on its way before Run returns: it must not hit the next command.
+	// Run returns only after the kill was sent: it must not reach the next command.
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
-		_ = c.out.write(kindKill, nil) // who reads the answer sees a broken connection too
+		_ = c.out.write(kindKill, nil) // the loop below notices a broken connection
 	})
 	ended := func() bool {
 		if stop() {
@@ -161,9 +160,9 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 	}
 }
 
-// Scan lists all files of the container, in the order of a walk, a directory's by
-// the bytes of their names. Mount points are left out with what is below them,
-// but for those that Hello told to keep.
+// Scan calls yield for each file of the container in depth-first order, with the names in a
+// directory sorted by bytes. It skips mount points and everything below them, except those given
+// to Hello.
 func (c *Client) Scan(yield func(Entry) error) error {
 	if err := c.out.write(kindScan, nil); err != nil {
 		return err
@@ -184,7 +183,7 @@ func (c *Client) Scan(yield func(Entry) error) error {
 	}
 }
 
-// Hash returns the SHA-256 of the content of regular files.
+// Hash returns the SHA-256 of the content of each regular file.
 func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
 	sent := c.send(kindHash, paths)
 	sums := make([][sha256.Size]byte, len(paths))
@@ -197,8 +196,8 @@ func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
 	return sums, errors.Join(d.drain(), <-sent)
 }
 
-// Read gives the content of regular files to yield, which reads what it likes of
-// it. Which could not be opened gives a [*RequestError] when it is read.
+// Read calls yield for each regular file with its content; yield need not read all of it.
+// For a file that cannot be opened, reading returns a [*RequestError].
 func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) error {
 	sent := c.send(kindRead, paths)
 	for i := range paths {
@@ -209,7 +208,7 @@ func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) erro
 			return errors.Join(drained, <-sent)
 		}
 		if err != nil {
-			// The rest is read and thrown away, so that the agent can go on.
+			// Drain the remaining answers, so that the next request can follow.
 			for range paths[i+1:] {
 				d := &dataReader{f: c.in}
 				if drained := d.drain(); drained != nil && !errors.As(drained, &refused) {
@@ -222,8 +221,8 @@ func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) erro
 	return <-sent
 }
 
-// send sends a request with paths beside the reading of answers, which would
-// otherwise wait for each other.
+// send writes a request with its paths in a goroutine of its own: if requests and answers were
+// not exchanged concurrently, both sides could block on full pipes.
 func (c *Client) send(kind byte, paths []string) <-chan error {
 	sent := make(chan error, 1)
 	list := slices.Clone(paths)
@@ -247,15 +246,15 @@ func (c *Client) send(kind byte, paths []string) <-chan error {
 	return sent
 }
 
-// An Application changes the files of the container. Finish ends it, also after
-// an error.
+// An Application is a sequence of changes to the container's files. The caller must call Finish,
+// even after an error.
 type Application struct {
 	c     *Client
 	out   *frameWriter
 	flush func() error
 }
 
-// Apply begins to change files.
+// Apply starts a sequence of changes.
 func (c *Client) Apply() (*Application, error) {
 	if err := c.out.write(kindApply, nil); err != nil {
 		return nil, err
@@ -264,13 +263,13 @@ func (c *Client) Apply() (*Application, error) {
 	return &Application{c: c, out: &frameWriter{w: w}, flush: w.Flush}, nil
 }
 
-// Delete removes a path with all below it; one that is not there is none to do.
+// Delete removes a path and everything below it. It does nothing if the path does not exist.
 func (a *Application) Delete(path string) error {
 	return a.out.write(kindDelete, []byte(path))
 }
 
-// Put makes the path what e says: a directory that is there stays, with its files;
-// anything else is removed and made anew. content is that of a regular file.
+// Put creates or replaces the file that e describes. An existing directory keeps its files if e
+// is a directory too; everything else is removed first. content is that of a regular file, else nil.
 func (a *Application) Put(e *Entry, content io.Reader) error {
 	if err := a.out.write(kindPut, AppendEntry(nil, e)); err != nil {
 		return err
@@ -286,12 +285,12 @@ func (a *Application) Put(e *Entry, content io.Reader) error {
 
 type onlyReader struct{ io.Reader }
 
-// Link makes path another name of the file at target.
+// Link creates a hard link at path to the file at target.
 func (a *Application) Link(path, target string) error {
 	return a.out.write(kindLink, bytes.Join([][]byte{[]byte(path), []byte(target)}, []byte{0}))
 }
 
-// Finish waits until all is done.
+// Finish waits until all changes are made, and returns the first error.
 func (a *Application) Finish() error {
 	err := a.out.write(kindEnd, nil)
 	if err == nil {

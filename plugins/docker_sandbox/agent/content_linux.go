@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// hash answers with the SHA-256 of each file.
+// hash answers a request with the SHA-256 of each file.
 func (s *server) hash(ctx context.Context) error {
 	paths, err := s.paths(ctx)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *server) hash(ctx context.Context) error {
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(paths)))
 	for k := range workers {
 		wait.Go(func() {
-			f := newDirectories(s.root)
+			f := newDirOpener(s.root)
 			defer f.close()
 			for i := k; i < len(paths); i += workers {
 				sums[i], failed[i] = sumFile(f, paths[i])
@@ -40,7 +40,7 @@ func (s *server) hash(ctx context.Context) error {
 	return s.answer(nil)
 }
 
-func sumFile(f *directories, path string) (sum [sha256.Size]byte, err error) {
+func sumFile(f *dirOpener, path string) (sum [sha256.Size]byte, err error) {
 	file, err := f.openFile(path)
 	if err != nil {
 		return sum, err
@@ -54,15 +54,15 @@ func sumFile(f *directories, path string) (sum [sha256.Size]byte, err error) {
 	return sum, nil
 }
 
-// read answers with the content of each file.
+// read answers a request with the content of each file.
 func (s *server) read(ctx context.Context) error {
 	paths, err := s.paths(ctx)
 	if err != nil {
 		return err
 	}
-	f := newDirectories(s.root)
+	f := newDirOpener(s.root)
 	defer f.close()
-	// Nothing else is written meanwhile: many small answers can go together.
+	// No other goroutine writes during this request, so small answers can be buffered.
 	w := bufio.NewWriterSize(s.out.w, 1<<16)
 	out := &frameWriter{w: w}
 	buffer := make([]byte, maxFrame)

@@ -1,18 +1,17 @@
-// Package agent is the first process in a sandbox container, and what talks to
-// it from outside.
+// Package agent implements the program that runs as process 1 of a sandbox container ([Serve]),
+// and the client that controls it from outside ([Client]).
 //
-// The program copies itself into each container that it makes and runs there as
-// process 1 ([Serve]). It is asked over its standard input and answers on its
-// standard output ([Client]): to run commands, to list the files, to give the
-// content of some of them, to put files in place. That needs no shell and no tar
-// in the image, costs no new process of the engine for each request, keeps what
-// the engine's own archives drop (extended attributes, names that are not
-// UTF-8), and bounds every life in the container:
+// The executable copies itself into each container that it creates. The agent reads requests
+// from its standard input and writes answers to its standard output: it runs commands, lists
+// files, returns their content and writes files. Compared with docker exec and docker cp this
 //
-//   - when the input ends, because who asked was killed, process 1 ends, and with
-//     it, by pid_namespaces(7), every process in the container;
-//   - kill(-1) by process 1 reaches whatever a command left behind, whether it
-//     changed its session or its parent.
+//   - needs neither a shell nor tar in the image;
+//   - starts no new process of the engine for each request;
+//   - preserves what the engine's archives drop: extended attributes, and names that are not UTF-8;
+//   - ends every process in the container when the client is killed: process 1 exits when its
+//     input ends, and the kernel then kills all others (pid_namespaces(7));
+//   - kills everything that a command left running: kill(-1) from process 1 also reaches
+//     processes that changed their session or parent.
 //
-// What comes out of a container is hostile: the client bounds all that it reads.
+// The content of a container is hostile, so the client bounds everything that it reads.
 package agent

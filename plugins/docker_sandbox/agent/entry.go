@@ -9,12 +9,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Socket is the type of an [Entry] that no version can hold.
+// Socket is the type of an [Entry] for a Unix socket, which versions cannot store.
 const Socket domarkx.FileType = 255
 
-// An Entry is a file of the container as lstat(2) and its relatives see it.
+// An Entry describes a file of the container as lstat(2) and listxattr(2) return it.
 type Entry struct {
-	Path         string // from the root, without a leading slash; "" for the root itself
+	Path         string // relative to the root, without a leading slash; "" is the root itself
 	Type         domarkx.FileType
 	Mode         uint32 // 07777
 	UID, GID     uint32
@@ -23,20 +23,20 @@ type Entry struct {
 	Target       string // of a symbolic link
 	Xattrs       []domarkx.Xattr
 
-	// What tells that a file is still the same, and which names are of one file.
+	// Identify an unchanged file and the hard links to one file.
 	Dev, Ino, Nlink uint64
 	CTime           int64 // nanoseconds since 1970
 }
 
-// Bounds on what is read from a container.
+// Limits for data read from a container.
 const (
 	maxPath   = 1 << 20
 	maxXattr  = 1 << 16 // of a name or value: XATTR_SIZE_MAX (linux/limits.h)
 	maxXattrs = 1 << 12
 )
 
-// AppendEntry appends the encoding of e: numbers as varints (encoding/binary),
-// strings behind their length.
+// AppendEntry appends the encoding of e to b. Numbers are unsigned varints (encoding/binary);
+// strings follow their length.
 func AppendEntry(b []byte, e *Entry) []byte {
 	b = appendString(b, e.Path)
 	b = append(b, byte(e.Type))
@@ -58,7 +58,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// ReadEntry reads what [AppendEntry] wrote. At the end it returns io.EOF.
+// ReadEntry decodes one entry written by [AppendEntry]. It returns io.EOF at the end of the input.
 func ReadEntry(r *bufio.Reader) (Entry, error) {
 	if _, err := r.Peek(1); err != nil {
 		return Entry{}, err
@@ -87,7 +87,7 @@ func ReadEntry(r *bufio.Reader) (Entry, error) {
 	return e, nil
 }
 
-// A decoder reads fields until the first error.
+// A decoder reads fields and remembers the first error.
 type decoder struct {
 	r   *bufio.Reader
 	err error

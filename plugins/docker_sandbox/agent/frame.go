@@ -10,38 +10,38 @@ import (
 	"sync"
 )
 
-// A frame is a kind (one byte), the length of the payload (four bytes, big
-// endian) and the payload.
+// maxFrame is the largest payload in bytes. A frame is a kind (one byte), the length of the
+// payload (four bytes, big-endian) and the payload.
 const maxFrame = 1 << 18
 
-// The kinds of frames. Requests come from the client, and one is answered before
-// the next is sent, apart from kindKill.
+// Kinds of frames. The client waits for the answer to a request before it sends the next;
+// kindKill alone is sent during a run.
 const (
 	kindHello  = 'H' // JSON hello; answered by kindEnd
 	kindRun    = 'R' // JSON runRequest; answered by kindData… and kindExit
-	kindKill   = 'K' // during a run: kill all processes but the agent
+	kindKill   = 'K' // during a run: kill all processes except the agent
 	kindFreeze = 'Z' // stop all processes; answered by JSON Frozen in kindData, and kindEnd
-	kindThaw   = 'T' // let them go on; answered by kindEnd
+	kindThaw   = 'T' // resume the stopped processes; answered by kindEnd
 	kindScan   = 'S' // answered by kindData… (entries) and kindEnd
 	kindHash   = 'P' // kindData… (paths) and kindEnd; answered by kindData… (SHA-256 each) and kindEnd
-	kindRead   = 'G' // kindData… (paths) and kindEnd; answered, for each, by kindData… and kindEnd, or by kindError
-	kindApply  = 'A' // operations and a last kindEnd; answered by kindEnd or kindError
-	kindDelete = 'U' // an operation: remove the path and all below
-	kindPut    = 'F' // an operation: an entry, and for a regular file kindData… and kindEnd
-	kindLink   = 'L' // an operation: path NUL target, another name of an earlier file
+	kindRead   = 'G' // kindData… (paths) and kindEnd; each path is answered by kindData… and kindEnd, or by kindError
+	kindApply  = 'A' // operations and a final kindEnd; answered by kindEnd or kindError
+	kindDelete = 'U' // operation: remove the path and everything below it
+	kindPut    = 'F' // operation: an entry, and for a regular file kindData… and kindEnd
+	kindLink   = 'L' // operation: path NUL target; creates a hard link at path
 
 	kindData  = 'D'
 	kindEnd   = 'E'
 	kindExit  = 'X' // JSON exitStatus
-	kindError = '!' // text: the request was not done; the connection goes on
+	kindError = '!' // text: the request failed; the connection stays usable
 )
 
-// errProtocol says that the other side did not keep to the protocol.
-var errProtocol = errors.New("the agent in the container broke its protocol")
+// errProtocol reports that the other side violated the protocol.
+var errProtocol = errors.New("the agent in the container violated its protocol")
 
 type frameReader struct{ r *bufio.Reader }
 
-// next returns the next frame; its payload is the caller's.
+// next returns the next frame. The caller owns the payload.
 func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
@@ -65,7 +65,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// A frameWriter writes whole frames from several goroutines.
+// A frameWriter writes frames. It is safe for concurrent use.
 type frameWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -93,7 +93,7 @@ func (f *frameWriter) writeJSON(kind byte, v any) error {
 	return f.write(kind, payload)
 }
 
-// dataWriter writes what it is given as kindData frames.
+// dataWriter writes its input as kindData frames.
 type dataWriter struct{ f *frameWriter }
 
 func (d dataWriter) Write(p []byte) (int, error) {
@@ -109,8 +109,8 @@ func (d dataWriter) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// A dataReader reads kindData frames until kindEnd. After an error other than
-// io.EOF the connection is of no more use, unless it is a [*RequestError].
+// A dataReader reads the payloads of kindData frames until kindEnd. After an error other than
+// io.EOF or a [*RequestError] the connection is unusable.
 type dataReader struct {
 	f    *frameReader
 	rest []byte
@@ -141,13 +141,13 @@ func (d *dataReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// drain reads to the end, so that the next request can follow.
+// drain reads the rest of the answer, so that the next request can follow.
 func (d *dataReader) drain() error {
 	_, err := io.Copy(io.Discard, d)
 	return err
 }
 
-// A RequestError is what the agent could not do; it goes on.
+// A RequestError is the failure of one request; the agent accepts further requests.
 type RequestError struct{ Message string }
 
 func (e *RequestError) Error() string { return e.Message }

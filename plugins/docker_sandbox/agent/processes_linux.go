@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processes starts children and reaps them, and all orphans of the container,
-// which are children of process 1.
+// processes starts children and reaps them, together with the orphans of the container, which
+// become children of process 1.
 type processes struct {
-	mu       sync.Mutex // held from fork to registration, so that no child is reaped before it is known
+	mu       sync.Mutex // held from fork until the child is registered, so that it is not reaped earlier
 	waiting  map[int]chan syscall.WaitStatus
 	detached []*started
 }
 
-// started is what begins a detached command once more.
+// started restarts a detached command.
 type started struct{ begin func() error }
 
 func newProcesses() (*processes, func()) {
@@ -58,7 +58,7 @@ func (p *processes) reap() {
 	}
 }
 
-// start starts a program; its status comes on the channel.
+// start starts a program. The channel receives its exit status.
 func (p *processes) start(program string, args []string, attr *syscall.ProcAttr) (<-chan syscall.WaitStatus, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,21 +66,21 @@ func (p *processes) start(program string, args []string, attr *syscall.ProcAttr)
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", program, err)
 	}
-	// Where memory is short the command is to go and not the agent, with which the
-	// container would (proc(5)). Some sandboxes have no such file.
+	// When memory is short, the kernel should kill the command and not the agent, which would
+	// end the container (proc(5)). Some sandboxes lack this file.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 	exit := make(chan syscall.WaitStatus, 1)
 	p.waiting[pid] = exit
 	return exit, nil
 }
 
-// signalAll signals every process of the container but this one (kill(2), -1), and
+// signalAll signals all processes of the container except this one (kill(2) with pid -1) and
 // reports whether there were any.
 func (p *processes) signalAll(sig syscall.Signal) (bool, error) {
 	if os.Getpid() != 1 {
 		return false, errors.New("signal all processes: not process 1 of a container")
 	}
-	p.reap() // the dead count too
+	p.reap() // zombies count as processes
 	err := unix.Kill(-1, sig)
 	if errors.Is(err, unix.ESRCH) {
 		return false, nil
@@ -91,15 +91,14 @@ func (p *processes) signalAll(sig syscall.Signal) (bool, error) {
 	return true, nil
 }
 
-// killTime is how long the killed are waited for.
+// killTime limits how long killAll waits for killed processes to disappear.
 const killTime = 3 * time.Second
 
-// killAll kills every process of the container but this one, and begins the
-// detached commands again.
+// killAll kills all processes of the container except this one, and restarts the detached commands.
 func (p *processes) killAll() {
-	// One call reaches all that are there, also what they fork meanwhile: the kernel
-	// lets no fork finish in a process that has a pending signal (copy_process). They
-	// are gone some time later; one that hangs in the kernel is not waited for.
+	// One call reaches all processes and their forks, because the kernel does not complete a
+	// fork in a process with a pending signal (copy_process). They disappear a little later;
+	// a process that hangs in the kernel is not waited for beyond the deadline.
 	for deadline := time.Now().Add(killTime); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if left, err := p.signalAll(unix.SIGKILL); !left || err != nil {
 			break
@@ -109,6 +108,6 @@ func (p *processes) killAll() {
 	detached := p.detached
 	p.mu.Unlock()
 	for _, d := range detached {
-		_ = d.begin() // it began before; that it does not now is for its users to notice
+		_ = d.begin() // it started before; its users notice if it does not start again
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run runs a command to its end; an error ends the agent.
+// run runs a command until it ends. An error ends the agent.
 func (s *server) run(ctx context.Context, payload []byte) error {
 	var c Command
 	if err := json.Unmarshal(payload, &c); err != nil {
@@ -45,8 +45,8 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 		return s.out.writeJSON(kindExit, exitStatus{})
 	}
 
-	// What the program wrote before it ended is in the pipe when it has ended; others
-	// that it left behind may hold the pipe open for ever.
+	// When the program has ended, all its output is in the pipe. Processes that it left behind
+	// may keep the pipe open for ever.
 	output := make(chan error, 1)
 	go func() {
 		_, err := io.CopyBuffer(dataWriter{s.out}, onlyReader{read}, make([]byte, 1<<16))
@@ -78,7 +78,7 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 	}
 }
 
-// rest gives what is in the pipe now.
+// rest sends what the pipe contains now.
 func (s *server) rest(read *os.File) error {
 	raw, err := read.SyscallConn()
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *server) rest(read *os.File) error {
 	buffer := make([]byte, 1<<16)
 	var failed error
 	err = raw.Control(func(fd uintptr) {
-		// A pipe holds 1 MiB at most (pipe(7)): what is written from now on, by those
-		// that were left behind, must not keep this going.
+		// A pipe holds at most 1 MiB (pipe(7)). Stop after that, because processes that the
+		// command left behind may keep writing.
 		for total := 0; total < 1<<20; {
 			n, err := unix.Read(int(fd), buffer)
 			if errors.Is(err, unix.EINTR) {
@@ -108,7 +108,7 @@ func (s *server) rest(read *os.File) error {
 
 func discard(read *os.File) {
 	if err := read.SetReadDeadline(never); err == nil {
-		_, _ = io.Copy(io.Discard, read) // until the last writer is gone
+		_, _ = io.Copy(io.Discard, read) // until the last writer closes the pipe
 	}
 	read.Close()
 }
@@ -120,7 +120,7 @@ func exitCode(status syscall.WaitStatus) int {
 	return status.ExitStatus()
 }
 
-// begin starts a command and returns the end of its output.
+// begin starts a command. It returns the read end of its output and its exit status.
 func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 	who, err := lookupUser(c.User)
 	if err != nil {
@@ -139,9 +139,9 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 		dir = "/"
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, fmt.Errorf("make the working directory: %w", err)
+		return nil, nil, fmt.Errorf("create the working directory: %w", err)
 	}
-	// No terminal and no input: a command that asks gets the end of file.
+	// There is no terminal and no input: a command that reads its input gets the end of file.
 	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, err
@@ -152,7 +152,7 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 		return nil, nil, err
 	}
 	defer write.Close()
-	// The program expects a pipe that blocks.
+	// Programs expect a blocking pipe.
 	if err := unix.SetNonblock(int(write.Fd()), false); err != nil {
 		read.Close()
 		return nil, nil, err
@@ -169,7 +169,7 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 	return read, exit, nil
 }
 
-// past and never are deadlines of reading.
+// Read deadlines: past makes reads return at once, never lets them block.
 var (
 	past  = time.Unix(1, 0)
 	never time.Time
@@ -184,7 +184,7 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// lookPath finds a program as execvp(3) does.
+// lookPath finds a program in PATH as execvp(3) does.
 func lookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		if _, err := os.Stat(name); err != nil {

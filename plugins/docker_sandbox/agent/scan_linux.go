@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scan lists all files.
+// scan answers a request with all files of the container.
 func (s *server) scan() error {
 	mounts, err := mountPoints()
 	if err != nil {
@@ -50,7 +50,7 @@ type walker struct {
 	yield func(*Entry) error
 }
 
-// walk lists what is in the open directory at path.
+// walk sends the entries below the open directory at path.
 func (w *walker) walk(fd int, path string) error {
 	names, err := readNames(fd)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *walker) walk(fd int, path string) error {
 		}
 		e, err := lstat(fd, name, at)
 		if errors.Is(err, unix.ENOENT) {
-			continue // a whiteout of overlayfs in the lowest layer is listed, and is not there
+			continue // overlayfs lists whiteouts of the lowest layer, but they do not exist
 		}
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func readNames(fd int) ([]string, error) {
 	}
 }
 
-// lstat reads all attributes of a file.
+// lstat returns all attributes of a file.
 func lstat(dir int, name, path string) (Entry, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -126,7 +126,7 @@ func lstat(dir int, name, path string) (Entry, error) {
 		e.Type = domarkx.Directory
 	case unix.S_IFLNK:
 		e.Type = domarkx.Symlink
-		target := make([]byte, 4097) // longer ones cannot be (symlink(7))
+		target := make([]byte, 4097) // targets have at most 4095 bytes (symlink(7))
 		n, err := unix.Readlinkat(dir, name, target)
 		if err != nil {
 			return Entry{}, &os.PathError{Op: "readlink", Path: path, Err: err}
@@ -151,8 +151,8 @@ func lstat(dir int, name, path string) (Entry, error) {
 	return e, nil
 }
 
-// xattrs reads the extended attributes that are the file's own: those of the
-// host's security modules are not.
+// xattrs returns the extended attributes of a file, except those that belong to the host's
+// security modules.
 func xattrs(dir int, name string) ([]domarkx.Xattr, error) {
 	path := procPath(dir, name)
 	names, err := xattrNames(path)
@@ -199,7 +199,7 @@ func xattrNames(path string) ([]string, error) {
 	return names, nil
 }
 
-// mountPoints returns where something is mounted, from the root.
+// mountPoints returns the mount points, relative to the root.
 func mountPoints() (map[string]bool, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -217,7 +217,7 @@ func mountPoints() (map[string]bool, error) {
 	return points, nil
 }
 
-// unescape undoes \ooo.
+// unescape decodes octal escapes (\ooo).
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

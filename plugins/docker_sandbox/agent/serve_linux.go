@@ -13,19 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Serve is process 1 of a container: it answers on w what is asked on r, until r
-// ends. Its return, and so that of the program, ends all that runs in the
+// Serve runs as process 1 of a container: it answers on w the requests that it reads from r, and
+// returns when r ends. When the program then exits, the kernel kills all other processes of the
 // container.
 func Serve(r io.Reader, w io.Writer) error {
-	// Nobody in the container may trace this process, nor write into its pipes
-	// through /proc/1/fd.
+	// Keep processes in the container from tracing this one or writing to its pipes through
+	// /proc/1/fd.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("make process 1 unreachable: %w", err)
+		return fmt.Errorf("protect process 1 from other processes: %w", err)
 	}
 	processes, stop := newProcesses()
 	defer stop()
 	s := &server{
-		frames:    make(chan frame, 16), // 4 MB at most
+		frames:    make(chan frame, 16), // at most 4 MB
 		out:       &frameWriter{w: w},
 		processes: processes,
 		root:      "/",
@@ -46,7 +46,7 @@ func Serve(r io.Reader, w io.Writer) error {
 			}
 		}
 	}()
-	// The input's end ends the program at once, whatever is under way.
+	// The end of the input ends the program at once, even during a request.
 	go func() { cancel(s.loop(ctx)) }()
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, io.EOF) {
@@ -77,7 +77,7 @@ func (s *server) next(ctx context.Context) (frame, error) {
 	}
 }
 
-// loop answers requests; an error ends the agent.
+// loop answers requests until ctx ends. An error ends the agent.
 func (s *server) loop(ctx context.Context) error {
 	for {
 		f, err := s.next(ctx)
@@ -113,7 +113,7 @@ func (s *server) loop(ctx context.Context) error {
 	}
 }
 
-// answer ends a request.
+// answer completes the answer to a request, with kindError if err is not nil.
 func (s *server) answer(err error) error { return s.out.answer(err) }
 
 func (f *frameWriter) answer(err error) error {
@@ -147,8 +147,8 @@ func (s *server) freeze() error {
 	return s.out.writeJSON(kindData, Frozen{Busy: busy, Now: time.Now().UnixNano()})
 }
 
-// sync makes the container's files durable, so that a power cut leaves them as they are
-// listed. The engine does not do that.
+// sync makes the container's files durable: they survive a power cut as they are listed. The
+// engine does not do that.
 func (s *server) sync() error {
 	fd, err := open(unix.AT_FDCWD, s.root, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *server) sync() error {
 	return os.NewSyscallError("syncfs", unix.Syncfs(fd))
 }
 
-// A stream reads the kindData frames of a request.
+// stream returns a reader of the kindData frames of a request.
 func (s *server) stream(ctx context.Context) *requestData { return &requestData{s: s, ctx: ctx} }
 
 type requestData struct {
@@ -190,7 +190,7 @@ func (d *requestData) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// paths reads the paths of a request to its end.
+// paths reads the paths of a request until kindEnd.
 func (s *server) paths(ctx context.Context) ([]string, error) {
 	d := decoder{r: bufio.NewReader(s.stream(ctx))}
 	var paths []string

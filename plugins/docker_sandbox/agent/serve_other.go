@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Serve is process 1 of a container, which is one of Linux.
+// Serve returns domarkx.ErrUnsupported: containers run on Linux.
 func Serve(io.Reader, io.Writer) error {
-	return fmt.Errorf("be process 1 of a container on %s: %w", runtime.GOOS, domarkx.ErrUnsupported)
+	return fmt.Errorf("run as process 1 of a container on %s: %w", runtime.GOOS, domarkx.ErrUnsupported)
 }

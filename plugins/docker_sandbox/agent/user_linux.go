@@ -16,9 +16,8 @@ type identity struct {
 	home       string
 }
 
-// lookupUser resolves "USER[:GROUP]" by the container's own /etc/passwd and
-// /etc/group, as the engine does for an image's user (docker run --user): names or
-// numbers, "" is root. A number need not be listed.
+// lookupUser resolves "USER[:GROUP]" with the container's own /etc/passwd and /etc/group, as
+// docker run --user does: names or numbers; "" is root. A number need not be listed there.
 func lookupUser(spec string) (identity, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
 	if name == "" {
@@ -86,8 +85,8 @@ func lookupUser(spec string) (identity, error) {
 	return who, nil
 }
 
-// eachLine gives the fields of each line to yield until that returns false. A
-// file that is not there has no lines.
+// eachLine calls yield with the fields of each line until yield returns false. A missing file
+// has no lines.
 func eachLine(path string, yield func(fields []string) bool) error {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {

@@ -10,34 +10,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directories opens the directories of paths component by component: a path may be
-// longer than PATH_MAX, and nothing on the way is followed. The last one stays
-// open, since paths come sorted.
-type directories struct {
+// dirOpener opens the directories of paths component by component, because a path may be longer
+// than PATH_MAX and symbolic links must not be followed. It keeps the last directory open, since
+// paths arrive sorted.
+type dirOpener struct {
 	root string
 	at   string
 	fd   int // -1: none
 }
 
-func newDirectories(root string) *directories { return &directories{root: root, fd: -1} }
+func newDirOpener(root string) *dirOpener { return &dirOpener{root: root, fd: -1} }
 
-func (f *directories) close() {
+func (f *dirOpener) close() {
 	if f.fd >= 0 {
 		unix.Close(f.fd)
 		f.fd = -1
 	}
 }
 
-// parent returns the directory of a path, open until the next call, and the last
+// parent returns the open parent directory of a path, valid until the next call, and the last
 // component of the path, "." for the root.
-func (f *directories) parent(p string) (int, string, error) {
+func (f *dirOpener) parent(p string) (int, string, error) {
 	dir, name := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
 	if p == "" {
 		name = "."
 	}
 	if name == "" || name == ".." || strings.ContainsRune(p, 0) {
-		return -1, "", fmt.Errorf("%q is no path", p)
+		return -1, "", fmt.Errorf("%q is not a valid path", p)
 	}
 	if f.fd >= 0 && f.at == dir {
 		return f.fd, name, nil
@@ -61,8 +61,8 @@ func (f *directories) parent(p string) (int, string, error) {
 	return fd, name, nil
 }
 
-// openFile opens a regular file to be read.
-func (f *directories) openFile(p string) (*os.File, error) {
+// openFile opens a regular file for reading.
+func (f *dirOpener) openFile(p string) (*os.File, error) {
 	dir, name, err := f.parent(p)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *directories) openFile(p string) (*os.File, error) {
 	file := os.NewFile(uintptr(fd), p)
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		file.Close()
-		return nil, &os.PathError{Op: "read", Path: p, Err: errors.New("not a regular file any more")}
+		return nil, &os.PathError{Op: "read", Path: p, Err: errors.New("no longer a regular file")}
 	}
 	return file, nil
 }
@@ -91,6 +91,6 @@ func open(dir int, name string, flags int) (int, error) {
 	}
 }
 
-// procPath names a file below an open directory for the system calls that take no
-// directory, such as lsetxattr(2).
+// procPath returns a path to a file in an open directory for system calls without a directory
+// argument, such as lsetxattr(2).
 func procPath(dir int, name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", dir, name) }
