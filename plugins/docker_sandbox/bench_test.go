@@ -32,8 +32,7 @@ func largeImage(b *testing.B) string {
 	return name
 }
 
-// BenchmarkContainer says how long what is done to a container of 128 MB takes, in
-// milliseconds.
+// BenchmarkContainer measures each operation on a container of 128 MB, in milliseconds.
 func BenchmarkContainer(b *testing.B) {
 	env := domarkx.Env{Workspace: "w", Resource: "r", Config: value(b, `{"image": "`+largeImage(b)+`"}`), Dir: b.TempDir(), Warn: func(string) {}}
 	ctx := context.Background()

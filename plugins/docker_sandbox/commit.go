@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
-// An imageRecord is image.json.
+// imageRecord is the content of image.json.
 type imageRecord struct {
 	Image  string   `json:"image"`
 	Layers []string `json:"layers"`
@@ -24,18 +24,18 @@ const (
 	rootPath    = "rootfs"
 )
 
-// Commit gives what differs from the image to w.
+// Commit writes the files that differ from the image to w.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if r.lost != nil {
 		return r.lost
 	}
 	if !r.state.Dirty {
-		d, err := r.clean()
+		d, err := r.unchanged()
 		if err != nil {
 			return err
 		}
 		if d != nil {
-			return r.give(ctx, w, d)
+			return r.addFiles(ctx, w, d)
 		}
 	}
 	if err := r.start(ctx); err != nil {
@@ -63,9 +63,9 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return nil
 }
 
-// clean is the difference of a container in which nothing ran since it was
-// committed or loaded; nil when it is not known.
-func (r *resource) clean() (*difference, error) {
+// unchanged returns the difference of a container in which nothing ran since it was committed or
+// loaded. It returns nil if that difference is unknown.
+func (r *resource) unchanged() (*difference, error) {
 	d, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if d != nil || err != nil {
 		return d, err
@@ -73,7 +73,7 @@ func (r *resource) clean() (*difference, error) {
 	if b, err := readBaseline(baseFile(r.env.Dir, r.state.Container)); b != nil || err != nil {
 		return nil, err
 	}
-	return &difference{}, nil // it never ran
+	return &difference{}, nil // the container never ran
 }
 
 func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, now int64) (*difference, error) {
@@ -82,7 +82,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 		return nil, err
 	}
 	for _, path := range d.sockets {
-		r.env.Warn(fmt.Sprintf("resource %q: socket %q is not kept in versions", r.env.Resource, "/"+path))
+		r.env.Warn(fmt.Sprintf("resource %q: socket %q is not stored in versions", r.env.Resource, "/"+path))
 	}
 	last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if err != nil {
@@ -92,15 +92,15 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	if err := r.store(ctx, w, d); err != nil {
 		return nil, err
 	}
-	if err := r.give(ctx, w, d); err != nil {
+	if err := r.addFiles(ctx, w, d); err != nil {
 		return nil, err
 	}
 	d.forgetRacy(now)
 	return d, nil
 }
 
-// identify gives files the ids of their contents that an earlier listing had, where
-// they are untouched since. last may be nil.
+// identify copies the content ids of an earlier difference to the files that did not change
+// since. last may be nil.
 func (d *difference) identify(last *difference) {
 	if last == nil {
 		return
@@ -117,12 +117,13 @@ func (d *difference) identify(last *difference) {
 	}
 }
 
-// racy is how near to a change a listing may be for the next change to leave the
-// same ctime: clocks of file systems tick, some every 10 ms (inode(7), "timestamps").
+// racy is in nanoseconds. A file that changed so shortly before it was listed may change again
+// without a new ctime, because file systems take times from a clock that ticks, on some only
+// every 10 ms (inode(7), "timestamps").
 const racy = 20_000_000
 
-// forgetRacy makes files that changed just before they were listed, at now, be read
-// again by the next commit.
+// forgetRacy makes the next commit read files again that changed shortly before they were listed
+// at now, in nanoseconds since 1970.
 func (d *difference) forgetRacy(now int64) {
 	for i := range d.items {
 		if d.items[i].CTime > now-racy {
@@ -131,13 +132,13 @@ func (d *difference) forgetRacy(now int64) {
 	}
 }
 
-// difference lists what differs from the image.
+// difference lists the files that differ from the image.
 func (r *resource) difference(ctx context.Context) (*difference, error) {
 	now, err := r.scan(ctx, r.session)
 	if err != nil {
 		return nil, err
 	}
-	same, err := r.settle(ctx, now)
+	same, err := r.compareContents(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (r *resource) difference(ctx context.Context) (*difference, error) {
 	return &d, nil
 }
 
-// store stores the contents of the items that have no id.
+// store stores the contents of the items that have no id yet.
 func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
 	var paths []string
 	var items []*item
@@ -180,8 +181,8 @@ func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *differ
 	return nil
 }
 
-// give adds all files of a version.
-func (r *resource) give(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
+// addFiles adds all files of a version to w.
+func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
 	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (r *resource) give(ctx context.Context, w domarkx.VersionWriter, d *differe
 		at := strings.TrimSuffix(rootPath+"/"+it.Path, "/")
 		err := w.Add(ctx, at, f)
 		if errors.Is(err, domarkx.ErrNotFound) && it.Type == domarkx.Regular && it.Link == "" {
-			// An earlier version had the content, and is not stored any more.
+			// An earlier version had this content, but it is no longer stored.
 			it.ID = ""
 			if err = r.start(ctx); err == nil {
 				err = r.store(ctx, w, d)

@@ -12,10 +12,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A config is a resource's config, checked against what the user lets it have.
+// A config is a resource's config after validation against the user's permissions.
 type config struct {
 	image   string
-	written string // the image as the document has it, with ${NAME}
+	written string // the image as the document spells it, with ${NAME}
 	command []string
 	env     []string // NAME=VALUE
 	mounts  []hostMount
@@ -30,7 +30,7 @@ type hostMount struct {
 	Writable bool   `json:"writable,omitempty"`
 }
 
-// parseConfig reads a config that fits the schema.
+// parseConfig parses a config that matches the schema.
 func parseConfig(env domarkx.Env) (config, error) {
 	c := config{network: "none"}
 	if err := env.Literal("command"); err != nil {
@@ -111,10 +111,10 @@ func parseBytes(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n > 1<<62/unit {
-		return 0, fmt.Errorf("%q is no size: %w; write it like 512m", s, domarkx.ErrInvalid)
+		return 0, fmt.Errorf("%q is not a valid size: %w; write it like 512m", s, domarkx.ErrInvalid)
 	}
 	if n*unit < 6<<20 {
-		return 0, fmt.Errorf("%q is too little: %w; engines want 6m at least", s, domarkx.ErrInvalid)
+		return 0, fmt.Errorf("%q is too little: %w; Docker engines require at least 6m", s, domarkx.ErrInvalid)
 	}
 	return n * unit, nil
 }
@@ -130,7 +130,7 @@ func literalTarget(written, item domarkx.Value) error {
 	return nil
 }
 
-// parseMount checks a directory of the host, by where it leads.
+// parseMount checks whether the directory of the host is allowed, after resolving symbolic links.
 func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	writable, _ := v.Get("writable")
@@ -159,12 +159,12 @@ func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 			forbidden = real
 		}
 		if within(forbidden, resolved) || within(resolved, forbidden) {
-			return m, fmt.Errorf("source %q reaches %q, which containers may not: %w", source, forbidden, domarkx.ErrInvalid)
+			return m, fmt.Errorf("source %q overlaps %q, which containers may not access: %w", source, forbidden, domarkx.ErrInvalid)
 		}
 	}
 	for _, own := range []string{"/", agentDir, "/proc", "/sys", "/dev"} {
 		if m.Target == own || own != "/" && within(own, m.Target) {
-			return m, fmt.Errorf("target %q is the container's own: %w", m.Target, domarkx.ErrInvalid)
+			return m, fmt.Errorf("target %q is reserved in the container: %w", m.Target, domarkx.ErrInvalid)
 		}
 	}
 	if m.Writable && env.Private {
@@ -174,7 +174,7 @@ func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
 	return m, nil
 }
 
-// within reports whether path is directory or below it.
+// within reports whether path is directory or lies below it.
 func within(directory, path string) bool {
 	rel, err := filepath.Rel(directory, path)
 	return err == nil && (rel == "." || rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator)))

@@ -35,14 +35,14 @@ func TestConfig(t *testing.T) {
 		{"host network", `{"image": "x", "network": "host"}`, domarkx.Allow{Network: true}, "would undo the sandbox"},
 		{"another's network", `{"image": "x", "network": "container:y"}`, domarkx.Allow{Network: true}, "would undo the sandbox"},
 		{"memory", `{"image": "x", "memory": "1k"}`, domarkx.Allow{}, "/memory: \"1k\" is too little"},
-		{"huge memory", `{"image": "x", "memory": "99999999999g"}`, domarkx.Allow{}, "/memory: \"99999999999g\" is no size"},
+		{"huge memory", `{"image": "x", "memory": "99999999999g"}`, domarkx.Allow{}, "/memory: \"99999999999g\" is not a valid size"},
 		{"mount", mount(other, ""), domarkx.Allow{}, "is not allowed"},
 		{"mount elsewhere", mount(other, ""), domarkx.Allow{Mounts: []string{allowed}}, "git config --add domarkx.allowMount"},
 		{"mount through a link", mount(allowed+"/out", ""), domarkx.Allow{Mounts: []string{allowed}}, "is not allowed"},
 		{"mount above", mount(filepath.Dir(allowed), ""), domarkx.Allow{Mounts: []string{allowed}}, "is not allowed"},
 		{"mount nothing", mount(allowed+"/none", ""), domarkx.Allow{Mounts: []string{allowed}}, "no such file"},
 		{"mount relative", mount("below", ""), domarkx.Allow{Mounts: []string{allowed}}, "no work tree"},
-		{"mount what is forbidden", mount(allowed, ""), domarkx.Allow{Mounts: []string{allowed}}, "which containers may not"},
+		{"mount of a forbidden directory", mount(allowed, ""), domarkx.Allow{}, "which containers may not access"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := domarkx.Env{Config: value(t, c.config), Dir: t.TempDir(), Allow: c.allow, Warn: func(string) {},
@@ -150,7 +150,7 @@ func TestMounts(t *testing.T) {
 		t.Errorf("written to the host: %q %v", y, err)
 	}
 	if after := s.commit(m); after != before {
-		t.Errorf("directories of the host count:\n%s", list(t, m, after))
+		t.Errorf("the version has files of directories of the host:\n%s", list(t, m, after))
 	}
 	s.close()
 

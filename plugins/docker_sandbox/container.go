@@ -13,21 +13,21 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// The labels of containers.
+// Labels of containers.
 const (
-	labelInstance  = "org.domarkx.instance" // random, of the resource on this machine
+	labelInstance  = "org.domarkx.instance" // random; identifies the resource on this machine
 	labelDir       = "org.domarkx.dir"      // the resource's own directory
-	labelHost      = "org.domarkx.host"     // the machine where that directory is
+	labelHost      = "org.domarkx.host"     // the machine that has this directory
 	labelWorkspace = "org.domarkx.workspace"
 	labelResource  = "org.domarkx.resource"
 )
 
-// endTimeout bounds how long ending a container may take.
+// endTimeout limits how long stopping a container may take.
 const endTimeout = 30 * time.Second
 
-// create makes a container, with the agent in it, and does not start it.
+// create creates a container with the agent in it, without starting it.
 func (e *engine) create(ctx context.Context, i image, c config, labels map[string]string) (string, error) {
-	mounts := []mount.Mount{{Type: mount.TypeVolume, Target: agentDir}} // a volume that goes with the container
+	mounts := []mount.Mount{{Type: mount.TypeVolume, Target: agentDir}} // an anonymous volume, removed with the container
 	for _, m := range c.mounts {
 		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: !m.Writable})
 	}
@@ -35,20 +35,20 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 	made, err := e.ContainerCreate(ctx, client.ContainerCreateOptions{
 		Config: &container.Config{
 			Image:       i.ID,
-			Hostname:    "sandbox", // not random: commands may show it, and are replayed
+			Hostname:    "sandbox", // constant, because commands may print it and are replayed
 			User:        "0:0",     // of the agent; commands run as the image's user
 			WorkingDir:  "/",
 			Entrypoint:  e.agent.entry(),
 			Cmd:         []string{agentCommand},
 			OpenStdin:   true,
-			StdinOnce:   true, // the end of the connection is the end of the input, and of the container
+			StdinOnce:   true, // when the connection ends, the agent's input ends, and so the container
 			AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			Labels:      labels,
 			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		},
 		HostConfig: &container.HostConfig{
 			NetworkMode: container.NetworkMode(c.network),
-			LogConfig:   container.LogConfig{Type: "none"}, // the output is the agent's answers
+			LogConfig:   container.LogConfig{Type: "none"}, // standard output carries the agent's answers
 			Mounts:      mounts,
 			Init:        &init,
 			Resources:   container.Resources{Memory: c.memory, NanoCPUs: c.cpus},
@@ -63,7 +63,7 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 	return made.ID, nil
 }
 
-// kill ends a container; its files stay.
+// kill stops a container; its files stay.
 func (e *engine) kill(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
@@ -74,7 +74,7 @@ func (e *engine) kill(ctx context.Context, id string) error {
 	return nil
 }
 
-// remove removes a container with its own volumes, running or not.
+// remove removes a container, running or not, and its anonymous volumes.
 func (e *engine) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (e *engine) remove(ctx context.Context, id string) error {
 	return nil
 }
 
-// labelled lists the containers with a label.
+// labelled lists the containers that have a label.
 func (e *engine) labelled(ctx context.Context, label string) ([]container.Summary, error) {
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", label)})
 	if err != nil {
@@ -97,8 +97,8 @@ func (e *engine) labelled(ctx context.Context, label string) ([]container.Summar
 	return list.Items, nil
 }
 
-// sweep removes the containers of a resource but the one that it has: a killed
-// process left them.
+// sweep removes the containers of a resource except its current one. A killed process may have
+// left them.
 func (e *engine) sweep(ctx context.Context, instance, but string) error {
 	list, err := e.labelled(ctx, labelInstance+"="+instance)
 	if err != nil {

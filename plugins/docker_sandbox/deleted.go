@@ -9,9 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// writeDeleted writes paths a line each, quoted like Git does it (core.quotePath
-// false) when they hold a quote, a backslash, a control character or what is not
-// UTF-8.
+// writeDeleted encodes paths, one per line. Paths with a quote, a backslash, a control character
+// or invalid UTF-8 are quoted as Git does it with core.quotePath=false.
 func writeDeleted(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {
@@ -44,7 +43,7 @@ func plain(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' })
 }
 
-// readDeleted reads what writeDeleted wrote.
+// readDeleted decodes the output of writeDeleted.
 func readDeleted(text string) ([]string, error) {
 	var paths []string
 	for line := range strings.Lines(text) {
@@ -57,7 +56,7 @@ func readDeleted(text string) ([]string, error) {
 			line = unquoted
 		}
 		if !ended || !isPath(line) {
-			return nil, fmt.Errorf("line %d: %q is no path: %w", len(paths)+1, line, domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("line %d: %q is not a valid path: %w", len(paths)+1, line, domarkx.ErrCorrupt)
 		}
 		paths = append(paths, line)
 	}
@@ -74,7 +73,7 @@ func isPath(p string) bool {
 }
 
 func unquote(s string) (string, error) {
-	bad := fmt.Errorf("%q is not quoted as it should be: %w", s, domarkx.ErrCorrupt)
+	bad := fmt.Errorf("%q is not quoted correctly: %w", s, domarkx.ErrCorrupt)
 	inner, ok := strings.CutSuffix(s[1:], `"`)
 	if !ok {
 		return "", bad

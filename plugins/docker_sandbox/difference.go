@@ -11,11 +11,11 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
-// A baseline is what a container's files were before anything ran in it.
+// A baseline lists a container's files before anything ran in it.
 type baseline struct {
-	entries []agent.Entry // in the order of a walk
+	entries []agent.Entry // in depth-first order
 	at      map[string]int
-	sums    map[string][sha256.Size]byte // of contents, as far as they were needed
+	sums    map[string][sha256.Size]byte // SHA-256 of contents, by path, where it was needed
 }
 
 func newBaseline(entries []agent.Entry) *baseline {
@@ -33,7 +33,7 @@ func (b *baseline) entry(path string) *agent.Entry {
 	return nil
 }
 
-// sameAttributes reports whether two files differ in their contents at most.
+// sameAttributes reports whether two files are equal except for their contents.
 func sameAttributes(a, b *agent.Entry) bool {
 	return a.Type == b.Type && a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Size == b.Size &&
 		a.Major == b.Major && a.Minor == b.Minor && a.Target == b.Target &&
@@ -42,13 +42,12 @@ func sameAttributes(a, b *agent.Entry) bool {
 		})
 }
 
-// untouched reports whether a file is the very one that it was: nothing sets ctime
-// but a change (inode(7)).
+// untouched reports whether a file did not change at all: only a change sets ctime (inode(7)).
 func untouched(a, b *agent.Entry) bool { return a.Ino == b.Ino && a.CTime == b.CTime && a.CTime != 0 }
 
-// doubtful returns the files that have been written to and may still be what they
-// were: their contents have to be compared.
-func (b *baseline) doubtful(now []agent.Entry) []int {
+// rewritten returns the indexes of files that were written to and may still have the same
+// content as before, so that contents must be compared.
+func (b *baseline) rewritten(now []agent.Entry) []int {
 	var list []int
 	for i := range now {
 		e := &now[i]
@@ -62,23 +61,23 @@ func (b *baseline) doubtful(now []agent.Entry) []int {
 	return list
 }
 
-// A difference is what a version holds.
+// A difference is the content of a version.
 type difference struct {
-	items   []item   // in the order of a walk, directories on the way to a file too
-	deleted []string // topmost paths that are gone, in the order of a walk
-	sockets []string // left out
+	items   []item   // in depth-first order, with the parent directories of each file
+	deleted []string // topmost deleted paths, in depth-first order
+	sockets []string // not stored
 }
 
 // An item is a file that differs from the image.
 type item struct {
 	agent.Entry
-	ID   string // of the content, in the store of versions; "" when not stored yet
-	Link string // earlier item that this is another name of
+	ID   string // id of the content in the version store; "" if not stored yet
+	Link string // path of an earlier item of which this is a hard link
 }
 
-// compare returns how files differ from what they were. same has the doubtful ones
-// that turned out to be equal. It depends on the files alone, not on how they came
-// to be: of the names of one file either none differs, or all do.
+// compare returns the difference between the files now and the baseline. same contains the
+// rewritten files whose content turned out to be equal. The result depends only on the files,
+// not on their history: either all hard links to a file differ, or none.
 func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 	var d difference
 	equal := make([]bool, len(now))
@@ -131,8 +130,8 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 	return d
 }
 
-// settleLinks makes files differ whose names are other ones than those of the file
-// in the image.
+// settleLinks marks files as different if the set of hard links to them is not the one in the
+// image.
 func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []bool) {
 	before := linked(b.entries)
 	first := func(e *agent.Entry) int { // identifies the file in the image
@@ -142,7 +141,7 @@ func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []
 		}
 		return i
 	}
-	holder := map[int]int{} // file in the image -> first name of the file here that stands for it
+	holder := map[int]int{} // from a file in the image to the first link here that represents it
 	for i := range now {
 		e := &now[i]
 		if e.Type == domarkx.Directory || e.Type == agent.Socket {
@@ -172,7 +171,7 @@ func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []
 	}
 }
 
-// linked returns, for each file that has several names, the indexes of all of them.
+// linked returns the indexes of all links to each file that has several.
 func linked(entries []agent.Entry) map[int][]int {
 	type file struct{ dev, ino uint64 }
 	names := map[file][]int{}

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// files makes a listing from lines "path type [inode]"; "/" after a path makes a
-// directory, an inode of several lines makes names of one file, "!" another content.
+// files parses a listing from lines "path type [inode]". A "/" after the path makes it a
+// directory, lines with the same inode are hard links, and "!" stands for changed content.
 func files(lines ...string) []agent.Entry {
 	entries := []agent.Entry{{Type: domarkx.Directory, Mode: 0o755, Ino: 1, CTime: 1}}
 	links := map[uint64]uint64{}
@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 		name          string
 		before, after []string
 		same          []string
-		want          string // items, " - " what is deleted, " ? " sockets
+		want          string // items; " - " precedes deleted paths, " ? " sockets
 	}{
 		{"nothing", []string{"a", "d/", "d/b"}, []string{"a", "d/", "d/b"}, nil, ""},
 		{"new", []string{"d/"}, []string{"d/", "d/b !"}, nil, "/ d d/b"},
@@ -63,16 +63,16 @@ func TestCompare(t *testing.T) {
 		{"touched and the same", []string{"a"}, []string{"a touched"}, []string{"a"}, ""},
 		{"gone", []string{"a", "d/", "d/b"}, nil, nil, "- a d"},
 		{"gone below", []string{"d/", "d/b", "d/c/", "d/c/e"}, []string{"d/", "d/b"}, nil, "- d/c"},
-		{"a file for a directory", []string{"d/", "d/b"}, []string{"d"}, nil, "/ d"},
-		{"a directory for a file", []string{"d"}, []string{"d/", "d/b"}, nil, "/ d d/b"},
-		{"a socket for a file", []string{"d"}, []string{"d socket"}, nil, "- d ? d"},
+		{"directory replaced by a file", []string{"d/", "d/b"}, []string{"d"}, nil, "/ d"},
+		{"file replaced by a directory", []string{"d"}, []string{"d/", "d/b"}, nil, "/ d d/b"},
+		{"file replaced by a socket", []string{"d"}, []string{"d socket"}, nil, "- d ? d"},
 		{"linked as before", []string{"a 5", "b 5"}, []string{"a 6", "b 6"}, []string{"a", "b"}, ""},
-		{"a new name", []string{"a 5"}, []string{"a 5", "b 5"}, nil, "/ a b=a"},
-		{"a name gone", []string{"a 5", "b 5"}, []string{"b 5"}, nil, "- a"},
-		{"torn apart", []string{"a 5", "b 5"}, []string{"a 6", "b 7"}, []string{"a", "b"}, "/ b"},
-		{"torn apart, with another", []string{"a 5", "b 5"}, []string{"a 6 !", "b 5", "c 6 !"}, nil, "/ a c=a"},
-		{"linked newly", []string{"a 5", "b 6"}, []string{"a 7", "b 7"}, []string{"a", "b"}, "/ a b=a"},
-		{"one of two written", []string{"a 5", "b 5"}, []string{"a 6 !", "b 6 !"}, nil, "/ a b=a"},
+		{"new link", []string{"a 5"}, []string{"a 5", "b 5"}, nil, "/ a b=a"},
+		{"link removed", []string{"a 5", "b 5"}, []string{"b 5"}, nil, "- a"},
+		{"links separated", []string{"a 5", "b 5"}, []string{"a 6", "b 7"}, []string{"a", "b"}, "/ b"},
+		{"links separated, new link to one", []string{"a 5", "b 5"}, []string{"a 6 !", "b 5", "c 6 !"}, nil, "/ a c=a"},
+		{"files linked", []string{"a 5", "b 6"}, []string{"a 7", "b 7"}, []string{"a", "b"}, "/ a b=a"},
+		{"linked file written", []string{"a 5", "b 5"}, []string{"a 6 !", "b 6 !"}, nil, "/ a b=a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -105,13 +105,13 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Filling the image with a difference gives the files that the difference is of.
+// TestCompareRestores applies a difference to the image and expects the changed files.
 func TestCompareRestores(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := tree(t, "before"), tree(t, "after")
 		d := newBaseline(before).compare(after, nil)
-		// As the agent does it: names of one file are those with the same inode.
+		// As the agent does it: entries with the same inode are links to one file.
 		next := uint64(1000)
 		now := map[string]agent.Entry{}
 		for _, e := range before {
@@ -141,7 +141,7 @@ func TestCompareRestores(t *testing.T) {
 	})
 }
 
-// tree is a random listing with few names, so that trees have much in common.
+// tree generates a random listing with few names, so that two of them overlap.
 func tree(t *rapid.T, label string) []agent.Entry {
 	var lines []string
 	var grow func(path string, depth int)
@@ -154,7 +154,7 @@ func tree(t *rapid.T, label string) []agent.Entry {
 			case kind >= 2:
 				ino := rapid.IntRange(500, 504).Draw(t, "inode")
 				line := fmt.Sprintf("%s%s %d", path, name, ino)
-				if ino%2 == 0 { // of names of one file, all or none have another content
+				if ino%2 == 0 { // either all links to a file have changed content, or none
 					line += " !"
 				}
 				lines = append(lines, line)
@@ -165,8 +165,8 @@ func tree(t *rapid.T, label string) []agent.Entry {
 	return files(lines...)
 }
 
-// shape is what has to be restored of a listing: inodes apart, but for which names
-// are of one file.
+// shape describes what a restore must reproduce of a listing: everything but inode numbers, which
+// only say which entries are links to one file.
 func shape(entries []agent.Entry) []string {
 	first := map[uint64]string{}
 	slices.SortFunc(entries, func(a, b agent.Entry) int { return strings.Compare(a.Path, b.Path) })

@@ -1,39 +1,41 @@
-// Package dockersandbox has the resource type docker_sandbox: a container of a
-// Docker engine in which commands run, versioned by what differs from its image.
+// Package dockersandbox implements the resource type docker_sandbox: a container of a Docker
+// engine that runs commands and is versioned by its differences from the image.
 //
 // # The container
 //
-// A resource is one container. It is made with the resource, runs while a
-// process of this program works with it, and is removed with the resource; in
-// between it is stopped and keeps its files. Its process 1 is this very program
-// (see package agent), copied into a volume of the container's own: nothing is
-// asked of the image, and nothing in the container outlives the connection to
-// it, kill -9 or not. Containers carry labels by which [Leftovers] finds those
-// whose resource is gone.
+// A resource is one container. It is created with the resource, runs while a process of this
+// program uses it, is stopped in between (its files stay), and is removed with the resource.
 //
-// The image is never pulled. Networks and directories of the host are there for
-// those only whom the user's own configuration lets ([domarkx.Allow]).
+// Its process 1 is this program itself (see package agent), copied into an anonymous volume of
+// the container. So the image needs no special content, and no process in the container survives
+// the connection, even after kill -9. Labels on the containers let [Plugin.Leftovers] find those
+// whose resource no longer exists.
+//
+// The plugin never pulls an image. Networks and directories of the host are available only if
+// the user's own configuration allows them ([domarkx.Allow]).
 //
 // # Versions
 //
-// A version holds what differs from the image, as files:
+// A version stores the differences from the image as files:
 //
 //	image.json      the image's name and the digests of its layers
-//	deleted         paths that the image has and the container does not, a line each,
-//	                quoted like Git does it (core.quotePath) where needed
-//	rootfs/…        files that are not in the image or differ from it, with their
-//	                directories; modes, owners, devices, hard links and extended
-//	                attributes are kept, times are not
+//	deleted         paths of the image that the container lacks, one per line, quoted like
+//	                Git does it (core.quotePath) where needed
+//	rootfs/…        files that are new or differ from the image, with their parent
+//	                directories, modes, owners, devices, hard links and extended
+//	                attributes, but without times
 //
-// Only differences are kept because everything else is in the image, which is
-// named by content, on any engine; a version of a container of some 100 MB
-// would otherwise begin with 100 MB. The same files in a container of the same
-// image are the same version, however they came to be: a file that was written
-// again with what the image has is none that differs.
+// Storing differences is enough because the image is identified by its content on every engine;
+// otherwise the first version of a 100 MB container would take 100 MB. Equal files in containers
+// of the same image give the same version, whatever their history: a file that was rewritten with
+// the image's content does not differ.
 //
-// Left out are what the engine makes itself (/dev, /proc, /sys, /.dockerenv, /etc/hosts,
-// /etc/hostname, /etc/resolv.conf), directories of the host, sockets (which mean
-// nothing without who listens), and attributes that the container's capabilities
-// do not let it see (trusted.*) or that belong to the host (security.selinux and
-// its like).
+// A version omits
+//
+//   - files that the engine creates: /dev, /proc, /sys, /.dockerenv, /etc/hosts, /etc/hostname,
+//     /etc/resolv.conf;
+//   - directories of the host;
+//   - sockets, which are useless without the listening process;
+//   - extended attributes that the container cannot read (trusted.*) or that belong to the host's
+//     security modules (such as security.selinux).
 package dockersandbox

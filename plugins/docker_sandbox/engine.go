@@ -13,7 +13,7 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// An engine is a Docker engine, that of DOCKER_HOST or the local one.
+// An engine is a connection to the Docker engine of DOCKER_HOST, or to the local one.
 type engine struct {
 	*client.Client
 	agent program
@@ -36,7 +36,7 @@ func connect(ctx context.Context, agent program) (*engine, error) {
 	return e, nil
 }
 
-// explain says what to do about an engine that does not answer.
+// explain adds to an error of an unreachable engine what the user can do.
 func (e *engine) explain(err error) error {
 	host := e.DaemonHost()
 	switch {
@@ -48,10 +48,10 @@ func (e *engine) explain(err error) error {
 	return fmt.Errorf("ask the Docker engine at %s: %w", host, err)
 }
 
-// An image is what the plugin has to know of an image.
+// An image holds the properties of an image that the plugin needs.
 type image struct {
 	ID      string
-	Layers  []string // digests of the layers' content
+	Layers  []string // digests of the uncompressed layers
 	Arch    string
 	Env     []string
 	User    string
@@ -60,7 +60,7 @@ type image struct {
 	Volumes []string
 }
 
-// image looks an image up by name or id.
+// image finds an image by name or id.
 func (e *engine) image(ctx context.Context, name string) (image, error) {
 	r, err := e.ImageInspect(ctx, name)
 	if errdefs.IsNotFound(err) {
@@ -80,7 +80,7 @@ func (e *engine) image(ctx context.Context, name string) (image, error) {
 	return i, nil
 }
 
-// imageOfLayers finds an image by its content.
+// imageOfLayers finds an image by the digests of its layers.
 func (e *engine) imageOfLayers(ctx context.Context, name string, layers []string) (image, error) {
 	if i, err := e.image(ctx, name); err == nil && slices.Equal(i.Layers, layers) {
 		return i, nil
@@ -94,7 +94,7 @@ func (e *engine) imageOfLayers(ctx context.Context, name string, layers []string
 			return i, nil
 		}
 	}
-	return image{}, fmt.Errorf("the version was made from an image %q that the Docker engine at %s does not have, or has with other content (its last layer was %s): %w; bring that image there, with docker pull or docker load",
+	return image{}, fmt.Errorf("the version was made from an image %q that the Docker engine at %s does not have, or has with other content (its last layer was %s): %w; get that image with docker pull or docker load",
 		name, e.DaemonHost(), lastOf(layers), domarkx.ErrNotFound)
 }
 

@@ -15,13 +15,12 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// leftoversTimeout bounds how long an engine may take to say what containers it has.
+// leftoversTimeout limits how long Leftovers waits for an engine.
 const leftoversTimeout = 2 * time.Second
 
-// Leftovers lists the containers on the engine that no resource below a directory has
-// any more: those that were made for one below it, and are in no state there. Those
-// that other machines or repositories made on the same engine are none. Without
-// an engine that answers at once there are none.
+// Leftovers lists the containers of resources that were created below root and no longer exist
+// there. It ignores containers of other machines and repositories on the same engine, and returns
+// none if no engine answers within leftoversTimeout.
 func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	asked, cancel := context.WithTimeout(ctx, leftoversTimeout)
 	defer cancel()
@@ -35,13 +34,13 @@ func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover
 		return nil, err
 	}
 	list, err := e.labelled(asked, labelHost+"="+host)
-	if err != nil && ctx.Err() == nil { // it went down this moment, or is too slow for a look
+	if err != nil && ctx.Err() == nil { // the engine just stopped, or is too slow
 		return nil, nil
 	}
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	// A state is there before its container: what is listed is in a state by now.
+	// Open stores the state before it creates the container, so a container listed above is in a state by now.
 	live, err := instancesBelow(ctx, root)
 	if err != nil {
 		return nil, err
@@ -58,12 +57,12 @@ func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover
 	return leftovers, nil
 }
 
-// answering connects to the engine if there is one that answers; else nil. A socket
-// that is not there is not waited for.
+// answering connects to the engine and returns nil if none answers. It does not wait if the
+// socket does not exist.
 func answering(ctx context.Context) (*engine, error) {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
-		return nil, nil // whoever opens a resource is told
+		return nil, nil // Open reports the error
 	}
 	path, local := strings.CutPrefix(c.DaemonHost(), "unix://")
 	if _, err := os.Stat(path); local && err != nil {
@@ -79,7 +78,7 @@ func answering(ctx context.Context) (*engine, error) {
 	return e, nil
 }
 
-// RemoveLeftover removes a container that [Plugin.Leftovers] found.
+// RemoveLeftover removes a container that [Plugin.Leftovers] returned.
 func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 	e, err := connect(ctx, program{})
 	if err != nil {
@@ -89,8 +88,8 @@ func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 	return e.remove(ctx, o.ID)
 }
 
-// instancesBelow reads the states of the resources below a directory; a workspace that is
-// renamed takes them along. What cannot be read ends it: its container must stay.
+// instancesBelow reads the states of the resources below root, wherever a renamed workspace has
+// moved them. It fails if a state cannot be read, because the container may then be in use.
 func instancesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
 	err := plugins.EachResource(ctx, root, func(dir string) error {

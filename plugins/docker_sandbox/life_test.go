@@ -30,7 +30,7 @@ func docker(t *testing.T) *client.Client {
 	return c
 }
 
-// containers lists those of a resource.
+// containers lists the containers of a resource.
 func containers(t *testing.T, dir string) []container.Summary {
 	t.Helper()
 	found, err := docker(t).ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+dir)})
@@ -40,7 +40,7 @@ func containers(t *testing.T, dir string) []container.Summary {
 	return found.Items
 }
 
-// eventually waits for what another process does.
+// eventually polls until ok returns true, and fails the test after 30 s.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
@@ -73,7 +73,7 @@ func TestKilled(t *testing.T) {
 	if err := hold.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = hold.Wait() // it was killed
+	_ = hold.Wait() // returns the signal that killed it
 	began := time.Now()
 	eventually(t, "the container ends", func() bool { return containers(t, s.env.Dir)[0].State != container.StateRunning })
 	t.Logf("the container ended %v after the kill", time.Since(began))
@@ -83,7 +83,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("changed: %v %v", changed, err)
 	}
 	if out := s.run("cat /one /begun; ps | grep -c '[s]leep 1000' || true"); out != "one\nbegun\n0\n" {
-		t.Errorf("there is: %q", out)
+		t.Errorf("after reopening: %q", out)
 	}
 	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].ID != id {
 		t.Errorf("containers: %v", list)
@@ -145,8 +145,8 @@ func TestTearDown(t *testing.T) {
 	}
 }
 
-// What a process left that was killed while it loaded a version is gone after the
-// next Open, and the container is what it was.
+// TestKilledLoad checks that Open removes what a process left that was killed during a load, and
+// that the container is unchanged.
 func TestKilledLoad(t *testing.T) {
 	s := open(t, plainConfig)
 	s.run("echo kept > /kept")
@@ -196,7 +196,7 @@ func TestLost(t *testing.T) {
 			t.Errorf("lost: %v, for good %v, expected %v", why, got, final)
 		}
 	}
-	lost(true) // all is in a version
+	lost(true) // everything is in a version
 	s.load(m, v)
 	if why, _ := s.live.(domarkx.LostStateReporter).Lost(); why != nil {
 		t.Errorf("lost after a load: %v", why)
@@ -204,7 +204,7 @@ func TestLost(t *testing.T) {
 	if out := s.run("cat /x"); out != "x\n" {
 		t.Errorf("x: %q", out)
 	}
-	// What is in no version is gone with the container, but may be on another engine.
+	// Changes that are in no version are gone, unless the container is on another engine.
 	s.close()
 	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A container that was removed before it held anything is made again.
+// TestLostBeforeItsFirstVersion removes a container before anything ran in it; it is created again.
 func TestLostBeforeItsFirstVersion(t *testing.T) {
 	s := open(t, plainConfig)
 	s.close()
@@ -324,7 +324,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 func TestLeftoversWithoutAnEngine(t *testing.T) {
-	slow, err := net.Listen("unix", filepath.Join(t.TempDir(), "slow")) // takes connections and says nothing
+	slow, err := net.Listen("unix", filepath.Join(t.TempDir(), "slow")) // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}

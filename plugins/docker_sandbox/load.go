@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
-// Load makes a new container of the version's image and puts the version's files
-// into it. The old one is there until the new one is whole.
+// Load creates a container from the version's image and restores the version's files into it. It
+// removes the old container only after that succeeded.
 func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version string) error {
 	var record imageRecord
 	var deleted []string
@@ -40,7 +40,7 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 		}
 		below, ok := strings.CutPrefix(path, rootPath+"/")
 		if !ok {
-			return fmt.Errorf("%q is in no version of a docker_sandbox: %w", path, domarkx.ErrCorrupt)
+			return fmt.Errorf("unexpected file %q in a version of a docker_sandbox: %w", path, domarkx.ErrCorrupt)
 		}
 		files = append(files, versionFile{below, f})
 		return nil
@@ -55,7 +55,7 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 	if err != nil {
 		return err
 	}
-	return r.replace(ctx, i, false, func(ctx context.Context, f *filling) error {
+	return r.replace(ctx, i, false, func(ctx context.Context, f *restorer) error {
 		for _, path := range deleted {
 			if err := f.delete(path); err != nil {
 				return err
@@ -75,7 +75,7 @@ type versionFile struct {
 	domarkx.File
 }
 
-// maxText bounds image.json and the list of what is deleted.
+// maxText limits the size in bytes of image.json and of the list of deleted paths.
 const maxText = 256 << 20
 
 func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (string, error) {
@@ -91,19 +91,19 @@ func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (str
 	return string(data), err
 }
 
-// A filling puts files into a new container.
-type filling struct {
+// A restorer writes files to a new container.
+type restorer struct {
 	app  *agent.Application
-	diff difference // what was put
+	diff difference // the restored files
 }
 
-func (f *filling) delete(path string) error {
+func (f *restorer) delete(path string) error {
 	f.diff.deleted = append(f.diff.deleted, path)
 	return f.app.Delete(path)
 }
 
-// put puts one file, with the content of a regular one.
-func (f *filling) put(it item, content io.Reader) error {
+// put writes one file. content is that of a regular file, else nil.
+func (f *restorer) put(it item, content io.Reader) error {
 	f.diff.items = append(f.diff.items, it)
 	if it.Link != "" {
 		return f.app.Link(it.Path, it.Link)
@@ -111,8 +111,8 @@ func (f *filling) put(it item, content io.Reader) error {
 	return f.app.Put(&it.Entry, content)
 }
 
-// restore puts a file of a version.
-func (f *filling) restore(ctx context.Context, v domarkx.VersionReader, file versionFile) error {
+// restore writes one file of a version.
+func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file versionFile) error {
 	it := item{ID: file.ID, Entry: agent.Entry{
 		Path: file.path, Type: file.Type, Mode: file.Mode, UID: file.UID, GID: file.GID, Size: file.Size,
 		Major: file.Major, Minor: file.Minor, Xattrs: file.Xattrs,
@@ -120,7 +120,7 @@ func (f *filling) restore(ctx context.Context, v domarkx.VersionReader, file ver
 	if file.HardLink != "" {
 		link, ok := strings.CutPrefix(file.HardLink, rootPath+"/")
 		if !ok {
-			return fmt.Errorf("%q is another name of %q: %w", file.path, file.HardLink, domarkx.ErrCorrupt)
+			return fmt.Errorf("%q is a hard link to %q, which does not precede it: %w", file.path, file.HardLink, domarkx.ErrCorrupt)
 		}
 		it.Link = link
 	}
@@ -143,10 +143,10 @@ func (f *filling) restore(ctx context.Context, v domarkx.VersionReader, file ver
 	return f.put(it, content)
 }
 
-// replace makes a new container of an image, lets fill put files into it, and makes
-// it the resource's in place of the old one, once the files have been found to be
-// there as they should. dirty is whether they may differ from the last version.
-func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(context.Context, *filling) error) error {
+// replace creates a container from an image, calls fill to restore files into it, verifies them,
+// and makes it the resource's container instead of the old one. dirty reports whether the files
+// may differ from the last version.
+func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(context.Context, *restorer) error) error {
 	id, stamp, err := r.create(ctx, i)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 	}
 	old := r.state.Container
 	if err == nil {
-		err = r.adopt(ctx, i, id, stamp, dirty)
+		err = r.use(ctx, i, id, stamp, dirty)
 	}
 	if err != nil {
 		if s != nil {
@@ -176,8 +176,8 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 	return errors.Join(err, forgetOthers(r.env.Dir, id))
 }
 
-// fill starts a new container, puts files into it and looks at what is there then.
-func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *filling) error) (*session, *baseline, *difference, error) {
+// fill starts a new container, calls fill to restore files into it and verifies the result.
+func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *restorer) error) (*session, *baseline, *difference, error) {
 	s, err := r.engine.start(ctx, id, i.Volumes)
 	if err != nil {
 		return nil, nil, nil, err
@@ -193,7 +193,7 @@ func (r *resource) fill(ctx context.Context, i image, id string, fill func(conte
 		if err != nil {
 			return err
 		}
-		f := &filling{app: app}
+		f := &restorer{app: app}
 		if err := fill(ctx, f); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (r *resource) fill(ctx context.Context, i image, id string, fill func(conte
 	if err != nil {
 		return s, nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
 	}
-	var frozen agent.Frozen // for its clock: nothing runs yet
+	var frozen agent.Frozen // for its clock: no command runs yet
 	if err := s.guard(ctx, func() (err error) { frozen, err = s.Freeze(); return err }); err != nil {
 		return s, nil, nil, err
 	}
@@ -219,24 +219,24 @@ func (r *resource) fill(ctx context.Context, i image, id string, fill func(conte
 	return s, base, last, s.guard(ctx, s.Thaw)
 }
 
-// verify reports whether a container's files are those of the image with what was
-// put, and returns that with what tells when they change.
+// verify checks that a container has exactly the image's files with the restored ones. It returns
+// the difference with the inodes and times that later reveal changes.
 func verify(base *baseline, put *difference, now []agent.Entry) (*difference, error) {
 	found := base.compare(now, nil)
 	if len(found.items) != len(put.items) || len(found.deleted) != len(put.deleted) {
-		return nil, fmt.Errorf("the new container has %d files that differ from the image and lacks %d, not %d and %d as it should: %w",
+		return nil, fmt.Errorf("the new container has %d files that differ from the image and lacks %d; expected %d and %d: %w",
 			len(found.items), len(found.deleted), len(put.items), len(put.deleted), domarkx.ErrCorrupt)
 	}
 	for i := range found.items {
 		f, p := &found.items[i], &put.items[i]
 		if f.Path != p.Path || f.Link != p.Link || !sameAttributes(&f.Entry, &p.Entry) {
-			return nil, fmt.Errorf("%q is in the new container as %+v, not as %+v: %w", "/"+p.Path, *f, *p, domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("%q is in the new container as %+v, expected %+v: %w", "/"+p.Path, *f, *p, domarkx.ErrCorrupt)
 		}
 		f.ID = p.ID
 	}
 	for i, path := range found.deleted {
 		if path != put.deleted[i] {
-			return nil, fmt.Errorf("%q is not in the new container, %q should not be: %w", "/"+path, "/"+put.deleted[i], domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("%q is missing in the new container, expected %q to be missing: %w", "/"+path, "/"+put.deleted[i], domarkx.ErrCorrupt)
 		}
 	}
 	return &found, nil

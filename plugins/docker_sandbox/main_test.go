@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 )
 
-// The tests are the agent too: linked with the C library or not, as it comes.
+// TestMain makes the test binary the agent, too; it may be linked with the C library or statically.
 func TestMain(m *testing.M) {
 	if code, ok := dockersandbox.AgentMain(os.Args); ok {
 		os.Exit(code)
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// hold works with the resource in a directory until it is killed.
+// hold runs a command in the resource in dir until it is killed.
 func hold(dir string) {
 	config, err := domarkx.ParseValue([]byte(plainConfig))
 	if err == nil {

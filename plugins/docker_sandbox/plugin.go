@@ -13,18 +13,17 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// A Plugin has the resources of type docker_sandbox.
+// A Plugin manages resources of type docker_sandbox.
 type Plugin struct {
-	// Agent is the path of a program that calls [AgentMain]; "" is the running one.
+	// Agent is the path of a program that calls [AgentMain]; default the running program.
 	Agent string
 }
 
-// New returns the plugin with the running program as the agent.
+// New returns a plugin that uses the running program as the agent.
 func New() *Plugin { return &Plugin{} }
 
-// AgentMain makes a program the agent in a container when its arguments
-// (os.Args) say so; ok reports whether they did. The program then exits with the
-// code.
+// AgentMain runs the agent if args (os.Args) ask for it, and reports in ok whether they did. The
+// program should then exit with code.
 func AgentMain(args []string) (code int, ok bool) {
 	if len(args) != 2 || args[1] != agentCommand || os.Getpid() != 1 {
 		return 0, false
@@ -36,13 +35,13 @@ func AgentMain(args []string) (code int, ok bool) {
 	return 0, true
 }
 
-// Type is docker_sandbox.
+// Type returns "docker_sandbox".
 func (*Plugin) Type() string { return "docker_sandbox" }
 
-// Describe needs no engine.
+// Describe works without an engine.
 func (*Plugin) Describe(context.Context) (domarkx.Description, error) { return description() }
 
-// Open makes the container of a resource, or takes it up.
+// Open opens the container of a resource, and creates it if needed.
 func (p *Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	c, err := parseConfig(env)
 	if err != nil {
@@ -75,7 +74,7 @@ func (p *Plugin) connect(ctx context.Context) (*engine, error) {
 	return connect(ctx, agent)
 }
 
-// open finds the container of the resource, or makes it.
+// open finds the container of the resource, or creates it.
 func (r *resource) open(ctx context.Context) error {
 	var err error
 	if r.state, err = readState(r.env.Dir); err != nil {
@@ -91,7 +90,7 @@ func (r *resource) open(ctx context.Context) error {
 	fresh := r.state.Container == ""
 	if !fresh {
 		found, err = r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
-		fresh = errdefs.IsNotFound(err) && !r.state.Dirty && !r.hasLast() // nothing was in it yet
+		fresh = errdefs.IsNotFound(err) && !r.state.Dirty && !r.hasLast() // nothing ran in it yet
 	}
 	if fresh {
 		if r.image, err = r.engine.image(ctx, r.config.image); err != nil {
@@ -100,19 +99,19 @@ func (r *resource) open(ctx context.Context) error {
 		return r.make(ctx)
 	}
 	if errdefs.IsNotFound(err) {
-		return r.miss(ctx)
+		return r.markLost(ctx)
 	}
 	if err != nil {
 		return r.engine.explain(err)
 	}
 	if found.Container.State != nil && found.Container.State.Running {
-		// Of a process that was killed this moment; its end may not have come through yet.
+		// A process that was just killed used it, and the container has not ended yet.
 		if err := r.engine.kill(ctx, r.state.Container); err != nil {
 			return err
 		}
 	}
 	if r.image, err = r.engine.image(ctx, r.state.ImageID); errors.Is(err, domarkx.ErrNotFound) {
-		return fmt.Errorf("image %q, of which container %.12s was made (%s), is not on the Docker engine at %s any more: %w; bring it back, with docker pull %s or docker load",
+		return fmt.Errorf("image %q, from which container %.12s was created (%s), is no longer on the Docker engine at %s: %w; restore it with docker pull %s or docker load",
 			r.state.Image, r.state.Container, r.state.ImageID, r.engine.DaemonHost(), domarkx.ErrNotFound, r.state.Image)
 	}
 	if err != nil {
@@ -121,8 +120,8 @@ func (r *resource) open(ctx context.Context) error {
 	if r.state.Dirty {
 		path := baseFile(r.env.Dir, r.state.Container)
 		if r.base, err = readBaseline(path); err == nil && r.base == nil {
-			r.gone = fmt.Errorf("%q is gone or not whole, and what is in container %.12s cannot be told from its image without it: %w", path, r.state.Container, domarkx.ErrCorrupt)
-			r.lost = fmt.Errorf("%w; go back to a version with git domarkx rewind", r.gone)
+			r.unusable = fmt.Errorf("%q is missing or damaged, and without it the changes in container %.12s cannot be determined: %w", path, r.state.Container, domarkx.ErrCorrupt)
+			r.lost = fmt.Errorf("%w; go back to a version with git domarkx rewind", r.unusable)
 			return nil
 		}
 		if err != nil {
@@ -132,17 +131,17 @@ func (r *resource) open(ctx context.Context) error {
 	return r.reconfigure(ctx)
 }
 
-// hasLast reports whether the container was committed, or loaded.
+// hasLast reports whether the container was committed or loaded before.
 func (r *resource) hasLast() bool {
 	_, err := os.Lstat(lastFile(r.env.Dir, r.state.Container))
 	return err == nil
 }
 
-// miss notes that the container is not on the engine. Where the engine is the one that
-// had it, it was removed, and nothing brings it back.
-func (r *resource) miss(ctx context.Context) error {
-	r.gone = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.DaemonHost(), domarkx.ErrNotFound)
-	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.env.Resource, r.gone)
+// markLost records that the container is not on the engine. If this is the engine that had it,
+// the container was removed and cannot come back.
+func (r *resource) markLost(ctx context.Context) error {
+	r.unusable = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.DaemonHost(), domarkx.ErrNotFound)
+	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.env.Resource, r.unusable)
 	info, err := r.engine.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return r.engine.explain(err)
@@ -151,7 +150,7 @@ func (r *resource) miss(ctx context.Context) error {
 	return nil
 }
 
-// reconfigure makes the container what the config says by now.
+// reconfigure applies the current config to the container.
 func (r *resource) reconfigure(ctx context.Context) error {
 	c := r.config
 	if c.image != r.state.Image {
@@ -160,9 +159,9 @@ func (r *resource) reconfigure(ctx context.Context) error {
 			return err
 		}
 		if i.ID != r.image.ID {
-			r.env.Warn(fmt.Sprintf("resource %q begins anew with image %q; what it held with %q is in its earlier versions",
+			r.env.Warn(fmt.Sprintf("resource %q starts afresh with image %q; its files with image %q are in its earlier versions",
 				r.env.Resource, c.image, r.state.Image))
-			return r.replace(ctx, i, true, func(context.Context, *filling) error { return nil })
+			return r.replace(ctx, i, true, func(context.Context, *restorer) error { return nil })
 		}
 		r.state.Image = c.image
 		return r.state.write(r.env.Dir)
@@ -170,5 +169,5 @@ func (r *resource) reconfigure(ctx context.Context) error {
 	if c.network == r.state.Network && c.memory == r.state.Memory && c.cpus == r.state.CPUs && slices.Equal(c.mounts, r.state.Mounts) {
 		return nil
 	}
-	return r.move(ctx)
+	return r.recreate(ctx)
 }

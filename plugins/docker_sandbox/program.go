@@ -16,24 +16,24 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Where the agent is in a container.
+// Paths of the agent in a container.
 const (
 	agentDir    = "/.git-domarkx"
 	agentFile   = agentDir + "/agent"
 	agentLoader = agentDir + "/ld.so"
-	// agentCommand is the argument that makes this program the agent.
+	// agentCommand is the argument that makes this program run as the agent.
 	agentCommand = "docker-sandbox-agent"
 )
 
-// A program is the agent as it is copied into containers. One that is linked
-// dynamically takes its libraries along, since an image may have others or none.
+// A program is the agent executable that is copied into containers. A dynamically linked one is
+// copied with its libraries, since the image may have other versions or none.
 type program struct {
 	path      string
-	loader    string   // "" when it is linked statically
+	loader    string   // "" if it is linked statically
 	libraries []string // paths
 }
 
-// findProgram looks at an executable of this machine.
+// findProgram examines an executable of this machine.
 func findProgram(path string) (program, error) {
 	p := program{path: path}
 	if runtime.GOOS != "linux" {
@@ -64,7 +64,7 @@ func findProgram(path string) (program, error) {
 	return p, p.addLibraries(names)
 }
 
-// addLibraries adds libraries and those that they need.
+// addLibraries adds libraries and, recursively, those that they need.
 func (p *program) addLibraries(names []string) error {
 	seen := map[string]bool{filepath.Base(p.loader): true}
 	for len(names) > 0 {
@@ -93,7 +93,7 @@ func (p *program) addLibraries(names []string) error {
 	return nil
 }
 
-// findLibrary looks where Linux distributions have their libraries.
+// findLibrary searches the directories in which Linux distributions install libraries.
 func findLibrary(beside, name string) (string, error) {
 	for _, dir := range []string{beside, "/lib64", "/usr/lib64", "/lib/*-linux-*", "/usr/lib/*-linux-*", "/lib", "/usr/lib"} {
 		found, err := filepath.Glob(filepath.Join(dir, name))
@@ -115,7 +115,7 @@ func findLibrary(beside, name string) (string, error) {
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// entry is the command of a container that has the program.
+// entry returns the entrypoint of a container for this program.
 func (p program) entry() []string {
 	if p.loader == "" {
 		return []string{agentFile}
@@ -123,7 +123,7 @@ func (p program) entry() []string {
 	return []string{agentLoader, "--library-path", agentDir, agentFile}
 }
 
-// stamp changes when the program does.
+// stamp returns a string that changes when the program changes.
 func (p program) stamp() (string, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -152,7 +152,7 @@ func (e *engine) sendAgent(ctx context.Context, container string) error {
 		write.CloseWithError(err)
 	}()
 	_, err := e.CopyToContainer(ctx, container, client.CopyToContainerOptions{DestinationPath: agentDir, Content: read})
-	read.CloseWithError(errors.New("the engine read no further"))
+	read.CloseWithError(errors.New("the engine stopped reading"))
 	if err != nil {
 		return fmt.Errorf("copy the agent into the container: %w", e.explain(err))
 	}

@@ -11,8 +11,8 @@ import (
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 )
 
-// The program as it is released needs no libraries; another build takes its own
-// along. A container that one made goes on with the other.
+// TestAgents opens one container with a static and a dynamically linked agent in turn; the latter
+// is copied with its libraries.
 func TestAgents(t *testing.T) {
 	dir := t.TempDir()
 	sandbox := open(t, plainConfig)

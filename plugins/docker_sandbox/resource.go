@@ -19,17 +19,17 @@ import (
 
 // A resource is one container.
 type resource struct {
-	env     domarkx.Env
-	config  config
-	engine  *engine
-	image   image // of the container
-	state   state
-	gone    error // why the container cannot be used, nil when it can
-	lost    error // gone with what to do: only Load and TearDown can be done with it
-	final   bool  // whether nothing is lost by loading what was last committed or loaded
-	session *session
-	serving bool      // whether the configured command was begun in the session
-	base    *baseline // nil until it is needed
+	env      domarkx.Env
+	config   config
+	engine   *engine
+	image    image // of the container
+	state    state
+	unusable error // why the container cannot be used; nil if it can
+	lost     error // unusable, with advice to the user; only Load and TearDown work then
+	final    bool  // whether loading the last committed or loaded version loses nothing
+	session  *session
+	serving  bool      // whether the configured command was started in the session
+	base     *baseline // nil until needed
 }
 
 // make creates the first container.
@@ -38,7 +38,7 @@ func (r *resource) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.adopt(ctx, r.image, id, stamp, false)
+	return r.use(ctx, r.image, id, stamp, false)
 }
 
 func (r *resource) create(ctx context.Context, i image) (id, stamp string, err error) {
@@ -56,22 +56,22 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 	return id, stamp, err
 }
 
-// adopt makes a container the resource's; all about it is on disk.
-func (r *resource) adopt(ctx context.Context, i image, id, stamp string, dirty bool) error {
+// use makes a container the resource's. Its baseline and difference must be on disk.
+func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty bool) error {
 	r.image = i
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts = r.config.network, r.config.memory, r.config.cpus, r.config.mounts
 	r.state.Dirty = dirty
 	r.state.Engine = ""
-	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // it only tells engines apart
+	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // used only to tell engines apart
 		r.state.Engine = info.Info.ID
 	}
-	r.gone, r.lost, r.final = nil, nil, false
+	r.unusable, r.lost, r.final = nil, nil, false
 	return r.state.write(r.env.Dir)
 }
 
-// start starts the container when it does not run, and learns what its files are
-// when nothing has run in it yet.
+// start starts the container if it is not running, and lists its files if nothing has run in it
+// yet.
 func (r *resource) start(ctx context.Context) error {
 	if r.lost != nil {
 		return r.lost
@@ -94,7 +94,7 @@ func (r *resource) start(ctx context.Context) error {
 			return err
 		}
 		if r.renewAgent(ctx, stamp) != nil {
-			return err // of which the other only repeats that the engine or the container is gone
+			return err // the other error repeats that the engine or the container is gone
 		}
 		if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
 			return err
@@ -104,15 +104,14 @@ func (r *resource) start(ctx context.Context) error {
 	if r.base != nil {
 		return nil
 	}
-	if err := r.learnBase(ctx); err != nil {
+	if err := r.loadBase(ctx); err != nil {
 		return errors.Join(err, r.stop(ctx))
 	}
 	return nil
 }
 
-// learnBase reads what the container's files were, or lists them when nothing has
-// run in it yet.
-func (r *resource) learnBase(ctx context.Context) (err error) {
+// loadBase reads the baseline, or lists the files if nothing has run in the container yet.
+func (r *resource) loadBase(ctx context.Context) (err error) {
 	path := baseFile(r.env.Dir, r.state.Container)
 	if r.base, err = readBaseline(path); err != nil || r.base != nil {
 		return err
@@ -129,8 +128,8 @@ func (r *resource) learnBase(ctx context.Context) (err error) {
 	return nil
 }
 
-// sameEntry reports whether a container that was made for one agent starts another:
-// its command cannot be changed. The agent that it has goes on then.
+// sameEntry reports whether a container that was created for one agent can start the other: the
+// entrypoint of a container cannot be changed. If not, the container keeps its agent.
 func sameEntry(a, b string) bool {
 	return strings.HasPrefix(a, agentLoader) == strings.HasPrefix(b, agentLoader)
 }
@@ -143,11 +142,11 @@ func (r *resource) renewAgent(ctx context.Context, stamp string) error {
 	return r.state.write(r.env.Dir)
 }
 
-// maxListing bounds the memory that a container can make this program use: some
-// ten million files.
+// maxListing limits the memory in bytes that the list of a container's files may take: enough
+// for some ten million files.
 const maxListing = 4 << 30
 
-// scan lists the files of a container that count.
+// scan lists the files of a container that versions may store.
 func (r *resource) scan(ctx context.Context, s *session) ([]agent.Entry, error) {
 	var entries []agent.Entry
 	size := 0
@@ -157,7 +156,7 @@ func (r *resource) scan(ctx context.Context, s *session) ([]agent.Entry, error) 
 				return nil
 			}
 			if e.Path != "" && !isPath(e.Path) {
-				return fmt.Errorf("the agent named a file %q: %w", e.Path, domarkx.ErrInvalid)
+				return fmt.Errorf("the agent returned the invalid path %q: %w", e.Path, domarkx.ErrInvalid)
 			}
 			for _, x := range e.Xattrs {
 				size += len(x.Name) + len(x.Value)
@@ -175,7 +174,7 @@ func (r *resource) scan(ctx context.Context, s *session) ([]agent.Entry, error) 
 	return entries, nil
 }
 
-// stop ends the container with all that runs in it.
+// stop stops the container and everything that runs in it.
 func (r *resource) stop(ctx context.Context) error {
 	if r.session == nil {
 		return nil
@@ -185,7 +184,7 @@ func (r *resource) stop(ctx context.Context) error {
 	return s.end(ctx)
 }
 
-// Execute runs run_command.
+// Execute runs the tool run_command.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if call.Tool != "run_command" {
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("docker_sandbox has no tool %q, only run_command", call.Tool)}
@@ -197,7 +196,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if timeout, ok := call.Arguments.Get("timeout"); ok {
 		seconds, err := strconv.ParseFloat(timeout.Text(), 64)
 		if err != nil || seconds <= 0 {
-			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("timeout %s is no positive number of seconds", timeout.JSON())}
+			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("timeout %s is not a positive number of seconds", timeout.JSON())}
 		}
 		if seconds < 1e9 {
 			var cancel context.CancelFunc
@@ -208,7 +207,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return r.run(ctx, []string{"sh"}, command.Text())
 }
 
-// Run runs a block of code with the container's own interpreter.
+// Run runs a code block with the container's own interpreter.
 func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	programs, ok := languages[language]
 	if !ok {
@@ -217,7 +216,7 @@ func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Resu
 	return r.run(ctx, programs, code)
 }
 
-// maxCode is what Linux takes as one argument (MAX_ARG_STRLEN), with its NUL.
+// maxCode is the longest argument that Linux accepts (MAX_ARG_STRLEN), without its NUL.
 const maxCode = 1<<17 - 1
 
 // run runs code with the first of programs that the container has.
@@ -257,12 +256,12 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 		Message: fmt.Sprintf("the container of image %q has no %s", r.state.Image, programs[0])})
 }
 
-// killTimeout is what the processes of a command get to be gone once they are
-// killed; then the container is.
+// killTimeout limits how long the processes of a killed command may take to end; after that the
+// container is stopped.
 const killTimeout = 5 * time.Second
 
-// command runs a program. Where that breaks the connection the container ends, and
-// is started again by the next call.
+// command runs a program. If the connection breaks meanwhile, the container ends, and the next
+// call starts it again.
 func (r *resource) command(ctx context.Context, args []string, spool *toolresult.Spool) (int, error) {
 	s := r.session
 	over := make(chan struct{})
@@ -285,15 +284,15 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 	}
 	message := fmt.Sprintf("the container ended during the command: %v", err)
 	if said := s.stderr.String(); said != "" {
-		message += "; the agent said: " + said
+		message += "; the agent reported: " + said
 	}
 	if r.outOfMemory(ctx) {
-		message += "; it ran out of memory, which the config's memory limits"
+		message += "; it exceeded the memory limit of the config"
 	}
 	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: message}, r.stop(ctx))
 }
 
-// outOfMemory reports whether the engine says that of the container.
+// outOfMemory reports whether the engine says that the container ran out of memory.
 func (r *resource) outOfMemory(ctx context.Context) bool {
 	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
 	return err == nil && found.Container.State != nil && found.Container.State.OOMKilled && !found.Container.State.Running
@@ -301,7 +300,7 @@ func (r *resource) outOfMemory(ctx context.Context) bool {
 
 func (r *resource) environment() []string { return slices.Concat(r.image.Env, r.config.env) }
 
-// serve begins the configured command, once for each time that the container runs.
+// serve starts the configured command, once each time that the container is started.
 func (r *resource) serve(ctx context.Context) error {
 	if len(r.config.command) == 0 || r.serving {
 		return nil
@@ -312,18 +311,18 @@ func (r *resource) serve(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("begin the command of resource %q: %w", r.env.Resource, err), r.stop(ctx))
+		return errors.Join(fmt.Errorf("start the command of resource %q: %w", r.env.Resource, err), r.stop(ctx))
 	}
 	r.serving = true
 	return nil
 }
 
-// Changed is true from the start of a command to the next commit, and while
-// something runs in the container.
+// Changed reports true from the start of a command until the next commit, and while a process
+// runs in the container.
 func (r *resource) Changed(context.Context) (bool, error) { return r.lost == nil && r.state.Dirty, nil }
 
-// Lost tells of a container that is not there any more.
-func (r *resource) Lost() (why error, final bool) { return r.gone, r.final }
+// Lost reports why the container cannot be used; see [domarkx.LostStateReporter].
+func (r *resource) Lost() (why error, final bool) { return r.unusable, r.final }
 
 // Close stops the container.
 func (r *resource) Close(ctx context.Context) error {

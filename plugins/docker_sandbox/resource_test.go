@@ -31,7 +31,7 @@ func value(t testing.TB, json string) domarkx.Value {
 	return v
 }
 
-// open makes a resource that is torn down when the test ends.
+// open creates a resource that is torn down when the test ends.
 func open(t *testing.T, config string) *sandbox {
 	t.Helper()
 	s := &sandbox{t: t}
@@ -79,7 +79,7 @@ func (s *sandbox) call(command string) string {
 	return r.Value.JSON()
 }
 
-// run runs a command that has to succeed, and returns its output.
+// run runs a command that must succeed, and returns its output.
 func (s *sandbox) run(command string) string {
 	s.t.Helper()
 	v := value(s.t, s.call(command))
@@ -108,7 +108,7 @@ func (s *sandbox) commit(m *plugintest.Memory) string {
 	return v
 }
 
-// list returns what a version holds, a line each.
+// list returns the content of a version, one file per line.
 func list(t *testing.T, m *plugintest.Memory, version string) string {
 	t.Helper()
 	var lines []string
@@ -156,10 +156,10 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A command that takes more memory than the container has is killed, and not the container.
+// TestOutOfMemory checks that a command that exceeds the memory limit is killed, not the container.
 func TestOutOfMemory(t *testing.T) {
 	s := open(t, `{"image": "`+dockertest.Image+`", "memory": "24m"}`)
-	// The kernel chooses: its shell is mostly left, and goes on.
+	// The kernel chooses the process; it mostly spares the shell, which then continues.
 	out := s.call("echo before > /before; head -c 200m /dev/zero | tail -c 199m | wc -c; echo after")
 	if !strings.Contains(out, "after") && out != `{"exit_code":137,"output":""}` {
 		t.Errorf("got %s", out)
@@ -185,7 +185,7 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 	if out := s.run("ps | grep [7]77 || echo none; cat /tmp/kept"); out != "none\nkept\n" {
-		t.Errorf("still there: %s", out)
+		t.Errorf("after the timeout: %s", out)
 	}
 }
 

@@ -6,26 +6,26 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// configSchema is what can be configured.
+// configSchema is the JSON Schema of the config.
 const configSchema = `{
   "type": "object",
   "required": ["image"],
   "additionalProperties": false,
   "properties": {
-    "image": {"type": "string", "minLength": 1, "description": "the image, which has to be on the engine already"},
+    "image": {"type": "string", "minLength": 1, "description": "the image; it must be on the engine already"},
     "command": {
-      "description": "a service that runs beside the calls: the arguments, or a line for sh",
+      "description": "a service that runs during the calls: its arguments, or a line for sh",
       "anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": {"type": "string"}}]
     },
     "env": {
       "type": "object",
-      "description": "environment of all that runs",
+      "description": "environment of the service and of all commands",
       "propertyNames": {"pattern": "^[^=]+$"},
       "additionalProperties": {"type": ["string", "number", "boolean"]}
     },
     "mounts": {
       "type": "array",
-      "description": "directories of the host, that git config domarkx.allowMount has to name",
+      "description": "directories of the host; git config domarkx.allowMount must name them",
       "items": {
         "type": "object",
         "required": ["source", "target"],
@@ -37,9 +37,9 @@ const configSchema = `{
         }
       }
     },
-    "network": {"type": "string", "minLength": 1, "description": "none unless set; others need git config domarkx.allowNetwork true"},
+    "network": {"type": "string", "minLength": 1, "description": "none by default; others need git config domarkx.allowNetwork true"},
     "memory": {
-      "description": "limit: bytes, or with b, k, m or g behind the number",
+      "description": "limit in bytes, or with the suffix b, k, m or g",
       "anyOf": [{"type": "integer", "minimum": 6291456}, {"type": "string", "pattern": "^[0-9]+[bkmgBKMG]?$"}]
     },
     "cpus": {"type": "number", "exclusiveMinimum": 0, "description": "limit, such as 1.5"}
@@ -51,13 +51,13 @@ const runCommandSchema = `{
   "required": ["command"],
   "additionalProperties": false,
   "properties": {
-    "command": {"type": "string", "description": "a line for the container's sh"},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds until everything in the container is killed"}
+    "command": {"type": "string", "description": "a command line for the container's sh"},
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds after which all processes in the container are killed"}
   }
 }`
 
-// languages are those of blocks that run, each with the programs that do it, the
-// first that the container has.
+// languages maps the language of a code block to its interpreters; the first one that the
+// container has is used.
 var languages = map[string][]string{
 	"sh":      {"sh"},
 	"shell":   {"sh"},

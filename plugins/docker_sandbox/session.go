@@ -13,8 +13,8 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// A session is a running container with the connection to its agent, which is
-// what keeps it running.
+// A session is a running container and the connection to its agent. The container runs as long
+// as the connection.
 type session struct {
 	*agent.Client
 	engine *engine
@@ -25,8 +25,8 @@ type session struct {
 	stderr *tail
 }
 
-// start starts a container and greets its agent. keep are mount points whose files
-// are the container's.
+// start starts a container and sends the first request to its agent. keep lists mount points
+// whose files belong to the container.
 func (e *engine) start(ctx context.Context, id string, keep []string) (*session, error) {
 	attach, err := e.ContainerAttach(ctx, id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
@@ -49,13 +49,13 @@ func (e *engine) start(ctx context.Context, id string, keep []string) (*session,
 		trimmed[i] = strings.Trim(path, "/")
 	}
 	if err := s.guard(ctx, func() error { return s.Hello(trimmed) }); err != nil {
-		return nil, errors.Join(fmt.Errorf("greet the agent in container %.12s: %w", id, err), s.end(ctx))
+		return nil, errors.Join(fmt.Errorf("connect to the agent in container %.12s: %w", id, err), s.end(ctx))
 	}
 	return s, nil
 }
 
-// guard does requests that know no ctx: its end cuts the connection, and so ends
-// the container.
+// guard runs f, which makes requests without a context. When ctx ends it closes the connection,
+// which also ends the container.
 func (s *session) guard(ctx context.Context, f func() error) error {
 	stop := context.AfterFunc(ctx, func() { s.attach.Close() })
 	err := f()
@@ -65,13 +65,13 @@ func (s *session) guard(ctx context.Context, f func() error) error {
 	var request *agent.RequestError
 	if err != nil && !errors.As(err, &request) {
 		if said := s.stderr.String(); said != "" {
-			err = fmt.Errorf("%w; the agent said: %s", err, said)
+			err = fmt.Errorf("%w; the agent reported: %s", err, said)
 		}
 	}
 	return err
 }
 
-// end ends the container with all that runs in it.
+// end stops the container and everything that runs in it.
 func (s *session) end(ctx context.Context) error {
 	err := s.engine.kill(ctx, s.id)
 	s.attach.Close()
@@ -82,7 +82,7 @@ func (s *session) end(ctx context.Context) error {
 
 var errEnded = errors.New("the container was stopped")
 
-// A tail keeps the last that was written to it.
+// A tail keeps the last bytes that were written to it.
 type tail struct {
 	mu   sync.Mutex
 	last []byte

@@ -24,17 +24,17 @@ import (
 
 const stateFormat = 1
 
-// A state is what is remembered of a resource, in its directory:
+// A state is the persistent state of a resource. Its directory contains:
 //
-//	state.json          this
-//	base-<container>    its files before anything ran in it
+//	state.json          this struct
+//	base-<container>    the container's files before anything ran in it
 //	last-<container>    the difference that was committed or loaded last
 type state struct {
 	Format    int         `json:"format"`
-	Instance  string      `json:"instance"`            // label of the resource's containers
-	Engine    string      `json:"engine,omitempty"`    // what the engine of the container calls itself
-	Container string      `json:"container,omitempty"` // "" while none was made
-	Image     string      `json:"image,omitempty"`     // as configured when it was made
+	Instance  string      `json:"instance"`            // value of labelInstance of the resource's containers
+	Engine    string      `json:"engine,omitempty"`    // id of the container's engine
+	Container string      `json:"container,omitempty"` // "" if none was created
+	Image     string      `json:"image,omitempty"`     // as configured when the container was created
 	ImageID   string      `json:"image_id,omitempty"`
 	Agent     string      `json:"agent,omitempty"` // stamp of the agent in it
 	Network   string      `json:"network,omitempty"`
@@ -63,7 +63,7 @@ func readState(dir string) (state, error) {
 		return state{}, fmt.Errorf("read the state of the resource in %q: %w", dir, domarkx.ErrCorrupt)
 	}
 	if s.Format != stateFormat {
-		return state{}, fmt.Errorf("the state of the resource in %q has format %d: %w", dir, s.Format, domarkx.ErrUnsupported)
+		return state{}, fmt.Errorf("read the state of the resource in %q: unknown format %d: %w", dir, s.Format, domarkx.ErrUnsupported)
 	}
 	return s, nil
 }
@@ -81,8 +81,8 @@ func lastFile(dir, container string) string { return filepath.Join(dir, "last-"+
 
 func short(id string) string { return id[:min(12, len(id))] }
 
-// forgetOthers removes the files about other containers, and what a killed process
-// was writing.
+// forgetOthers removes the files that describe other containers, and temporary files of a killed
+// process.
 func forgetOthers(dir, container string) error {
 	names, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,14 +99,13 @@ func forgetOthers(dir, container string) error {
 	return atomicfile.Sweep(dir)
 }
 
-// A file of entries ends with the SHA-256 of what is before.
-
+// seal writes data and its SHA-256 to a file.
 func seal(path string, data []byte) error {
 	sum := sha256.Sum256(data)
 	return atomicfile.Replace(path, append(data, sum[:]...))
 }
 
-// unseal reads a file; nil when it is not there or not whole.
+// unseal reads a file that seal wrote. It returns nil if the file is missing or damaged.
 func unseal(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +135,7 @@ func (b *baseline) write(path string) error {
 	return seal(path, data)
 }
 
-// readBaseline returns nil when there is none.
+// readBaseline returns nil if the file is missing or damaged.
 func readBaseline(path string) (*baseline, error) {
 	data, err := unseal(path)
 	if data == nil || err != nil {
@@ -186,7 +185,7 @@ func (d *difference) write(path string) error {
 	return seal(path, data)
 }
 
-// readDifference returns nil when there is none.
+// readDifference returns nil if the file is missing or damaged.
 func readDifference(path string) (*difference, error) {
 	data, err := unseal(path)
 	if data == nil || err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// changes makes every kind of change that a version can hold.
+// changes is a script that makes every kind of change that a version can store.
 const changes = `set -e
 cd /data
 echo new > new; chmod 640 new; chown 12:34 new
@@ -45,7 +45,7 @@ nc -l -p 1 2>/dev/null &
 rm -f /etc/hosts 2>/dev/null || true
 `
 
-// What differs then, with what leads to it.
+// changed lists the resulting differences with their parent directories.
 const changed = `"" folder 755
 "deleted" file 644
 "image.json" file 644

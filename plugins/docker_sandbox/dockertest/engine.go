@@ -1,5 +1,5 @@
-// Package dockertest gives tests a Docker engine, and an image that is made
-// without a network and has the same id everywhere.
+// Package dockertest provides tests with a Docker engine, and with an image that is built without
+// a network and has the same id everywhere.
 package dockertest
 
 import (
@@ -17,16 +17,15 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// An Engine is a Docker engine of its own, apart from any other on the machine.
+// An Engine is a Docker engine started for tests, independent of any other on the machine.
 type Engine struct {
-	Host string // for DOCKER_HOST
+	Host string // value for DOCKER_HOST
 	dir  string
 	stop func() error
 }
 
-// Main runs tests with an engine: the one that answers, else one of its own, which
-// is stopped when run returns. It sets DOCKER_HOST. A machine that can have none is
-// an error.
+// Main sets DOCKER_HOST and runs tests with an engine: the one that answers, or a new one that it
+// stops when run returns. It fails if no engine can be started.
 func Main(run func() int) (code int, err error) {
 	if answers() {
 		return run(), nil
@@ -42,10 +41,10 @@ func Main(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// Start starts an engine, as root or with sudo. It touches neither the firewall nor
-// the networks of the machine, and ends with this process.
+// Start starts an engine, as root or with sudo. The engine does not touch the firewall or the
+// networks of the machine, and ends with this process.
 func Start() (_ *Engine, err error) {
-	// Not TMPDIR: the path of a socket has 107 bytes (unix(7)).
+	// Not below TMPDIR: the path of a socket has at most 107 bytes (unix(7)).
 	dir, err := os.MkdirTemp("/tmp", "dockertest-")
 	if err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func Start() (_ *Engine, err error) {
 	ended := make(chan error, 1)
 	started := make(chan error, 1)
 	go func() {
-		// The signal comes when the thread that started it ends (prctl(2)).
+		// The parent-death signal is sent when the thread that started the process ends (prctl(2)).
 		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
@@ -115,7 +114,7 @@ func Start() (_ *Engine, err error) {
 	}
 }
 
-// Stop ends the engine and removes what it had.
+// Stop stops the engine and removes its files.
 func (e *Engine) Stop() error {
 	var err error
 	if e.stop != nil {
@@ -133,13 +132,13 @@ func (e *Engine) Stop() error {
 }
 
 func lastOf(log string) []byte {
-	data, _ := os.ReadFile(log) // it is only to explain
+	data, _ := os.ReadFile(log) // only for the error message
 	lines := bytes.Split(data, []byte("\n"))
 	return bytes.Join(lines[max(0, len(lines)-15):], []byte("\n"))
 }
 
-// Use returns the host of an engine with the [Image] for one test: the engine that
-// answers, else one that ends with the test.
+// Use loads [Image] for one test and returns the host of the engine: the one that answers, or a
+// new one that ends with the test.
 func Use(tb testing.TB) string {
 	tb.Helper()
 	host := os.Getenv("DOCKER_HOST")
@@ -161,7 +160,7 @@ func Use(tb testing.TB) string {
 	return host
 }
 
-// answers reports whether the engine of the environment does.
+// answers reports whether the engine of DOCKER_HOST, or the local one, answers.
 func answers() bool {
 	c, err := client.New(client.FromEnv)
 	if err != nil {

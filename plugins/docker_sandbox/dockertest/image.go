@@ -20,13 +20,13 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Image is the name of the image that Load makes.
+// Image is the name of the image that [Use] loads.
 const Image = "domarkx-test:busybox"
 
-// created is the time of all that is in an image.
+// created is the time of all files in an image.
 var created = time.Unix(1700000000, 0).UTC()
 
-// Files are those that Load's image has beside busybox: one of each kind.
+// Files lists the files of an image besides busybox: one of each type.
 func Files() []tar.Header {
 	return []tar.Header{
 		{Name: "etc/", Typeflag: tar.TypeDir, Mode: 0o755},
@@ -47,9 +47,9 @@ func Files() []tar.Header {
 	}
 }
 
-// Load puts the image onto an engine ("" is that of the environment) and returns its
-// id. It holds Debian's busybox-static, its commands, and [Files], each with its own
-// name for content; then what more has, by path.
+// Load loads an image into the engine at host ("" stands for DOCKER_HOST) and returns the image's
+// id. The image contains Debian's busybox-static with links for its commands, [Files], each with
+// its own name as content, and the files of more, by path.
 func Load(ctx context.Context, host, name string, more map[string][]byte) (id string, err error) {
 	archive, id, err := build(name, more)
 	if err != nil {
@@ -79,7 +79,7 @@ func Load(ctx context.Context, host, name string, more map[string][]byte) (id st
 	return id, nil
 }
 
-// build makes a docker-archive: engines before 25 take no OCI layout.
+// build returns a docker-archive, because engines before version 25 cannot load an OCI layout.
 func build(name string, more map[string][]byte) (archive []byte, id string, err error) {
 	layer, err := layer(more)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// terminate asks a process to end, one of root's too.
+// terminate sends SIGTERM to a process, also to one of root.
 func terminate(p *os.Process) error {
 	if os.Getuid() == 0 {
 		return p.Signal(syscall.SIGTERM)

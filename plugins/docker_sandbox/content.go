@@ -9,16 +9,15 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
-// settle compares the files that were written to, and may be what they were, with
-// those of the image. What the image has is read from a container made for that,
-// since this one has it no more, and remembered.
-func (r *resource) settle(ctx context.Context, now []agent.Entry) (map[string]bool, error) {
-	doubtful := r.base.doubtful(now)
-	if len(doubtful) == 0 {
+// compareContents compares the content of rewritten files with the image's. It reads the image's
+// content from a temporary container, since this container no longer has it, and caches the hashes.
+func (r *resource) compareContents(ctx context.Context, now []agent.Entry) (map[string]bool, error) {
+	rewritten := r.base.rewritten(now)
+	if len(rewritten) == 0 {
 		return nil, nil
 	}
 	var paths, unknown []string
-	for _, i := range doubtful {
+	for _, i := range rewritten {
 		paths = append(paths, now[i].Path)
 		if _, ok := r.base.sums[now[i].Path]; !ok {
 			unknown = append(unknown, now[i].Path)
@@ -52,8 +51,8 @@ func hash(ctx context.Context, s *session, paths []string) (sums [][sha256.Size]
 	return sums, err
 }
 
-// sumImage hashes files of the image. They are there: their attributes were read
-// from a container like this one.
+// sumImage hashes files of the image. They exist: their attributes were read from a container of
+// the same image.
 func (r *resource) sumImage(ctx context.Context, paths []string) (sums [][sha256.Size]byte, err error) {
 	id, _, err := r.create(ctx, r.image)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// move puts the container's files into a new one of the same image, for a change of
-// the config that an engine does not make to a container that is there.
-func (r *resource) move(ctx context.Context) error {
+// recreate moves the container's files to a new container of the same image. Some changes of the
+// config cannot be applied to an existing container.
+func (r *resource) recreate(ctx context.Context) error {
 	d := &difference{}
 	if b, err := readBaseline(baseFile(r.env.Dir, r.state.Container)); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (r *resource) move(ctx context.Context) error {
 		}
 		d.identify(last)
 	}
-	return r.replace(ctx, r.image, r.state.Dirty, func(ctx context.Context, f *filling) error {
+	return r.replace(ctx, r.image, r.state.Dirty, func(ctx context.Context, f *restorer) error {
 		for _, path := range d.deleted {
 			if err := f.delete(path); err != nil {
 				return err
@@ -40,7 +40,7 @@ func (r *resource) move(ctx context.Context) error {
 			}
 		}
 		next := 0
-		plain := func(until int) error { // puts what has no content
+		plain := func(until int) error { // writes the items up to until, which have no content
 			for ; next < until; next++ {
 				if err := f.put(d.items[next], nil); err != nil {
 					return err
