@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// Check reports what is wrong with the types and configs of resources, without
-// making anything: a [*domarkx.SyntaxError] with the JSON pointer from the top of
-// a snapshot. Of an unknown type it Is domarkx.ErrNotFound.
+// Check validates the types and configs of resources without creating anything. It returns a
+// [*domarkx.SyntaxError] with a JSON pointer from the top of a snapshot. For an unknown type the
+// error Is domarkx.ErrNotFound.
 func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSpec) error {
 	ids := map[string]int{}
 	for i, spec := range specs {
@@ -33,7 +33,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 			return err
 		}
 	}
-	if a, b, found := clash(m.config.WorkTree, specs); found {
+	if a, b, found := findOverlap(m.config.WorkTree, specs); found {
 		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
 		return &domarkx.SyntaxError{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
 			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are the same directory, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}
@@ -49,7 +49,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// pluginConfig is what the plugin gets of the document's object.
+// pluginConfig returns the part of a document's resource object that its plugin gets.
 func pluginConfig(v domarkx.Value) domarkx.Value {
 	if v.Kind() != domarkx.Object {
 		return domarkx.ObjectValue()
@@ -57,8 +57,8 @@ func pluginConfig(v domarkx.Value) domarkx.Value {
 	return v.Without("type").Without("id")
 }
 
-// expand replaces ${NAME} in the strings of a config by the value of the environment
-// variable, which secrets is to redact; $${ stands for ${.
+// expand replaces ${NAME} in the strings of a config by the value of the environment variable,
+// and registers the value with secrets for redaction; $${ stands for ${.
 func (m *WorkspaceManager) expand(v domarkx.Value, secrets *redactor) (domarkx.Value, error) {
 	switch v.Kind() {
 	case domarkx.String:
@@ -117,9 +117,9 @@ func (m *WorkspaceManager) expandString(s string, secrets *redactor) (string, er
 	}
 }
 
-// expandAllowed expands what the user's configuration allows as configs are expanded:
-// nobody has to write a secret down to allow what needs it. What names a variable
-// that is not set stays as it is.
+// expandAllowed expands ${NAME} in what the user's configuration allows, as in configs, so that
+// nobody has to write a secret into the Git configuration. An entry with a variable that is not
+// set stays as it is.
 func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 	expanded := make([]string, len(allowed))
 	for i, s := range allowed {
@@ -131,9 +131,8 @@ func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 	return expanded
 }
 
-// CheckDefaults reports what is wrong with values for some of the config keys of a
-// type, as Check does; the pointer is from the top of the config. What else the type
-// wants beside them is not looked at.
+// CheckDefaults validates values for some config keys of a type, as Check does, with a pointer
+// from the top of the config. It does not require other keys.
 func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config domarkx.Value) error {
 	k, err := m.resourceType(ctx, typ)
 	if err != nil {
@@ -159,7 +158,7 @@ func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config
 	return nil
 }
 
-// checkConfig returns the first that is wrong with a config, or nil.
+// checkConfig returns the first error in a config, or nil.
 func checkConfig(k *resourceType, s *schema.Schema, config domarkx.Value) *domarkx.SyntaxError {
 	found := check(s, config)
 	if len(found) == 0 {
@@ -178,7 +177,7 @@ func checkConfig(k *resourceType, s *schema.Schema, config domarkx.Value) *domar
 			known = append(known, m.Name)
 		}
 		if _, there := config.Get(key); there {
-			err.Msg = fmt.Sprintf("is no key of the config of %s, expected one of %s", k.plugin.Type(), strings.Join(known, ", "))
+			err.Msg = fmt.Sprintf("is not a key of the config of %s, expected one of %s", k.plugin.Type(), strings.Join(known, ", "))
 		}
 	}
 	return err

@@ -12,5 +12,5 @@
 //	.tmp-<random>/      an instance that its process tears down ([Options].Temporary)
 //	.gone-<random>/     an instance that is being removed
 //
-// After a kill no manual repair is needed: the next Open finishes what was started.
+// After a kill no manual repair is needed: the next Open finishes interrupted operations.
 package plugins

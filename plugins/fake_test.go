@@ -13,14 +13,14 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// fake is a plugin whose resource holds one text, in a file of its directory.
+// fake is a plugin whose resource stores one text, in a file in its directory.
 type fake struct {
-	hang  chan struct{} // what the tool "hang" waits for
-	allow domarkx.Allow // of the resource that was opened last
-	known bool          // of that, too
-	// refuses is a version that its resources cannot hold.
+	hang  chan struct{} // the tool "hang" waits until it is closed
+	allow domarkx.Allow // permissions of the resource that was opened last
+	known bool          // Env.Known of the resource that was opened last
+	// refuses is the id of a version that its resources refuse to load.
 	refuses string
-	says    string // what its tools "fail", "refuse" and "warn" say
+	says    string // message of its tools "fail", "refuse" and "warn"
 }
 
 func (*fake) Type() string { return "fake" }
@@ -93,7 +93,7 @@ func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.
 		<-r.p.hang
 		return domarkx.Result{}, nil
 	}
-	panic("as asked for")
+	panic("as requested")
 }
 
 func (r *fakeResource) Run(ctx context.Context, _, code string) (domarkx.Result, error) {
@@ -165,7 +165,7 @@ func (r *fakeResource) TearDown(context.Context) error {
 	return os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(r.env.Dir))), "torn-"+r.env.Resource), nil, 0o600)
 }
 
-// world is a machine with a manager.
+// world is a machine with a manager of workspaces.
 type world struct {
 	t      *testing.T
 	dir    string
@@ -186,7 +186,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// renew is what another process has: a manager that knows only the disk.
+// renew replaces the manager by a new one on the same directory, as in another process.
 func (w *world) renew(store plugins.Versions) {
 	w.m = plugins.New([]domarkx.Plugin{w.p}, store, w.config)
 }
@@ -232,7 +232,7 @@ func (w *world) get(l *plugins.Live, id string) string {
 	return r.Value.Text()
 }
 
-// commit commits the live state as the version of that id.
+// commit commits the live state as the workspace version with that id.
 func (w *world) commit(l *plugins.Live, id string) domarkx.Version {
 	w.t.Helper()
 	c, err := l.Commit(w.t.Context())

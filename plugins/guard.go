@@ -11,7 +11,7 @@ import (
 )
 
 // errAbandoned reports that a plugin kept working after its context ended.
-var errAbandoned = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin does not answer, and did not end when it was told to"}
+var errAbandoned = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: "the plugin does not answer, and did not stop when its time ran out"}
 
 // guard runs a plugin's code. It turns a panic into an error, and abandons code that does
 // not return within grace after its context ended. busy, unless nil, is closed when the code
@@ -58,7 +58,7 @@ func trace() []byte {
 	return stack[:min(len(stack), longest)]
 }
 
-// nothing adapts a function without a result to guard.
+// nothing adapts a function that returns only an error to guard.
 func nothing(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }

@@ -29,7 +29,7 @@ type Instance struct {
 // An InstanceResource is a resource of an instance.
 type InstanceResource struct {
 	domarkx.ResourceSpec
-	Made    bool   // whether the plugin created it
+	Created bool   // whether the plugin created it
 	Private bool   // whether it works on its own files only
 	Path    string // directory of the resource on this machine, "" for none
 	Version string // its version in Head, "" for none
@@ -64,7 +64,7 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := InstanceResource{ResourceSpec: e.ResourceSpec, Made: e.Made, Private: e.Private || e.LockedPath == "", Path: path}
+			r := InstanceResource{ResourceSpec: e.ResourceSpec, Created: e.Created, Private: e.Private || e.LockedPath == "", Path: path}
 			for _, c := range s.Committed {
 				if c.ID == e.ID && c.Type == e.Type {
 					r.Version = c.Version
@@ -149,7 +149,7 @@ func (m *WorkspaceManager) states() (map[string]state, error) {
 }
 
 // Path returns the directory of a resource; for resource "" that of the first resource that
-// has one. It returns domarkx.ErrNotFound when there is none.
+// has one. It returns domarkx.ErrNotFound if there is none.
 func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (string, error) {
 	i, err := m.Instance(ctx, name)
 	if err != nil {
@@ -218,7 +218,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 		}
 		return fmt.Errorf("workspace %q: %w", to, err)
 	}
-	m.removeUnmade(target)
+	m.removeUncreated(target)
 	l.state.Renaming = to
 	if err := l.save(); err != nil {
 		return err
@@ -296,9 +296,9 @@ func (m *WorkspaceManager) remove(dir string) error {
 	return removeAll(gone)
 }
 
-// removeUnmade removes the directory of an instance without any created resource, unless
+// removeUncreated removes the directory of an instance without any created resource, unless
 // another process holds it.
-func (m *WorkspaceManager) removeUnmade(dir string) {
+func (m *WorkspaceManager) removeUncreated(dir string) {
 	lock, err := lockDirectory(context.Background(), dir, true)
 	if err != nil {
 		return

@@ -15,8 +15,8 @@ import (
 // Leftovers is a plugin whose resources have something outside of their directories, such as
 // a container, that may be left over when the directory is removed.
 type Leftovers interface {
-	// Leftovers lists what is left of resources that were created below root, a directory of
-	// instances, and that no instance there contains any more (see [EachResource]), even
+	// Leftovers lists what resources that were created below root, a directory of instances, left
+	// behind and that no instance there contains any more (see [EachResource]), even
 	// if the instance was renamed. It starts nothing, does not wait for services that may
 	// be down, and skips what it cannot reach.
 	Leftovers(ctx context.Context, root string) ([]Leftover, error)
@@ -49,7 +49,7 @@ func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
 		}
 		found, err := guard(ctx, m.config.Grace, nil, func(ctx context.Context) ([]Leftover, error) { return p.Leftovers(ctx, m.config.Dir) })
 		if err != nil {
-			errs = append(errs, fmt.Errorf("looking for what is left of resources of type %q: %w", k.plugin.Type(), err))
+			errs = append(errs, fmt.Errorf("searching for leftovers of resources of type %q: %w", k.plugin.Type(), err))
 		}
 		for _, o := range found {
 			o.Type = k.plugin.Type()
@@ -103,7 +103,7 @@ func EachResource(ctx context.Context, root string, visit func(dir string) error
 			return err
 		}
 	}
-	return fmt.Errorf("reading what instances there are in %q, which change all the time: %w", root, domarkx.ErrConflict)
+	return fmt.Errorf("listing the instances in %q, which keep changing: %w", root, domarkx.ErrConflict)
 }
 
 // entries returns the names of the directories in a directory; none if it does not exist.

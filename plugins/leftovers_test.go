@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// leaving is a plugin whose resources leave something.
+// leaving is a plugin whose resources leave something behind.
 type leaving struct {
 	fake
 	left []plugins.Leftover
@@ -54,7 +54,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A resource is not missed when its instance gets another name meanwhile.
+// TestEachResourceWhileRenaming renames an instance during the walk; its resource must be visited.
 func TestEachResourceWhileRenaming(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"b/1", "z/1"} {

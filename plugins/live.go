@@ -49,7 +49,7 @@ type Live struct {
 	keep            func(context.Context, *Changes) error
 	temporary       bool
 	onlyDirectories bool                   // see Options.OnlyDirectories
-	asked           []domarkx.ResourceSpec // see Options.Specs
+	requested       []domarkx.ResourceSpec // see Options.Specs
 	forced          bool                   // remove resources even if their plugins fail
 
 	mu        sync.Mutex
@@ -112,7 +112,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, onlyDirectories: o.OnlyDirectories, asked: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, onlyDirectories: o.OnlyDirectories, requested: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start opens, loads or creates the resources.
@@ -120,7 +120,7 @@ func (l *Live) start(ctx context.Context, o Options) error {
 	if err := l.finishRemovals(ctx); err != nil {
 		return err
 	}
-	fresh := l.state.Head == "" && l.state.Loading == nil && !l.anyMade()
+	fresh := l.state.Head == "" && l.state.Loading == nil && !l.anyCreated()
 	switch {
 	case fresh && o.Tip != nil:
 		if err := l.Load(ctx, *o.Tip); err != nil {
@@ -128,11 +128,11 @@ func (l *Live) start(ctx context.Context, o Options) error {
 		}
 		return nil
 	case fresh:
-		if err := l.respecify(ctx, o.Specs); err != nil {
+		if err := l.setSpecs(ctx, o.Specs); err != nil {
 			return err
 		}
 	}
-	if err := l.takeUp(ctx, o); err != nil {
+	if err := l.openResources(ctx, o); err != nil {
 		return err
 	}
 	if l.state.Loading != nil {
@@ -143,14 +143,14 @@ func (l *Live) start(ctx context.Context, o Options) error {
 	return l.adopt(o.Tip)
 }
 
-// anyMade reports whether any resource was created.
-func (l *Live) anyMade() bool {
-	return slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Made })
+// anyCreated reports whether any resource was created.
+func (l *Live) anyCreated() bool {
+	return slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Created })
 }
 
-// takeUp opens the resources of the state. If one cannot be opened and the document configures
+// openResources opens the resources of the state. If one cannot be opened and the document configures
 // it differently, it is left to Reconfigure, or removed if it was never created.
-func (l *Live) takeUp(ctx context.Context, o Options) error {
+func (l *Live) openResources(ctx context.Context, o Options) error {
 	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
 		if o.OnlyDirectories && e.Path == "" {
@@ -168,7 +168,7 @@ func (l *Live) takeUp(ctx context.Context, o Options) error {
 			return err
 		}
 		l.resources[i].err = err
-		if !e.Made {
+		if !e.Created {
 			if err := l.removeAt(ctx, i); err != nil {
 				return err
 			}
@@ -267,7 +267,7 @@ func (l *Live) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	l.closed = true
-	if l.temporary || !l.anyMade() && l.state.Head == "" {
+	if l.temporary || !l.anyCreated() && l.state.Head == "" {
 		l.tearDown(ctx)
 		return
 	}

@@ -146,7 +146,7 @@ func (l *Live) callee(id string) (int, error) {
 		return i, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf("the workspace has no resource %q, only %s", id, strings.Join(ids, ", "))}
 	}
 	if r := l.resources[i]; r.live == nil {
-		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not there: %v", id, r.err)}
+		return i, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("resource %q is not available: %v", id, r.err)}
 	}
 	return i, nil
 }
@@ -258,7 +258,7 @@ func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(
 	case ctx.Err() != nil:
 		return domarkx.Result{}, ctx.Err()
 	case errors.Is(err, errAbandoned) && deadline.Err() != nil:
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v, and the plugin did not end when it was told to", timeout)}
+		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v, and the plugin did not stop when its time ran out", timeout)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeTimeout, Message: fmt.Sprintf("no answer after %v", timeout)}
 	}

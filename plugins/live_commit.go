@@ -31,7 +31,7 @@ func (l *Live) Changed(ctx context.Context) (bool, error) {
 // reads the resources, unless the last commit is known to have become no version.
 func (l *Live) Differs(ctx context.Context) (bool, error) {
 	changed, err := l.Changed(ctx)
-	if err != nil || !changed || l.unsettled() {
+	if err != nil || !changed || l.knownChanged() {
 		return changed, err
 	}
 	c, err := l.Commit(ctx)
@@ -42,8 +42,8 @@ func (l *Live) Differs(ctx context.Context) (bool, error) {
 	return c.Changed, nil
 }
 
-// unsettled reports whether resources are known to differ from the head, or there is no head.
-func (l *Live) unsettled() bool {
+// knownChanged reports whether resources are known to differ from the head, or there is no head.
+func (l *Live) knownChanged() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state.Head == "" || l.state.Loading != nil || slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Dirty })
@@ -163,20 +163,20 @@ func (l *Live) unchanged() error {
 // clean marks the resources as unchanged, except those that were skipped.
 func (l *Live) clean() {
 	for i := range l.state.Resources {
-		if !l.passesOver(i) {
+		if !l.skips(i) {
 			l.state.Resources[i].Dirty = false
 		}
 	}
 }
 
-// passesOver reports whether a resource is closed because of Options.OnlyDirectories.
-func (l *Live) passesOver(i int) bool { return l.onlyDirectories && l.resources[i].live == nil }
+// skips reports whether a resource is closed because of Options.OnlyDirectories.
+func (l *Live) skips(i int) bool { return l.onlyDirectories && l.resources[i].live == nil }
 
 // commit commits one resource if it changed, and returns its version.
 func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 	e := &l.state.Resources[i]
 	base := l.committedVersion(e.ID, e.Type)
-	if l.passesOver(i) {
+	if l.skips(i) {
 		if base == "" {
 			return "", &ResourceError{"committing the state of", e.ID, fmt.Errorf("no version has it, and it is not open: %w", domarkx.ErrNotFound)}
 		}

@@ -44,7 +44,7 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 			}
 		}
 		if err := l.open(ctx, i); err != nil {
-			return changed, errors.Join(err, l.takeBack(context.WithoutCancel(ctx), i, before, dirty))
+			return changed, errors.Join(err, l.revertChange(context.WithoutCancel(ctx), i, before, dirty))
 		}
 	}
 	if !l.order(specs) {
@@ -53,21 +53,21 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 	return true, l.save()
 }
 
-// takeBack reverts a change of the resources that failed, so that the document can ask for
+// revertChange reverts a change of the resources that failed, so that the document can ask for
 // something else: it removes resources that were never created, and restores the config and
 // the dirty flag of the others.
-func (l *Live) takeBack(ctx context.Context, i int, before domarkx.ResourceSpec, dirty bool) error {
-	if !l.state.Resources[i].Made {
+func (l *Live) revertChange(ctx context.Context, i int, before domarkx.ResourceSpec, dirty bool) error {
+	if !l.state.Resources[i].Created {
 		return l.removeAt(ctx, i)
 	}
 	l.state.Resources[i].ResourceSpec, l.state.Resources[i].Dirty = before, dirty
 	return l.save()
 }
 
-// respecify sets the resources of an instance whose resources were never created.
-func (l *Live) respecify(ctx context.Context, specs []domarkx.ResourceSpec) error {
+// setSpecs sets the resources of an instance whose resources were never created.
+func (l *Live) setSpecs(ctx context.Context, specs []domarkx.ResourceSpec) error {
 	if len(specs) == 0 {
-		return fmt.Errorf("no instance on this machine, and nothing says what its resources are: %w", domarkx.ErrNotFound)
+		return fmt.Errorf("no instance on this machine, and neither a document nor a version lists its resources: %w", domarkx.ErrNotFound)
 	}
 	if err := l.m.Check(ctx, specs); err != nil {
 		return err

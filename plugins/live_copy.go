@@ -12,9 +12,9 @@ import (
 // resource that reads its path.
 const copySuffix = "-copy"
 
-// copyPath copies what another instance has at the path of a resource that was just opened as
-// private. It opens a second resource at the path, commits that, loads the version into the
-// private one, and tears the second one down, which does not change the path.
+// copyPath copies the content at the path of a resource that was just opened as private because
+// another instance works there. It opens a second resource at the path, commits that, loads the
+// version into the private one, and tears the second one down, which does not change the path.
 func (l *Live) copyPath(ctx context.Context, i int) error {
 	e, r := &l.state.Resources[i], l.resources[i]
 	there := *e

@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// killed keeps what the disk holds of an instance while a path is copied, for who is killed
-// then.
+// killed saves the state of an instance on disk while a path is being copied, as a killed process
+// would leave it.
 type killed struct {
 	fake
 	at string

@@ -32,7 +32,7 @@ func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
 	if err := l.keepUnfinished(ctx); err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Asked = &domarkx.Version{ID: v.ID, Resources: v.Resources}, l.asked
+	l.state.Loading, l.state.Asked = &domarkx.Version{ID: v.ID, Resources: v.Resources}, l.requested
 	if err := l.save(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (l *Live) keepUnfinished(ctx context.Context) error {
 	if l.state.Loading == nil || l.keep == nil {
 		return nil
 	}
-	c, err := l.whatIsThere(ctx)
+	c, err := l.commitUnfinished(ctx)
 	if err == nil && (len(c.Resources) == 0 || slices.Equal(l.state.Kept, versionsOf(c.Resources))) {
 		c.Abort()
 		return nil
@@ -60,19 +60,19 @@ func (l *Live) keepUnfinished(ctx context.Context) error {
 	}
 	if err != nil {
 		c.Abort()
-		return fmt.Errorf("keeping what is there of a version that was loaded only in part: %w", err)
+		return fmt.Errorf("storing the live state of a version that was loaded only in part: %w", err)
 	}
 	l.state.Kept = versionsOf(c.Resources)
 	return l.save()
 }
 
-// whatIsThere commits the live state of an unfinished load.
-func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
+// commitUnfinished commits the live state of an unfinished load.
+func (l *Live) commitUnfinished(ctx context.Context) (*Changes, error) {
 	c := &Changes{}
 	for i := range l.resources {
 		e := &l.state.Resources[i]
 		version := l.committedVersion(e.ID, e.Type)
-		if l.resources[i].live != nil && !l.undecided(e) {
+		if l.resources[i].live != nil && !l.uncompared(e) {
 			e.Dirty = true // the recorded flag is from before the load
 			var err error
 			if version, err = l.commit(ctx, i, c); err != nil {
@@ -86,13 +86,13 @@ func (l *Live) whatIsThere(ctx context.Context) (*Changes, error) {
 	return c, nil
 }
 
-// noteHalf records the state that a failed load left, which nobody needs to keep. If it cannot
+// recordUnfinished records the state that a failed load left, which nobody needs to keep. If it cannot
 // be determined, more than necessary is kept.
-func (l *Live) noteHalf(ctx context.Context) {
+func (l *Live) recordUnfinished(ctx context.Context) {
 	if l.keep == nil || ctx.Err() != nil {
 		return
 	}
-	c, err := l.whatIsThere(ctx)
+	c, err := l.commitUnfinished(ctx)
 	c.Abort()
 	if err == nil {
 		l.state.Kept = versionsOf(c.Resources)
@@ -109,7 +109,7 @@ func (l *Live) Unfinished() error {
 }
 
 // errInterrupted is the cause of an unfinished load if no other is known.
-var errInterrupted = errors.New("the program ended meanwhile")
+var errInterrupted = errors.New("the program ended during the load")
 
 // Loading returns the id of the version whose load is unfinished; "" for none.
 func (l *Live) Loading() string {
@@ -137,7 +137,7 @@ func (l *Live) unfinished() error {
 func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = specs
+	l.requested = specs
 }
 
 // resume finishes a load that was killed or failed. If it fails again, only another Load can
@@ -145,9 +145,9 @@ func (l *Live) Ask(specs []domarkx.ResourceSpec) {
 func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.asked) == 0 { // the configs of a version are still not trusted
-		l.asked = l.state.Asked
-		defer func() { l.asked = nil }()
+	if len(l.requested) == 0 { // the configs of a version are still not trusted
+		l.requested = l.state.Asked
+		defer func() { l.requested = nil }()
 	}
 	err := l.checkLoad(ctx, *l.state.Loading)
 	if err == nil {
@@ -168,7 +168,7 @@ func (l *Live) load(ctx context.Context) error {
 	v := *l.state.Loading
 	if err := l.loadResources(ctx, v, l.state.Head == ""); err != nil {
 		l.broke = err
-		l.noteHalf(ctx)
+		l.recordUnfinished(ctx)
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
 	l.state.Loading, l.state.Asked, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil, nil
@@ -182,7 +182,7 @@ func (l *Live) load(ctx context.Context) error {
 
 // checkLoad rejects a version that cannot be loaded, before anything changes.
 func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
-	resources := l.askedOf(v.Resources)
+	resources := l.requestedOf(v.Resources)
 	if err := l.m.Check(ctx, specsOf(resources)); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
 }
 
 func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
-	resources := l.askedOf(v.Resources)
+	resources := l.requestedOf(v.Resources)
 	specs := specsOf(resources)
 	if _, err := l.removeOthers(ctx, specs); err != nil {
 		return err
@@ -264,17 +264,17 @@ func (l *Live) checkVersions(ctx context.Context, resources []domarkx.ResourceVe
 	return nil
 }
 
-// askedOf returns the resources of a version that are asked for, with the configs that were
+// requestedOf returns the resources of a version that are asked for, with the configs that were
 // asked for.
-func (l *Live) askedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion {
-	if len(l.asked) == 0 {
+func (l *Live) requestedOf(all []domarkx.ResourceVersion) []domarkx.ResourceVersion {
+	if len(l.requested) == 0 {
 		return all
 	}
 	var resources []domarkx.ResourceVersion
 	for _, r := range all {
-		i := slices.IndexFunc(l.asked, func(s domarkx.ResourceSpec) bool { return s.ID == r.ID && s.Type == r.Type })
+		i := slices.IndexFunc(l.requested, func(s domarkx.ResourceSpec) bool { return s.ID == r.ID && s.Type == r.Type })
 		if i >= 0 {
-			resources = append(resources, domarkx.ResourceVersion{ResourceSpec: l.asked[i], Version: r.Version})
+			resources = append(resources, domarkx.ResourceVersion{ResourceSpec: l.requested[i], Version: r.Version})
 		}
 	}
 	return resources
@@ -292,7 +292,7 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		e = &l.state.Resources[i]
 	}
 	inPlace := !e.Private && l.pathOf(e.Config) != ""
-	if !inPlace || e.Made && !fresh && !e.New {
+	if !inPlace || e.Created && !fresh && !e.New {
 		return false, l.open(ctx, i)
 	}
 	if !e.Filled && isVacant(l.pathOf(e.Config)) {
@@ -320,20 +320,20 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 			return true, l.save()
 		}
 	}
-	l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since what is at its path differs from its newest version", l.state.Name, e.ID))
+	l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since the content at its path differs from its newest version", l.state.Name, e.ID))
 	if err := l.tearDownAt(ctx, i); err != nil {
 		return false, err
 	}
-	e.Private, e.New, e.Made, e.LockedPath, e.Path = true, false, false, "", ""
+	e.Private, e.New, e.Created, e.LockedPath, e.Path = true, false, false, "", ""
 	if err := l.save(); err != nil {
 		return false, err
 	}
 	return false, l.open(ctx, i)
 }
 
-// undecided reports whether the content at the path of a resource may belong to somebody else:
+// uncompared reports whether the content at the path of a resource may belong to somebody else:
 // the load that creates the resource ended before comparing it.
-func (l *Live) undecided(e *entry) bool {
+func (l *Live) uncompared(e *entry) bool {
 	return e.New && !e.Private && l.pathOf(e.Config) != ""
 }
 

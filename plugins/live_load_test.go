@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// strict refuses a version that no reader gets through.
+// strict refuses a version as corrupt in CheckVersion.
 type strict struct {
 	*plugintest.Memory
 	bad string
@@ -36,7 +36,7 @@ func TestLoadRefusesBeforeItRemoves(t *testing.T) {
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	w.set(l, "a", "two")
-	one.Resources = slices.Clone(one.Resources[:1]) // else b would be kept
+	one.Resources = slices.Clone(one.Resources[:1]) // so that a load would remove b
 	store.bad = one.Resources[0].Version
 	var at *plugins.ResourceError
 	if err := l.Load(t.Context(), one); !errors.Is(err, domarkx.ErrCorrupt) || !errors.As(err, &at) || at.Resource != "a" {
@@ -47,8 +47,8 @@ func TestLoadRefusesBeforeItRemoves(t *testing.T) {
 	}
 }
 
-// A load that fails halfway is nobody's change: it is in no version, and no tool works on
-// it, until it ends well or another version is loaded.
+// TestFailedLoadIsNoChange checks that the state after a failed load is not committed and that no
+// tool runs on it, until that load succeeds or another version is loaded.
 func TestFailedLoadIsNoChange(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
@@ -92,7 +92,7 @@ func TestFailedLoadIsNoChange(t *testing.T) {
 	if changed, err := l.Changed(t.Context()); changed || err != nil {
 		t.Error(changed, err)
 	}
-	// What was missing is there now: the next process goes on.
+	// The missing object is back: the next process finishes the load.
 	if err := l.Load(t.Context(), bad); err == nil {
 		t.Error("loaded")
 	}
@@ -107,7 +107,7 @@ func TestFailedLoadIsNoChange(t *testing.T) {
 	}
 }
 
-// mended is a store that has again what was missing.
+// mended is a store in which a missing version can be restored.
 type mended struct {
 	*plugintest.Memory
 	version string
@@ -120,7 +120,8 @@ func (m *mended) Top(ctx context.Context, version string) (domarkx.File, error) 
 	return m.Memory.Top(ctx, version)
 }
 
-// What a resource cannot hold is refused before another one is changed.
+// TestLoadIsCheckedFirst checks that a version is refused before any resource changes, if one
+// resource cannot hold it.
 func TestLoadIsCheckedFirst(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
@@ -139,8 +140,8 @@ func TestLoadIsCheckedFirst(t *testing.T) {
 	}
 }
 
-// What somebody does where a load did not end is kept, once, and not what the load left
-// itself, however often it is tried.
+// TestUnfinishedIsKept changes files after a failed load. The change must be kept exactly once,
+// and the state that the load itself left must not be kept.
 func TestUnfinishedIsKept(t *testing.T) {
 	w := newWorld(t)
 	var kept []string
@@ -190,7 +191,7 @@ func TestUnfinishedIsKept(t *testing.T) {
 	}
 }
 
-// A resource learns whether a version was made of it as it is configured.
+// TestKnownConfigs checks that Env.Known reports whether a version has the resource's config.
 func TestKnownConfigs(t *testing.T) {
 	w := newWorld(t)
 	expect := func(want bool) {
@@ -215,8 +216,8 @@ func TestKnownConfigs(t *testing.T) {
 	expect(true)
 }
 
-// A load that did not end at a path where there was nothing goes on there, not beside what
-// it left.
+// TestUnfinishedAtPath checks that a load that failed at a path that was vacant continues there,
+// and not in a private copy beside its own files.
 func TestUnfinishedAtPath(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
@@ -239,8 +240,8 @@ func TestUnfinishedAtPath(t *testing.T) {
 	}
 }
 
-// A load that ends while it compares what is at the path of a resource that it brings leaves
-// that alone also when it goes on.
+// TestUnfinishedBeforePath interrupts a load before it has compared the content at the path of a
+// new resource. The resumed load must not change that content.
 func TestUnfinishedBeforePath(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
@@ -267,12 +268,12 @@ func TestUnfinishedBeforePath(t *testing.T) {
 	if data, err := os.ReadFile(path); string(data) != "mine" || l.Unfinished() != nil || w.get(l, "b") != "one" || len(w.warns) != 1 {
 		t.Errorf("%q, %v, %v, warned %q", data, err, l.Unfinished(), w.warns)
 	}
-	if kept > 1 { // a is kept
+	if kept > 1 { // only a may be kept
 		t.Errorf("what is at the path was kept")
 	}
 }
 
-// beginless is a store that takes nothing.
+// beginless is a store that accepts no versions.
 type beginless struct {
 	*plugintest.Memory
 	err error
@@ -280,8 +281,8 @@ type beginless struct {
 
 func (b *beginless) Begin(context.Context, string) (plugins.Pending, error) { return nil, b.err }
 
-// Who goes on with a load without asking for resources opens none that the one did not ask
-// for who began it: what a version names may have come from anybody.
+// TestUnfinishedOpensNoOthers resumes a load without Options.Specs. It must open only the
+// resources that the original load was asked for, since the version may be from anybody.
 func TestUnfinishedOpensNoOthers(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
@@ -306,8 +307,7 @@ func TestUnfinishedOpensNoOthers(t *testing.T) {
 	}
 }
 
-// cancelling is a store that ends a context while a version is read, as a kill
-// would.
+// cancelling is a store that cancels a context while a version is read, to simulate a kill.
 type cancelling struct {
 	plugins.Versions
 	cancel func()
@@ -342,7 +342,7 @@ func TestInterruptedLoadIsFinished(t *testing.T) {
 		t.Error(changed, err, l.Head(), w.get(l, "a"))
 	}
 	l.Close(t.Context())
-	// A new instance that was not loaded whole is loaded by the next process.
+	// The next process finishes the load of a new instance.
 	ctx, cancel = context.WithCancel(t.Context())
 	w.renew(cancelling{w.store, cancel})
 	if _, err := w.m.Open(ctx, "new", plugins.Options{Tip: &one}); !errors.Is(err, context.Canceled) {

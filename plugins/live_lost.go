@@ -30,10 +30,10 @@ func (l *Live) regain(ctx context.Context, i int) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		l.m.warn(fmt.Sprintf("workspace %q: resource %q is lost: %v; and making it anew: %v", l.state.Name, e.ID, why, err))
+		l.m.warn(fmt.Sprintf("workspace %q: resource %q is lost: %v; and creating it again: %v", l.state.Name, e.ID, why, err))
 		return nil
 	}
-	l.m.warn(fmt.Sprintf("workspace %q: resource %q was lost, and is made anew from its last version: %v", l.state.Name, e.ID, why))
+	l.m.warn(fmt.Sprintf("workspace %q: resource %q was lost, and is created again from its last version: %v", l.state.Name, e.ID, why))
 	e.Dirty = false
 	return l.save()
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// losing is a plugin whose resource "a" is lost as long as it says so, until it is loaded.
+// losing is a plugin whose resource "a" is lost while the test says so, until it is loaded.
 type losing struct {
 	fake
 	lost  error
@@ -68,8 +68,8 @@ func TestLost(t *testing.T) {
 	w.set(l, "b", "in no version")
 	l.Close(t.Context())
 
-	// It may come back, so it stays as it is; what else changed is committed, and another
-	// version leads out.
+	// The loss may be temporary, so the resource is not loaded again. Changes of others are
+	// committed, and another version can be loaded.
 	p.lost = errors.New("somewhere else")
 	l = again()
 	c, err := l.Commit(t.Context())
@@ -86,7 +86,7 @@ func TestLost(t *testing.T) {
 	w.set(l, "b", "kept")
 	l.Close(t.Context())
 
-	// It is gone for good: its last version is loaded, and nothing else.
+	// The loss is final: only this resource is loaded, from its last version.
 	p.lost, p.final = errors.New("removed"), true
 	told = nil
 	l = again()

@@ -49,22 +49,22 @@ func (l *Live) open(ctx context.Context, i int) error {
 	r.resourceType, r.live, r.secrets, r.err, r.busy, r.own = k, live, secrets, nil, nil, nil
 	if e.Copy {
 		if err := l.copyPath(ctx, i); err != nil {
-			return &ResourceError{"copying what is at the path of", e.ID, err}
+			return &ResourceError{"copying the content at the path of", e.ID, err}
 		}
 	}
 	path := ""
 	if p, ok := live.(domarkx.HostPath); ok {
 		path = p.Path()
 	}
-	if e.Made && e.Path == path {
+	if e.Created && e.Path == path {
 		return nil
 	}
-	e.Made, e.Path = true, path
+	e.Created, e.Path = true, path
 	return l.save()
 }
 
-// openPlugin lets a plugin open a resource. It also returns what to redact in the
-// plugin's errors; its own are redacted.
+// openPlugin asks a plugin to open a resource. The returned redactor must be applied to later
+// errors of the plugin; the error of openPlugin is redacted already.
 func (l *Live) openPlugin(ctx context.Context, k *resourceType, e *entry) (domarkx.Resource, *redactor, error) {
 	secrets := &redactor{}
 	live, err := l.openRedacting(ctx, k, e, secrets)
@@ -81,7 +81,7 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 		return nil, err
 	}
 	if found := check(k.config, expanded); len(found) > 0 {
-		return nil, fmt.Errorf("config: %s: what the environment has for it does not fit the schema: %w", found[0].Pointer, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("config: %s: the value from the environment does not match the schema: %w", found[0].Pointer, domarkx.ErrInvalid)
 	}
 	dir := filepath.Join(l.dir, e.Directory)
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
@@ -162,7 +162,7 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 			r.live, r.secrets, err = l.openPlugin(ctx, k, &e)
 			r.resourceType = k
 		}
-		if err != nil && e.Made {
+		if err != nil && e.Created {
 			l.m.warn(fmt.Sprintf("workspace %q: resource %q is removed without its plugin: %v", l.state.Name, e.ID, err))
 		}
 	}

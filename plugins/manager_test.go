@@ -68,14 +68,14 @@ func TestCallErrors(t *testing.T) {
 	call("a", "nil", `{}`, domarkx.CodeUnknownTool, "set")
 	call("a", "set", `{"text": 1}`, domarkx.CodeInvalid, "/arguments/text")
 	call("a", "set", `{"txt": "x"}`, domarkx.CodeInvalid, "/arguments/txt")
-	call("a", "panic", `{}`, domarkx.CodeBroken, "as asked for")
+	call("a", "panic", `{}`, domarkx.CodeBroken, "as requested")
 	call("a", "wait", `{}`, domarkx.CodeTimeout, "100ms")
 	call("a", "wait", `{"timeout": 0.01}`, domarkx.CodeTimeout, "10ms")
 	w.set(l, "a", "still there")
-	call("b", "hang", `{}`, domarkx.CodeTimeout, "did not end")
+	call("b", "hang", `{}`, domarkx.CodeTimeout, "did not stop")
 	call("b", "get", `{}`, domarkx.CodeBroken, "does not answer")
 	if _, err := l.Commit(t.Context()); err == nil {
-		t.Error("committed what a plugin is still at")
+		t.Error("committed while a plugin was still running")
 	}
 	close(w.p.hang)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -158,7 +158,7 @@ func TestCommitAndLoad(t *testing.T) {
 	if err != nil || !c.Changed || c.Resources[0].Version != one.Resources[0].Version {
 		t.Error(c, err)
 	}
-	c.Abort() // as when the ref moved meanwhile: nothing is lost
+	c.Abort() // as if the ref had moved in the meantime: the change must stay
 	if changed, err := l.Changed(t.Context()); !changed || err != nil {
 		t.Error("an aborted commit left nothing changed", err)
 	}
@@ -205,7 +205,7 @@ func TestCommitAndLoad(t *testing.T) {
 	}
 }
 
-// TestDiffers has a plugin that cannot tell whether anything changed.
+// TestDiffers uses a plugin that cannot say whether anything changed.
 func TestDiffers(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
@@ -240,8 +240,7 @@ func TestDiffers(t *testing.T) {
 	differs(false)
 }
 
-// TestAdopt is a process that was killed after the ref moved and before it could
-// say so.
+// TestAdopt simulates a process that was killed after the ref moved and before Committed.
 func TestAdopt(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
@@ -331,7 +330,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestBrokenFirst has resources of which the first cannot be made.
+// TestBrokenFirst opens resources of which the first cannot be created.
 func TestBrokenFirst(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"token": "broken"}`), spec(t, "b", `{}`)}
@@ -344,7 +343,7 @@ func TestBrokenFirst(t *testing.T) {
 	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "mended")
 }
 
-// TestReconfigureBroken has documents that ask for what cannot be made.
+// TestReconfigureBroken reconfigures a workspace with resources that cannot be created.
 func TestReconfigureBroken(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{}`)}
@@ -373,7 +372,7 @@ func TestReconfigureBroken(t *testing.T) {
 	}
 }
 
-// TestWorkTrees has processes in two work trees of one repository.
+// TestWorkTrees opens a resource from two work trees of one repository.
 func TestWorkTrees(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.config.WorkTree, t.TempDir()

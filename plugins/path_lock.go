@@ -44,9 +44,9 @@ func resolve(path string) string {
 	return filepath.Join(resolve(dir), filepath.Base(path))
 }
 
-// clash finds the first two resources of a workspace whose paths overlap: each would
+// findOverlap finds the first two resources of a workspace whose paths overlap: each would
 // commit the other's changes. It ignores case, since some file systems do.
-func clash(top string, specs []domarkx.ResourceSpec) (first, second int, found bool) {
+func findOverlap(top string, specs []domarkx.ResourceSpec) (first, second int, found bool) {
 	paths := make([]string, len(specs))
 	for i, spec := range specs {
 		if paths[i] = strings.ToLower(pathIn(top, spec.Config)); paths[i] == "" {
@@ -66,7 +66,7 @@ func clash(top string, specs []domarkx.ResourceSpec) (first, second int, found b
 // repository.
 func (m *WorkspaceManager) workTreeOf(e *entry) (string, error) {
 	c := m.config
-	if !e.Made || e.Private || e.LockedPath == "" || e.LockedPath == pathIn(c.WorkTree, e.Config) || c.WorkTrees == nil || !exists(e.LockedPath) {
+	if !e.Created || e.Private || e.LockedPath == "" || e.LockedPath == pathIn(c.WorkTree, e.Config) || c.WorkTrees == nil || !exists(e.LockedPath) {
 		return c.WorkTree, nil
 	}
 	all, err := c.WorkTrees()
@@ -126,7 +126,7 @@ func (l *Live) lockPath(e *entry) error {
 			if r.LockedPath == "" || !overlap(r.LockedPath, path) {
 				continue
 			}
-			if e.Made {
+			if e.Created {
 				return fmt.Errorf("path %q: workspace %q works on %q: %w", path, other.Name, r.LockedPath, domarkx.ErrConflict)
 			}
 			l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since workspace %q works on %q", l.state.Name, e.ID, other.Name, r.LockedPath))

@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A path that no resource may reach is refused, also where another workspace works around
-// it: a private copy would only hide that.
+// TestForbiddenPathIsNoPrivateCopy checks that a forbidden path is refused even if another
+// workspace works around it: a private copy would hide the error.
 func TestForbiddenPathIsNoPrivateCopy(t *testing.T) {
 	w := newWorld(t)
 	w.config.Limits = func() (plugins.Limits, error) {

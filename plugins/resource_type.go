@@ -57,7 +57,7 @@ func (k *resourceType) describe(ctx context.Context) error {
 	defer cancel()
 	d, err := guard(ctx, k.grace, nil, k.plugin.Describe)
 	if err != nil {
-		return fmt.Errorf("asking plugin %q what it offers: %w", k.plugin.Type(), err)
+		return fmt.Errorf("asking plugin %q for its description: %w", k.plugin.Type(), err)
 	}
 	config, err := compile(d.Config)
 	if err != nil {

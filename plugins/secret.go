@@ -80,7 +80,7 @@ next:
 	return b.String()
 }
 
-// isWord reports whether text[from:to] is no part of a longer word.
+// isWord reports whether text[from:to] is not part of a longer word.
 func isWord(text string, from, to int) bool {
 	letter := func(c byte) bool {
 		return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
@@ -96,7 +96,7 @@ func (r *redactor) error(err error) error {
 	return &redactedError{err, r}
 }
 
-// A redactedError is an error of a plugin whose text had the value of a variable.
+// A redactedError is an error of a plugin whose text contained the value of a variable.
 type redactedError struct {
 	err error
 	by  *redactor
@@ -105,11 +105,11 @@ type redactedError struct {
 // Error returns the text with ${NAME} in place of the values.
 func (e *redactedError) Error() string { return e.by.redact(e.err.Error()) }
 
-// Is reports what the plugin's error is.
+// Is reports whether the plugin's error is target.
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As finds a [*domarkx.ToolError], without the values in its message. What else the
-// error wraps is not given out, since its text has them.
+// As finds a [*domarkx.ToolError] and redacts its message. It does not return other wrapped
+// errors, since their texts contain the values.
 func (e *redactedError) As(target any) bool {
 	to, ok := target.(**domarkx.ToolError)
 	var tool *domarkx.ToolError

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// The value of a ${NAME} is in no error and no warning, whatever a plugin writes there.
+// TestSecretsAreRedacted checks that no error and no warning contains the value of a ${NAME}.
 func TestSecretsAreRedacted(t *testing.T) {
 	const dsn = "db://admin:pass%2Fword@db.example.org:5432/accounts"
 	for _, test := range []struct{ value, config, says, shown string }{
@@ -52,7 +52,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
-// An error of a plugin that cannot open a resource is redacted, too.
+// TestSecretInErrorOfOpen checks that the error of a plugin that cannot open a resource is redacted.
 func TestSecretInErrorOfOpen(t *testing.T) {
 	w := newWorld(t)
 	w.config.Env = func(string) (string, bool) { return "broken", true }

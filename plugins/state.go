@@ -45,10 +45,10 @@ type state struct {
 type entry struct {
 	domarkx.ResourceSpec
 	Directory  string // name of its own directory
-	Made       bool   // whether the plugin created it
+	Created    bool   // whether the plugin created it
 	Gone       bool   // whether it is being removed
 	Private    bool
-	New        bool   // whether the unfinished load adds it and has not yet compared what is at its path
+	New        bool   // whether the unfinished load adds it and has not yet compared the content at its path
 	Filled     bool   // whether the unfinished load found its path vacant
 	Dirty      bool   // whether it may differ from the head, whatever the plugin reports
 	Copy       bool   // whether the content of its path must still be copied into it
@@ -57,7 +57,7 @@ type entry struct {
 }
 
 // readState reads the state of the instance in a directory. It returns domarkx.ErrNotFound
-// when there is none.
+// if there is none.
 func readState(dir string) (state, error) {
 	path := filepath.Join(dir, stateFile)
 	data, err := os.ReadFile(path)
@@ -92,7 +92,7 @@ func parseState(v domarkx.Value) state {
 	s.Committed = parseVersions(items(v, "committed"))
 	for _, item := range items(v, "resources") {
 		s.Resources = append(s.Resources, entry{
-			ResourceSpec: parseSpec(item), Directory: filepath.Base(text(item, "folder")), Made: truth(item, "made"), Gone: truth(item, "gone"),
+			ResourceSpec: parseSpec(item), Directory: filepath.Base(text(item, "folder")), Created: truth(item, "made"), Gone: truth(item, "gone"),
 			Private: truth(item, "private"), New: truth(item, "new"), Filled: truth(item, "filled"), Dirty: truth(item, "dirty"), Copy: truth(item, "copy"),
 			LockedPath: text(item, "claim"), Path: text(item, "path"),
 		})
@@ -131,7 +131,7 @@ func (s state) value() domarkx.Value {
 	resources := make([]domarkx.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
-		r.text("folder", e.Directory).truth("made", e.Made).truth("gone", e.Gone).truth("private", e.Private)
+		r.text("folder", e.Directory).truth("made", e.Created).truth("gone", e.Gone).truth("private", e.Private)
 		r.truth("new", e.New).truth("filled", e.Filled).truth("dirty", e.Dirty).truth("copy", e.Copy)
 		r.text("claim", e.LockedPath).text("path", e.Path)
 		resources[i] = domarkx.ObjectValue(r...)
@@ -219,7 +219,7 @@ func text(v domarkx.Value, name string) string {
 	return member.Text()
 }
 
-// texts returns a list of strings; nil when there is none.
+// texts returns a list of strings; nil if there is none.
 func texts(v domarkx.Value, name string) []string {
 	list, ok := v.Get(name)
 	if !ok {
