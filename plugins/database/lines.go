@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Lines are the rows of a table that are given to a version, a line each: one file
-// PATH.EXT, of a large table files PATH.rows/NNNN/NNN.EXT.
+// Lines writes the rows of a table to a version, one per line: to one file PATH.EXT, or for a
+// large table to files PATH.rows/NNNN/NNN.EXT.
 type Lines struct {
 	v               *Version
 	path, ext       string
 	size            int
-	held            []part // what may still become one file
+	held            []part // content that may still fit into one file
 	split           bool
 	now             part
 	directory, file int // numbers of the next file
@@ -20,13 +20,13 @@ type Lines struct {
 // A part is the content of a file.
 type part struct {
 	data []byte
-	last bool // of its directory
+	last bool // whether its directory ends with it
 }
 
-// Lines begins a table.
+// Lines starts a table.
 func (v *Version) Lines(path, ext string) *Lines { return &Lines{v: v, path: path, ext: ext} }
 
-// Add adds a row with its newline.
+// Add adds a row, which must end with its newline.
 func (l *Lines) Add(ctx context.Context, row []byte) error {
 	l.size += len(row)
 	l.now.data = append(l.now.data, row...)
@@ -44,7 +44,7 @@ func (l *Lines) Add(ctx context.Context, row []byte) error {
 	return l.give(ctx, append(l.hold(), full)...)
 }
 
-// hold returns what was held back, since now it is known to be several files.
+// hold writes the held content to files, because the table needs several.
 func (l *Lines) hold() []part {
 	held := l.held
 	l.held, l.split = nil, true
@@ -63,7 +63,7 @@ func (l *Lines) give(ctx context.Context, parts ...part) error {
 	return nil
 }
 
-// End ends the table.
+// End completes the table.
 func (l *Lines) End(ctx context.Context) error {
 	if l.split || l.size > oneFile {
 		parts := l.hold()

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// longest is how long the name of a file may be; a suffix has room beside it.
+// longest is the length limit of a file name in bytes; it leaves room for a suffix.
 const longest = 200
 
-// FileName is a name of a file for any name of a table: letters, digits, "_", "-"
-// and "." (not at the beginning or end) stay, other bytes are %XX; what gets too
-// long ends in "%" and a digest instead. Different names make different files.
+// FileName encodes the name of a table as a file name. Letters, digits, "_", "-" and inner "."
+// stay, other bytes become %XX, and a name that gets too long ends in "%" and a digest. Different
+// names have different encodings.
 func FileName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -27,18 +27,18 @@ func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[stri
 	return byName, nil
 }
 
-// deepest bounds how deep directories are looked into.
+// deepest limits how deeply directories may be nested.
 const deepest = 16
 
-// Walk calls fn for each regular file in a directory of a version, sorted by name, with
-// its path, which begins with that of the directory.
+// Walk calls fn for each regular file below a directory of a version, sorted by name. Paths begin
+// with the path of that directory.
 func Walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, fn func(path string, f domarkx.File) error) error {
 	return walk(ctx, r, path, directory, 0, fn)
 }
 
 func walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, depth int, fn func(string, domarkx.File) error) error {
 	if directory.Type != domarkx.Directory || depth > deepest {
-		return fmt.Errorf("%q is no directory of a database's version: %w", path, domarkx.ErrCorrupt)
+		return fmt.Errorf("%q is not a directory of a database's version: %w", path, domarkx.ErrCorrupt)
 	}
 	files, err := r.Folder(ctx, directory.ID)
 	if err != nil {
@@ -77,10 +77,10 @@ func Copy(ctx context.Context, r domarkx.VersionReader, f domarkx.File, w io.Wri
 	return errors.Join(err, c.Close())
 }
 
-// Read returns a file of a version that has at most limit bytes.
+// Read returns the content of a file of a version that has at most limit bytes.
 func Read(ctx context.Context, r domarkx.VersionReader, f domarkx.File, limit int64) ([]byte, error) {
 	if f.Type != domarkx.Regular || f.Size > limit {
-		return nil, fmt.Errorf("%q is no file of at most %d bytes: %w", f.Name, limit, domarkx.ErrCorrupt)
+		return nil, fmt.Errorf("%q is not a file of at most %d bytes: %w", f.Name, limit, domarkx.ErrCorrupt)
 	}
 	var b bytes.Buffer
 	err := Copy(ctx, r, f, &b)

@@ -8,23 +8,23 @@ import (
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// MaxBytes is how many bytes of JSON a result may have, its attachment included.
+// MaxBytes limits the JSON of a result in bytes, including its attachment.
 const MaxBytes = 64 << 20
 
-// Rows is a result that grows by rows: the first [toolresult.Limit] bytes of JSON stand
-// in the result, all of it is the attachment of a longer one.
+// Rows collects the rows of a result. The result has the first [toolresult.Limit] bytes of JSON;
+// a longer one also has an attachment with all rows.
 type Rows struct {
 	columns []string
 	rows    []domarkx.Value
 	size    int // of the JSON so far
 	count   int // of rows in it
 	all     *toolresult.Spool
-	cut     bool // whether rows were left out of the result
-	full    bool // whether there were too many for the attachment
+	cut     bool // whether the result omits rows
+	full    bool // whether the attachment omits rows
 	buffer  []byte
 }
 
-// NewRows begins a result. A long one is kept in a file of a directory meanwhile.
+// NewRows starts a result. A long one is stored in a temporary file in a directory.
 func NewRows(columns []string, dir string) (*Rows, error) {
 	r := &Rows{columns: columns, all: toolresult.NewSpool(dir)}
 	r.buffer = append(r.buffer, `{"columns":`...)
@@ -48,7 +48,7 @@ func names(columns []string) domarkx.Value {
 	return domarkx.ArrayValue(items...)
 }
 
-// Add adds a row, and reports whether there may be more.
+// Add adds a row, and reports whether more rows are accepted.
 func (r *Rows) Add(row []domarkx.Value) (more bool, err error) {
 	if r.full {
 		return false, nil
@@ -72,10 +72,10 @@ func (r *Rows) Add(row []domarkx.Value) (more bool, err error) {
 	return true, r.flush()
 }
 
-// Discard gives the result up.
+// Discard removes the temporary file; the result is not used.
 func (r *Rows) Discard() error { return r.all.Close() }
 
-// Result ends the result. The members come before columns and rows.
+// Result returns the result, in which the given members precede columns and rows.
 func (r *Rows) Result(members ...domarkx.Member) (domarkx.Result, error) {
 	members = append(members,
 		domarkx.Member{Name: "columns", Value: names(r.columns)},

@@ -20,7 +20,7 @@ const statementSchema = `{
   }
 }`
 
-// Tools describes the tools query, execute and schema; args says how parameters are
+// Tools describes the tools query, execute and schema; args describes how parameters are
 // written.
 func Tools(args string) ([]domarkx.Tool, error) {
 	args += "; bytes are {\"base64\": \"…\"}"

@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// exact is the greatest integer up to which a float64 holds all.
+// exact is the greatest integer such that a float64 represents it and all smaller ones.
 const exact = 1<<53 - 1
 
-// Value is a value of SQL as JSON: of nil, a bool, int64, float64, string or []byte.
+// Value encodes an SQL value as JSON: nil, a bool, int64, float64, string or []byte.
 func Value(v any) domarkx.Value {
 	switch v := v.(type) {
 	case bool:
@@ -60,13 +60,13 @@ func blob(b []byte) domarkx.Value {
 	return domarkx.ObjectValue(domarkx.Member{Name: base64Name, Value: domarkx.StringValue(base64.StdEncoding.EncodeToString(b))})
 }
 
-// An Argument is one of the "args" of a statement, by place or by name.
+// An Argument is one of the "args" of a statement, by position or name.
 type Argument struct {
-	Name  string // "" by place
+	Name  string // "" if by position
 	Value any    // nil, a bool, int64, float64, string or []byte
 }
 
-// Statement reads the arguments of the tools query and execute.
+// Statement parses the arguments of the tools query and execute.
 func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
 	v, _ := call.Arguments.Get("sql")
 	list, _ := call.Arguments.Get("args")
@@ -104,7 +104,7 @@ func argument(v domarkx.Value) (any, error) {
 			return n, nil
 		}
 		f, ferr := strconv.ParseFloat(v.Text(), 64)
-		if ferr != nil || !strings.ContainsAny(v.Text(), ".eE") { // it would be another number
+		if ferr != nil || !strings.ContainsAny(v.Text(), ".eE") { // the conversion would change the number
 			return nil, errors.New("the number is too large; give it as a string")
 		}
 		return f, nil
@@ -115,7 +115,7 @@ func argument(v domarkx.Value) (any, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded.Text())
 	if err != nil {
-		return nil, errors.New("base64 is no Base64 (RFC 4648, section 4)")
+		return nil, errors.New("base64 is not valid Base64 (RFC 4648, section 4)")
 	}
 	return data, nil
 }

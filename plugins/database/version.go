@@ -17,18 +17,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A Version is given to a [domarkx.VersionWriter], file by file. What the last one
-// had is known by its SHA-256 and not given again.
+// A Version writes files to a [domarkx.VersionWriter]. It recognizes the files of the previous
+// version by their SHA-256 and does not write their content again.
 type Version struct {
 	w           domarkx.VersionWriter
 	cache       string
-	known       map[[sha256.Size]byte]string // ids of contents
+	known       map[[sha256.Size]byte]string // ids of contents, by their SHA-256
 	now         map[[sha256.Size]byte]string
 	directories map[string]bool
 }
 
-// Begin begins a version with its top directory. The cache is a file of the caller's,
-// which [Version.Finish] writes.
+// Begin begins a version with its top directory. cache is the path of a file that
+// [Version.Finish] writes for the next version.
 func Begin(ctx context.Context, w domarkx.VersionWriter, cache string) (*Version, error) {
 	known, err := readKnown(cache)
 	if err != nil {
@@ -38,8 +38,7 @@ func Begin(ctx context.Context, w domarkx.VersionWriter, cache string) (*Version
 	return v, w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755})
 }
 
-// File adds a file, and the directories that it is in. The paths come in the order of a
-// walk.
+// File adds a file and its parent directories. The paths must come in depth-first order.
 func (v *Version) File(ctx context.Context, path string, data []byte) error {
 	for i, c := range path {
 		if directory := path[:i]; c == '/' && !v.directories[directory] {
@@ -74,7 +73,7 @@ func (v *Version) File(ctx context.Context, path string, data []byte) error {
 	return v.w.Add(ctx, path, file)
 }
 
-// Large adds a file at the top that changes in places from version to version.
+// Large adds a file at the top of which most parts stay the same from version to version.
 func (v *Version) Large(ctx context.Context, path string, r io.Reader) error {
 	store := v.w.Content
 	if p, ok := v.w.(domarkx.PartWriter); ok {
@@ -87,7 +86,7 @@ func (v *Version) Large(ctx context.Context, path string, r io.Reader) error {
 	return v.w.Add(ctx, path, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
 }
 
-// Finish remembers what the version has.
+// Finish writes the cache.
 func (v *Version) Finish() error {
 	data := []byte(knownMagic)
 	for sum, id := range v.now {
@@ -101,8 +100,7 @@ func (v *Version) Finish() error {
 
 const knownMagic = "known contents 1\n"
 
-// readKnown reads the cache. One that is not whole counts as none: it saves work
-// only.
+// readKnown reads the cache. A damaged one counts as empty, since it only saves work.
 func readKnown(path string) (map[[sha256.Size]byte]string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// give makes a version of one table with the lines.
+// give commits a version of one table with the lines.
 func give(t *testing.T, m *plugintest.Memory, cache string, lines []string) map[string]string {
 	t.Helper()
 	ctx := context.Background()
@@ -44,7 +44,8 @@ func give(t *testing.T, m *plugintest.Memory, cache string, lines []string) map[
 	return databasetest.Files(t, m, id)
 }
 
-// What is known is not given again, and a cache that is broken only costs work.
+// TestKnown checks that unchanged content is not written again, and that a damaged cache only
+// costs time.
 func TestKnown(t *testing.T) {
 	m := plugintest.NewMemory()
 	cache := filepath.Join(t.TempDir(), "known")
@@ -69,8 +70,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Rows that are all alike, or long, make files of bounded size; none gets lost, and
-// one that is inserted changes few files.
+// TestLines checks tables with equal rows and with long rows: the files have bounded sizes, no row
+// is lost, and an inserted row changes few files.
 func TestLines(t *testing.T) {
 	var different []string
 	for i := range 20000 {

@@ -34,7 +34,7 @@ type conversation struct {
 	broken  error // why the conversation ended
 }
 
-// A line is a line that a program wrote, or why there are no more.
+// A line is a line that the program wrote, or the reason why there are no more.
 type line struct {
 	text []byte
 	err  error
@@ -116,9 +116,9 @@ func (c *conversation) read(r io.Reader) {
 	}
 }
 
-// call sends a request and waits for the answer. patience bounds how long the plugin may stay
-// silent; 0 means as long as ctx lasts. After any error except the plugin's own answer the
-// program is dead, with everything that it started.
+// call sends a request and waits for the answer. patience limits how long the plugin may stay
+// silent; 0 means as long as ctx lasts. After any error except one that the plugin answered, the
+// program and everything that it started is dead.
 func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (domarkx.Value, error) {
 	if c.broken != nil {
 		return domarkx.Value{}, c.broken
@@ -163,7 +163,7 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 			return answer{}, c.fail("it does not answer %s, and said nothing for %v", method, patience)
 		case err := <-written:
 			if written = nil; err != nil && got == nil {
-				select { // it may just have ended, which says more
+				select { // if it has just ended, that error says more
 				case l := <-c.lines:
 					if l.err != nil {
 						return answer{}, c.over(method, l.err)
@@ -231,7 +231,7 @@ func (c *conversation) fail(format string, args ...any) error {
 // end ends the conversation.
 func (c *conversation) end(why error) {
 	c.stop()
-	c.broken = fmt.Errorf("plugin %q was ended: %w", c.name, why)
+	c.broken = fmt.Errorf("plugin %q was stopped: %w", c.name, why)
 }
 
 // stop kills the program and everything that it started.
@@ -244,8 +244,8 @@ func (c *conversation) stop() {
 	<-c.journal.done
 }
 
-// errClosed reports that a conversation ended normally.
-var errClosed = errors.New("it was told to")
+// errClosed reports that the host ended a conversation.
+var errClosed = errors.New("it is no longer needed")
 
 // alive reports whether requests can be sent.
 func (c *conversation) alive() bool {
@@ -281,7 +281,7 @@ func (c *conversation) shutdown(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// quote returns the beginning of a line for a message. It redacts before it cuts, so that
+// quote returns the beginning of a line for a message. It redacts before it truncates, so that
 // no half of a secret remains.
 func (c *conversation) quote(line []byte) string {
 	const most = 100

@@ -43,7 +43,7 @@ func (p Plugin) describe(v domarkx.Value) (domarkx.Description, error) {
 		case !isName(name):
 			return d, fmt.Errorf(`"tools": "name" of tool %d is %s, expected at most %d letters, digits, "_", "-" and "."`, i, name.JSON(), maxName)
 		case known[name.Text()]:
-			return d, fmt.Errorf(`"tools": there are two tools %q`, name.Text())
+			return d, fmt.Errorf(`"tools": two tools have the name %q`, name.Text())
 		case description.Kind() != domarkx.String || description.Text() == "":
 			return d, fmt.Errorf(`"tools": %q has no "description"`, name.Text())
 		case schema.Kind() != domarkx.Object:

@@ -8,8 +8,8 @@
 // A program on the user's PATH belongs to the user and has the user's rights. Its messages
 // are validated all the same: a program that crashes, hangs, floods or sends invalid data
 // causes a [domarkx.ToolError] with the code "broken", and all its processes are killed. Only
-// absolute entries of PATH count, and none below the work tree, so that a repository cannot
-// bring a plugin along.
+// absolute entries of PATH outside the work tree are searched, so that a repository cannot
+// supply a plugin.
 //
 // # One request at a time
 //

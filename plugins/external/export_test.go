@@ -1,10 +1,10 @@
 package external
 
-// Parse reads a line of a plugin, and forgets what it says.
+// Parse parses a line of a plugin and returns only the error.
 func Parse(line []byte) error {
 	_, err := parse(line)
 	return err
 }
 
-// StaysInside is staysInside.
+// StaysInside exports staysInside.
 var StaysInside = staysInside

@@ -55,7 +55,7 @@ func alive(t *testing.T, dir string) []string {
 	return found
 }
 
-// plugin writes a plugin in Python, which has answer(), error() and serve().
+// plugin writes a plugin in Python; body may call answer(), error() and serve().
 func plugin(t *testing.T, body string) external.Plugin {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "git-domarkx-plugin-test")
@@ -139,7 +139,7 @@ func expect(t *testing.T, err error, code, message string) {
 	}
 }
 
-// TestLies has every way not to keep to the protocol that we could think of.
+// TestLies runs programs that violate the protocol, each in another way.
 func TestLies(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("s3cret"), 0o600); err != nil {
@@ -168,7 +168,7 @@ func TestLies(t *testing.T) {
 		{"answers nothing", does("say({'jsonrpc': '2.0', 'id': r['id']})"), "either"},
 		{"answers without a result", does("say(result(r, {}))"), `no "result"`},
 		{"has an odd error", does("say({'jsonrpc': '2.0', 'id': r['id'], 'error': 'bad'})"), "whole number"},
-		{"asks the host", does("say({'jsonrpc': '2.0', 'id': 1, 'method': 'read_file', 'params': {}})"), "makes no requests"},
+		{"asks the host", does("say({'jsonrpc': '2.0', 'id': 1, 'method': 'read_file', 'params': {}})"), "cannot send requests"},
 		{"has an old version", does("say({'jsonrpc': '1.0', 'id': r['id'], 'result': {}})"), `"2.0"`},
 		{"answers in a batch", does("say([honest(r)])"), "expected a JSON object"},
 		{"nests", does("say('[' * 100000)"), "not JSON"},
@@ -182,9 +182,9 @@ func TestLies(t *testing.T) {
 		{"closes its output", does("os.close(1); time.sleep(1000)"), "closed its output"},
 		{"leaves its children", does("subprocess.Popen(['setsid', 'sleep', '1000']); os._exit(0)"), "exit code 0"},
 		{"names an attachment outside", does("say(result(r, {'result': 1, 'attachment': '../state.json'}))"), `"attachment"`},
-		{"names a link as attachment", does("os.symlink('" + secret + "', r['params']['attachments'] + '/a'); say(result(r, {'result': 1, 'attachment': 'a'}))"), "no regular file"},
-		{"names a FIFO as attachment", does("os.mkfifo(r['params']['attachments'] + '/a'); say(result(r, {'result': 1, 'attachment': 'a'}))"), "no regular file"},
-		{"names no attachment", does("say(result(r, {'result': 1, 'attachment': 'a'}))"), "no regular file"},
+		{"names a link as attachment", does("os.symlink('" + secret + "', r['params']['attachments'] + '/a'); say(result(r, {'result': 1, 'attachment': 'a'}))"), "not a regular file"},
+		{"names a FIFO as attachment", does("os.mkfifo(r['params']['attachments'] + '/a'); say(result(r, {'result': 1, 'attachment': 'a'}))"), "not a regular file"},
+		{"names no attachment", does("say(result(r, {'result': 1, 'attachment': 'a'}))"), "not a regular file"},
 		{"has no version", "serve({'commit_version': lambda r: say(result(r, {}))})", `no "version"`},
 		{"has a version that is no text", "serve({'commit_version': lambda r: say(result(r, {'version': 1}))})", `no "version"`},
 		{"has an endless version", "serve({'commit_version': lambda r: say(result(r, {'version': 'x' * 5000}))})", `no "version"`},
@@ -195,9 +195,9 @@ func TestLies(t *testing.T) {
 		{"commits a link through a link", commits("os.mkdir(path + '/d'); os.symlink('..', path + '/d/l'); os.symlink('d/l/../x', path + '/a')"), "symbolic link"},
 		{"commits a socket", commits("os.chdir(path); socket.socket(socket.AF_UNIX).bind('s')"), "socket"},
 		{"commits a FIFO", commits("os.mkfifo(path + '/f')"), "FIFO"},
-		{"commits another directory", commits("os.rmdir(path); os.symlink('/etc', path)"), "not the one"},
-		{"commits no directory", commits("os.rmdir(path)"), "not the one"},
-		{"commits a directory of its own", commits("os.rename(path, path + '2'); os.mkdir(path)"), "not the one"},
+		{"commits another directory", commits("os.rmdir(path); os.symlink('/etc', path)"), "replaced the directory"},
+		{"commits no directory", commits("os.rmdir(path)"), "replaced the directory"},
+		{"commits a directory of its own", commits("os.rename(path, path + '2'); os.mkdir(path)"), "replaced the directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +245,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRestart goes on with a resource whose program died.
+// TestRestart calls a tool of a resource after its program died.
 func TestRestart(t *testing.T) {
 	r, env, err := open(t, plugin(t, `
 def do(r):
@@ -340,7 +340,7 @@ serve({"execute_tool": do})`))
 	}
 }
 
-// TestHostileVersion loads what no plugin gave.
+// TestHostileVersion loads versions that no plugin can have committed.
 func TestHostileVersion(t *testing.T) {
 	r, env, err := open(t, plugin(t, "serve()"))
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 // prefix begins the names of plugin programs.
 const prefix = "git-domarkx-plugin-"
 
-// maxType bounds the length of a type's name.
+// maxType limits the length of a type's name.
 const maxType = 64
 
 // Find returns the plugins among the programs on a PATH, in its order. If several programs have
-// the same type, the first counts. Relative entries and entries in the excepted directories
-// are skipped.
+// the same type, it returns the first. It skips relative entries and entries in the excepted
+// directories.
 func Find(path string, except ...string) []domarkx.Plugin {
 	excepted := make([]string, len(except))
 	for i, directory := range except {

@@ -59,7 +59,7 @@ func parse(line []byte) (answer, error) {
 	id, hasID := v.Get("id")
 	if method, ok := v.Get("method"); ok {
 		if hasID || method.Kind() != domarkx.String || method.Text() != "progress" {
-			return answer{}, errors.New(`a plugin makes no requests, and "progress" is its only notification`)
+			return answer{}, errors.New(`a plugin cannot send requests, and "progress" is its only notification`)
 		}
 		return answer{progress: true}, nil
 	}

@@ -104,10 +104,10 @@ func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Resu
 	return r.Execute(ctx, domarkx.Call{Tool: "run_code", Arguments: arguments})
 }
 
-// maxVersion bounds the name of a state that a plugin returns, in bytes.
+// maxVersion limits the identifier of a state that a plugin returns, in bytes.
 const maxVersion = 1 << 10
 
-// version sends a request whose answer is the name of the current state.
+// version sends a request whose answer is the identifier of the current state.
 func (r *resource) version(ctx context.Context, c *conversation, method string, params object) (string, error) {
 	v, err := c.call(ctx, method, params, r.plugin.options.Patience)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *resource) version(ctx context.Context, c *conversation, method string, 
 	return version.Text(), nil
 }
 
-// Changed asks for the current state and compares it with the last one.
+// Changed requests the identifier of the current state and compares it with the last one.
 func (r *resource) Changed(ctx context.Context) (bool, error) {
 	if r.state.Version == "" {
 		return true, nil
@@ -133,7 +133,7 @@ func (r *resource) Changed(ctx context.Context) (bool, error) {
 	return version != r.state.Version, err
 }
 
-// Commit has the plugin write its state to a directory, and stores that.
+// Commit asks the plugin to write its state to a directory, and stores the files.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	c, err := r.talk(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *resource) Close(ctx context.Context) error {
 	return nil
 }
 
-// TearDown has the plugin remove what it created elsewhere, and removes its directory.
+// TearDown asks the plugin to remove what it created elsewhere, and removes its directory.
 func (r *resource) TearDown(ctx context.Context) error {
 	c, err := r.talk(ctx)
 	if err == nil {
@@ -237,8 +237,8 @@ func (r *resource) TearDown(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil && r.env.Warn != nil {
-		// If the plugin is broken, what it created elsewhere is unknown and stays.
-		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin did not remove what it may have elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
+		// It is unknown what a broken plugin created elsewhere.
+		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin could not remove what it may have created elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
 	}
 	if err := r.Close(ctx); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The value of a ${NAME} is in no log, warning or error of a plugin that writes it there,
-// also where these are cut, nor in the arguments of its process.
+// TestSecretInOutput checks that the value of a ${NAME} is not in a log, warning or error of a
+// plugin that prints it, even where these are truncated, nor in the arguments of its process.
 func TestSecretInOutput(t *testing.T) {
 	const secret = "s3cr3t-of-many-letters"
 	p := plugin(t, `

@@ -29,7 +29,7 @@ func (r *resource) stage() (*staging, error) {
 		s.info, err = os.Lstat(s.path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the plugin's files: %w", err)
+		return nil, fmt.Errorf("creating a directory for the plugin's files: %w", err)
 	}
 	return s, nil
 }
@@ -40,7 +40,7 @@ func (s *staging) remove() error { return removeDirectory(s.path) }
 func (s *staging) whole() error {
 	info, err := os.Lstat(s.path)
 	if err != nil || !info.IsDir() || !os.SameFile(info, s.info) {
-		return errors.New("the directory is not the one that it was given")
+		return errors.New("the plugin replaced the directory that it was given")
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
 	file := filepath.Join(s.path, name)
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf(`"attachment": %q is no regular file in "attachments"`, name)
+		return nil, fmt.Errorf(`"attachment": %q is not a regular file in "attachments"`, name)
 	}
 	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -69,12 +69,12 @@ func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
 	}
 	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
 		f.Close()
-		return nil, fmt.Errorf(`"attachment": %q is no regular file in "attachments"`, name)
+		return nil, fmt.Errorf(`"attachment": %q is not a regular file in "attachments"`, name)
 	}
 	return f, nil
 }
 
-// The modes of files in a version.
+// Modes of files in a version.
 const (
 	fileMode      = 0o644
 	programMode   = 0o755
@@ -158,7 +158,7 @@ func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 	})
 }
 
-// maxTarget bounds the target of a symbolic link (PATH_MAX).
+// maxTarget limits the target of a symbolic link, in bytes (PATH_MAX).
 const maxTarget = 4096
 
 func targetOf(ctx context.Context, r domarkx.VersionReader, f domarkx.File) (string, error) {

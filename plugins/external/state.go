@@ -22,7 +22,7 @@ const (
 // A state is what the host stores about a resource.
 type state struct {
 	Made    bool   `json:"made"`    // create_resource was answered
-	Version string `json:"version"` // the plugin's name of the state last committed or loaded; "" for none
+	Version string `json:"version"` // the plugin's identifier of the state last committed or loaded; "" for none
 }
 
 func (r *resource) in(name string) string { return filepath.Join(r.env.Dir, name) }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Limits of what is kept of a program's standard error.
+// Limits for a program's standard error.
 const (
 	maxLog       = 1 << 20 // bytes in the log, of each process
 	maxTold      = 20      // lines shown to the user, of each process
@@ -18,21 +18,21 @@ const (
 	maxLastWords = 1 << 10 // bytes in an error
 )
 
-// A journal reads what a program writes to its standard error, redacts it, and writes it
-// to a file. It passes the first lines to the user, and keeps the end for an error.
+// A journal reads a program's standard error, redacts it, and writes it to a file. It passes the
+// first lines to the user, and keeps the end for an error message.
 type journal struct {
 	path   string // of the log, "" for none
 	tell   func(line string)
 	redact func(text string) string
 	last   []byte
-	line   []byte // the last line, which is not complete
+	line   []byte // the last line, still incomplete
 	told   int
 	log    *os.File
 	left   int // bytes that still fit into the log
 	done   chan struct{}
 }
 
-// follow reads until the end. Without a log the rest still works.
+// follow reads until the end. Without a log file it still warns and keeps the end.
 func (j *journal) follow(r io.Reader) {
 	defer close(j.done)
 	j.left = maxLog
@@ -58,7 +58,7 @@ func (j *journal) follow(r io.Reader) {
 	}
 }
 
-// split takes each complete line. What exceeds maxLogLine in a line is dropped.
+// split takes each complete line. It drops what exceeds maxLogLine in a line.
 func (j *journal) split(data []byte) {
 	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
@@ -94,7 +94,7 @@ func (j *journal) take(end string) {
 	j.tell(printable(text))
 }
 
-// lastWords is the end of what was written, once all was read.
+// lastWords returns the end of the output, after all of it was read.
 func (j *journal) lastWords() string {
 	return printable(strings.TrimSpace(string(j.last)))
 }

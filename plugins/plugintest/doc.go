@@ -1,3 +1,3 @@
-// Package plugintest is the conformance suite of plugins: what every type of
-// resource must do, whoever wrote it. A test of a plugin calls [Run].
+// Package plugintest is the conformance suite for plugins: it checks the rules that every
+// resource type must follow. A plugin's test calls [Run].
 package plugintest

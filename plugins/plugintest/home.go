@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// home is where a workspace of the plugin lives.
+// home is an environment in which a workspace with the plugin is instantiated.
 type home struct {
 	s     Suite
 	m     *plugins.WorkspaceManager
@@ -37,7 +37,7 @@ func (s Suite) home(t *testing.T, store *Memory) *home {
 	return h
 }
 
-// manager returns a manager of the instances there, with another store.
+// manager returns a new manager of its instances, with another store.
 func (h *home) manager(t *testing.T, store plugins.Versions) *plugins.WorkspaceManager {
 	return plugins.New([]domarkx.Plugin{h.s.Plugin}, store, plugins.Config{Dir: h.dir, WorkTree: h.tree, Warn: func(m string) { t.Log(m) }})
 }
@@ -47,7 +47,7 @@ func (s Suite) spec(config domarkx.Value) []domarkx.ResourceSpec {
 	return []domarkx.ResourceSpec{{ID: resource, Type: s.Plugin.Type(), Config: whole}}
 }
 
-// open opens the workspace, which is closed when the test ends.
+// open opens the workspace; it is closed at the end of the test.
 func (h *home) open(t *testing.T, tip *domarkx.Version) *plugins.Live {
 	t.Helper()
 	l, err := h.m.Open(t.Context(), workspace, plugins.Options{Specs: h.s.spec(h.s.Config), Tip: tip})
@@ -67,11 +67,11 @@ func (h *home) close(t *testing.T, l *plugins.Live) {
 		t.Error("something runs after closing")
 	}
 	if n := h.store.Open(); n != 0 {
-		t.Errorf("%d contents are not closed", n)
+		t.Errorf("%d contents were not closed", n)
 	}
 }
 
-// call makes a call that must work.
+// call makes a call that must succeed.
 func (h *home) call(t *testing.T, l *plugins.Live, c domarkx.Call) {
 	t.Helper()
 	c, err := l.Defaults(t.Context(), resource, c)
@@ -87,7 +87,7 @@ func (h *home) call(t *testing.T, l *plugins.Live, c domarkx.Call) {
 	}
 }
 
-// commit commits the state under an id, and returns the version.
+// commit commits the state as the version with that id, and returns it.
 func (h *home) commit(t *testing.T, l *plugins.Live, id string) domarkx.Version {
 	t.Helper()
 	c, err := l.Commit(t.Context())
@@ -108,7 +108,7 @@ func (h *home) load(t *testing.T, l *plugins.Live, v domarkx.Version) {
 	}
 }
 
-// holds checks that the state is that of a version.
+// holds checks that the state equals that of a version.
 func (h *home) holds(t *testing.T, l *plugins.Live, v domarkx.Version) {
 	t.Helper()
 	c, err := l.Commit(t.Context())

@@ -17,16 +17,16 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// Memory is a store of versions in memory: a [plugins.Versions] that holds callers
-// to the contracts of [domarkx.VersionWriter] and [domarkx.VersionReader].
+// Memory is a store of versions in memory: a [plugins.Versions] that checks whether callers
+// follow the contracts of [domarkx.VersionWriter] and [domarkx.VersionReader].
 type Memory struct {
 	mu          sync.Mutex
 	contents    map[string][]byte
 	directories map[string][]domarkx.File
 	tops        map[string]domarkx.File
 	open        int // contents that are not closed
-	stored      int // contents that were given
-	parts       int // contents that were given in parts
+	stored      int // contents that were written
+	parts       int // contents that were written in parts
 }
 
 // NewMemory returns an empty store.
@@ -39,24 +39,24 @@ func (m *Memory) Begin(_ context.Context, base string) (plugins.Pending, error) 
 	return &MemoryVersion{m: m, base: base, files: map[string]domarkx.File{}}, nil
 }
 
-// CheckVersion refuses nothing: versions in memory are what was written.
+// CheckVersion accepts every version: those in memory cannot be corrupt.
 func (m *Memory) CheckVersion(context.Context, string, string) error { return nil }
 
-// Forget drops all contents of files, as if they had been pruned.
+// Forget drops the contents of all files, as if they had been pruned.
 func (m *Memory) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.contents)
 }
 
-// Stored returns how often a content was given so far.
+// Stored returns how many contents were written so far, counting repetitions.
 func (m *Memory) Stored() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stored
 }
 
-// Parts returns how often a content was given in parts so far.
+// Parts returns how many contents were written in parts so far, counting repetitions.
 func (m *Memory) Parts() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,21 +212,21 @@ func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) e
 	return nil
 }
 
-// Kept returns how many directories were taken over from the base.
+// Kept returns how many directories of the base were reused.
 func (v *MemoryVersion) Kept() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.kept
 }
 
-// content returns a content, nil when it is not stored.
+// content returns a content, nil if it is not stored.
 func (m *Memory) content(id string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.contents[id]
 }
 
-// check holds the caller to the contract.
+// check returns an error if the caller violates the contract of Add.
 func (v *MemoryVersion) check(path string, f domarkx.File) error {
 	if _, ok := v.files[path]; ok {
 		return fmt.Errorf("added twice: %w", domarkx.ErrInvalid)
@@ -235,11 +235,11 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 		return fmt.Errorf("mode %o, %v: %w", f.Mode, f.Type, domarkx.ErrInvalid)
 	}
 	if !slices.IsSortedFunc(f.Xattrs, func(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }) {
-		return fmt.Errorf("extended attributes in no order: %w", domarkx.ErrInvalid)
+		return fmt.Errorf("extended attributes are not sorted: %w", domarkx.ErrInvalid)
 	}
 	if path == "" {
 		if len(v.paths) > 0 || f.Type != domarkx.Directory {
-			return fmt.Errorf("expected the top directory, first: %w", domarkx.ErrInvalid)
+			return fmt.Errorf("expected the top directory first: %w", domarkx.ErrInvalid)
 		}
 		return nil
 	}
@@ -249,7 +249,7 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 	if f.HardLink != "" {
 		first, ok := v.files[f.HardLink]
 		if !ok || first.Type != f.Type || first.Mode != f.Mode || first.ID != f.ID || first.Size != f.Size {
-			return fmt.Errorf("is no other name of %q, which comes first: %w", f.HardLink, domarkx.ErrInvalid)
+			return fmt.Errorf("is not a hard link to an earlier file %q: %w", f.HardLink, domarkx.ErrInvalid)
 		}
 	}
 	if f.Type == domarkx.Symlink && (f.Target == "" || strings.Contains(f.Target, "\x00")) {
@@ -270,10 +270,10 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 	return nil
 }
 
-// checkOrder holds the caller to the order of a walk.
+// checkOrder returns an error unless paths come in depth-first order.
 func (v *MemoryVersion) checkOrder(path string) error {
 	if len(v.paths) == 0 {
-		return fmt.Errorf("the top directory comes first: %w", domarkx.ErrInvalid)
+		return fmt.Errorf("the top directory must come first: %w", domarkx.ErrInvalid)
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." || name == ".." || strings.Contains(name, "\x00") {
@@ -285,11 +285,11 @@ func (v *MemoryVersion) checkOrder(path string) error {
 		directory = path[:i]
 	}
 	if parent, ok := v.files[directory]; !ok || parent.Type != domarkx.Directory {
-		return fmt.Errorf("no directory %q before it: %w", directory, domarkx.ErrInvalid)
+		return fmt.Errorf("its directory %q was not added before: %w", directory, domarkx.ErrInvalid)
 	}
 	last := v.paths[len(v.paths)-1]
 	if directory != "" && last != directory && !strings.HasPrefix(last, directory+"/") {
-		return fmt.Errorf("directory %q was over: %w", directory, domarkx.ErrInvalid)
+		return fmt.Errorf("its directory %q was completed before: %w", directory, domarkx.ErrInvalid)
 	}
 	return nil
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Suite is what a plugin's test says of the plugin.
+// A Suite describes a plugin and the calls with which to test it.
 type Suite struct {
 	Plugin domarkx.Plugin
 	// Config of a resource, without "type" and "id".
 	Config domarkx.Value
-	// Changes are calls that each leave another state than before, in this order.
+	// Changes are calls that each change the state to a new one, in this order.
 	Changes []domarkx.Call
-	// Read is a call that changes nothing, and that works in every state.
+	// Read is a call that changes nothing and works in every state.
 	Read domarkx.Call
-	// Refused are calls with fitting arguments that fail, by the code of their error.
+	// Refused are calls with valid arguments that fail, by the code of their error.
 	Refused map[string]domarkx.Call
-	// Invalid are configs that the schema must refuse.
+	// Invalid are configs that the schema must reject.
 	Invalid []domarkx.Value
-	// Alive, unless nil, reports whether anything runs that the resources in a directory
+	// Alive, unless nil, reports whether a process runs that the resources in a directory
 	// started.
 	Alive func(dir string) bool
 }
 
-// Run holds a plugin to what every type of resource must do.
+// Run checks that a plugin follows the rules for all resource types.
 func Run(t *testing.T, s Suite) {
 	t.Run("describe", s.describe)
 	t.Run("config", s.config)
@@ -67,7 +67,7 @@ func (s Suite) config(t *testing.T) {
 	for _, config := range append([]domarkx.Value{unknown}, s.Invalid...) {
 		var at *domarkx.SyntaxError
 		if err := h.m.Check(t.Context(), s.spec(config)); !errors.As(err, &at) || at.Pointer == "" {
-			t.Errorf("config %s: %v, expected an error with a place", config.JSON(), err)
+			t.Errorf("config %s: %v, expected an error with a position", config.JSON(), err)
 		}
 	}
 	if _, err := os.Stat(h.dir); !errors.Is(err, os.ErrNotExist) {
@@ -105,7 +105,7 @@ func (s Suite) calls(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := l.Call(ended, resource, s.Read); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call whose context ended: %v", err)
+		t.Errorf("a call after its context ended: %v", err)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s Suite) tearDown(t *testing.T) {
 	}
 	for _, f := range left {
 		if f.Name() != ".claims" {
-			t.Errorf("%q is left", f.Name())
+			t.Errorf("%q was left behind", f.Name())
 		}
 	}
 	if s.Alive != nil && s.Alive(h.dir) {

@@ -34,7 +34,7 @@ func (s Suite) versions(t *testing.T) {
 	}
 }
 
-// order counts down from n-1 to 0.
+// order returns the numbers from n-1 down to 0.
 func order(n int) []int {
 	var down []int
 	for i := n - 1; i >= 0; i-- {
@@ -65,7 +65,7 @@ func (s Suite) elsewhere(t *testing.T) {
 	}
 	defer fork.Close(context.Background())
 	two.holds(t, fork, v)
-	// The same calls give the same version anywhere.
+	// The same calls give the same version in another environment.
 	again := s.home(t, NewMemory())
 	l = again.open(t, nil)
 	for _, c := range s.Changes {
@@ -82,7 +82,7 @@ func (s Suite) takenUp(t *testing.T) {
 	h.close(t, l)
 	l = h.open(t, nil)
 	if changed, err := l.Changed(t.Context()); !changed || err != nil {
-		t.Errorf("changed %v, %v after a change and taking it up", changed, err)
+		t.Errorf("changed %v, %v after a change and a new start", changed, err)
 	}
 	v := h.commit(t, l, "2")
 	h.close(t, l)
@@ -93,10 +93,10 @@ func (s Suite) takenUp(t *testing.T) {
 	}
 }
 
-// errInterrupted is what an interrupted store says.
+// errInterrupted is the error of an interrupted store.
 var errInterrupted = errors.New("interrupted")
 
-// failing is a store that fails after some reads.
+// failing is a store that fails after a number of reads.
 type failing struct {
 	*Memory
 	left int
@@ -135,7 +135,7 @@ func (s Suite) interruptedLoad(t *testing.T) {
 		err = l.Load(t.Context(), last)
 		if err == nil {
 			h.close(t, l)
-			break // it takes fewer reads
+			break // the load needs fewer reads
 		}
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("after %d reads: %v", reads, err)
@@ -144,7 +144,7 @@ func (s Suite) interruptedLoad(t *testing.T) {
 		if changed, err := l.Changed(t.Context()); half && !changed || err != nil {
 			t.Errorf("after %d reads: changed %v, %v, expected true", reads, changed, err)
 		}
-		if !half { // nothing was changed yet
+		if !half { // nothing has changed yet
 			h.holds(t, l, first)
 		}
 		h.close(t, l)
@@ -157,7 +157,7 @@ func (s Suite) interruptedLoad(t *testing.T) {
 	h.holds(t, l, first)
 }
 
-// restore takes the resource back to a version, whatever became of another.
+// restore loads a version after a load of another one failed.
 func (h *home) restore(t *testing.T, v domarkx.Version) {
 	t.Helper()
 	l := h.open(t, nil)
@@ -174,7 +174,7 @@ func (s Suite) pruned(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Abort()
-	h.store.Forget() // a version that was given up is pruned some day
+	h.store.Forget() // contents of a discarded version are pruned eventually
 	v := h.commit(t, l, "1")
 	if v.Resources[0].Version != c.Resources[0].Version {
 		t.Error("another version of the same state")

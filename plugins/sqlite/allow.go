@@ -10,13 +10,13 @@ import (
 // (temp_store_directory), reveal data of this machine (database_list), damage the file
 // (writable_schema) or use up memory (cache_size).
 var (
-	// telling pragmas change nothing, with or without an argument.
-	telling = words(`application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
+	// Reading pragmas change nothing, with or without an argument.
+	reading = words(`application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
 		foreign_keys freelist_count function_list index_info index_list index_xinfo integrity_check journal_mode
 		max_page_count module_list page_count page_size pragma_list quick_check recursive_triggers schema_version
 		table_info table_list table_xinfo user_version`)
-	// The arguments of asking pragmas set nothing.
-	asking = words(`foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
+	// These change nothing even with an argument.
+	queryPragmas = words(`foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
 		table_info table_list table_xinfo`)
 	setting = words(`analysis_limit application_id auto_vacuum case_sensitive_like defer_foreign_keys encoding foreign_keys
 		ignore_check_constraints incremental_vacuum journal_mode legacy_alter_table max_page_count optimize page_size
@@ -42,15 +42,15 @@ func reads(a sqlite3.Action) bool {
 		return function(a.Two)
 	case sqlite3.Pragma:
 		name := strings.ToLower(a.One)
-		return telling[name] && (a.Two == "" || asking[name])
+		return reading[name] && (a.Two == "" || queryPragmas[name])
 	}
 	return false
 }
 
-// asks reports whether a statement of query or schema may perform an action on a read-only
+// queries reports whether a statement of query or schema may perform an action on a read-only
 // connection (PRAGMA query_only). Virtual tables such as R*Trees prepare writing statements as
 // soon as a statement names them.
-func asks(a sqlite3.Action) bool {
+func queries(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Insert, sqlite3.Update, sqlite3.Delete:
 		return true
@@ -72,7 +72,7 @@ func changes(a sqlite3.Action) bool {
 		if name == "journal_mode" && value != "" {
 			return modes[value]
 		}
-		return setting[name] || telling[name] && (value == "" || asking[name])
+		return setting[name] || reading[name] && (value == "" || queryPragmas[name])
 	}
 	return true
 }

@@ -141,8 +141,8 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	return tables, nil
 }
 
-// read reads the rows as JSON objects, one per line, in the order of their keys, in which they are
-// stored.
+// read reads the rows as JSON objects, one per line, in the order of their keys, in which SQLite
+// stores them.
 func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	if len(t.columns) == 0 {
 		return nil, nil

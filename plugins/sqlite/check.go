@@ -28,7 +28,7 @@ func (Plugin) CheckVersion(ctx context.Context, reader domarkx.VersionReader, ve
 	}
 	for _, f := range files {
 		if kind, ok := parts[f.Name]; !ok || f.Type != kind {
-			return fmt.Errorf("version %s of an SQLite database: %q (%v) is no part of one: %w", version, f.Name, f.Type, domarkx.ErrCorrupt)
+			return fmt.Errorf("version %s of an SQLite database: unexpected file %q (%v): %w", version, f.Name, f.Type, domarkx.ErrCorrupt)
 		}
 	}
 	return nil

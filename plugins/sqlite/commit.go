@@ -108,7 +108,7 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 			err = c.Exec("BEGIN IMMEDIATE")
 		}
 		if unreadable(err) {
-			return c, nil // a file that is no database cannot be locked
+			return c, nil // a file that is not a database cannot be locked
 		}
 		if err != nil {
 			break
@@ -124,7 +124,7 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	return nil, errors.Join(err, c.Close())
 }
 
-// unreadable reports whether an error means that a file is no database or a damaged one.
+// unreadable reports whether an error means that a file is not a database, or damaged.
 func unreadable(err error) bool {
 	code := sqlite3.Primary(err)
 	return code == sqlite3.NotDatabase || code == sqlite3.Corrupt

@@ -1,34 +1,34 @@
-// Package sqlite has the resource type sqlite: a database in one file, with SQLite
+// Package sqlite implements the resource type sqlite: a database in one file, with SQLite
 // built in.
 //
 // # The database
 //
-// A resource is a file: one of its own, or the one in the work tree that the
-// config's path names, which is then worked on in place. Each call has a
-// connection of its own; settings and temporary tables end with it. Statements
-// stay within the file: an authorizer refuses what would open another one (ATTACH,
-// VACUUM INTO, extensions), break this one (writable_schema), or tell of the machine,
-// and a query gets nothing but reading. Values longer than 128 MiB are refused.
+// A resource is a database file: a private one, or the file in the work tree that the config's
+// path names. Each call has its own connection, so settings and temporary tables end with the
+// call. An authorizer confines statements to the file: it refuses those that would open another
+// file (ATTACH, VACUUM INTO, extensions), damage this one (writable_schema) or reveal data of the
+// machine. Queries can only read. Values longer than 128 MiB are refused.
 //
 // # Versions
 //
-// A version has the bytes of the file, which it is restored from exactly, and
-// besides what they mean, to be read by people and tools:
+// A version contains the bytes of the file, from which it is restored exactly, and the same
+// content in a form for people and tools:
 //
-//	database.json               the format of this, 1
-//	database.sqlite             the file itself, stored in parts, so that a change costs little
-//	schema.sql                  the statements that make its tables, indexes, views, triggers
-//	tables/NAME.jsonl           the rows of a table in the order of its key, an object a line
-//	tables/NAME.rows/NNNN/NNN.jsonl  those of one with more than 64 KiB of them
-//	tables/NAME.txt             instead of the rows: why they are not here
-//	schema.txt                  instead of schema and tables: the file is no database, or broken
+//	database.json               the format version, 1
+//	database.sqlite             the file itself, stored in parts so that a change costs little
+//	schema.sql                  the statements that create the tables, indexes, views and triggers
+//	tables/NAME.jsonl           the rows of a table in the order of its key, one object per line
+//	tables/NAME.rows/NNNN/NNN.jsonl  the rows of a table with more than 64 KiB of them
+//	tables/NAME.txt             the reason why the rows of a table are omitted
+//	schema.txt                  the reason why schema and tables are omitted: the file is
+//	                            damaged, or not a database
 //
-// Names of tables are escaped like database.FileName says, values like package
-// database says. Rows are shown of tables with up to 4 MiB of them, and up to 16 MiB
-// in all, since they are read for each version.
+// [database.FileName] encodes the names of tables, and package database describes the encoding of
+// values. Rows of a table with more than 4 MiB of them are omitted, and all rows after 16 MiB in
+// total, since each commit reads them.
 //
-// The bytes are read in one transaction that keeps writers away, after what is in a
-// write-ahead log went to the file; a program that keeps using the database is
-// waited for a little, and is an error then. A version is loaded by writing the
-// file aside and renaming it; other programs have to leave the database for that.
+// A commit first moves the write-ahead log into the file and reads the bytes in one transaction
+// that blocks writers. It waits a short time for a program that is using the database, and then
+// fails. A load writes a temporary file and renames it; other programs must close the database
+// for that.
 package sqlite

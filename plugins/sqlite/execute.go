@@ -76,7 +76,7 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	if err := s.onlyAsk(); err != nil {
+	if err := s.readOnly(); err != nil {
 		return domarkx.Result{}, err
 	}
 	stmt, rest, err := s.first(sql)
@@ -106,12 +106,12 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 	return rows.Result()
 }
 
-// onlyAsk keeps the connection from changing anything.
-func (s *session) onlyAsk() error {
+// readOnly makes the connection read-only.
+func (s *session) readOnly() error {
 	if err := s.Exec("PRAGMA query_only = 1"); err != nil {
 		return err
 	}
-	s.Restrict(asks)
+	s.Restrict(queries)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func closeOf(stmt *sqlite3.Stmt) error {
 	return stmt.Close()
 }
 
-// first prepares the first statement; nil when there is none in all of the SQL.
+// first prepares the first statement. It returns nil if the SQL contains no statement.
 func (s *session) first(sql string) (*sqlite3.Stmt, string, error) {
 	for sql != "" {
 		stmt, rest, err := s.Prepare(sql)
@@ -134,7 +134,7 @@ func (s *session) first(sql string) (*sqlite3.Stmt, string, error) {
 	return nil, "", nil
 }
 
-// rows runs a statement and keeps its rows.
+// rows runs a statement and collects its rows.
 func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
 	rows, err := database.NewRows(stmt.Columns(), s.dir)
 	if err != nil {
@@ -200,7 +200,7 @@ func bind(stmt *sqlite3.Stmt, args []database.Argument) error {
 	return nil
 }
 
-// flag is a truth value as SQLite has it.
+// flag returns a boolean as SQLite represents it.
 func flag(value any) any {
 	b, ok := value.(bool)
 	switch {

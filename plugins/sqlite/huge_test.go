@@ -13,7 +13,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
 
-// What is too large to be shown is not read either. (The race detector allocates as much again.)
+// TestHugeValue checks that a value too large to be shown is not read either. (The race detector
+// would double the allocations.)
 func TestHugeValue(t *testing.T) {
 	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: made(t, "CREATE TABLE t (v); CREATE TABLE u (v)", "INSERT INTO t VALUES (zeroblob(120000000))", "INSERT INTO u VALUES (1)")})
 	m := plugintest.NewMemory()
@@ -21,7 +22,7 @@ func TestHugeValue(t *testing.T) {
 	runtime.ReadMemStats(&from)
 	version := db.Commit(m)
 	runtime.ReadMemStats(&to)
-	if n := (to.TotalAlloc - from.TotalAlloc) >> 20; n > 300 { // Memory holds the file
+	if n := (to.TotalAlloc - from.TotalAlloc) >> 20; n > 300 { // plugintest.Memory stores the file
 		t.Errorf("%d MiB were allocated", n)
 	}
 	files := databasetest.Files(t, m, version)

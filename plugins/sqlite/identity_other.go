@@ -7,5 +7,5 @@ import (
 	"strconv"
 )
 
-// identity is what is known of a file that changes with it.
+// identity returns properties of a file that change when the file changes.
 func identity(info fs.FileInfo) string { return strconv.FormatInt(info.ModTime().UnixNano(), 10) }

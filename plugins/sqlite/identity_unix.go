@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// identity is what stat(2) tells of a file that changes with it.
+// identity returns properties of a file from stat(2) that change when the file changes.
 func identity(info fs.FileInfo) string {
 	s := info.Sys().(*syscall.Stat_t)
 	return fmt.Sprintf("%d %d %d", s.Ino, info.ModTime().UnixNano(), changeTime(s))

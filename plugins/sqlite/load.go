@@ -48,7 +48,7 @@ func (r *resource) mode() fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// replace moves a file to the place of the database once no other program uses that.
+// replace moves a file to the place of the database once no other program uses the database.
 func (r *resource) replace(ctx context.Context, with string) error {
 	if err := r.leave(ctx); err != nil {
 		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)

@@ -58,7 +58,7 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	}
 	info, err := os.Lstat(file)
 	if err == nil && !info.Mode().IsRegular() {
-		return refuse("is no regular file")
+		return refuse("is not a regular file")
 	}
 	return file, nil
 }

@@ -121,13 +121,13 @@ func (r *resource) connect() (*sqlite3.Conn, error) {
 		begin := make([]byte, len(magic))
 		_, err = io.ReadFull(f, begin)
 		if err = errors.Join(err, f.Close()); err != nil || string(begin) != magic {
-			return nil, fmt.Errorf("%q is no SQLite database, or a broken one, and %q has changes of one: %w; restore the one or remove the other", r.path, r.wal(), domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("%q is not an SQLite database, or is damaged, and %q contains changes of one: %w; restore the one or remove the other", r.path, r.wal(), domarkx.ErrCorrupt)
 		}
 	}
 	return sqlite3.Open(r.path)
 }
 
-// magic begins a database file (https://www.sqlite.org/fileformat.html).
+// magic is the beginning of a database file (https://www.sqlite.org/fileformat.html).
 const magic = "SQLite format 3\x00"
 
 // open opens the database file to read its bytes. It must stay open until all connections are
@@ -138,7 +138,7 @@ func (r *resource) open() (*os.File, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q is no regular file: %w", r.path, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("%q is not a regular file: %w", r.path, domarkx.ErrInvalid)
 	}
 	f, err := os.Open(r.path)
 	if err != nil {

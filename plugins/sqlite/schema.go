@@ -19,7 +19,7 @@ WHERE l.schema = 'main' AND l.name NOT IN ('sqlite_schema', 'sqlite_temp_schema'
 )
 
 func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
-	if err := s.onlyAsk(); err != nil {
+	if err := s.readOnly(); err != nil {
 		return domarkx.Result{}, err
 	}
 	tables, err := s.objects(tablesSQL, nil, "name", "type", "sql")
@@ -30,7 +30,7 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 		name, _ := t.Get("name")
 		columns, err := s.objects(columnsSQL, []any{name.Text()}, "name", "type", "not_null", "default", "primary_key", "hidden")
 		if kind, _ := t.Get("type"); (kind.Text() == "virtual" || kind.Text() == "view") && sqlite3.Primary(err) == sqlite3.Failed {
-			columns, err = nil, nil // of an extension that is not built in, or of tables that are gone
+			columns, err = nil, nil // it needs a missing extension or missing tables
 		}
 		if err != nil {
 			return domarkx.Result{}, err
@@ -85,7 +85,7 @@ func (s *session) objects(sql string, args []any, names ...string) ([]domarkx.Va
 	return objects, errors.Join(err, stmt.Close())
 }
 
-// member is the value of a member of an object; some are truth values.
+// member encodes the value of a member of an object; some members are booleans.
 func member(name string, v any) domarkx.Value {
 	switch name {
 	case "not_null", "unique", "hidden":

@@ -13,11 +13,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A stamp tells whether the file of the database may have changed.
+// A stamp identifies a state of the database file without reading all of it.
 type stamp struct {
 	Size   int64
-	Stat   string // what else stat(2) tells
-	Header []byte // has a counter of changes (https://www.sqlite.org/fileformat.html)
+	Stat   string // other properties from stat(2)
+	Header []byte // contains a change counter (https://www.sqlite.org/fileformat.html)
 }
 
 const headerSize = 100
@@ -45,8 +45,8 @@ func (s stamp) write(path string) error {
 	return atomicfile.Replace(path, append(data, '\n'))
 }
 
-// Changed compares the file with what was committed or loaded last. A log or journal
-// that has anything counts as a change.
+// Changed compares the file with the stamp of the last commit or load. A log or journal that is
+// not empty counts as a change.
 func (r *resource) Changed(context.Context) (bool, error) {
 	data, err := os.ReadFile(r.in(stampName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,19 +10,19 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A script is the statements of one execute, which run in one transaction: either
-// all of them count or none. Those that handle transactions themselves, VACUUM and
-// PRAGMA cannot be in one; what ran before them counts then.
+// A script is the sequence of statements of one execute. They run in one transaction, which takes
+// effect as a whole or not at all. Statements that control transactions, VACUUM and PRAGMA cannot
+// run in it; the statements before them are committed first.
 type script struct {
 	*session
-	begun    bool // whether the transaction is the script's own
+	begun    bool // whether the script began the open transaction
 	affected int64
 	inserted int64          // rowid of the last row that an INSERT made, 0 for none
 	rows     *database.Rows // of the last statement, if it returned any
 }
 
-// changing are the words that statements begin with whose changes are rows. Others
-// change rows of their own, such as those of a virtual table that they make.
+// changing lists the first words of statements whose changes are rows of the user. Other
+// statements change internal rows, such as those of a virtual table that they create.
 var changing = map[string]bool{"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "WITH": true}
 
 func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
@@ -82,7 +82,7 @@ func (s *script) all(sql string, args []database.Argument) error {
 	}
 }
 
-// one runs a statement that begins with a word.
+// one runs a statement whose first word is given.
 func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []database.Argument) error {
 	if err := bind(stmt, args); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []databas
 		s.rows = nil
 	}
 	before := s.TotalChanges()
-	s.Restrict(changes) // VACUUM asks only now
+	s.Restrict(changes) // VACUUM calls the authorizer only while it runs
 	rows, err := s.session.rows(stmt)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *script) control(sql string) error {
 	return s.Exec(sql)
 }
 
-// keyword is the first word of SQL, behind blanks and comments
+// keyword returns the first word of SQL after blanks and comments
 // (https://www.sqlite.org/lang_comment.html).
 func keyword(sql string) string {
 	for {

@@ -33,7 +33,7 @@ func TestTools(t *testing.T) {
 		{"query", "SELECT 1", `[2]`, `invalid: 1 args for 0 parameters`},
 		{"query", "SELECT ?", `[9223372036854775808]`, `invalid: args, item 1: the number is too large; give it as a string`},
 		{"query", "SELECT ?", `[1e400]`, `invalid: args, item 1: the number is too large; give it as a string`},
-		{"query", "SELECT ?", `[{"base64": "!"}]`, `invalid: args, item 1: base64 is no Base64 (RFC 4648, section 4)`},
+		{"query", "SELECT ?", `[{"base64": "!"}]`, `invalid: args, item 1: base64 is not valid Base64 (RFC 4648, section 4)`},
 		{"query", "SELECT :a", `{"": 1}`, `invalid: args, "": expected the name of a parameter`},
 		{"query", "SELECT ?", `[[1]]`, `invalid: args, item 1: expected a string, number, boolean, null or {"base64": "…"}`},
 		{"query", "SELECT 1; SELECT 2", "", `invalid: more than one statement, expected one; execute runs several`},
@@ -70,7 +70,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// No statement leaves the database, and no query changes it.
+// TestConfined checks that no statement reaches beyond the database, and that no query changes it.
 func TestConfined(t *testing.T) {
 	db := open(t)
 	db.Execute("CREATE TABLE t (v); INSERT INTO t VALUES (1)")
@@ -117,7 +117,8 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// R*Trees prepare statements that change their rows as soon as they are named.
+// TestReadingVirtualTables checks that R*Trees can be queried, although SQLite prepares statements
+// that change their rows as soon as a statement names them.
 func TestReadingVirtualTables(t *testing.T) {
 	for _, make := range []string{"CREATE VIRTUAL TABLE v USING rtree(id, low, high); INSERT INTO v VALUES (1, 2, 3)",
 		"CREATE VIRTUAL TABLE v USING geopoly(label); INSERT INTO v(_shape, label) VALUES ('[[0,0],[1,0],[0,1],[0,0]]', 'x')",
@@ -142,7 +143,7 @@ func TestLongResult(t *testing.T) {
 	if !strings.HasSuffix(got, "with 5000491 bytes attached") {
 		t.Errorf("got %s", got)
 	}
-	// Without an end.
+	// A query without an end.
 	r, err := db.Live.Execute(context.Background(), domarkx.Call{Tool: "query", Arguments: databasetest.Object(t,
 		`{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT printf('%1000000d', i) FROM n"}`)})
 	if err != nil {

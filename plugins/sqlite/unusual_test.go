@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
 
-// made lets another program make the database of a resource, and returns what that
-// left of it: SQLite's files as they would be after a kill.
+// made runs another program that creates the database of a resource, and returns the files that it
+// left, as they would be after a kill.
 func made(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "database.sqlite")
@@ -41,8 +41,8 @@ func made(t *testing.T, statements ...string) string {
 	return dir
 }
 
-// Databases of other programs, in forms that this one does not make, come back byte for
-// byte and can be read.
+// TestUnusualDatabases checks that databases of other programs, in forms that this package does not
+// create, are restored byte for byte and can be read.
 func TestUnusualDatabases(t *testing.T) {
 	for name, tt := range map[string]struct {
 		statements []string
@@ -98,7 +98,8 @@ func TestUnusualDatabases(t *testing.T) {
 	}
 }
 
-// A log that cannot be brought into a broken file is in no version, so there is none.
+// TestBrokenWithLog checks that a damaged file with a log cannot be committed, because a version
+// would lack the log.
 func TestBrokenWithLog(t *testing.T) {
 	dir := made(t, "CREATE TABLE t (v)", "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0", "INSERT INTO t VALUES (1)", "PRAGMA wal_checkpoint(TRUNCATE)", "UPDATE t SET v = 2")
 	path := filepath.Join(dir, "database.sqlite")

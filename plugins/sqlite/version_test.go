@@ -87,7 +87,7 @@ CREATE VIEW b AS SELECT * FROM a`)
 	if again := db.Commit(m); again != full {
 		t.Error("another version after a prune")
 	}
-	// In another place.
+	// Load it as another resource.
 	other := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir()})
 	other.Load(m, full)
 	if again := other.Commit(m); again != full {
@@ -104,7 +104,8 @@ CREATE VIEW b AS SELECT * FROM a`)
 	}
 }
 
-// A small change of a large database costs little, and large tables are notes.
+// TestChangeOfLargeDatabase checks that a small change of a large database stores little, and that
+// a note replaces the rows of a large table.
 func TestChangeOfLargeDatabase(t *testing.T) {
 	db := open(t)
 	m := plugintest.NewMemory()
@@ -143,7 +144,7 @@ INSERT INTO large SELECT id, printf('%0400d', id) FROM small`)
 	}
 }
 
-// A database that another program has open with a log of its own.
+// TestLogOfAnotherProgram commits a database that another program has open with a write-ahead log.
 func TestLogOfAnotherProgram(t *testing.T) {
 	top := t.TempDir()
 	path := filepath.Join(top, "data", "app.db")
@@ -240,7 +241,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// What is no database, or a broken one, is kept all the same.
+// TestBrokenDatabase checks that damaged databases and other files are committed as they are.
 func TestBrokenDatabase(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "database.sqlite")
@@ -269,7 +270,7 @@ func TestBrokenDatabase(t *testing.T) {
 	}
 }
 
-// Versions that this program did not write.
+// TestStrangeVersions loads versions that this program did not write.
 func TestStrangeVersions(t *testing.T) {
 	db := open(t)
 	db.Execute("CREATE TABLE t (v)")

@@ -1,4 +1,4 @@
-// Package databasetest lets tests work with the resource of a database.
+// Package databasetest provides helpers for tests of database resources.
 package databasetest
 
 import (
@@ -19,8 +19,7 @@ type DB struct {
 	Live domarkx.Resource
 }
 
-// Open opens the resource of an env; an env without a config gets {}. The test
-// closes it.
+// Open opens a resource; an env without a config gets {}. It is closed at the end of the test.
 func Open(t *testing.T, p domarkx.Plugin, env domarkx.Env) *DB {
 	t.Helper()
 	if env.Config.Kind() == domarkx.Null {
@@ -52,8 +51,8 @@ func Object(t *testing.T, text string) domarkx.Value {
 	return v
 }
 
-// Try calls a tool with SQL and args as JSON, "" for none, and returns the result as
-// JSON, or "CODE: MESSAGE".
+// Try calls a tool with SQL and args as JSON, "" for none. It returns the result as JSON, or
+// "CODE: MESSAGE" of the error.
 func (d *DB) Try(tool, sql, args string) string {
 	d.T.Helper()
 	arguments := domarkx.ObjectValue()
@@ -67,7 +66,7 @@ func (d *DB) Try(tool, sql, args string) string {
 	if err != nil {
 		var e *domarkx.ToolError
 		if !errors.As(err, &e) {
-			d.T.Errorf("%s: %q: %v is no ToolError", tool, sql, err)
+			d.T.Errorf("%s: %q: %v is not a ToolError", tool, sql, err)
 		}
 		return err.Error()
 	}
@@ -93,7 +92,7 @@ func (d *DB) Query(sql string) string {
 	return strings.TrimSuffix(rows, "}")
 }
 
-// Execute runs statements, which have to succeed.
+// Execute runs statements, which must succeed.
 func (d *DB) Execute(sql string) {
 	d.T.Helper()
 	if got := d.Try("execute", sql, ""); !strings.HasPrefix(got, "{") {
@@ -127,7 +126,7 @@ func (d *DB) Load(m *plugintest.Memory, version string) {
 	}
 }
 
-// Changed reports whether the resource says that it changed.
+// Changed returns whether the resource reports a change.
 func (d *DB) Changed() bool {
 	d.T.Helper()
 	changed, err := d.Live.Changed(context.Background())
@@ -137,7 +136,7 @@ func (d *DB) Changed() bool {
 	return changed
 }
 
-// Files returns the files of a version and what they hold, by path.
+// Files returns the contents of the files of a version, by path.
 func Files(t *testing.T, m *plugintest.Memory, version string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

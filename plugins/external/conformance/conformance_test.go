@@ -20,7 +20,7 @@ var (
 	suite   = flag.String("suite", "../example/suite.json", "what it is called with")
 )
 
-// TestMain supervises the program, as git-domarkx does.
+// TestMain runs the test binary as the supervisor of the program, as git-domarkx does.
 func TestMain(m *testing.M) {
 	if code, ok := process.Supervise(); ok {
 		os.Exit(code)

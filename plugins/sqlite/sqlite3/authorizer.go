@@ -9,16 +9,16 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// An Action is something that a statement is going to do
+// An Action is an operation that a statement is going to perform
 // (https://www.sqlite.org/c3ref/c_alter_table.html).
 type Action struct {
 	Code     int
-	One, Two string // what the code says that they are; "" for none
+	One, Two string // depend on the code; "" for none
 	Database string // "main", "temp", …
 	Known    bool   // whether there is a One: an expression that is computed later is none
 }
 
-// The codes of actions that callers look at.
+// Action codes that callers check.
 const (
 	Attach       = lib.SQLITE_ATTACH
 	Delete       = lib.SQLITE_DELETE
@@ -34,15 +34,15 @@ const (
 	CreateVTable = lib.SQLITE_CREATE_VTABLE
 )
 
-// restrictions are the connections that ask before they act, by a number that C
-// code can hold on to.
+// restrictions are the authorizers of connections, by a number that C code can store instead of
+// a Go pointer.
 var (
 	restrictions sync.Map
 	lastID       atomic.Uintptr
 )
 
-// Restrict lets statements that are prepared from now on do what allow says; those
-// that would do anything else fail with [Denied].
+// Restrict limits statements that are prepared from now on to actions for which allow returns
+// true. Others fail with [Denied].
 func (c *Conn) Restrict(allow func(Action) bool) {
 	if c.id == 0 {
 		c.id = lastID.Add(1)
@@ -60,8 +60,8 @@ func authorize(_ *libc.TLS, id uintptr, code int32, one, two, database, _ uintpt
 	return lib.SQLITE_DENY
 }
 
-// functionPointer is a function's address as the translated C code wants it: what a
-// func value points at.
+// functionPointer returns the address of a function in the form that the translated C code
+// expects: the pointer in a func value.
 func functionPointer(f func(*libc.TLS, uintptr, int32, uintptr, uintptr, uintptr, uintptr) int32) uintptr {
 	return *(*uintptr)(unsafe.Pointer(&f))
 }

@@ -14,7 +14,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// An Error is what SQLite answered instead of SQLITE_OK.
+// An Error is a result of SQLite other than SQLITE_OK.
 type Error struct {
 	Code    int // extended result code
 	Message string
@@ -22,7 +22,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Primary returns the primary result code of an error of this package, 0 for others.
+// Primary returns the primary result code of an error of this package, or 0 for other errors.
 func Primary(err error) int {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -31,7 +31,7 @@ func Primary(err error) int {
 	return e.Code & 0xff
 }
 
-// The primary result codes that callers look at.
+// Primary result codes that callers check.
 const (
 	Failed      = lib.SQLITE_ERROR
 	Busy        = lib.SQLITE_BUSY
@@ -47,17 +47,17 @@ const (
 type Conn struct {
 	tls   *libc.TLS
 	db    uintptr
-	out   uintptr // two pointers for results
+	out   uintptr // memory for two pointers that functions return
 	allow func(Action) bool
 	id    uintptr
 }
 
 const pointer = unsafe.Sizeof(uintptr(0))
 
-// Open opens the database in a file, which is made when it is not there. No part
-// of the path may be a symbolic link.
+// Open opens the database in a file and creates it if it does not exist. It fails if a component
+// of the path is a symbolic link.
 func Open(path string) (*Conn, error) {
-	lib.PatchIssue199() // needed before anything else on linux/arm64, see there
+	lib.PatchIssue199() // must come first on linux/arm64, see its documentation
 	c := &Conn{tls: libc.NewTLS()}
 	c.out = libc.Xcalloc(c.tls, 2, types.Size_t(pointer))
 	name, err := libc.CString(path)
@@ -72,15 +72,14 @@ func Open(path string) (*Conn, error) {
 	if err := c.check(rc); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	// No statement may corrupt the file on purpose, and what a schema says is not
-	// trusted.
+	// Statements must not be able to corrupt the file, and functions in a schema are not trusted.
 	c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 1)
 	c.configure(lib.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
 	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(busyTimeout/time.Millisecond))
 	return c, nil
 }
 
-// busyTimeout is how long another program's lock is waited for.
+// busyTimeout limits how long a statement waits for another program's lock.
 const busyTimeout = 2 * time.Second
 
 func (c *Conn) configure(option, value int32) {
@@ -89,7 +88,7 @@ func (c *Conn) configure(option, value int32) {
 	lib.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// result is a pointer that a function returned through an argument.
+// result returns a pointer that a function stored through an argument.
 func (c *Conn) result(i int) uintptr {
 	b := libc.GoBytes(c.out+uintptr(i)*pointer, int(pointer))
 	if pointer == 4 {
@@ -98,7 +97,7 @@ func (c *Conn) result(i int) uintptr {
 	return uintptr(binary.NativeEndian.Uint64(b))
 }
 
-// Close closes the connection; a transaction that is open is rolled back.
+// Close closes the connection and rolls back an open transaction.
 func (c *Conn) Close() error {
 	if c.tls == nil {
 		return nil
@@ -124,7 +123,7 @@ func (c *Conn) check(rc int32) error {
 	return &Error{Code: int(rc), Message: libc.GoString(lib.Xsqlite3_errmsg(c.tls, c.db))}
 }
 
-// Watch interrupts what the connection does once ctx ends, until stop is called.
+// Watch interrupts the running statement when ctx ends, until stop is called.
 func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	ended := make(chan struct{})
 	var watching sync.WaitGroup
@@ -136,7 +135,7 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 		}
 		tls := libc.NewTLS()
 		defer tls.Close()
-		// Again and again, since it counts only while a statement runs.
+		// Repeat it, since an interrupt has no effect while no statement runs.
 		ticker := time.NewTicker(10 * time.Millisecond)
 		defer ticker.Stop()
 		for {
@@ -154,7 +153,7 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	})
 }
 
-// The limits that can be set (https://www.sqlite.org/c3ref/c_limit_attached.html).
+// Limits that can be set (https://www.sqlite.org/c3ref/c_limit_attached.html).
 const (
 	LimitLength    = lib.SQLITE_LIMIT_LENGTH
 	LimitSQLLength = lib.SQLITE_LIMIT_SQL_LENGTH
@@ -169,17 +168,17 @@ func (c *Conn) Limit(limit, value int) {
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return lib.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 
-// Changes returns how many rows the last statement that changes rows changed.
+// Changes returns the number of rows that the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return int64(lib.Xsqlite3_changes64(c.tls, c.db)) }
 
-// TotalChanges returns how many rows were changed since the connection was opened,
-// those by triggers too.
+// TotalChanges returns the number of rows that were changed since the connection was opened,
+// including those changed by triggers.
 func (c *Conn) TotalChanges() int64 { return int64(lib.Xsqlite3_total_changes64(c.tls, c.db)) }
 
-// LastInsert returns the rowid of the last row that was inserted.
+// LastInsert returns the rowid of the last inserted row.
 func (c *Conn) LastInsert() int64 { return int64(lib.Xsqlite3_last_insert_rowid(c.tls, c.db)) }
 
-// Exec runs one statement that returns nothing of interest.
+// Exec runs one statement and discards its rows.
 func (c *Conn) Exec(sql string) error {
 	s, _, err := c.Prepare(sql)
 	if err != nil || s == nil {

@@ -6,5 +6,5 @@
 // repeated columns and cannot say whether they only read, and its authorizer does not
 // pass on function names.
 //
-// The functions are those of https://www.sqlite.org/c3ref/intro.html.
+// See https://www.sqlite.org/c3ref/intro.html for the functions.
 package sqlite3

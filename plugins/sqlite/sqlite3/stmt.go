@@ -16,8 +16,8 @@ type Stmt struct {
 	columns []string
 }
 
-// Prepare compiles the first statement of sql and returns what is after it. The
-// statement is nil where there is none, only blanks and comments.
+// Prepare compiles the first statement of sql and returns the rest of sql. The statement is nil if
+// sql contains only blanks and comments.
 func (c *Conn) Prepare(sql string) (s *Stmt, rest string, err error) {
 	if strings.IndexByte(sql, 0) >= 0 {
 		return nil, "", &Error{Code: lib.SQLITE_ERROR, Message: "a NUL in the SQL"}
@@ -42,24 +42,24 @@ func (c *Conn) Prepare(sql string) (s *Stmt, rest string, err error) {
 	return s, rest, nil
 }
 
-// Close gives the statement up.
+// Close frees the statement.
 func (s *Stmt) Close() error {
 	if s.p == 0 {
 		return nil
 	}
-	lib.Xsqlite3_finalize(s.c.tls, s.p) // its result is that of the last step again
+	lib.Xsqlite3_finalize(s.c.tls, s.p) // returns the result of the last step again
 	s.p = 0
 	return nil
 }
 
-// ReadOnly reports whether the statement leaves the database as it is.
+// ReadOnly reports whether the statement does not change the database.
 func (s *Stmt) ReadOnly() bool { return lib.Xsqlite3_stmt_readonly(s.c.tls, s.p) != 0 }
 
-// Columns returns the names of the columns of the result; none when it has no rows.
+// Columns returns the names of the result's columns, none for a statement that returns no rows.
 func (s *Stmt) Columns() []string { return s.columns }
 
-// Parameters returns the names of the parameters with their ":", "@", "$" or "?";
-// "" for those without one. They count from 1.
+// Parameters returns the names of the parameters with their ":", "@", "$" or "?", and "" for those
+// without a name. The first one is parameter 1.
 func (s *Stmt) Parameters() []string {
 	names := make([]string, lib.Xsqlite3_bind_parameter_count(s.c.tls, s.p))
 	for i := range names {
@@ -70,10 +70,10 @@ func (s *Stmt) Parameters() []string {
 	return names
 }
 
-// transient tells SQLite to copy what it is given.
+// transient makes SQLite copy a value that it is given.
 const transient = ^uintptr(0)
 
-// Bind sets a parameter, counted from 1, to nil, an int64, float64, string or []byte.
+// Bind sets a parameter, counted from 1. value is nil, an int64, float64, string or []byte.
 func (s *Stmt) Bind(i int, value any) error {
 	switch v := value.(type) {
 	case nil:
@@ -97,10 +97,10 @@ func (s *Stmt) Bind(i int, value any) error {
 		defer libc.Xfree(s.c.tls, p)
 		return s.c.check(lib.Xsqlite3_bind_blob64(s.c.tls, s.p, int32(i), p, lib.Tsqlite3_uint64(len(v)), transient))
 	}
-	return fmt.Errorf("a parameter of type %T", value)
+	return fmt.Errorf("cannot bind a parameter of type %T", value)
 }
 
-// Step runs the statement to its next row, and reports whether there is one.
+// Step advances the statement to its next row, and reports whether it has one.
 func (s *Stmt) Step() (bool, error) {
 	switch rc := lib.Xsqlite3_step(s.c.tls, s.p); rc {
 	case lib.SQLITE_ROW:
@@ -112,8 +112,8 @@ func (s *Stmt) Step() (bool, error) {
 	}
 }
 
-// Column returns a column of the row, counted from 0: nil, an int64, float64, string
-// or []byte. A text need not be UTF-8.
+// Column returns the value of a column in the row, counted from 0: nil, an int64, float64, string
+// or []byte. A string need not be valid UTF-8.
 func (s *Stmt) Column(i int) any {
 	tls, p, n := s.c.tls, s.p, int32(i)
 	switch lib.Xsqlite3_column_type(tls, p, n) {
