@@ -29,7 +29,7 @@ type meta struct {
 	Public    string     `json:"public"` // see publicSQL
 	Tables    []table    `json:"tables"`
 	Sequences []sequence `json:"sequences"`
-	Roles     []string   `json:"roles,omitempty"` // roles that the version names
+	Roles     []string   `json:"roles,omitempty"` // roles that the version's statements name
 }
 
 const formatNumber = 1
@@ -128,7 +128,7 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {accessFile, rights}, {preFile, sections[0]}} {
 		switch {
 		case len(f.data) > maxSQL:
-			return fmt.Errorf("no version can hold all of the database: its schema and privileges are more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
+			return fmt.Errorf("the database is too large for a version: its schema and privileges take more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
 		case f.path == accessFile && len(f.data) == 0:
 			continue
 		case f.path == preFile: // its name sorts after theirs

@@ -103,13 +103,12 @@ func (c *connection) end(ctx context.Context) error {
 	return c.Close(ctx)
 }
 
-// do runs statements and ignores their results.
+// do runs statements and discards their results.
 func (c *connection) do(ctx context.Context, sql string) error {
 	return c.Exec(ctx, sql).Close()
 }
 
-// rows runs a statement, and calls fn for each row with its columns as text; nil is
-// NULL.
+// rows runs a statement and calls fn for each row with its columns as text; nil stands for NULL.
 func (c *connection) rows(ctx context.Context, sql string, args []string, fn func(row [][]byte) error) error {
 	values := make([][]byte, len(args))
 	for i, a := range args {
@@ -124,7 +123,7 @@ func (c *connection) rows(ctx context.Context, sql string, args []string, fn fun
 	return errors.Join(err, cerr)
 }
 
-// value runs a statement that returns one.
+// value runs a statement that returns a single value.
 func (c *connection) value(ctx context.Context, sql string, args ...string) (string, error) {
 	var v string
 	err := c.rows(ctx, sql, args, func(row [][]byte) error {

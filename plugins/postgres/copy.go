@@ -68,7 +68,7 @@ func (c *copyWatch) Read(p []byte) (int, error) {
 // fail tells the server that no rows will come. The server skips the Sync that was sent before, so
 // fail sends another one.
 func (c *copyWatch) fail() error {
-	message, err := (&pgproto3.CopyFail{Message: "nobody is there to send rows; use INSERT"}).Encode(nil)
+	message, err := (&pgproto3.CopyFail{Message: "rows cannot be sent here; use INSERT"}).Encode(nil)
 	if err == nil {
 		message, err = (&pgproto3.Sync{}).Encode(message)
 	}
@@ -83,5 +83,5 @@ func (c *copyWatch) refused() error {
 	if !c.out {
 		return nil
 	}
-	return database.Errorf(domarkx.CodeInvalid, "COPY … TO STDOUT returns nothing here; use the tool query. What else the statements of this call did counts")
+	return database.Errorf(domarkx.CodeInvalid, "COPY … TO STDOUT returns nothing here; use the tool query. The other statements of this call took effect")
 }

@@ -23,8 +23,8 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 	var both sync.WaitGroup
 	for i, section := range []string{"pre-data", "post-data"} {
 		both.Go(func() {
-			// Who owns what is the same role everywhere; see access for privileges. Places are of
-			// the server, which may be another one later.
+			// The loading role owns everything, see access for privileges. Tablespaces belong to
+			// the server, and a version may be loaded on another one.
 			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--encoding=UTF8", "--no-password",
 				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
 			cmd.Env = env
@@ -41,7 +41,7 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 	return sections, errors.Join(errs[:]...)
 }
 
-// What pg_dump writes around the statements has versions and random numbers.
+// The text of a dump before and after its statements contains versions and random numbers.
 var (
 	dumpBegin = []byte("\nSET statement_timeout = 0;\n")
 	dumpEnd   = []byte("\n--\n-- PostgreSQL database dump complete\n--\n")
@@ -51,7 +51,7 @@ var (
 func body(dump []byte) ([]byte, error) {
 	begin, end := bytes.Index(dump, dumpBegin), bytes.LastIndex(dump, dumpEnd)
 	if begin < 0 || end < begin {
-		return nil, fmt.Errorf("pg_dump wrote no dump as expected: %w", domarkx.ErrUnsupported)
+		return nil, fmt.Errorf("pg_dump wrote its output in an unknown form: %w", domarkx.ErrUnsupported)
 	}
 	return dump[begin+1 : end], nil
 }

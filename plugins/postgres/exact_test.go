@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A superuser works beside a resource, on its server.
+// A superuser is a connection as a superuser to the server of a resource.
 type superuser struct {
 	t   *testing.T
 	env []string
@@ -57,7 +57,7 @@ func (s superuser) does(sql string) {
 	s.run("psql", "-qXv", "ON_ERROR_STOP=1", "-c", sql)
 }
 
-// dump is all that PostgreSQL itself says of the database, but for the order of rows.
+// dump returns the complete output of pg_dump for the database, with the rows sorted.
 func (s superuser) dump() string {
 	s.t.Helper()
 	lines := strings.Split(s.run("pg_dump", "--create", "--restrict-key=x"), "\n")
@@ -74,7 +74,7 @@ func (s superuser) dump() string {
 	return strings.Join(lines, "\n")
 }
 
-// dumps compares what PostgreSQL dumps.
+// dumps checks that pg_dump's output equals an earlier one.
 func (s superuser) dumps(want string) {
 	s.t.Helper()
 	got := s.dump()
@@ -88,7 +88,7 @@ func (s superuser) dumps(want string) {
 		}
 	}
 	diff, _ := exec.Command("diff", "-U1", filepath.Join(dir, "want"), filepath.Join(dir, "got")).Output()
-	s.t.Errorf("what PostgreSQL dumps is not the same:\n%s", diff)
+	s.t.Errorf("the output of pg_dump changed:\n%s", diff)
 }
 
 func TestExact(t *testing.T) {
@@ -108,11 +108,11 @@ func TestExact(t *testing.T) {
 		t.Errorf("views had %s and have %s", views, got)
 	}
 	if again := db.Commit(m); again != version {
-		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 }
 
-// external opens a database of a server as one of the user's own.
+// external opens a database of a server as an existing one of the user.
 func (s superuser) external(name string) *databasetest.DB {
 	s.t.Helper()
 	dsn := "host=" + s.getenv("PGHOST") + " user=domarkx dbname=" + name + " password=" + s.getenv("PGPASSWORD")
@@ -129,8 +129,8 @@ func (s superuser) getenv(name string) string {
 	return ""
 }
 
-// A database of the user's own comes back as it was, with what other roles may do in
-// it, where these are; a copy on a private server is the same version.
+// TestExactExternal checks that a database of the user is restored exactly, including privileges of
+// other roles if these exist, and that a copy on a private server gives the same version.
 func TestExactExternal(t *testing.T) {
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
@@ -152,7 +152,7 @@ func TestExactExternal(t *testing.T) {
 		db.Load(m, full)
 		su.dumps(fullDump)
 		if again := db.Commit(m); again != full {
-			t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
+			t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
 		}
 	}
 	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t), Private: true,
@@ -167,16 +167,16 @@ func TestExactExternal(t *testing.T) {
 	db.Load(m, empty)
 	su.does(`DROP ROLE "W %I"`)
 	if err := db.Live.(domarkx.LoadChecker).CheckLoad(t.Context(), m, "", full); err == nil || !strings.Contains(err.Error(), "server does not have: W %I") {
-		t.Errorf("it could be loaded without a role: %v", err)
+		t.Errorf("CheckLoad without a role: %v", err)
 	}
 	if err := db.Live.Load(t.Context(), m, full); err == nil || !strings.Contains(err.Error(), "server does not have: W %I") {
-		t.Errorf("loaded without a role: %v", err)
+		t.Errorf("loaded although a role is missing: %v", err)
 	}
 	su.dumps(emptyDump)
 }
 
-// What the server runs of a database while it plans to read rows has the rights of a
-// reader: a superuser reaches files and programs.
+// TestCommitIsNoSuperuser checks that functions which the server runs while it plans to read rows do
+// not run as a superuser, who could reach files and programs.
 func TestCommitIsNoSuperuser(t *testing.T) {
 	db := open(t)
 	db.Execute(`CREATE FUNCTION who() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN
@@ -191,12 +191,12 @@ ALTER DATABASE domarkx SET constraint_exclusion = on; ALTER TABLE t ADD CHECK (v
 	}
 	db.Load(m, version)
 	if again := db.Commit(m); again != version {
-		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 }
 
-// Reading a database for a version runs none of its functions: it is a superuser who
-// reads.
+// TestCommitRunsNothing checks that a commit runs no functions of the database while a superuser
+// reads its catalogs.
 func TestCommitRunsNothing(t *testing.T) {
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
@@ -217,14 +217,14 @@ ALTER DATABASE domarkx SET search_path = public, pg_catalog`)
 	}
 	db.Load(m, version)
 	if again := db.Commit(m); again != version {
-		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 	if got := databasetest.Files(t, m, version)["tables/public/nulls.copy"]; got != "\n\n\\N\n\\N\n" {
 		t.Errorf("rows: %q", got)
 	}
 }
 
-// Text stays what it is in databases of other encodings.
+// TestEncodings checks that text is restored exactly in databases with other encodings.
 func TestEncodings(t *testing.T) {
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
@@ -247,10 +247,10 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %s, want %s", encoding, got, rows)
 		}
 		if again := db.Commit(m); again != full {
-			t.Errorf("%s: another version of the same:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
+			t.Errorf("%s: the version changed after a load:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))
 		}
 	}
-	// Bytes that are text in no encoding can be in no version.
+	// Bytes that are not valid text in any encoding cannot be stored in a version.
 	db := su.external("d_sql_ascii")
 	db.Execute(`INSERT INTO "tä" VALUES (decode('fffe', 'hex')::text), (convert_from('\xfffe', 'SQL_ASCII'))`)
 	w, err := m.Begin(t.Context(), "")
@@ -258,16 +258,16 @@ func TestEncodings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), `"tä"`) || !strings.Contains(err.Error(), "invalid byte sequence") {
-		t.Errorf("committed bytes that are no text: %v", err)
+		t.Errorf("committed bytes that are not text: %v", err)
 	}
 	for _, encoding := range []string{"LATIN1", "LATIN9", "EUC_JIS_2004", "SQL_ASCII"} {
 		if versions[encoding] != versions["UTF8"] {
-			t.Errorf("%s: another version than of UTF8:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, versions["UTF8"]), databasetest.Files(t, m, versions[encoding])))
+			t.Errorf("%s: the version differs from that with UTF8:\n%s", encoding, cmp.Diff(databasetest.Files(t, m, versions["UTF8"]), databasetest.Files(t, m, versions[encoding])))
 		}
 	}
 }
 
-// What a version cannot hold is refused by name.
+// TestRefused checks that a commit refuses, by name, what a version cannot contain.
 func TestRefused(t *testing.T) {
 	own := dir(t)
 	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own})

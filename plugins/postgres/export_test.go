@@ -1,6 +1,6 @@
 package postgres
 
-// Programs looks for programs in places of a test's.
+// Programs searches for PostgreSQL's programs in the given places.
 func Programs(in []string, major string, names ...string) (string, error) {
 	return programs(in, major, names...)
 }

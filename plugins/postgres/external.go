@@ -34,7 +34,7 @@ func (e *external) connect(ctx context.Context, as purpose) (*connection, error)
 WHERE (rolsuper OR rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))
 AND pg_has_role(current_user, oid, 'member')`)
 	if err == nil && powers != "" {
-		err = fmt.Errorf("dsn: its role has the powers of %s, with which statements can leave the database: %w; name a role without them", powers, domarkx.ErrInvalid)
+		err = fmt.Errorf("dsn: its role has the powers of %s, with which statements can reach beyond the database: %w; use a role without them", powers, domarkx.ErrInvalid)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.end(ctx))

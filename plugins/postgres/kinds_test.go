@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a role that is no superuser makes comes back as it was: of each kind of object
-// that pg_dump knows.
+// TestKinds checks that each kind of object that pg_dump supports and that ordinary roles can create
+// is restored exactly.
 func TestKinds(t *testing.T) {
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
@@ -24,7 +24,7 @@ func TestKinds(t *testing.T) {
 		"CREATE EXTENSION hstore; COMMENT ON EXTENSION hstore IS NULL",
 		"CREATE EXTENSION hstore; COMMENT ON EXTENSION hstore IS 'mine'; COMMENT ON SCHEMA public IS NULL",
 		"DO 'BEGIN END'; CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql SET plpgsql.extra_warnings = 'all' AS 'BEGIN RETURN 1; END'",
-		// Functions that read tables, whose names are without a schema: of a check and an index.
+		// A check and an index with functions that read tables by names without a schema.
 		`CREATE TABLE lookup (id int); INSERT INTO lookup VALUES (1); CREATE FUNCTION known(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN EXISTS (SELECT FROM lookup WHERE id = $1); END';
 CREATE TABLE a (v int CHECK (known(v))); INSERT INTO a VALUES (1); CREATE INDEX ON a (known(v))`,
 		`CREATE TABLE "a
@@ -40,14 +40,14 @@ b" IS E'x\n-- y'`,
 		db.Load(m, version)
 		su.dumps(before)
 		if again := db.Commit(m); again != version {
-			t.Errorf("%.100s: another version of the same:\n%s", sql, cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+			t.Errorf("%.100s: the version changed after a load:\n%s", sql, cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 		}
 		db.Load(m, empty)
 	}
 }
 
-// What could not be made again, or not as it was, is refused by name: what a role did,
-// and then a superuser.
+// TestRefusedKinds checks that a commit refuses, by name, objects that a load could not restore
+// exactly. Each case has the statements of an ordinary role and then of a superuser.
 func TestRefusedKinds(t *testing.T) {
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
@@ -95,14 +95,14 @@ func TestRefusedKinds(t *testing.T) {
 		}
 		db.Load(m, empty)
 	}
-	// An extension that a superuser's script makes is told from what was added to it.
+	// Objects of an extension's own script are distinguished from those added to it later.
 	for _, name := range []string{"btree_gin", "btree_gist", "citext", "cube", "dict_int", "fuzzystrmatch", "hstore", "intarray", "isn", "lo", "ltree", "pg_trgm", "pgcrypto", "seg", "tablefunc", "tcn", "tsm_system_rows", "tsm_system_time", "unaccent", `"uuid-ossp"`} {
 		db.Execute("CREATE EXTENSION " + name)
 	}
 	version := db.Commit(m)
 	db.Load(m, version)
 	if again := db.Commit(m); again != version {
-		t.Errorf("extensions: another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		t.Errorf("extensions: the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 }
 

@@ -25,7 +25,7 @@ func giveObjects(ctx context.Context, c *connection, v *database.Version) error 
 		return err
 	}
 	if err := giveRows(ctx, c, v, objectsPath, piecesSQL); err != nil {
-		return fmt.Errorf("the large objects: %w", err)
+		return fmt.Errorf("store the large objects: %w", err)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (v *stored) makeObjects(ctx context.Context, c *connection) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make the large objects: %w", err)
+		return fmt.Errorf("create the large objects: %w", err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 // the resource. The account that runs the server cannot write it.
 const ownerSuffix = ".resource"
 
-// noteOwner records the resource of a server whose files are in root's place.
+// noteOwner records the resource of a server whose files are in rootPlaces.
 func noteOwner(s serverState) error {
 	return atomicfile.Replace(s.Place+ownerSuffix, []byte(s.Dir+"\n"))
 }
@@ -37,8 +37,8 @@ func removePlace(place string) error {
 	return nil
 }
 
-// Leftovers lists the servers of root whose resource was below a directory and was removed. Other
-// users' servers are in the directories of their resources.
+// Leftovers lists the servers of root whose resource was below a directory and was removed. The
+// servers of other users are in the directories of their resources.
 func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -51,7 +51,7 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	for _, path := range owners {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed just now
+			continue // removed meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 }
 
 // placesBelow reads where the servers of the resources below a directory are. It fails if it cannot
-// read one, since that server must stay.
+// read one, since that server must not be removed.
 func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
 	err := plugins.EachResource(ctx, root, func(dir string) error {
@@ -105,7 +105,7 @@ func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 // RemoveLeftover stops a server that [Plugin.Leftovers] found and removes its files.
 func (Plugin) RemoveLeftover(_ context.Context, o plugins.Leftover) error {
 	if filepath.Dir(o.ID) != rootPlaces {
-		return fmt.Errorf("%s: %w: it is no server of root's", o.What, domarkx.ErrInvalid)
+		return fmt.Errorf("%s: %w: it is not a server of root's", o.What, domarkx.ErrInvalid)
 	}
 	s := &server{state: serverState{Place: o.ID}}
 	if err := s.endOther(); err != nil {

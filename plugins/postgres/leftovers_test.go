@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
-// A server of root is in no directory of its resource, and can be left.
+// TestLeftovers removes the directory of a resource whose server runs for root, with files elsewhere.
 func TestLeftovers(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "w", "1")
@@ -44,7 +44,7 @@ func TestLeftovers(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "renamed")); err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() != 0 { // the server was in the directory
+	if os.Geteuid() != 0 { // the server's files were in the directory
 		expect(0, "once the resource is gone")
 		return
 	}
@@ -53,7 +53,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(o.ID); err == nil || o.Dir != dir {
-		t.Errorf("%+v is there", o)
+		t.Errorf("%+v still exists", o)
 	}
 	expect(0, "after removing it")
 	if err := postgres.New().RemoveLeftover(t.Context(), plugins.Leftover{ID: root}); err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The tests are a process that is killed, too.
+// TestMain also runs the test binary as a process that the tests kill.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("POSTGRES_HOLD"); dir != "" {
 		hold(dir)
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold works with the resource in a directory until it is killed.
+// hold runs statements in the resource in dir until it is killed.
 func hold(dir string) {
 	ctx := context.Background()
 	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
@@ -45,7 +45,7 @@ func hold(dir string) {
 	os.Exit(1)
 }
 
-// servers returns the processes of PostgreSQL that work in a place that a resource's
+// servers returns the process ids of PostgreSQL servers with files in a place that the resource's
 // directory names.
 func servers(t *testing.T, dir string) []string {
 	t.Helper()
@@ -77,7 +77,7 @@ func servers(t *testing.T, dir string) []string {
 	return pids
 }
 
-// gone waits until no server works for a resource.
+// gone waits until no server of a resource is running.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -93,7 +93,8 @@ func gone(t *testing.T, dir string) {
 	}
 }
 
-// A kill in the middle of a statement leaves no server, and what was done before.
+// TestKill kills this program during a statement: no server may survive, and no committed work may
+// be lost.
 func TestKill(t *testing.T) {
 	dir := dir(t)
 	for round := range 2 {
@@ -117,10 +118,10 @@ func TestKill(t *testing.T) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // killed
+		_ = cmd.Wait() // returns the signal that killed it
 		if round == 0 {
 			gone(t, dir)
-		} // else the next one meets the server while it ends
+		} // else the next process starts while the server is still ending
 		db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 		if !db.Changed() {
 			t.Error("not changed")
@@ -129,13 +130,13 @@ func TestKill(t *testing.T) {
 			t.Errorf("t has %s, expected %s", got, want)
 		}
 		if got := db.Query("SELECT count(*) FROM t WHERE v = 2"); got != "[[0]]" {
-			t.Errorf("what was interrupted: %s", got)
+			t.Errorf("the interrupted statement had an effect: %s", got)
 		}
 		if err := db.Live.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if pids := servers(t, dir); len(pids) > 0 {
-			t.Errorf("servers %v are left", pids)
+			t.Errorf("servers %v are still running", pids)
 		}
 	}
 }
@@ -160,11 +161,11 @@ func TestDSN(t *testing.T) {
 	}
 	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()})
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no server at the address: %v", err)
 	}
 }
 
-// A database of the user's own, on a server that a resource made.
+// TestExternal uses the server of a resource as that of an existing database of the user.
 func TestExternal(t *testing.T) {
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
@@ -212,10 +213,10 @@ func TestExternal(t *testing.T) {
 			t.Error("changed after loading")
 		}
 		if again := db.Commit(m); again != version {
-			t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+			t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 		}
 	}
-	// A private copy works on a server of its own.
+	// A private copy uses a private server.
 	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t), Private: true,
 		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
 	private.Load(m, full)

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxSQL bounds the statements of a version, which are read as a whole.
+// maxSQL limits the statements of a version in bytes, since they are read as a whole.
 const maxSQL = 64 << 20
 
 var _ domarkx.LoadChecker = (*resource)(nil)
@@ -75,7 +75,7 @@ type stored struct {
 	rows      []rows // of each table
 }
 
-// rows are the files with the rows of a table.
+// rows lists the files with the rows of a table.
 type rows struct{ files []domarkx.File }
 
 // open reads a version except its rows.
@@ -134,11 +134,11 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := makePublic(ctx, c, v.meta.Public); err != nil {
 		return err
 	}
-	if err := knowSettings(ctx, c); err != nil {
+	if err := loadLanguage(ctx, c); err != nil {
 		return err
 	}
 	if err := c.do(ctx, string(v.pre)); err != nil {
-		return fmt.Errorf("make the schema: %w", err)
+		return fmt.Errorf("create the schema: %w", err)
 	}
 	if err := v.copyTables(ctx, c); err != nil {
 		return err
@@ -155,18 +155,18 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	// pg_dump's statements turn row security off, under which its owner filled a view.
 	post := bytes.Replace(v.post, []byte("\nSET row_security = off;\n"), []byte("\nSET row_security = on;\n"), 1)
 	if err := makeLast(ctx, c, post); err != nil {
-		return fmt.Errorf("make indexes, constraints and triggers: %w", err)
+		return fmt.Errorf("create indexes, constraints and triggers: %w", err)
 	}
 	// Last, since they may forbid the owner the work before.
 	if err := c.do(ctx, string(v.access)); err != nil {
-		return fmt.Errorf("give privileges: %w", err)
+		return fmt.Errorf("set privileges: %w", err)
 	}
 	return nil
 }
 
-// knowSettings loads PL/pgSQL so that its settings are known: only superusers may set unknown ones
+// loadLanguage loads PL/pgSQL so that its settings are known: only superusers may set unknown ones
 // for functions.
-func knowSettings(ctx context.Context, c *connection) error {
+func loadLanguage(ctx context.Context, c *connection) error {
 	there, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql')")
 	if err == nil && there == "t" {
 		err = c.do(ctx, "DO LANGUAGE plpgsql 'BEGIN END'")
@@ -177,7 +177,7 @@ func knowSettings(ctx context.Context, c *connection) error {
 // copyTables copies the rows of all tables. Since a constraint may read other tables, which must be
 // filled before, it retries the tables that fail.
 func (v *stored) copyTables(ctx context.Context, c *connection) error {
-	if err := findNames(ctx, c); err != nil {
+	if err := searchSchemas(ctx, c); err != nil {
 		return err
 	}
 	var todo []int
@@ -211,9 +211,9 @@ func (v *stored) copyTables(ctx context.Context, c *connection) error {
 
 const emptyPath = "SELECT pg_catalog.set_config('search_path', '', false);"
 
-// findNames sets a search path for functions that name no schemas: creating constraints and indexes
+// searchSchemas sets a search path for functions that name no schemas: creating constraints and indexes
 // calls such functions.
-func findNames(ctx context.Context, c *connection) error {
+func searchSchemas(ctx context.Context, c *connection) error {
 	path, err := c.value(ctx, "SELECT coalesce(string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> 'public', nspname), '') FROM pg_namespace WHERE "+userSchemas)
 	if err == nil && path != "" {
 		err = c.do(ctx, "SET search_path = "+path)
@@ -228,7 +228,7 @@ func makeLast(ctx context.Context, c *connection, sql []byte) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if ferr := findNames(ctx, c); ferr != nil {
+	if ferr := searchSchemas(ctx, c); ferr != nil {
 		return errors.Join(err, ferr)
 	}
 	again := attempt(ctx, c, func() error { return c.do(ctx, string(bytes.Replace(sql, []byte(emptyPath), nil, 1))) })

@@ -48,7 +48,7 @@ func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, erro
 		return &resource{dir: env.Dir, name: env.Resource, database: s}, nil
 	}
 	if !slices.Contains(env.Allow.DSNs, dsn.Text()) {
-		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document has", domarkx.ErrInvalid)
+		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document contains", domarkx.ErrInvalid)
 	}
 	e, err := openExternal(dsn.Text())
 	if err != nil {
@@ -64,7 +64,7 @@ type resource struct {
 	database store
 }
 
-// A store is the place of the database.
+// A store is a place for the database: a private server, or an existing database.
 type store interface {
 	// connect opens a connection for a purpose, and starts the server if necessary.
 	connect(ctx context.Context, as purpose) (*connection, error)
@@ -79,7 +79,7 @@ type store interface {
 	remove(ctx context.Context) error
 }
 
-// A purpose is what a connection is for.
+// A purpose says for what a connection is used.
 type purpose int
 
 const (

@@ -10,10 +10,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// objectsSQL has what belongs to somebody: "me", the role that versions are loaded
-// as; and "objects" with the owner, the privileges (of a kind that acldefault takes,
-// "" where there are none) and whether an extension has it. What PostgreSQL makes by
-// itself has numbers below 16384; of that only the schema public, 2200, is a user's.
+// objectsSQL defines tables for other queries: "me" is the role as which versions are loaded, and
+// "objects" lists objects with their owner, their privileges (kind is the argument of acldefault,
+// "" for objects without privileges) and whether they belong to an extension. Objects of PostgreSQL
+// itself have numbers below 16384; of those, only the schema public, 2200, belongs to users.
 const objectsSQL = `WITH me AS (
   SELECT CASE WHEN r.rolsuper THEN d.datdba ELSE r.oid END AS oid FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = current_database()
 ), owned (class, oid, owner, kind, acl) AS (
@@ -45,10 +45,10 @@ const objectsSQL = `WITH me AS (
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e')
 )`
 
-// privilegesSQL writes the privileges that are not those which an object has from the
-// start, a statement each: first what is revoked, then what is granted in the order in
-// which it was. Default privileges come last, since they are for what is made
-// afterwards. In "on" %s is the grantee.
+// privilegesSQL generates statements for privileges that differ from an object's initial ones:
+// first those that revoke, then those that grant, in the order in which they were granted. Default
+// privileges come last, since they apply to objects that are created later. %I stands for the
+// database's name.
 const privilegesSQL = objectsSQL + `, privileges AS (
   SELECT 1 AS part, type || ' ' || identity AS ordered, format('ON %s %s', CASE kind WHEN 'r' THEN 'TABLE' WHEN 's' THEN 'SEQUENCE' WHEN 'f' THEN 'ROUTINE' WHEN 'T' THEN 'TYPE'
       WHEN 'n' THEN 'SCHEMA' WHEN 'l' THEN 'LANGUAGE' WHEN 'F' THEN 'FOREIGN DATA WRAPPER' WHEN 'S' THEN 'FOREIGN SERVER' WHEN 'L' THEN 'LARGE OBJECT' END, identity) AS target, '' AS of_columns, '' AS before,
@@ -81,8 +81,8 @@ const privilegesSQL = objectsSQL + `, privileges AS (
 )
 SELECT sql, part = 3 FROM statements ORDER BY part, ordered COLLATE "C", NOT revoke, n`
 
-// rolesSQL lists the roles that a version names, in privileges and policies, but
-// those that every server has.
+// rolesSQL lists the roles that a version names in privileges and policies, except those that every
+// server has.
 const rolesSQL = objectsSQL + `, named AS (
   SELECT a.grantee AS oid, o.owner FROM objects o, aclexplode(o.acl) a WHERE NOT o.extension
   UNION ALL SELECT a.grantee, o.owner FROM objects o JOIN pg_attribute c ON c.attrelid = o.oid, aclexplode(c.attacl) a WHERE o.class = 'pg_class'::regclass AND NOT o.extension
@@ -93,28 +93,27 @@ const rolesSQL = objectsSQL + `, named AS (
 SELECT DISTINCT r.rolname::text COLLATE "C" FROM named n JOIN pg_roles r ON r.oid = n.oid, me
 WHERE r.rolname !~ '^pg_' AND NOT (n.oid = me.oid AND n.owner = me.oid) ORDER BY 1`
 
-// settingsSQL lists what is set for the database, by others than superusers, and
-// whether it is a list of names. Those of PL/pgSQL are known only once that is used,
-// and role is not shown.
+// settingsSQL lists the settings of the database that need no superuser, and whether each is a list
+// of names. Settings of PL/pgSQL are known only after its first use, and pg_settings omits role.
 const settingsSQL = `SELECT split_part(c, '=', 1), substr(c, strpos(c, '=') + 1), split_part(c, '=', 1) IN ('search_path', 'temp_tablespaces', 'local_preload_libraries')
 FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase, unnest(s.setconfig) WITH ORDINALITY AS u (c, n)
 WHERE s.setrole = 0 AND d.datname = current_database() AND (c ~ '^(plpgsql\.(?!variable_conflict)|role=)'
   OR EXISTS (SELECT FROM pg_settings p WHERE p.name = split_part(c, '=', 1) AND p.context IN ('user', 'backend'))) ORDER BY n`
 
-// objectCommentsSQL writes what pg_dump only says beside the large objects themselves.
+// objectCommentsSQL generates the comments on large objects. pg_dump omits them with --no-blobs.
 const objectCommentsSQL = `SELECT format('COMMENT ON LARGE OBJECT %s IS %L', objoid, description) FROM pg_description WHERE classoid = 'pg_largeobject'::regclass ORDER BY objoid`
 
-// extensionCommentsSQL writes that an extension has lost the comment which it brings.
+// extensionCommentsSQL generates statements for extensions whose own comment was removed.
 const extensionCommentsSQL = `SELECT format('COMMENT ON EXTENSION %I IS NULL', extname) FROM pg_extension e WHERE oid >= 16384 AND obj_description(oid, 'pg_extension') IS NULL ORDER BY 1`
 
-// propertiesSQL writes what a database is that its owner made other than a new one.
+// propertiesSQL generates the properties of the database that differ from those of a new one.
 const propertiesSQL = `SELECT CASE WHEN datistemplate OR datconnlimit <> -1 THEN format('CONNECTION LIMIT %s IS_TEMPLATE %s', datconnlimit, CASE WHEN datistemplate THEN 'true' ELSE 'false' END) ELSE '' END
 FROM pg_database WHERE datname = current_database()`
 
 const commentSQL = `SELECT coalesce((SELECT quote_literal(shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()), '')`
 
-// access returns the statements for privileges and for what is set for the database
-// itself, nil for none, and the roles that a version names.
+// access returns the statements for privileges and for settings of the database itself, nil for
+// none, and the roles that a version names.
 func access(ctx context.Context, c *connection) (sql []byte, roles []string, err error) {
 	var b bytes.Buffer
 	err = c.rows(ctx, privilegesSQL, nil, func(row [][]byte) error {
@@ -131,7 +130,7 @@ func access(ctx context.Context, c *connection) (sql []byte, roles []string, err
 	err = c.rows(ctx, settingsSQL, nil, func(row [][]byte) error {
 		name, value := string(row[0]), string(row[1])
 		set := `EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" TO %L") + `, current_database(), ` + literal(value) + `)`
-		if string(row[2]) == "t" { // what it is now is taken over as a list
+		if string(row[2]) == "t" { // setting it FROM CURRENT preserves the list
 			set = `PERFORM set_config(` + literal(name) + `, ` + literal(value) + `, true); EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" FROM CURRENT") +
 				`, current_database()); PERFORM set_config(` + literal(name) + `, before, true)`
 		}
@@ -176,16 +175,16 @@ func access(ctx context.Context, c *connection) (sql []byte, roles []string, err
 	return b.Bytes(), roles, err
 }
 
-// escapeFormat makes a format of a statement in which the one %I stands for the
-// database: all else that looks like one is data.
+// escapeFormat turns a statement into a format string in which %I after ON DATABASE stands for the
+// database's name; it escapes all other percent signs.
 func escapeFormat(statement string) string {
 	const place = "ON DATABASE %I "
 	before, after, _ := strings.Cut(statement, place)
 	return strings.ReplaceAll(before, "%", "%%") + place + strings.ReplaceAll(after, "%", "%%")
 }
 
-// forDatabase makes a statement of code that finds out itself what the database is
-// called: a version is loaded into others, too.
+// forDatabase returns a statement that runs code. The code finds out the name of the current
+// database, since a version may be loaded into another one.
 func forDatabase(code, declare string) string {
 	if declare != "" {
 		declare = "DECLARE " + declare + " "
@@ -193,7 +192,7 @@ func forDatabase(code, declare string) string {
 	return "DO " + literal(declare+"BEGIN "+code+"; END") + ";\n"
 }
 
-// literal quotes text as a constant, whatever standard_conforming_strings says.
+// literal quotes text as a constant, for any setting of standard_conforming_strings.
 func literal(s string) string {
 	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	if strings.Contains(s, `\`) {
@@ -202,8 +201,7 @@ func literal(s string) string {
 	return quoted
 }
 
-// missingRoles returns which of the roles that a version names a server does not
-// have.
+// missingRoles returns the roles of a version that a server does not have.
 func missingRoles(ctx context.Context, c *connection, roles []string) ([]string, error) {
 	missing := slices.Clone(roles)
 	err := c.rows(ctx, "SELECT rolname FROM pg_roles", nil, func(row [][]byte) error {
@@ -213,11 +211,11 @@ func missingRoles(ctx context.Context, c *connection, roles []string) ([]string,
 	return missing, err
 }
 
-// needRoles refuses a version that names roles which a server does not have.
+// needRoles returns an error if a server lacks roles that a version names.
 func needRoles(ctx context.Context, c *connection, roles []string) error {
 	missing, err := missingRoles(ctx, c, roles)
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("the version gives privileges to roles that the server does not have: %s: %w; make them with CREATE ROLE", strings.Join(missing, ", "), domarkx.ErrNotFound)
+		err = fmt.Errorf("the version grants privileges to roles that the server does not have: %s: %w; create them with CREATE ROLE", strings.Join(missing, ", "), domarkx.ErrNotFound)
 	}
 	return err
 }

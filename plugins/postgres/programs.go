@@ -24,8 +24,8 @@ var places = []string{
 
 var errMissing = errors.New("PostgreSQL is not installed")
 
-// programs returns the directory with all of PostgreSQL's programs in names: of one major version, or
-// of the newest for "".
+// programs returns the directory that contains all of PostgreSQL's programs in names: of one major
+// version, or of the newest for "".
 func programs(places []string, major string, names ...string) (string, error) {
 	var directories []string
 	for _, place := range places {

@@ -12,7 +12,7 @@ import (
 const publicSQL = `SELECT coalesce((SELECT CASE WHEN r.rolsuper OR r.rolname = 'pg_database_owner' THEN 'default' ELSE 'own' END
 FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = 'public'), '')`
 
-// makePublic creates or removes the schema public as in a version.
+// makePublic creates or removes the schema public so that it is as in a version.
 func makePublic(ctx context.Context, c *connection, want string) error {
 	have, err := c.value(ctx, publicSQL)
 	if err != nil || have == want {

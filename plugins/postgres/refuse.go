@@ -44,9 +44,9 @@ const extensionsSQL = `SELECT 'extension ' || quote_ident(extname), CASE WHEN a.
 FROM pg_extension e LEFT JOIN LATERAL (SELECT v.name, v.superuser AND NOT v.trusted AS refused FROM pg_available_extensions() x JOIN pg_available_extension_versions() v ON v.name = x.name AND v.version = x.default_version
   WHERE x.name = e.extname OFFSET 0) a ON true WHERE e.oid >= 16384 AND a.refused IS NOT false ORDER BY 1`
 
-// membersSQL names what was put into an extension, which pg_dump leaves out for it. What
-// an extension makes by itself belongs to a superuser, where those make it, or a user does
-// by trust; else it belongs to whoever made the extension, and came in the same transaction.
+// membersSQL lists objects that were added to an extension, which pg_dump omits. Objects that an
+// extension's own script created belong to a superuser if the extension needs one or is trusted;
+// otherwise they belong to the creator of the extension and were created in the same transaction.
 const membersSQL = objectsSQL + `, members AS (
   SELECT d.classid, d.objid, d.xmin, e.oid AS extension, e.extname, o.owner FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid LEFT JOIN owned o ON o.class = d.classid AND o.oid = d.objid
     WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.oid >= 16384
@@ -65,16 +65,16 @@ WHERE NOT r.rolsuper AND (
 const configSQL = `SELECT e.extname, c.oid::regclass, coalesce(nullif(e.extcondition[k.n], ''), '') FROM pg_extension e, unnest(e.extconfig) WITH ORDINALITY AS k (oid, n) JOIN pg_class c ON c.oid = k.oid
 WHERE c.relkind = 'r' ORDER BY 1, 2`
 
-// A naming is a column whose values name objects.
+// A naming is a column whose values refer to objects by number.
 type naming struct{ column, lost, why string }
 
-// namingSQL lists the columns whose values are written as names.
+// namingSQL lists the columns whose values COPY writes as names.
 const namingSQL = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), quote_ident(attname), atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
 WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ` + userSchemas + ` AND attnum > 0 AND NOT attisdropped AND atttypid IN ('regclass'::regtype, 'regproc'::regtype, 'regoper'::regtype, 'regrole'::regtype) ORDER BY 1, attnum`
 
-// namingColumns returns the columns whose values are written as names, with queries that
-// tell whether the names cannot be read again: those of what is made after the rows, of
-// one of several, of a role that is not on every server.
+// namingColumns returns the columns whose values COPY writes as names, with queries that report
+// whether a name could not be read back: it is that of an index, which is created after the rows, of
+// one of several overloads, or of a role, which may be missing on another server.
 func namingColumns(ctx context.Context, c *connection) ([]naming, error) {
 	var found []naming
 	err := c.rows(ctx, namingSQL, nil, func(row [][]byte) error {
@@ -98,11 +98,11 @@ func namingColumns(ctx context.Context, c *connection) ([]naming, error) {
 	return found, err
 }
 
-// maxNamed is how many things are named that are refused.
+// maxNamed is the number of refused objects that an error lists.
 const maxNamed = 10
 
-// refuse names what no version can hold. The one connection reads catalogs, the other
-// the rows of tables.
+// refuse returns an error that lists what a version cannot contain. It reads catalogs with c, and
+// tables of users with rows.
 func refuse(ctx context.Context, c, rows *connection) error {
 	var found []string
 	more := 0
@@ -159,5 +159,5 @@ func refuse(ctx context.Context, c, rows *connection) error {
 	if more > 0 {
 		all += fmt.Sprintf("; and %d more", more)
 	}
-	return fmt.Errorf("no version can hold all of the database: %s: %w", all, domarkx.ErrUnsupported)
+	return fmt.Errorf("a version cannot contain all of the database: %s: %w", all, domarkx.ErrUnsupported)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// schemaSQL makes the result of the tool on the server.
+// schemaSQL computes the result of the tool schema on the server.
 const schemaSQL = `SELECT json_build_object('tables', coalesce(json_agg(json_build_object(
   'schema', n.nspname, 'name', c.relname,
   'type', CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END,
@@ -34,7 +34,7 @@ func (r *resource) schema(ctx context.Context, c *connection, _ domarkx.Call) (d
 	}
 	v, err := domarkx.ParseValue([]byte(text))
 	if err != nil {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeFailed, "the schema is not what was expected: %v", err)
+		return domarkx.Result{}, database.Errorf(domarkx.CodeFailed, "the server returned the schema in an unknown form: %v", err)
 	}
 	return domarkx.Result{Value: v}, nil
 }

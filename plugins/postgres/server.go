@@ -20,24 +20,24 @@ import (
 const (
 	superuser = "git_domarkx" // initializes and reads catalogs; no statement of a tool runs as it
 	// readerRole reads rows. To plan that, the server may call functions of indexes, which
-	// the tools' role made. It is a member of that, which may connect.
+	// toolRole created. It is a member of toolRole, which may connect.
 	readerRole   = "git_domarkx_reader"
 	toolRole     = "domarkx" // owns the database
 	databaseName = "domarkx"
-	loadingName  = "domarkx_loading" // of a version, until it is complete
-	oldName      = "domarkx_old"     // what is replaced, until the new one has its name
+	loadingName  = "domarkx_loading" // the database of a version until it is complete
+	oldName      = "domarkx_old"     // the replaced database, until the new one has its name
 )
 
-// A server is one of the resource's own.
+// A server is the private server of a resource.
 type server struct {
 	dir     string // of the resource
 	state   serverState
-	account *account // that it runs as; nil for the own one
+	account *account // that it runs as; nil for this program's own
 	bin     string   // directory of the programs
-	process *process // nil while it does not run
+	process *process // nil while it is not running
 }
 
-// openServer finds the server of a resource, or prepares to make one.
+// openServer finds the server of a resource, or prepares to create one.
 func openServer(_ context.Context, env domarkx.Env) (store, error) {
 	s := &server{dir: env.Dir}
 	var err error
@@ -59,7 +59,7 @@ func (*server) shared() bool { return false }
 
 func (s *server) data() string { return filepath.Join(s.state.Place, "data") }
 
-// major is the major version of the server that is there, "" for none.
+// major returns the major version of the existing server files, "" for none.
 func (s *server) major() string {
 	data, err := os.ReadFile(filepath.Join(s.data(), "PG_VERSION"))
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *server) run(ctx context.Context) error {
 	return nil
 }
 
-// initialize makes the server's files, if there are none.
+// initialize creates the server's files, if they do not exist.
 func (s *server) initialize(ctx context.Context) error {
 	if s.major() != "" {
 		return nil
@@ -114,7 +114,7 @@ func (s *server) initialize(ctx context.Context) error {
 		if err = ierr; err == nil {
 			break
 		}
-		err = fmt.Errorf("make the files of a PostgreSQL server: %w: %s", err, tail(out))
+		err = fmt.Errorf("create the files of a PostgreSQL server: %w: %s", err, tail(out))
 	}
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func (s *server) initialize(ctx context.Context) error {
 	return os.Rename(fresh, s.data())
 }
 
-// prepare makes the role and the database, and mends what a kill left or a statement
-// did to the role.
+// prepare creates the role and the database, and repairs what a kill left or a statement did to the
+// role.
 func (s *server) prepare(ctx context.Context) error {
 	c, err := s.to(ctx, superuser, "postgres")
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 				return err
 			}
 		}
-		// The password has hexadecimal digits only.
+		// The password contains only hexadecimal digits.
 		err = c.do(ctx, "ALTER ROLE "+role.name+" RESET ALL; ALTER ROLE "+role.name+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '"+s.state.Password+"'"+role.more)
 		if err != nil {
 			return err
@@ -174,8 +174,8 @@ func create(name string) string {
 	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
 }
 
-// drop removes a database, if it is there. Its owner may have made it a template, which
-// PostgreSQL keeps.
+// drop removes a database if it exists. Its owner may have made it a template, which PostgreSQL
+// would not remove.
 func drop(ctx context.Context, admin *connection, name string) error {
 	template, err := admin.value(ctx, "SELECT datistemplate FROM pg_database WHERE datname = $1", name)
 	if err == nil && template == "t" {
@@ -187,7 +187,7 @@ func drop(ctx context.Context, admin *connection, name string) error {
 	return admin.do(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 }
 
-// to connects as a role to a database of the server, which runs.
+// to connects as a role to a database of the running server.
 func (s *server) to(ctx context.Context, role, name string) (*connection, error) {
 	c, err := s.config(role, name)
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *server) connect(ctx context.Context, as purpose) (*connection, error) {
 	if err == nil || ctx.Err() != nil {
 		return c, err
 	}
-	// A statement may have given its role another password.
+	// A statement may have changed its role's password.
 	if perr := s.prepare(ctx); perr != nil {
 		return nil, errors.Join(err, perr)
 	}
@@ -242,8 +242,8 @@ func (s *server) dumper(ctx context.Context) (string, []string, error) {
 	return filepath.Join(s.bin, "pg_dump"), dumpEnvironment(c), nil
 }
 
-// replace fills a new database, with the rights of a tool, which then takes the
-// place of the old one.
+// replace fills a new database with the privileges of toolRole, and renames it to the name of the
+// old one.
 func (s *server) replace(ctx context.Context, roles []string, fill func(*connection) error) error {
 	if err := s.run(ctx); err != nil {
 		return err
@@ -257,12 +257,12 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 	if err != nil {
 		return err
 	}
-	for _, name := range missing { // nobody can be one of them
+	for _, name := range missing { // without LOGIN, so nobody can connect as them
 		if err := admin.do(ctx, "CREATE ROLE "+quote(name)); err != nil {
-			return fmt.Errorf("make the role %q that the version names: %w", name, err)
+			return fmt.Errorf("create the role %q that the version names: %w", name, err)
 		}
 	}
-	for _, name := range []string{loadingName, oldName} { // left by what failed
+	for _, name := range []string{loadingName, oldName} { // left by a failed attempt
 		if err := drop(ctx, admin, name); err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// supervised is a command that ends when this program does, killed or not. What comes
-// with it is closed when the command has ended.
+// supervised returns a command that ends when this program does, killed or not. The caller closes
+// the returned value when the command has ended.
 func supervised(program string, args []string, attributes *syscall.SysProcAttr) (*exec.Cmd, []io.Closer, error) {
 	cmd := exec.Command(program, args...)
 	attributes.Pdeathsig = syscall.SIGINT

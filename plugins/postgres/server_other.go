@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// watcher runs a server until its input ends, which it does with this program, or a
-// signal comes.
+// watcher is a shell script that runs a server until the script's input ends, which happens when
+// this program ends, or until a signal.
 const watcher = `"$@" & p=$!; trap 'kill -INT $p' INT; trap 'kill -QUIT $p' QUIT
 (cat >/dev/null; kill -INT $p) <&3 & w=$!
 wait $p; while kill -0 $p 2>/dev/null; do wait $p; done; kill $w 2>/dev/null`
 
-// supervised is a command that ends when this program does, killed or not. What comes
-// with it is closed when the command has ended.
+// supervised returns a command that ends when this program does, killed or not. The caller closes
+// the returned value when the command has ended.
 func supervised(program string, args []string, attributes *syscall.SysProcAttr) (*exec.Cmd, []io.Closer, error) {
 	input, lifeline, err := os.Pipe()
 	if err != nil {

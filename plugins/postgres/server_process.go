@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	port         = 5432 // in the name of the socket only
+	port         = 5432 // only part of the socket's name
 	startTimeout = time.Minute
 	poll         = 20 * time.Millisecond
 )
 
-// An account is a user of this machine without privileges.
+// An account is a user of this machine without special privileges.
 type account struct{ uid, gid uint32 }
 
-// unprivileged is who a server of root runs as, since PostgreSQL refuses root; nil
-// for all others.
+// unprivileged returns the account that runs the servers of root, because PostgreSQL refuses root. It
+// returns nil for other users.
 func unprivileged() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -46,11 +46,11 @@ func unprivileged() (*account, error) {
 			return &account{uint32(uid), uint32(gid)}, nil
 		}
 	}
-	return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres or nobody: %w", domarkx.ErrNotFound)
+	return nil, fmt.Errorf("PostgreSQL does not run as root, and this machine has no user postgres or nobody: %w", domarkx.ErrNotFound)
 }
 
-// attributes let a program run as the server's account, in a process group of its
-// own, so that Ctrl-C is for this program only.
+// attributes make a program run as the server's account and in its own process group, so that
+// Ctrl-C reaches only this program.
 func (s *server) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if s.account != nil {
@@ -59,8 +59,8 @@ func (s *server) attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// parameters configure the server on its command line: nothing listens on the
-// network, and it is small.
+// parameters configure the server on its command line: it does not listen on the network, and uses
+// little memory.
 var parameters = []string{
 	"listen_addresses=", "unix_socket_permissions=0700", "port=5432",
 	"shared_buffers=32MB", "max_connections=20", "max_wal_senders=0", "wal_level=minimal", "max_wal_size=256MB",
@@ -112,14 +112,14 @@ func (s *server) start(ctx context.Context) error {
 	}
 }
 
-// A process is a server that runs.
+// A process is a running server.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// run starts a program from a thread that stays until it ended: the signal at the
-// death of the parent comes at the end of the thread (prctl(2), PR_SET_PDEATHSIG).
+// run starts a program from a thread that lives until the program ended: the kernel sends the
+// parent-death signal at the end of the thread (prctl(2), PR_SET_PDEATHSIG).
 func run(cmd *exec.Cmd, with []io.Closer) (*process, error) {
 	p := &process{cmd, make(chan struct{})}
 	started := make(chan error, 1)
@@ -129,11 +129,11 @@ func run(cmd *exec.Cmd, with []io.Closer) (*process, error) {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended is in its log
+			_ = cmd.Wait() // its log contains the reason
 			close(p.ended)
 		}
 		for _, c := range with {
-			_ = c.Close() // ends of a pipe that nothing is written to
+			_ = c.Close() // the ends of a pipe without data
 		}
 	}()
 	return p, <-started
@@ -148,8 +148,7 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// shutdowns are the ways to end a server, each with the time it gets (PostgreSQL
-// manual, 19.5).
+// shutdowns lists the ways to stop a server, each with its time limit (PostgreSQL manual, 19.5).
 var shutdowns = []struct {
 	signal syscall.Signal
 	within time.Duration
@@ -166,11 +165,10 @@ func (p *process) stop() error {
 		case <-time.After(how.within):
 		}
 	}
-	return fmt.Errorf("PostgreSQL server %d cannot be ended: %w", p.cmd.Process.Pid, domarkx.ErrConflict)
+	return fmt.Errorf("PostgreSQL server %d does not stop: %w", p.cmd.Process.Pid, domarkx.ErrConflict)
 }
 
-// endOther ends the server of a process of this program that was killed, which may be
-// about to end.
+// endOther stops the server of a killed process of this program; it may already be stopping.
 func (s *server) endOther() error {
 	path := filepath.Join(s.data(), "postmaster.pid")
 	data, err := os.ReadFile(path)
@@ -183,7 +181,7 @@ func (s *server) endOther() error {
 	first, _, _ := strings.Cut(string(data), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	if err != nil || pid <= 1 {
-		return nil // PostgreSQL says what is wrong with it
+		return nil // PostgreSQL reports what is wrong with the file
 	}
 	for _, how := range shutdowns {
 		if !serves(pid, s.data()) {
@@ -197,9 +195,9 @@ func (s *server) endOther() error {
 		}
 	}
 	if serves(pid, s.data()) {
-		return fmt.Errorf("PostgreSQL server %d of an earlier process cannot be ended: %w", pid, domarkx.ErrConflict)
+		return fmt.Errorf("PostgreSQL server %d of an earlier process does not stop: %w", pid, domarkx.ErrConflict)
 	}
-	// Another process may have the number by now, which PostgreSQL would take for a server.
+	// Another process may have the same number by now, and PostgreSQL would take it for a server.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

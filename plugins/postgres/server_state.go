@@ -20,18 +20,18 @@ const (
 	stateName   = "server.json"
 	logName     = "server.log" // of the last start
 	stateFormat = 1
-	// rootPlaces has the servers of root: they run as somebody else, who cannot
-	// enter the directories of root's repositories.
+	// rootPlaces contains the files of root's servers: they run as another user, who cannot enter
+	// the directories of root's repositories.
 	rootPlaces = "/var/lib/git-domarkx"
 )
 
-// A serverState is what is remembered of a server.
+// A serverState is the persistent state of a server.
 type serverState struct {
 	Format   int
-	Dir      string // directory of the resource when it was made
+	Dir      string // directory of the resource when the server was created
 	Place    string // directory of the server's files
 	Password string // of both roles, in hexadecimal
-	Socket   string // directory of the socket; "" while it does not run
+	Socket   string // directory of the socket; "" while the server is not running
 }
 
 func (s *server) readState() (serverState, error) {
@@ -48,13 +48,13 @@ func (s *server) readState() (serverState, error) {
 		return state, fmt.Errorf("read %q: %w", path, domarkx.ErrCorrupt)
 	}
 	if state.Format != stateFormat {
-		return state, fmt.Errorf("%q has format %d: %w", path, state.Format, domarkx.ErrUnsupported)
+		return state, fmt.Errorf("read %q: unknown format %d: %w", path, state.Format, domarkx.ErrUnsupported)
 	}
 	if state.Dir == s.dir {
 		return state, nil
 	}
 	if _, err := os.Lstat(filepath.Join(state.Dir, stateName)); err == nil && filepath.Dir(state.Place) == rootPlaces {
-		return state, fmt.Errorf("the PostgreSQL server in %q belongs to %q, which this is a copy of: %w; remove this workspace here and run it anew", state.Place, state.Dir, domarkx.ErrConflict)
+		return state, fmt.Errorf("the PostgreSQL server in %q belongs to %q, of which this is a copy: %w; remove this workspace and run the command again", state.Place, state.Dir, domarkx.ErrConflict)
 	}
 	if filepath.Dir(state.Place) != rootPlaces {
 		state.Place = filepath.Join(s.dir, "server") // the repository was moved, or copied
@@ -88,7 +88,7 @@ func (s *server) writeState(state serverState) error {
 	return atomicfile.Replace(filepath.Join(s.dir, stateName), append(data, '\n'))
 }
 
-// makePlace makes the directory of the server's files.
+// makePlace creates the directory for the server's files.
 func (s *server) makePlace() error {
 	if s.account != nil {
 		if err := os.MkdirAll(rootPlaces, 0o711); err != nil {
@@ -105,7 +105,7 @@ func (s *server) makePlace() error {
 	return s.own(s.state.Place)
 }
 
-// own gives a file to the account that the server runs as.
+// own makes the account that runs the server the owner of a file.
 func (s *server) own(path string) error {
 	if s.account == nil {
 		return nil
@@ -113,16 +113,16 @@ func (s *server) own(path string) error {
 	return os.Lchown(path, int(s.account.uid), int(s.account.gid))
 }
 
-// longestSocket is how long the path of the socket's directory may be (unix(7)).
+// longestSocket limits the path of the socket's directory, in bytes (unix(7)).
 const longestSocket = 80
 
-// makeSocket makes the directory of the socket, for nobody else.
+// makeSocket creates the directory for the socket, which no other user can enter.
 func (s *server) makeSocket() error {
 	if err := s.removeSocket(); err != nil {
 		return err
 	}
 	parent := os.TempDir()
-	if s.account != nil { // which may not get to a temporary directory of root's
+	if s.account != nil { // it cannot enter a temporary directory of root
 		parent = s.state.Place
 	}
 	if len(parent) > longestSocket {
@@ -136,7 +136,7 @@ func (s *server) makeSocket() error {
 	return errors.Join(s.own(dir), s.writeState(s.state))
 }
 
-// removeSocket removes the directory of a socket that nobody listens on.
+// removeSocket removes the directory of a socket whose server has ended.
 func (s *server) removeSocket() error {
 	if s.state.Socket == "" {
 		return nil

@@ -10,16 +10,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// The files of a resource's own directory, besides those of the server.
+// Files in a resource's own directory, besides those of the server.
 const (
-	cleanName = "clean" // there while the database is what was committed or loaded last
+	cleanName = "clean" // exists while the database equals the last commit or load
 	knownName = "known"
 )
 
 func (r *resource) in(name string) string { return filepath.Join(r.dir, name) }
 
-// dirty notes, durably, that the database is going to differ from what was committed
-// or loaded.
+// dirty records, durably, that the database is about to differ from the last commit or load.
 func (r *resource) dirty() error {
 	err := os.Remove(r.in(cleanName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,18 +27,18 @@ func (r *resource) dirty() error {
 	return errors.Join(err, atomicfile.SyncDir(r.dir))
 }
 
-// clean notes that the database is what was committed or loaded, at a mark.
+// clean records that the database at a mark equals the last commit or load.
 func (r *resource) clean(mark string) error {
 	return atomicfile.Replace(r.in(cleanName), []byte(mark+"\n"))
 }
 
-// markSQL tells what changes with any change of the database: transactions, and
-// sequences, which belong to none.
+// markSQL returns a mark that differs after any change: it covers transactions, and sequences, which
+// change outside of transactions.
 const markSQL = `SELECT pg_current_snapshot()::text || ' ' || (SELECT md5(coalesce(string_agg(
 schemaname || ' ' || sequencename || ' ' || coalesce(last_value::text, ''), ',' ORDER BY schemaname, sequencename), '')) FROM pg_sequences)`
 
-// Changed asks a database that others may change for its transactions; on a server
-// of the resource's own only its calls change anything.
+// Changed compares marks if other programs may change the database. On a private server, only calls
+// of the resource's tools can change anything.
 func (r *resource) Changed(ctx context.Context) (bool, error) {
 	then, err := os.ReadFile(r.in(cleanName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -28,7 +28,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	}
 	c.copies.on = true
 	result, err := run(ctx, c, call)
-	_ = c.end(ctx) // what was done is done, however the connection ends
+	_ = c.end(ctx) // the result stands even if the connection cannot be closed
 	if ctx.Err() != nil && err != nil {
 		return domarkx.Result{}, ctx.Err()
 	}
@@ -38,16 +38,16 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return result, nil
 }
 
-// The codes of errors that mean a refusal (PostgreSQL manual, appendix A).
+// Error codes that mean a refusal (PostgreSQL manual, appendix A).
 var refusals = map[string]bool{
 	"25006": true, // read_only_sql_transaction
 	"42501": true, // insufficient_privilege
 }
 
-// protocolViolation is what only the number of args can bring about here.
+// protocolViolation can only be caused by a wrong number of args.
 const protocolViolation = "08P01"
 
-// explain turns an error of the server into that of a tool.
+// explain converts an error of the server to one of a tool.
 func explain(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -72,7 +72,7 @@ func explain(err error) error {
 	return database.Errorf(code, "%s", message)
 }
 
-// arguments are the parameters of a statement as text.
+// arguments returns the parameters of a statement as text.
 func arguments(args []database.Argument) ([][]byte, error) {
 	var values [][]byte
 	for _, a := range args {
@@ -90,7 +90,7 @@ func arguments(args []database.Argument) ([][]byte, error) {
 			values = append(values, strconv.AppendFloat(nil, v, 'g', -1, 64))
 		case string:
 			if strings.ContainsRune(v, 0) {
-				return nil, database.Errorf(domarkx.CodeInvalid, "args: a text with a NUL, which PostgreSQL cannot hold; give bytes as base64")
+				return nil, database.Errorf(domarkx.CodeInvalid, "args: a text with a NUL, which PostgreSQL cannot store; give bytes as base64")
 			}
 			values = append(values, append([]byte{}, v...))
 		case []byte:
@@ -109,7 +109,7 @@ func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) 
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	// Nothing of the transaction stays, also where it could write after all.
+	// Roll back, even if a statement managed to write.
 	if err := c.do(ctx, "BEGIN READ ONLY"); err != nil {
 		return domarkx.Result{}, err
 	}
@@ -123,9 +123,8 @@ func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) 
 	return rows.Result()
 }
 
-// execute runs statements in the transaction that the protocol makes of them: all of
-// them count or none, unless they handle transactions themselves (PostgreSQL
-// manual, 55.2.2.1).
+// execute runs statements in the implicit transaction of the protocol: they take effect together or
+// not at all, unless they control transactions themselves (PostgreSQL manual, 55.2.2.1).
 func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call) (domarkx.Result, error) {
 	sql, args, err := database.Statement(call)
 	if err != nil {
@@ -191,7 +190,7 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
 }
 
-// read keeps the rows of a result.
+// read adds the rows of a result.
 func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.CommandTag, error) {
 	var rows *database.Rows
 	begin := func() (err error) {
@@ -227,7 +226,7 @@ func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.Com
 	return rows, tag, err
 }
 
-// value is a column, given as text, as package database takes it.
+// value converts a column from text to a value for package database.
 func value(oid uint32, text []byte) any {
 	if text == nil {
 		return nil
@@ -240,7 +239,7 @@ func value(oid uint32, text []byte) any {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n
 		}
-	case pgtype.Float4OID, pgtype.Float8OID: // the digits of a float4 are those of a float8 too
+	case pgtype.Float4OID, pgtype.Float8OID: // the digits of a float4 also identify a float8
 		if f, err := strconv.ParseFloat(s, 64); err == nil {
 			return f
 		}

@@ -19,7 +19,7 @@ func open(t *testing.T) *databasetest.DB {
 	return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t)})
 }
 
-// dir is a directory whose server is removed with it.
+// dir returns a directory for a resource; the server in it is removed at the end of the test.
 func dir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,11 +54,11 @@ func TestTools(t *testing.T) {
 		{"execute", "BEGIN; DELETE FROM t", "", `invalid: the transaction was left open, and is rolled back; end it with COMMIT`},
 		{"execute", "BEGIN; DELETE FROM t; ROLLBACK", "", `{"rows_affected":2}`},
 		{"execute", "VACUUM t", "", `{"rows_affected":0}`},
-		{"execute", "COPY t (v) FROM STDIN", "", "failed: COPY from stdin failed: nobody is there to send rows; use INSERT (SQLSTATE 57014)"},
+		{"execute", "COPY t (v) FROM STDIN", "", "failed: COPY from stdin failed: rows cannot be sent here; use INSERT (SQLSTATE 57014)"},
 		{"execute", "DELETE FROM t; COPY t (v) FROM STDIN;\nq\n\\.\n", "", "failed: syntax error at or near \"q\" (SQLSTATE 42601)\nat character 39"},
-		{"execute", "DELETE FROM t; COPY t (v) FROM STDIN; DELETE FROM t", "", "failed: COPY from stdin failed: nobody is there to send rows; use INSERT (SQLSTATE 57014)"},
-		{"execute", "COPY t TO STDOUT", "", `invalid: COPY … TO STDOUT returns nothing here; use the tool query. What else the statements of this call did counts`},
-		{"query", "COPY t TO STDOUT", "", `invalid: COPY … TO STDOUT returns nothing here; use the tool query. What else the statements of this call did counts`},
+		{"execute", "DELETE FROM t; COPY t (v) FROM STDIN; DELETE FROM t", "", "failed: COPY from stdin failed: rows cannot be sent here; use INSERT (SQLSTATE 57014)"},
+		{"execute", "COPY t TO STDOUT", "", `invalid: COPY … TO STDOUT returns nothing here; use the tool query. The other statements of this call took effect`},
+		{"query", "COPY t TO STDOUT", "", `invalid: COPY … TO STDOUT returns nothing here; use the tool query. The other statements of this call took effect`},
 		{"query", "SELECT count(*) FROM t", "", `{"columns":["count"],"rows":[[2]]}`},
 		{"execute", "DROP TABLE t; CREATE VIEW w AS SELECT 1 AS one", "", `{"rows_affected":0}`},
 		{"schema", "", "", `{"tables":[{"schema":"public","name":"w","type":"view","definition":" SELECT 1 AS one;","columns":[{"name":"one","type":"integer","not_null":false,"default":null}],"indexes":[],"constraints":[],"triggers":[]}]}`},
@@ -74,7 +74,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// No statement leaves the database, no query changes it, and none locks the tools out.
+// TestConfined checks that no statement reaches beyond the database, that no query changes it, and
+// that no statement can lock the tools out.
 func TestConfined(t *testing.T) {
 	db := open(t)
 	db.Execute("CREATE TABLE t (v int); INSERT INTO t VALUES (1); CREATE SEQUENCE s")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everything has something of most kinds that a database can hold.
+// everything creates most kinds of objects that a database can contain.
 const everything = `CREATE EXTENSION hstore;
 CREATE SCHEMA "o'ther ""x""";
 CREATE TYPE mood AS ENUM ('sad', 'happy');
@@ -86,11 +86,11 @@ func TestVersions(t *testing.T) {
 		t.Errorf("the schema:\n%s", cmp.Diff(schema, got))
 	}
 	if again := db.Commit(m); again != full {
-		t.Errorf("another version of the same:\n%s", cmp.Diff(files, databasetest.Files(t, m, again)))
+		t.Errorf("the version changed after a load:\n%s", cmp.Diff(files, databasetest.Files(t, m, again)))
 	}
 	given := m.Stored()
 	if again := db.Commit(m); again != full {
-		t.Error("another version of the same")
+		t.Error("the version changed after a load")
 	}
 	if n := m.Stored() - given; n > 0 {
 		t.Errorf("%d contents were given again", n)
@@ -103,7 +103,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A small change of a large table costs little.
+// TestChangeOfLargeTable checks that a small change of a large table stores little.
 func TestChangeOfLargeTable(t *testing.T) {
 	db := open(t)
 	m := plugintest.NewMemory()
@@ -135,7 +135,7 @@ func TestChangeOfLargeTable(t *testing.T) {
 	}
 }
 
-// The schema public is the one that no dump makes.
+// TestSchemaPublic checks the schema public, which pg_dump omits.
 func TestSchemaPublic(t *testing.T) {
 	db := open(t)
 	m := plugintest.NewMemory()
@@ -153,7 +153,7 @@ func TestSchemaPublic(t *testing.T) {
 	}
 }
 
-// Large objects are in pieces, of which a change costs few.
+// TestLargeObjects checks that large objects are stored in pieces, and that a change stores few.
 func TestLargeObjects(t *testing.T) {
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
@@ -167,12 +167,12 @@ func TestLargeObjects(t *testing.T) {
 	version := db.Commit(m)
 	db.Load(m, none)
 	if got := db.Query("SELECT count(*) FROM pg_largeobject_metadata"); got != "[[0]]" {
-		t.Errorf("left in the empty version: %s", got)
+		t.Errorf("large objects after loading the empty version: %s", got)
 	}
 	db.Load(m, version)
 	su.dumps(before)
 	if again := db.Commit(m); again != version {
-		t.Errorf("another version of the same:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
+		t.Errorf("the version changed after a load:\n%s", cmp.Diff(databasetest.Files(t, m, version), databasetest.Files(t, m, again)))
 	}
 	db.Execute(`SELECT lo_from_bytea(9, decode(repeat(md5(i::text), 100), 'hex')) FROM generate_series(1, 1) i; SELECT lo_put(9, 1600 * i, decode(repeat(md5(i::text), 100), 'hex')) FROM generate_series(1, 1000) i`)
 	version = db.Commit(m)
@@ -189,7 +189,7 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// A version that cannot be loaded leaves the database as it was.
+// TestFailedLoad checks that a version that cannot be loaded leaves the database unchanged.
 func TestFailedLoad(t *testing.T) {
 	db := open(t)
 	db.Execute("CREATE TABLE t (v int)")
