@@ -67,6 +67,6 @@ func TestWhatAKillLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(note); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the note of what is done: %v", err)
+		t.Errorf("the note of temporary files: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-// directory is a directory with a link out of it, and one within.
+// openTemp opens a directory that contains a link to the outside and one to the inside.
 func openTemp(t *testing.T) (*directory.Files, string) {
 	t.Helper()
 	top := t.TempDir()
@@ -110,7 +110,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// What stands in the way is named, and not what was to be written.
+// TestFileInTheWay checks that an error names the file that is in the way, not the argument.
 func TestFileInTheWay(t *testing.T) {
 	root, _ := openTemp(t)
 	for _, c := range [][2]string{

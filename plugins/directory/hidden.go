@@ -111,7 +111,7 @@ func (f *Files) reach(path string, follow bool) error {
 	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
 		return nil
 	}
-	return toolError(domarkx.CodeRefused, "%q is no part of the resource: the repository's Git directory and mounts are left alone", filepath.ToSlash(path))
+	return toolError(domarkx.CodeRefused, "%q is not part of the resource, like the repository's Git directory and mounts", filepath.ToSlash(path))
 }
 
 // take rejects a path that is hidden or has something hidden below it.
@@ -125,7 +125,7 @@ func (f *Files) take(path string) error {
 			continue
 		}
 		if _, err := f.Lstat(h); !errors.Is(err, fs.ErrNotExist) {
-			return toolError(domarkx.CodeRefused, "%q holds %q, which is no part of the resource and is left alone", filepath.ToSlash(path), filepath.ToSlash(h))
+			return toolError(domarkx.CodeRefused, "%q contains %q, which is not part of the resource", filepath.ToSlash(path), filepath.ToSlash(h))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
-// TestHidden tries every tool on what is hidden, on every way to it.
+// TestHidden calls every tool with every path to hidden files.
 func TestHidden(t *testing.T) {
 	top := t.TempDir()
 	for name, content := range map[string]string{".git/config": "secret", ".git/hooks/x": "secret", "sub/mnt/file": "secret", "sub/plain": "plain", "linked/.git": "secret"} {
@@ -68,7 +68,7 @@ func TestHidden(t *testing.T) {
 	if got, err := try("search", "pattern", "secret|plain"); err != nil || strings.Contains(got, "secret") || !strings.Contains(got, "sub/plain") {
 		t.Errorf("search: %s, %v", got, err)
 	}
-	for _, path := range []string{"git", "hook"} { // the links themselves are the resource's
+	for _, path := range []string{"git", "hook"} { // the links themselves belong to the resource
 		if got, err := try("delete", "path", path); err != nil {
 			t.Errorf("delete %s: %s, %v", path, got, err)
 		}

@@ -82,7 +82,7 @@ func makePrivate(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		info, err := os.Lstat(path)
 		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%q is no directory any more: %w; remove it, and rewind to what the last version has", path, domarkx.ErrInvalid)
+			err = fmt.Errorf("%q is no longer a directory: %w; remove it, and restore the last version with a rewind", path, domarkx.ErrInvalid)
 		}
 		return err
 	}

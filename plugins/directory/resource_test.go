@@ -54,7 +54,7 @@ func TestWhereADirectoryMayBe(t *testing.T) {
 	}
 }
 
-// TestLinkInPlaceOfTheDirectory leads to files that are not the resource's.
+// TestLinkInPlaceOfTheDirectory replaces the directory by a link to files outside of the resource.
 func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
 	f, err := directory.Open(env)

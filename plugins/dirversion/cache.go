@@ -62,7 +62,7 @@ func decodeCache(data []byte) *cache {
 	return c
 }
 
-// raw returns the encoded records of a directory, "" when there are none.
+// raw returns the encoded records of a directory, "" if there are none.
 func (c *cache) raw(directory string) string {
 	s := c.directories[directory]
 	if s.offset > uint64(len(c.data)) || s.size > uint64(len(c.data))-s.offset {

@@ -41,7 +41,7 @@ func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base
 type nameCheck struct {
 	f    *Directory
 	r    domarkx.VersionReader
-	seen map[string]bool // ids of directories
+	seen map[string]bool // ids of checked directories
 
 	hashes map[uint64]bool // of the folded names of a directory
 	seed   maphash.Seed
@@ -173,7 +173,7 @@ func (c *nameCheck) name(at, name string) error {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return fmt.Errorf("%s has a name of %d bytes, which is too long for the file system here: %w", quoted(at), len(name), domarkx.ErrUnsupported)
 	case errors.Is(err, syscall.EILSEQ), errors.Is(err, syscall.EINVAL):
-		return fmt.Errorf("%s has a name that the file system here does not take: %w", quoted(at), domarkx.ErrUnsupported)
+		return fmt.Errorf("%s has a name that the file system here does not accept: %w", quoted(at), domarkx.ErrUnsupported)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// made is a version with files of these paths, sorted, as another machine may have made it.
+// made returns a version with files at these paths, sorted, as another machine may have written it.
 func made(t *testing.T, m *plugintest.Memory, paths ...string) string {
 	t.Helper()
 	w, err := m.Begin(t.Context(), "")
@@ -34,7 +34,8 @@ func made(t *testing.T, m *plugintest.Memory, paths ...string) string {
 	return version
 }
 
-// Names that the file system cannot hold are refused before anything is changed.
+// TestNamesThatDoNotFit checks that names which the file system cannot hold are refused before
+// anything changes.
 func TestNamesThatDoNotFit(t *testing.T) {
 	m := plugintest.NewMemory()
 	long := strings.Repeat("x", 300)
@@ -70,19 +71,19 @@ func TestNamesThatDoNotFit(t *testing.T) {
 			t.Errorf("%.40q: left %v, %v", tt.paths, files, err)
 		}
 	}
-	// Of a change only what changed is looked at.
+	// Only changed directories are checked.
 	c := newPlace(t, m)
 	must(t, c.f.CheckLoad(t.Context(), m, made(t, m, "a/"+long, "b/c"), made(t, m, "a/"+long, "b/d")))
 	if err := c.f.CheckLoad(t.Context(), m, made(t, m, "a/b", "b/c"), made(t, m, "a/b", "b/"+long)); !errors.Is(err, domarkx.ErrUnsupported) {
 		t.Error(err)
 	}
-	// What is left out is not written.
+	// Excluded files are not checked.
 	p := newPlace(t, m, "x*")
 	must(t, p.f.Load(t.Context(), m, made(t, m, "a", "b/"+long)))
 	if _, err := os.Stat(filepath.Join(p.path, "a")); err != nil {
 		t.Error(err)
 	}
-	// What the file system here tells apart is found out.
+	// Find out how the file system here compares names.
 	q := newPlace(t, m)
 	must(t, q.f.Load(t.Context(), m, made(t, m, "A", "a")))
 	if files, err := os.ReadDir(q.path); err != nil || len(files) != 2 {

@@ -47,7 +47,7 @@ func openTop(path string) (*dir, error) {
 
 func (d *dir) close() error { return unix.Close(d.fd) }
 
-// maxLookup bounds a path that is passed to the kernel at once (PATH_MAX is 4096).
+// maxLookup limits a path that is passed to the kernel at once, in bytes (PATH_MAX is 4096).
 const maxLookup = 4000
 
 // open opens the directory at a path. It follows no links and does not leave the mount.

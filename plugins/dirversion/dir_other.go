@@ -119,7 +119,7 @@ func (d *dir) rename(from, to string) error         { return d.root.Rename(from,
 func (d *dir) unlink(name string) error             { return d.root.Remove(name) }
 func (d *dir) rmdir(name string) error              { return d.root.Remove(name) }
 
-var errLinuxOnly = errors.New("only Linux can have that")
+var errLinuxOnly = errors.New("only supported on Linux")
 
 // link is not needed: hard links are not recognized here.
 func (d *dir) link(*dir, string, string) error { return errLinuxOnly }
@@ -144,7 +144,7 @@ func fileMode(mode uint32) fs.FileMode {
 	return m
 }
 
-// kept is false: extended attributes are only kept on Linux.
+// kept returns false: extended attributes are only stored on Linux.
 func kept(string) bool { return false }
 
 // canSyncAll reports that sync does nothing here.

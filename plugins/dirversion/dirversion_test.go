@@ -89,13 +89,13 @@ func (p *place) changed() bool {
 	return changed
 }
 
-// settle makes what was written old enough to be told by its times.
+// settle makes all files old enough that their times identify their contents.
 func (p *place) settle() {
 	time.Sleep(30 * time.Millisecond)
 	p.commit()
 }
 
-// list is what a version holds, a line a file.
+// list returns the content of a version, one line per file.
 func list(t *testing.T, m *plugintest.Memory, version string) string {
 	t.Helper()
 	var b strings.Builder
@@ -124,7 +124,7 @@ func list(t *testing.T, m *plugintest.Memory, version string) string {
 	return b.String()
 }
 
-// everything fills a directory with all that there is.
+// everything fills a directory with all kinds of files.
 func everything(p *place) string {
 	t := p.t
 	p.write("plain", "one")
@@ -144,7 +144,7 @@ func everything(p *place) string {
 	must(t, os.Chmod(filepath.Join(p.path, "fifo"), 0o640))
 	must(t, os.Link(filepath.Join(p.path, "plain"), filepath.Join(p.path, "sub/also")))
 	want := `"" folder 0755
-"empty" directory 1777
+"empty" folder 1777
 "empty/deeper" folder 0755
 "fifo" FIFO 0640
 "loop" symbolic link 0777 "."
@@ -187,11 +187,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("changed right after loading")
 	}
 	if again := q.commit(); again != version {
-		t.Errorf("loaded elsewhere it is another version:\n%s", cmp.Diff(want, list(t, m, again)))
+		t.Errorf("the version changed after loading it elsewhere:\n%s", cmp.Diff(want, list(t, m, again)))
 	}
 	must(t, os.Remove(q.cache))
 	if again := q.commit(); again != version {
-		t.Errorf("read anew it is another version:\n%s", cmp.Diff(want, list(t, m, again)))
+		t.Errorf("the version changed without the cache:\n%s", cmp.Diff(want, list(t, m, again)))
 	}
 }
 
@@ -250,11 +250,11 @@ func TestChanged(t *testing.T) {
 			}
 			must(t, os.Remove(p.cache))
 			if got := p.commit(); got != before {
-				t.Errorf("not what was loaded: %s", cmp.Diff(list(t, m, before), list(t, m, got)))
+				t.Errorf("differs from the loaded version: %s", cmp.Diff(list(t, m, before), list(t, m, got)))
 			}
 			p.load(after)
 			if got := p.commit(); got != after {
-				t.Errorf("not what was loaded: %s", cmp.Diff(list(t, m, after), list(t, m, got)))
+				t.Errorf("differs from the loaded version: %s", cmp.Diff(list(t, m, after), list(t, m, got)))
 			}
 		})
 	}

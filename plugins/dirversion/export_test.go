@@ -1,6 +1,6 @@
 package dirversion
 
-// DecodeAgain decodes the records of a directory, and encodes and decodes those again.
+// DecodeAgain decodes the records of a directory, encodes the result and decodes that again.
 func DecodeAgain(b []byte) (again, ok bool) {
 	records, err := decodeRecords(string(b))
 	if err != nil {
@@ -10,6 +10,6 @@ func DecodeAgain(b []byte) (again, ok bool) {
 	return err == nil && len(second) == len(records), true
 }
 
-// SetSame lets the file system of a directory be one that does not tell cases, or forms of
-// Unicode, apart.
+// SetSame makes the package treat names of a directory as equal that differ only in case or in
+// their Unicode normalization.
 func (f *Directory) SetSame(cases, forms bool) { f.same = &fsFolding{cases, forms} }

@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// writing is a store during whose reading somebody writes to a file, so often.
+// writing is a store that writes to a file while it reads the file, a number of times.
 type writing struct {
 	domarkx.VersionWriter
 	path  string
@@ -87,7 +87,7 @@ func TestChangingFile(t *testing.T) {
 		return v.Finish(t.Context())
 	}
 	if _, err := try(1000); !errors.Is(err, domarkx.ErrConflict) || !strings.Contains(err.Error(), `"d/log"`) {
-		t.Errorf("a file that goes on changing: %v", err)
+		t.Errorf("a file that keeps changing: %v", err)
 	}
 	must(t, os.WriteFile(filepath.Join(p.path, "d/log"), []byte("x"), 0o644))
 	version, err := try(2)
@@ -122,12 +122,12 @@ func TestForbidden(t *testing.T) {
 	for _, to := range []string{newPlace(t, m).commit(), hostile, version} {
 		must(t, f.Load(t.Context(), m, to))
 		if data, err := os.ReadFile(filepath.Join(p.path, "a/git/config")); string(data) != "x" {
-			t.Errorf("what is forbidden was touched: %q, %v", data, err)
+			t.Errorf("a forbidden file was touched: %q, %v", data, err)
 		}
 		if _, err := os.Lstat(filepath.Join(p.path, "new")); err == nil {
 			t.Error("what is forbidden was made")
 		}
-		// Loaded other versions leave the directory that the forbidden one is in, or lack it.
+		// A loaded version contains the parent directory of the forbidden one, or lacks it.
 		if changed, err := f.Changed(t.Context()); changed != (to != version) || err != nil {
 			t.Errorf("changed after loading: %v, %v", changed, err)
 		}
@@ -156,7 +156,7 @@ func TestSockets(t *testing.T) {
 	}
 	p.settle()
 	if changed, err := f.Changed(t.Context()); changed || err != nil {
-		t.Errorf("sockets are a change: %v", err)
+		t.Errorf("a socket counts as a change: %v", err)
 	}
 	p.write("e", "x")
 	p.write("d/file", "y")
@@ -173,8 +173,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestCommitChange changes directories with others beside them, and compares what comes
-// out with what a reading of everything gives.
+// TestCommitChange changes some directories and leaves others, and compares the version with one
+// from reading everything.
 func TestCommitChange(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
@@ -223,7 +223,7 @@ func TestCommitChange(t *testing.T) {
 		must(t, c.change())
 		got := increment()
 		if v == nil || v.Kept() == 0 {
-			t.Errorf("%s: no directory was taken over", c.name)
+			t.Errorf("%s: no directory was reused", c.name)
 		}
 		whole, err := dirversion.Open(dirversion.Config{Path: p.path})
 		must(t, err)
@@ -249,7 +249,7 @@ func TestExclude(t *testing.T) {
 	for _, name := range []string{"x.log", "keep", "sub/build/out", "sub/y.log", "build.txt", "top", "sub/top", "a/skip/f", "a/b/c/skip", "b/skip"} {
 		p.write(name, name)
 	}
-	must(t, os.WriteFile(filepath.Join(p.path, "build"), nil, 0o644)) // no directory
+	must(t, os.WriteFile(filepath.Join(p.path, "build"), nil, 0o644)) // not a directory
 	version := p.commit()
 	got := list(t, m, version)
 	for path, in := range map[string]bool{
@@ -257,14 +257,14 @@ func TestExclude(t *testing.T) {
 		"a/skip": false, "a/b/c/skip": false, "a/b/c": true, "b/skip": true,
 	} {
 		if strings.Contains(got, `"`+path+`"`) != in {
-			t.Errorf("%s: in the version %v, expected %v", path, !in, in)
+			t.Errorf("%s: is in the version: %v, expected %v", path, !in, in)
 		}
 	}
 	empty := newPlace(t, m).commit()
 	p.load(empty)
 	for name, there := range map[string]bool{"x.log": true, "keep": false, "sub/build/out": true, "sub/top": false, "a/b/c/skip": true, "b": false} {
 		if _, err := os.Lstat(filepath.Join(p.path, name)); (err == nil) != there {
-			t.Errorf("%s: there %v, expected %v", name, !there, there)
+			t.Errorf("%s: exists: %v, expected %v", name, !there, there)
 		}
 	}
 	p.load(version)
@@ -277,7 +277,7 @@ func TestExclude(t *testing.T) {
 		}
 	}
 
-	// Versions that were made with such a pattern go on being made as they were.
+	// An instance whose versions were committed with such a pattern stays usable.
 	var warned string
 	f, err := dirversion.Open(dirversion.Config{Path: p.path, Exclude: []string{"!keep"}, Known: true, Warn: func(m string) { warned += m }})
 	if err != nil || !strings.Contains(warned, `exclude pattern "!keep"`) {
@@ -321,7 +321,7 @@ func TestNothingIsReadTwice(t *testing.T) {
 	}
 }
 
-// TestDeep has paths that are longer than the kernel takes at once.
+// TestDeep uses paths that are longer than the kernel accepts at once.
 func TestDeep(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
@@ -346,7 +346,7 @@ func TestDeep(t *testing.T) {
 	must(t, dirversion.Empty(p.path))
 }
 
-// TestDeeperThanOpenFiles removes directories that are nested deeper than this process may
+// TestDeeperThanOpenFiles removes directories that are nested more deeply than this process may
 // open files.
 func TestDeeperThanOpenFiles(t *testing.T) {
 	m := plugintest.NewMemory()
@@ -370,7 +370,7 @@ func TestDeeperThanOpenFiles(t *testing.T) {
 	must(t, dirversion.Empty(p.path))
 }
 
-// TestLinksThatCome and go while a directory is read take nothing else of it along.
+// TestLinksThatComeAndGo replaces links while their directory is read; other files must not be lost.
 func TestLinksThatComeAndGo(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)

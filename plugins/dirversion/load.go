@@ -130,7 +130,7 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 			at++
 		}
 		if at == len(records) {
-			return fmt.Errorf("%s: its names are in no order: %w", quoted(path), domarkx.ErrCorrupt)
+			return fmt.Errorf("%s: its names are not sorted: %w", quoted(path), domarkx.ErrCorrupt)
 		}
 		if err := l.directory(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 // leave records that a file of the version is not written.
 func (l *load) leave(path string) {
 	if l.f.inside[path] && l.f.warn != nil {
-		l.f.warn(fmt.Sprintf("%q of the version is left out: what is there is no part of the resource", path))
+		l.f.warn(fmt.Sprintf("%q of the version is not written: this path is not part of the resource", path))
 	}
 }
 
@@ -258,7 +258,7 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 			return nil, err
 		}
 		if stays && ok {
-			return nil, fmt.Errorf("%s holds files that are left alone, and is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
+			return nil, fmt.Errorf("%s holds excluded files, but is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
 		}
 	}
 	return have, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// TestLoadStaysInside loads over links that lead out, and while somebody plants more.
+// TestLoadStaysInside loads over links that lead out of the directory, while a goroutine plants more.
 func TestLoadStaysInside(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
@@ -55,7 +55,7 @@ func TestLoadStaysInside(t *testing.T) {
 		}
 	}()
 	for ctx.Err() == nil {
-		q.f.Load(ctx, m, version) // it may fail
+		q.f.Load(ctx, m, version) // may fail because of the other goroutine
 		q.f.Commit(ctx, &hasher{})
 	}
 	<-done
@@ -70,7 +70,7 @@ func TestLoadStaysInside(t *testing.T) {
 		return nil
 	})
 	if len(names) != 5 {
-		t.Errorf("outside there is now %q", names)
+		t.Errorf("files outside: %q", names)
 	}
 	q.load(version)
 	if q.commit() != version {
@@ -78,7 +78,7 @@ func TestLoadStaysInside(t *testing.T) {
 	}
 }
 
-// hostile is a version whose names lead elsewhere.
+// hostile is a version whose names lead out of the directory.
 type hostile struct {
 	*plugintest.Memory
 	change func([]domarkx.File)
@@ -108,7 +108,7 @@ func TestHostileVersion(t *testing.T) {
 	}
 }
 
-// TestHoles are there again: else a small version would fill a disk.
+// TestHoles checks that long runs of zeros are written as holes: a small version must not fill a disk.
 func TestHoles(t *testing.T) {
 	const size = 40<<20 + 5
 	m := plugintest.NewMemory()
@@ -133,8 +133,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestHardLinkToAnotherFile is a version in which a name of a file shows what that has
-// not.
+// TestHardLinkToAnotherFile loads a version with a hard link whose entry differs from the file's.
 func TestHardLinkToAnotherFile(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
@@ -151,8 +150,8 @@ func TestHardLinkToAnotherFile(t *testing.T) {
 	}
 }
 
-// TestAttributesOfOthers are given by a version, and never set: they say who may do
-// what, or are a kernel's own.
+// TestAttributesOfOthers checks that a load ignores extended attributes that control permissions or
+// belong to a kernel.
 func TestAttributesOfOthers(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)

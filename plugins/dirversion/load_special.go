@@ -71,7 +71,7 @@ func (l *load) special(ctx context.Context, d *dir, t task, modify func() error)
 	return nil
 }
 
-// maxTarget bounds the target of a symbolic link; kernels allow less (PATH_MAX).
+// maxTarget limits the target of a symbolic link, in bytes; kernels allow less (PATH_MAX).
 const maxTarget = 64 << 10
 
 // target reads the target of a symbolic link.
@@ -138,12 +138,12 @@ func (l *load) checkLink(ctx context.Context, p pendingLink, read map[string][]d
 	}
 	w := p.want
 	if f := fileNamed(files, name); f.Type != w.Type || f.ID != w.ID || f.Mode != w.Mode || f.Major != w.Major || f.Minor != w.Minor || f.HardLink != "" {
-		return fmt.Errorf("%s is another name of %q, which is not the same file: %w", quoted(p.path), w.HardLink, domarkx.ErrCorrupt)
+		return fmt.Errorf("%s is a hard link to %q, which is a different file: %w", quoted(p.path), w.HardLink, domarkx.ErrCorrupt)
 	}
 	return nil
 }
 
-// filesIn returns the files in a directory of the version, none if it is no directory.
+// filesIn returns the files in a directory of the version, none if it is not a directory.
 func (l *load) filesIn(ctx context.Context, path string, read map[string][]domarkx.File) ([]domarkx.File, error) {
 	if files, ok := read[path]; ok {
 		return files, nil
@@ -182,7 +182,7 @@ func (l *load) link(p pendingLink, note func(string, *dir, string) error) error 
 	firstDirectory, first := split(p.want.HardLink)
 	directory, name := split(p.path)
 	if l.f.excludedBelow(p.want.HardLink) {
-		return fmt.Errorf("is another name of %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
+		return fmt.Errorf("is a hard link to %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
 	}
 	from, err := l.f.top.open(firstDirectory)
 	if err != nil {

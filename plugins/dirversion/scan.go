@@ -216,7 +216,7 @@ func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []in
 	})
 }
 
-// A changing file is read this often, with pauses in between.
+// A changing file is read up to maxReads times, with pauses of readPause in between.
 const (
 	maxReads  = 6
 	readPause = 5 * time.Millisecond
@@ -248,7 +248,7 @@ func (s *scan) content(ctx context.Context, d *dir, directory string, r *record)
 			return nil
 		}
 	}
-	return fmt.Errorf("%s goes on changing while it is read: %w; stop what writes it, or exclude it", quoted(at), domarkx.ErrConflict)
+	return fmt.Errorf("%s keeps changing while it is read: %w; stop the program that writes it, or exclude it", quoted(at), domarkx.ErrConflict)
 }
 
 // contentOnce reads a file, and reports whether it did not change meanwhile.
@@ -264,7 +264,7 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 		return false, err
 	}
 	if st.kind != domarkx.Regular {
-		return false, errors.New("was replaced by something else while it was read")
+		return false, errors.New("was replaced while it was read")
 	}
 	attrs, err := fileXattrs(f)
 	if err != nil {

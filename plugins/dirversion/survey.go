@@ -106,7 +106,7 @@ func (n *node) settle() {
 	}
 }
 
-// maxDepth bounds the depth of a survey. Versions that deep are rejected.
+// maxDepth limits the depth of a survey. Deeper versions are rejected.
 const maxDepth = 4096
 
 // look compares one directory.
@@ -240,5 +240,5 @@ func (f *Directory) warnOf(odd []string) {
 	if n := len(odd) - maxNamed; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	f.warn("left out of the version, since sockets mean nothing without the process that listens: " + text)
+	f.warn("left out of the version, since sockets are useless without the process that listens: " + text)
 }

@@ -19,7 +19,7 @@ func (r *repository) commit(ctx context.Context, arguments domarkx.Value) (domar
 	}
 	staged := isTrue(arguments, "staged")
 	if staged && paths != nil {
-		return domarkx.Result{}, invalid("staged with paths")
+		return domarkx.Result{}, invalid("expected either staged or paths, not both")
 	}
 	if !staged {
 		if err := r.stage(ctx, g, paths); err != nil {
@@ -131,7 +131,7 @@ func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, p
 	ref, create := text(arguments, "ref"), isTrue(arguments, "create")
 	switch {
 	case paths != nil && create, text(arguments, "start") != "" && !create:
-		return nil, invalid("start goes with create, and paths without")
+		return nil, invalid("start needs create, and cannot be used with paths")
 	case ref == "" && paths == nil:
 		return nil, invalid("expected ref, or paths")
 	case paths != nil:

@@ -49,7 +49,7 @@ func commitOf(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, name 
 	}
 	id, err := resolve(ctx, g, ref)
 	if err == nil && id == "" {
-		err = &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%s: %q is no branch, tag or commit", name, ref)}
+		err = &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%s: %q is not a branch, tag or commit", name, ref)}
 	}
 	return id, err
 }

@@ -1,4 +1,4 @@
 package gitrepository
 
-// Canonical is canonical.
+// Canonical exports canonical.
 var Canonical = canonical

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
-// TestMain supervises the clones of this package's tests.
+// TestMain runs the test binary as the supervisor of clones.
 func TestMain(m *testing.M) {
 	if code, supervised := process.Supervise(); supervised {
 		os.Exit(code)
@@ -39,7 +39,7 @@ func call(t *testing.T, tool, arguments string) domarkx.Call {
 
 const signed = `"author": "Ann <ann@example.org>", "date": "2026-01-31T12:00:00Z"`
 
-// isolate keeps the user's configuration away.
+// isolate makes git ignore the user's configuration.
 func isolate(t *testing.T) {
 	t.Helper()
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
@@ -50,7 +50,7 @@ func isolate(t *testing.T) {
 	}
 }
 
-// git runs git as a user does.
+// git runs git like a user.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -69,7 +69,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// upstream makes a repository to clone.
+// upstream creates a repository to clone.
 func upstream(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -171,7 +171,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestStateIsExact has every state a work tree and an index can be in.
+// TestStateIsExact restores every state that a work tree and an index can have.
 func TestStateIsExact(t *testing.T) {
 	isolate(t)
 	one := open(t, domarkx.Env{Config: value(t, `{}`)})
@@ -306,7 +306,7 @@ func TestClone(t *testing.T) {
 	store := plugintest.NewMemory()
 	r := open(t, domarkx.Env{Config: value(t, `{"url": "`+from+`"}`), Allow: allow})
 	version := commit(t, r, store)
-	// Another machine may have neither the permission nor the other repository.
+	// Another machine may lack both the permission and the other repository.
 	there := open(t, domarkx.Env{Config: value(t, `{"url": "`+from+`"}`)})
 	if err := there.Load(t.Context(), store, version); err != nil {
 		t.Fatal(err)
@@ -372,7 +372,7 @@ func TestPath(t *testing.T) {
 		t.Errorf("private path %q", p)
 	}
 	for path, message := range map[string]string{
-		"plain": "git init", "linked": "no directory", "stolen": "the repository that the session is in", ".": "the repository that the session is in", ".git": ".git", "../x": "outside",
+		"plain": "git init", "linked": "not a directory", "stolen": "the repository that the session is in", ".": "the repository that the session is in", ".git": ".git", "../x": "outside",
 	} {
 		r, err := gitrepository.New().Open(t.Context(), env(path))
 		if err == nil {
@@ -385,7 +385,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestKilledGit goes on where a git was killed.
+// TestKilledGit checks that the tools work after a git was killed.
 func TestKilledGit(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
@@ -405,7 +405,7 @@ func TestKilledGit(t *testing.T) {
 	run(t, r, "commit", `{"message": "two"}`)
 }
 
-// TestReplay gives the same commits again, once the arguments are complete.
+// TestReplay checks that calls with recorded author and date give the same commits again.
 func TestReplay(t *testing.T) {
 	isolate(t)
 	var versions []string

@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// TestHostileRepository has every way that we know by which a repository runs a program
-// or reaches other files. Each that is not refused must be without effect.
+// TestHostileRepository has all known ways in which a repository can make git run a program or reach
+// other files. The tools must refuse each one or prevent its effect.
 func TestHostileRepository(t *testing.T) {
 	isolate(t)
 	for i, c := range []struct {
@@ -170,8 +170,8 @@ func TestHostileRepository(t *testing.T) {
 			git(t, dir, "branch", "side")
 			c.plant(dir, "touch "+marker+"; false", secret)
 			store := plugintest.NewMemory()
-			os.Remove(marker) // planting may have run it
-			// On Linux what is planted travels with the version; it has no effect there either.
+			os.Remove(marker) // planting may have run the program
+			// On Linux a version contains the planted files; they must have no effect there either.
 			resources := []domarkx.Resource{r}
 			if !strings.Contains(c.name, "index") {
 				version := commit(t, r, store)
@@ -196,7 +196,7 @@ func TestHostileRepository(t *testing.T) {
 						t.Errorf("%s: %v, expected refused %v", step[0], err, c.refused)
 					}
 				}
-				// Where there is nothing to commit, git likes to look around.
+				// If there is nothing to commit, git inspects the work tree.
 				for _, arguments := range []string{`{"message": "x"}`, `{"message": "x", "staged": true}`} {
 					_, err := r.Execute(t.Context(), call(t, "commit", arguments))
 					var tool *domarkx.ToolError
@@ -209,17 +209,18 @@ func TestHostileRepository(t *testing.T) {
 					os.Remove(marker)
 				}
 				if data, err := os.ReadFile(secret); err != nil || string(data) != "s3cret\n" {
-					t.Errorf("changed what is elsewhere: %q, %v", data, err)
+					t.Errorf("changed a file outside: %q, %v", data, err)
 				}
 				if entries, err := os.ReadDir(filepath.Dir(secret)); len(entries) != 1 || err != nil {
-					t.Errorf("wrote elsewhere: %v", entries)
+					t.Errorf("wrote files outside: %v", entries)
 				}
 			}
 		})
 	}
 }
 
-// TestEndlessIndex has an index of holes, which takes no space and would take all memory.
+// TestEndlessIndex has an index that consists of holes: it takes no disk space, but reading it would
+// take all memory.
 func TestEndlessIndex(t *testing.T) {
 	isolate(t)
 	r := open(t, domarkx.Env{Config: value(t, `{}`)})

@@ -50,7 +50,7 @@ func canonical(index []byte) []byte {
 			return index
 		}
 		whole := out[at : at+8+int(size)]
-		// Git may drop extensions that begin with a capital; of these only REUC cannot be derived.
+		// Git may drop extensions that begin with a capital; only REUC cannot be derived again.
 		if name == "REUC" || name[0] < 'A' || name[0] > 'Z' {
 			kept = append(kept, whole...)
 		}

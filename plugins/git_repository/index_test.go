@@ -13,7 +13,7 @@ import (
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 
-// TestCanonicalIndex has Git read what is left of its indexes.
+// TestCanonicalIndex checks that git reads canonical indexes as it reads the originals.
 func TestCanonicalIndex(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func TestCanonicalIndex(t *testing.T) {
 	path := filepath.Join(dir, ".git", "index")
 	for _, version := range []string{"2", "3", "4"} {
 		if version == "3" {
-			git(t, dir, "update-index", "--skip-worktree", "a") // which only version 3 can say
+			git(t, dir, "update-index", "--skip-worktree", "a") // requires version 3
 		} else {
 			git(t, dir, "update-index", "--index-version", version)
 		}
@@ -37,10 +37,10 @@ func TestCanonicalIndex(t *testing.T) {
 		}
 		canonical := gitrepository.Canonical(index)
 		if bytes.Equal(canonical, index) {
-			t.Errorf("version %s: nothing was left out", version)
+			t.Errorf("version %s: nothing was removed", version)
 		}
 		if again := gitrepository.Canonical(canonical); !bytes.Equal(again, canonical) {
-			t.Errorf("version %s: it is not canonical", version)
+			t.Errorf("version %s: the result is not canonical", version)
 		}
 		if err := os.WriteFile(path, canonical, 0o644); err != nil {
 			t.Fatal(err)

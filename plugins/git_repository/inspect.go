@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// refuse is the error of a repository on which git must not run.
+// refuse returns the error for a repository on which git must not run.
 func refuse(format string, args ...any) error {
 	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: "git is not run on this repository: " + fmt.Sprintf(format, args...)}
 }
@@ -38,17 +38,17 @@ var unread = []string{"hooks", "modules", "worktrees", "lfs", "annex"}
 func inspectFiles(gitDir string) error {
 	info, err := os.Lstat(gitDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: "there is no repository any more: .git is missing"}
+		return &domarkx.ToolError{Code: domarkx.CodeFailed, Message: "the repository is gone: .git is missing"}
 	}
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		return refuse(".git is no directory; a submodule or linked work tree has its repository elsewhere, where it is in no version")
+		return refuse(".git is not a directory; a submodule or linked work tree has its repository elsewhere, and versions would not contain it")
 	}
 	for _, name := range []string{"HEAD", "config"} {
 		if info, err := os.Lstat(filepath.Join(gitDir, name)); err != nil || !info.Mode().IsRegular() {
-			return refuse(".git/%s is no regular file", name)
+			return refuse(".git/%s is not a regular file", name)
 		}
 	}
 	for _, e := range elsewhere {
@@ -102,7 +102,7 @@ func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
 			continue
 		}
 		if err == nil && !info.Mode().IsRegular() {
-			err = refuse(".git/%s is no regular file", name)
+			err = refuse(".git/%s is not a regular file", name)
 		}
 		if err == nil {
 			err = inspectSettings(ctx, g, name)
@@ -137,7 +137,7 @@ func inspectSettings(ctx context.Context, g *gitcmd.Git, file string) error {
 			dangerous = name == "promisor" || name == "partialclonefilter"
 		}
 		if dangerous {
-			return refuse("its config has %q, by which Git could run programs or read other files; remove that from .git/%s", key, file)
+			return refuse("its config sets %q, by which Git could run programs or read other files; remove that from .git/%s", key, file)
 		}
 	}
 	return nil

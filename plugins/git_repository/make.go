@@ -18,7 +18,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
-// make makes the repository.
+// make creates the repository.
 func (r *repository) make(ctx context.Context) error {
 	if from, ok := r.env.Config.Get("url"); ok {
 		if err := r.clone(ctx, from.Text()); err != nil {
@@ -28,11 +28,11 @@ func (r *repository) make(ctx context.Context) error {
 	}
 	if info, err := os.Lstat(r.gitDir); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil && !info.IsDir() {
-			return fmt.Errorf("%q: .git is no directory: %w; the repository of a submodule or linked work tree is elsewhere, where it would be in no version: clone it", r.Path(), domarkx.ErrInvalid)
+			return fmt.Errorf("%q: .git is not a directory: %w; a submodule or linked work tree has its repository elsewhere, and versions would not contain it: clone it instead", r.Path(), domarkx.ErrInvalid)
 		}
 		return err
 	}
-	if err := os.RemoveAll(r.gitDir + asideSuffix); err != nil { // of a process that was killed
+	if err := os.RemoveAll(r.gitDir + asideSuffix); err != nil { // left by a killed process
 		return err
 	}
 	entries, err := os.ReadDir(r.Path())
@@ -40,16 +40,16 @@ func (r *repository) make(ctx context.Context) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%q holds files and no repository: %w; run \"git init\" there, or use the type filesystem", r.Path(), domarkx.ErrInvalid)
+		return fmt.Errorf("%q has files but no repository: %w; run \"git init\" there, or use the type filesystem", r.Path(), domarkx.ErrInvalid)
 	}
 	return initialize(r.gitDir, "")
 }
 
-// asideSuffix is behind the name of a Git directory that is not complete.
+// asideSuffix is appended to the name of a Git directory that is still incomplete.
 const asideSuffix = ".lock"
 
-// initialize makes a Git directory, the same one everywhere. That it is there at all
-// is its last step.
+// initialize creates a Git directory with the same content on every machine. Its last step moves
+// the directory to its name.
 func initialize(gitDir, remote string) error {
 	aside := gitDir + asideSuffix
 	if err := os.RemoveAll(aside); err != nil {
@@ -69,7 +69,7 @@ func initialize(gitDir, remote string) error {
 	return os.Rename(aside, gitDir)
 }
 
-// clone clones a repository aside, and moves it to its place.
+// clone clones a repository into a temporary directory and renames that.
 func (r *repository) clone(ctx context.Context, from string) error {
 	if err := allowed(from, r.shownURL(), r.env.Allow.URLs); err != nil {
 		return err
@@ -108,8 +108,8 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	return os.Remove(aside)
 }
 
-// fetch fetches everything from a repository, and checks out the branch or ref of the
-// config. It runs supervised, since it may wait for another machine.
+// fetch fetches everything from a repository, and checks out the branch or ref of the config. It is
+// supervised, since it may wait for another machine.
 func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) error {
 	env := append(from.environment(), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
@@ -127,14 +127,14 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 		refspecs = append(refspecs, "+"+ref+":"+ref)
 	}
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--update-shallow", "--", sourceName} // of a shallow repository git takes nothing else, and says so in a warning
+		"--update-shallow", "--", sourceName} // without --update-shallow, git fetches nothing from a shallow repository
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
 		return err
 	}
 	if _, err := do("pack-refs", "--all"); err != nil {
 		return err
 	}
-	// Who made the clone, and when, is in no reflog.
+	// Reflogs would contain who cloned the repository, and when.
 	checkout := []string{"-c", "core.logAllRefUpdates=false", "checkout", "--quiet", "--no-recurse-submodules"}
 	if ref != "" {
 		if rest, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
@@ -154,7 +154,7 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 		}
 		rest, ok := strings.CutPrefix(head, "ref: refs/heads/")
 		if branch, _, _ = strings.Cut(rest, "\t"); !ok {
-			return nil // it is empty, or on no branch
+			return nil // it is empty, or its HEAD is detached
 		}
 	}
 	if _, err := do("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/remotes/origin/"+branch+"^{commit}"); err != nil {
@@ -172,13 +172,13 @@ func (r *repository) text(name string) string {
 	return v.Text()
 }
 
-// shortForm is HOST:PATH or USER@HOST:PATH, which is ssh.
+// shortForm matches HOST:PATH and USER@HOST:PATH, which stand for ssh.
 var shortForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(@[A-Za-z0-9_][A-Za-z0-9_.-]*)?:[^:]`)
 })
 
-// allowed reports whether the user lets a repository be cloned: its URL begins with
-// one of the prefixes, which end where a component of it does.
+// allowed returns an error unless the user allows cloning a URL: it must begin with one of the
+// prefixes, and the prefix must end where a component of the URL ends.
 func allowed(from, shown string, prefixes []string) error {
 	refuse := func(format string, args ...any) error {
 		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(format, args...)}
@@ -206,7 +206,7 @@ func allowed(from, shown string, prefixes []string) error {
 	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
 }
 
-// quoteConfig is a value in a config file (git-config(1), syntax).
+// quoteConfig quotes a value for a config file (git-config(1), syntax).
 func quoteConfig(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
 }

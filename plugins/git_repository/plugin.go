@@ -73,7 +73,7 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 	return r, nil
 }
 
-// notTheUsers rejects a Git directory that no resource may reach.
+// notTheUsers rejects a Git directory that no resource may use.
 func (r *repository) notTheUsers(forbidden []string) error {
 	ours, err := os.Stat(r.gitDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func (r *repository) notTheUsers(forbidden []string) error {
 	}
 	for _, path := range forbidden {
 		if theirs, err := os.Stat(path); err == nil && os.SameFile(ours, theirs) {
-			return fmt.Errorf("%q is the repository that the session is in: %w; name a directory with a repository of its own", r.Path(), domarkx.ErrInvalid)
+			return fmt.Errorf("%q is the repository that the session is in: %w; name a directory with another repository", r.Path(), domarkx.ErrInvalid)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ var overrides = [][2]string{
 	{"core.askPass", ""}, {"core.sshCommand", "false"}, {"core.gitProxy", ""}, {"core.alternateRefsCommand", "false"},
 	{"credential.helper", ""}, {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gpg.program", "false"}, {"log.showSignature", "false"},
 	{"gc.auto", "0"}, {"maintenance.auto", "false"}, {"protocol.allow", "never"},
-	// Submodules have their own config. Only their commit counts, which needs no git in them.
+	// Submodules have their own config. Only their commit matters, for which git need not run in them.
 	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "dirty"}, {"diff.submodule", "short"}, {"status.submoduleSummary", "false"}, {"fetch.recurseSubmodules", "false"},
 	// settings that depend on the machine or create files that versions omit
 	{"core.excludesFile", os.DevNull}, {"core.attributesFile", os.DevNull}, {"core.untrackedCache", "false"}, {"core.splitIndex", "false"},

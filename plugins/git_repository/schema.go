@@ -16,7 +16,7 @@ var runners = map[string]func(*repository, context.Context, domarkx.Value) (doma
 const (
 	revision = `{"type": "string", "minLength": 1, "description": "a branch, tag or commit"}`
 	paths    = `{"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "description": "files or directories, from the top"}`
-	// The tools that write to the history take who and when, so that a replay can give the same.
+	// The tools that create commits accept author and date, so that a replay can repeat them.
 	signed = `"author": {"type": "string", "description": "Name <address>; the user unless given"},
 "date": {"type": "string", "description": "RFC 3339; now unless given"}`
 )

@@ -16,7 +16,7 @@ import (
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 
-// What stands for ${NAME} in a URL is in no file of the repository and in no error.
+// TestSecretInURL checks that no file of the repository and no error contains the value of a ${NAME}.
 func TestSecretInURL(t *testing.T) {
 	isolate(t)
 	from := filepath.Join(t.TempDir(), "s3cr3t", "origin")
@@ -59,8 +59,8 @@ func TestSecretInURL(t *testing.T) {
 	}
 }
 
-// The name and password of an https URL get to the server, and into no argument of a
-// program: neither of git nor of those that it starts.
+// TestSecretInArguments checks that the name and password of an https URL reach the server, but are
+// not in the arguments of git or of a program that git starts.
 func TestSecretInArguments(t *testing.T) {
 	isolate(t)
 	const password = "s3cr3t/%41"
@@ -114,9 +114,9 @@ func TestSecretInArguments(t *testing.T) {
 	}
 }
 
-// tracedGit puts a git first on PATH that has options of its own and records the arguments
-// of all programs that it starts. It returns the real git, and a function that returns
-// the records.
+// tracedGit puts a git first on PATH that has its own options and records the arguments of all
+// programs that it starts. It returns the path of the real git, and a function that returns the
+// records.
 func tracedGit(t *testing.T, options string) (program string, ran func() string) {
 	t.Helper()
 	program, err := exec.LookPath("git")
@@ -139,7 +139,7 @@ func tracedGit(t *testing.T, options string) (program string, ran func() string)
 	}
 }
 
-// searchArguments reports each process whose arguments have a text.
+// searchArguments reports each process whose arguments contain a text.
 func searchArguments(t *testing.T, text string) {
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -152,7 +152,7 @@ func searchArguments(t *testing.T, text string) {
 	}
 }
 
-// The value of a ${NAME} in a branch would be in versions.
+// TestNoSecretInBranch checks that ${NAME} is refused in a branch, because versions would contain it.
 func TestNoSecretInBranch(t *testing.T) {
 	for _, key := range []string{"branch", "ref"} {
 		member := func(text string) domarkx.Value {

@@ -11,10 +11,10 @@ import (
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// maxFiles bounds the files that status lists.
+// maxFiles limits the number of files that status lists.
 const maxFiles = 10_000
 
-// member returns a member with a text of Git's.
+// member returns a member whose value is a text from git.
 func member(name, s string) domarkx.Member {
 	if !utf8.ValidString(s) {
 		return domarkx.Member{Name: name + "_base64", Value: domarkx.StringValue(base64.StdEncoding.EncodeToString([]byte(s)))}
@@ -99,9 +99,9 @@ func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx
 	staged := isTrue(arguments, "staged")
 	switch {
 	case to != "" && from == "":
-		return domarkx.Result{}, invalid("to without from")
+		return domarkx.Result{}, invalid("to needs from")
 	case to != "" && staged:
-		return domarkx.Result{}, invalid("staged with two commits")
+		return domarkx.Result{}, invalid("staged cannot be used with two commits")
 	case staged:
 		args = append(args, "--cached")
 	}

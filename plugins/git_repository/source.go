@@ -12,19 +12,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// sourceName is the name of the remote that is cloned, for git alone.
+// sourceName is the name of the cloned remote, used only for git's arguments.
 const sourceName = "domarkx-source"
 
-// A source is what git is given of a repository to clone. Arguments of programs are for
-// everybody on the machine to read, and reflogs record them; so git gets the URL and
-// what is secret in it from its environment.
+// A source is the repository to clone in the form in which git receives it. Everybody on the machine
+// can read the arguments of programs, and reflogs record them. So git receives the URL and its
+// secrets in environment variables.
 type source struct {
 	url      string      // as git's own programs get it, as an argument too
-	settings [][2]string // of git
+	settings [][2]string // settings of git: name and value
 	secrets  []string    // NAME=VALUE
 }
 
-// environment returns the variables with the settings and secrets.
+// environment returns the variables that contain the settings and secrets.
 func (s source) environment() []string {
 	settings := append([][2]string{{"remote." + sourceName + ".url", s.url}}, s.settings...)
 	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)+len(settings))}
@@ -35,15 +35,15 @@ func (s source) environment() []string {
 	return append(env, s.secrets...)
 }
 
-// credentialHelper answers git with the name and password of a URL (gitcredentials(7)).
+// credentialHelper gives git the name and password of a URL (gitcredentials(7)).
 const credentialHelper = `!f() { test "$1" != get || printf 'username=%s\npassword=%s\n' "$DOMARKX_USERNAME" "$DOMARKX_PASSWORD"; }; f`
 
-// inDirectory makes git run git-upload-pack in the directory of a repository, in place of
-// naming it. The "#" drops the path that git appends.
+// inDirectory makes git run git-upload-pack in the directory of a repository instead of naming the
+// directory. The "#" comments out the path that git appends.
 const inDirectory = `cd "$DOMARKX_SOURCE" && git-upload-pack . #`
 
-// source returns the source of a URL. It refuses a ${NAME} where git would pass the value
-// to another program as an argument.
+// source returns the source for a URL. It refuses a ${NAME} in a place that git would pass to
+// another program as an argument.
 func (r *repository) source(from string) (source, error) {
 	written, _ := r.env.Written.Get("url")
 	value, _ := r.env.Config.Get("url")
@@ -95,8 +95,8 @@ func localSource(path string) source {
 	return source{url: "file:///", settings: [][2]string{{"remote." + sourceName + ".uploadpack", inDirectory}}, secrets: []string{"DOMARKX_SOURCE=" + path}}
 }
 
-// plain returns a text of a document that has no ${NAME} as it is expanded, and something
-// else for another.
+// plain returns a text of a document unchanged if its expansion contains no ${NAME}, and a different
+// text otherwise.
 func plain(written string) string { return strings.ReplaceAll(written, "$${", "${") }
 
 func misplaced(scheme string) error {
@@ -116,8 +116,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// redact returns a URL without its password, and without the user name, which may be a
-// token, in https.
+// redact returns a URL without its password. For https it also removes the user name, which may be a
+// token.
 func redact(from string) string {
 	scheme, rest, ok := strings.Cut(from, "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -131,8 +131,8 @@ func redact(from string) string {
 	return scheme + "://" + host[i+1:] + "/" + path
 }
 
-// shownURL returns the URL as it may be stored and shown: with ${NAME} as the document has
-// it, and without a password.
+// shownURL returns the URL in the form that may be stored and shown: with ${NAME} as in the document,
+// and without a password.
 func (r *repository) shownURL() string {
 	if written, ok := r.env.Written.Get("url"); ok {
 		return redact(written.Text())
@@ -140,8 +140,8 @@ func (r *repository) shownURL() string {
 	return redact(r.text("url"))
 }
 
-// hide removes the secrets of a URL from an error. What git says may have the value of a
-// ${NAME} in any form, so none of it is shown then.
+// hide removes the secrets of a URL from an error. Git's output may contain the value of a ${NAME} in
+// any form, so it is omitted then.
 func (r *repository) hide(err error, from string) error {
 	var failed *gitcmd.Error
 	if !errors.As(err, &failed) {

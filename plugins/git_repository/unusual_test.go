@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-// TestShallowClone gets what a shallow repository has.
+// TestShallowClone clones a shallow repository.
 func TestShallowClone(t *testing.T) {
 	isolate(t)
 	from, shallow := upstream(t), filepath.Join(t.TempDir(), "shallow")
@@ -25,7 +25,7 @@ func TestShallowClone(t *testing.T) {
 	}
 }
 
-// TestSparse works in a sparse checkout, whose settings are in a file of their own.
+// TestSparse works in a sparse checkout, whose settings are in a separate file.
 func TestSparse(t *testing.T) {
 	isolate(t)
 	r := open(t, domarkx.Env{Config: value(t, `{}`)})
@@ -50,7 +50,7 @@ func TestSparse(t *testing.T) {
 	refused(t, r, domarkx.CodeRefused, "status", `{}`)
 }
 
-// TestRepositoryInTheWorkTree is recorded as the commit that it is on.
+// TestRepositoryInTheWorkTree checks that a nested repository is committed as its current commit.
 func TestRepositoryInTheWorkTree(t *testing.T) {
 	isolate(t)
 	r := open(t, domarkx.Env{Config: value(t, `{}`)})
@@ -79,7 +79,8 @@ func TestRepositoryInTheWorkTree(t *testing.T) {
 	}
 }
 
-// TestLinkedWorkTreeMakesNoVersion also where a version is asked for before a tool.
+// TestLinkedWorkTreeMakesNoVersion checks that a linked work tree is refused, also by a commit before
+// any call of a tool.
 func TestLinkedWorkTreeMakesNoVersion(t *testing.T) {
 	isolate(t)
 	top := t.TempDir()

@@ -24,8 +24,8 @@ const (
 	asideName = ".git/domarkx-index.lock"
 )
 
-// maxIndex bounds an index, which is read as a whole. An index of a million files has some
-// hundred MB, and a small version can contain a sparse file of any size.
+// maxIndex limits an index in bytes, since it is read as a whole. An index of a million files has some
+// hundred MB, but a small version can contain a sparse file of any size.
 const maxIndex = 1 << 30
 
 // index returns the canonical index, nil for none. It syncs the index, since neither Git nor the
@@ -47,7 +47,7 @@ func (r *repository) index() ([]byte, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("it is no regular file: %w", domarkx.ErrInvalid)
+		err = fmt.Errorf("it is not a regular file: %w", domarkx.ErrInvalid)
 	case info.Size() > maxIndex:
 		err = fmt.Errorf("it has %d bytes, expected at most %d: %w", info.Size(), maxIndex, domarkx.ErrInvalid)
 	}
@@ -133,7 +133,7 @@ func (r *repository) remember(index []byte) error {
 // A writer adds the canonical index to what the directory commits.
 type writer struct {
 	domarkx.VersionWriter
-	keeper domarkx.FolderKeeper // nil if the writer is no FolderKeeper
+	keeper domarkx.FolderKeeper // nil if the writer is not a FolderKeeper
 	index  []byte               // nil for none
 }
 

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hang runs a command that does not end, until this process is killed.
+// hang runs a command that does not end until this process is killed.
 func hang(dir string) {
 	r, err := localshell.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
 	if err == nil {
@@ -136,8 +136,8 @@ func TestConfinement(t *testing.T) {
 	}
 }
 
-// TestConfinedAttributes: where there are namespaces, a command changes nothing of a file
-// outside its directory, and all of one inside.
+// TestConfinedAttributes checks that with namespaces a command can change the attributes of files in
+// its directory, and of no others.
 func TestConfinedAttributes(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
@@ -178,7 +178,7 @@ func TestTimeout(t *testing.T) {
 	allDead(t, path)
 }
 
-// allDead reports processes that work in a directory.
+// allDead reports processes that still work in a directory.
 func allDead(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(path, "ready")); err != nil {
@@ -212,8 +212,8 @@ func TestBackgroundEndsWithTheCommand(t *testing.T) {
 	allDead(t, path)
 }
 
-// TestWithoutNamespaces ends what a subreaper has to find, also when the command stops
-// that.
+// TestWithoutNamespaces checks that a subreaper finds and ends all processes of a command, even if the
+// command stops the supervisor.
 func TestWithoutNamespaces(t *testing.T) {
 	for name, command := range map[string]string{
 		"ends":                 strings.TrimSuffix(daemon, "; sleep 1000"),
@@ -235,7 +235,7 @@ func TestWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// withoutNamespaces opens a shell as it is where processes have no namespaces of their own.
+// withoutNamespaces opens a shell whose commands get no namespaces.
 func withoutNamespaces(t *testing.T) domarkx.Resource {
 	t.Helper()
 	r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Env{
@@ -251,8 +251,8 @@ func withoutNamespaces(t *testing.T) domarkx.Resource {
 	return r
 }
 
-// TestKilledSupervisor: a command that kills what supervises it fails with an error that
-// says so, and is dead with all that it started.
+// TestKilledSupervisor checks that a command that kills its supervisor fails with an error that says
+// so, and that all its processes are dead.
 func TestKilledSupervisor(t *testing.T) {
 	for name, command := range map[string]string{
 		"and ends":    strings.TrimSuffix(daemon, "; sleep 1000") + "; kill -9 $PPID",
@@ -274,7 +274,7 @@ func TestKilledSupervisor(t *testing.T) {
 	}
 }
 
-// TestOddPlace works below a directory whose name is not UTF-8.
+// TestOddPlace uses a directory whose path is not UTF-8.
 func TestOddPlace(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bad\xff")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -394,10 +394,10 @@ func TestCancel(t *testing.T) {
 	allDead(t, path)
 }
 
-// TestUnprivileged runs the tests that matter as a user without rights.
+// TestUnprivileged repeats the tests that depend on privileges as another user than root.
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 || os.Getenv("LOCALSHELL_TEST_UNPRIVILEGED") != "" {
-		return // this is that user already
+		return // this process is unprivileged already
 	}
 	dir, err := os.MkdirTemp("", "localshell-test-")
 	if err != nil {

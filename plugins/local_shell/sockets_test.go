@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connect connects to a socket in place of the tests and exits with 0 if it could.
+// connect runs instead of the tests: it connects to a socket and exits with 0 on success.
 func connect(socket string) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -29,7 +29,7 @@ func connect(socket string) {
 	os.Exit(0)
 }
 
-// connecting is a command of the shell that connects to a socket.
+// connecting returns a shell command that connects to a socket.
 func connecting(t *testing.T, socket string) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -48,8 +48,8 @@ func listen(t *testing.T, socket string) {
 	t.Cleanup(func() { l.Close() })
 }
 
-// makeDir makes a directory that is removed after the test. The paths of t.TempDir are too
-// long for sockets.
+// makeDir creates a directory that is removed after the test. The paths of t.TempDir are too long for
+// sockets.
 func makeDir(t *testing.T, parent, pattern string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(parent, pattern)
@@ -60,7 +60,7 @@ func makeDir(t *testing.T, parent, pattern string) string {
 	return dir
 }
 
-// TestSockets connects to sockets that were bound before the command began.
+// TestSockets connects to sockets that were bound before the command started.
 func TestSockets(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -153,7 +153,7 @@ func TestSocketsBoundLater(t *testing.T) {
 	}
 }
 
-// TestNameServices: a command reaches the programs that look up hosts and users.
+// TestNameServices checks that a command can connect to services that look up hosts and users.
 func TestNameServices(t *testing.T) {
 	service := filepath.Join(makeDir(t, "/tmp", "s"), "s")
 	localshell.SetNameServices(t, service, "/nowhere/s")
@@ -187,7 +187,7 @@ func TestNeededDirectories(t *testing.T) {
 	}
 }
 
-// TestAbstractSocket connects to a socket that has a name but no path.
+// TestAbstractSocket connects to an abstract socket, which has a name but no path.
 func TestAbstractSocket(t *testing.T) {
 	const versionFlag, scopes = 1, 6
 	if abi, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, versionFlag); int(abi) < scopes {
@@ -203,7 +203,7 @@ func TestAbstractSocket(t *testing.T) {
 	}
 }
 
-// TestTmux tells a tmux server outside to run a command.
+// TestTmux tries to run a command in a tmux server outside.
 func TestTmux(t *testing.T) {
 	dir := makeDir(t, "/tmp", "s")
 	t.Setenv("TMUX_TMPDIR", dir)
@@ -227,7 +227,7 @@ func TestTmux(t *testing.T) {
 	}
 }
 
-// TestServersAreNotNamed: a command's environment leads to no server of the user's.
+// TestServersAreNotNamed checks that a command's environment names no server of the user.
 func TestServersAreNotNamed(t *testing.T) {
 	names := []string{"SSH_AUTH_SOCK", "TMUX", "DOCKER_HOST", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"}
 	for _, name := range names {

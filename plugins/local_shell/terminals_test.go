@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// TestTerminals: a command does not find the user's terminals, and can make its own.
+// TestTerminals checks that a command cannot see the user's terminals, and can create its own.
 func TestTerminals(t *testing.T) {
 	dir := makeDir(t, "/tmp", "s")
 	t.Setenv("TMUX_TMPDIR", dir)

@@ -93,8 +93,9 @@ func TestOutputLimit(t *testing.T) {
 	}
 }
 
-// TestNoLandlockIsToldOnce opens several resources on a kernel without Landlock.
-func TestNoLandlockIsToldOnce(t *testing.T) {
+// TestMissingLandlockWarnsOnce checks that a kernel without Landlock causes one warning for several
+// resources.
+func TestMissingLandlockWarnsOnce(t *testing.T) {
 	var warned []string
 	m := plugins.New([]domarkx.Plugin{localshell.NewWithoutLandlock()}, plugintest.NewMemory(),
 		plugins.Config{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})

@@ -10,7 +10,7 @@ import (
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
-// maxUpload bounds the base64 text of an upload, in characters.
+// maxUpload limits the base64 text of an upload, in characters.
 const maxUpload = 6_000_000
 
 // extension maps media types to file extensions.
@@ -69,17 +69,17 @@ func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value,
 	name := artifactsDir + "/" + a.text("request_id") + "." + extension(mime)
 	err = r.create(name, 0o644, data)
 	if errors.Is(err, fs.ErrExist) {
-		return domarkx.Value{}, invalid("%q is there already; a request has one artifact of a type", name)
+		return domarkx.Value{}, invalid("%q exists already; a request has only one artifact of a type", name)
 	}
 	return object("path", name, "bytes", len(data)), err
 }
 
-// checkPayload returns what is missing in a JSON payload of a known kind.
+// checkPayload returns an error if a JSON payload of a known kind lacks members.
 func checkPayload(payload domarkx.Value) error {
 	kind, _ := payload.Get("kind")
 	for name, want := range kinds[kind.Text()] {
 		if v, _ := payload.Get(name); v.Kind() != want {
-			return invalid("/arguments/json/%s: expected a %s in what is of the kind %q", name, want, kind.Text())
+			return invalid("/arguments/json/%s: expected a %s in a payload of kind %q", name, want, kind.Text())
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func (r *resource) openRegular(name string, flag int) (*os.File, error) {
 		return nil, explain(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, invalid("%q is no regular file", name)
+		return nil, invalid("%q is not a regular file", name)
 	}
 	f, err := r.root.OpenFile(native, flag, 0)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxMessage bounds the UTF-16 units of a result in the memory.
+// maxMessage limits a result in the memory, in UTF-16 units.
 const maxMessage = 400
 
 // appendMemory appends an entry to the memory of a day.

@@ -39,7 +39,8 @@ func parse(t testing.TB, text string) domarkx.Value {
 
 const png = "iVBORw0KGgo="
 
-// The name of the screenshots' directory is in versions.
+// TestNoSecretInScreenshots checks that ${NAME} is refused in the directory of screenshots, because versions
+// would contain its value.
 func TestNoSecretInScreenshots(t *testing.T) {
 	env := domarkx.Env{Dir: t.TempDir(), Config: parse(t, `{"screenshots": "s3cr3t"}`), Written: parse(t, `{"screenshots": "${KEY}"}`)}
 	_, err := openpocket.New().Open(t.Context(), env)
@@ -108,7 +109,7 @@ func openAt(t *testing.T, env domarkx.Env) *resource {
 	return r
 }
 
-// call makes a call that must work.
+// call makes a call that must succeed.
 func (r *resource) call(tool, arguments string) domarkx.Value {
 	r.t.Helper()
 	result, err := r.Execute(r.t.Context(), domarkx.Call{Tool: tool, Arguments: parse(r.t, arguments)})
@@ -118,7 +119,7 @@ func (r *resource) call(tool, arguments string) domarkx.Value {
 	return result.Value
 }
 
-// refuse makes a call that must fail with that code.
+// refuse makes a call that must fail with an error code.
 func (r *resource) refuse(tool, arguments, code string) {
 	r.t.Helper()
 	_, err := r.Execute(r.t.Context(), domarkx.Call{Tool: tool, Arguments: parse(r.t, arguments)})
@@ -137,7 +138,7 @@ func (r *resource) read(name string) string {
 	return string(data)
 }
 
-// listing is all files of the resource, with their modes and contents.
+// listing returns all files of the resource with their modes and contents.
 func (r *resource) listing() string {
 	r.t.Helper()
 	var b strings.Builder
@@ -287,8 +288,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWholeWorkTree holds that the repository itself is no part of a resource that is
-// all of the work tree, whatever leads there.
+// TestWholeWorkTree checks that a resource that is the whole work tree excludes the repository itself,
+// whatever leads to it.
 func TestWholeWorkTree(t *testing.T) {
 	tree := t.TempDir()
 	for _, dir := range []string{".git/hooks", "workspace", "state"} {
@@ -319,7 +320,7 @@ func TestWholeWorkTree(t *testing.T) {
 	}
 }
 
-// TestDefaults completes calls so that they can be made again.
+// TestDefaults completes calls so that a replay can repeat them.
 func TestDefaults(t *testing.T) {
 	r := open(t, `{}`)
 	d := r.Resource.(domarkx.ArgumentDefaulter)

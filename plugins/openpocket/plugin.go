@@ -71,7 +71,7 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	if n, ok := env.Config.Get("max_screenshots"); ok {
 		most, err := strconv.Atoi(n.Text())
 		if err != nil || most < 1 {
-			return nil, fmt.Errorf("max_screenshots %s is no number of screenshots: %w", n.Text(), domarkx.ErrInvalid)
+			return nil, fmt.Errorf("max_screenshots %s is not a number of screenshots: %w", n.Text(), domarkx.ErrInvalid)
 		}
 		r.maxScreenshots = most
 	}

@@ -54,7 +54,7 @@ func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value
 func decode(a arguments, name string) ([]byte, error) {
 	data, err := base64.StdEncoding.DecodeString(a.text(name))
 	if err != nil {
-		return nil, invalid("%s is no Base64 (RFC 4648, section 4): %v", name, err)
+		return nil, invalid("%s is not valid Base64 (RFC 4648, section 4): %v", name, err)
 	}
 	return data, nil
 }

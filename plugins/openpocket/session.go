@@ -19,7 +19,7 @@ var sessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 func sessionPath(id string) string { return sessionsDir + "/session-" + id + ".md" }
 
-// maxTries bounds how many seconds are tried for the id of a session.
+// maxTries limits how many seconds are tried for the id of a session.
 const maxTries = 3600
 
 // startSession creates the document of a session. If the id of this second exists, it uses the
@@ -75,19 +75,19 @@ func (r *resource) session(a arguments) (id string, document []byte, err error) 
 	if dir, name := path.Split(named); dir != "" {
 		m := sessionName().FindStringSubmatch(name)
 		if m == nil || strings.TrimPrefix(path.Clean(dir), "workspace/") != "sessions" {
-			return "", nil, invalid("session %q is no id of a session and no path of one, such as %s", named, sessionPath("20260218-130000"))
+			return "", nil, invalid("session %q is neither the id of a session nor a path such as %s", named, sessionPath("20260218-130000"))
 		}
 		id = m[1]
 	}
 	if !sessionName().MatchString("session-" + id + ".md") {
-		return "", nil, invalid("session %q is no id of a session, such as 20260218-130000", named)
+		return "", nil, invalid("session %q is not the id of a session, such as 20260218-130000", named)
 	}
 	document, err = r.read(sessionPath(id))
 	if err != nil {
 		return "", nil, err
 	}
 	if !format.Detect(document, "") {
-		return "", nil, invalid("%q is no session of OpenPocket", sessionPath(id))
+		return "", nil, invalid("%q is not a session of OpenPocket", sessionPath(id))
 	}
 	return id, document, nil
 }
@@ -108,7 +108,7 @@ func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, er
 		number = 1
 	}
 	if err != nil {
-		return domarkx.Value{}, invalid("the number of the last step is none; give that of this one, step")
+		return domarkx.Value{}, invalid("the last step has no valid number; give the number of this one as step")
 	}
 	action, _ := a.Get("action")
 	block, escaped := format.NextStep(document, format.Step{Number: strconv.Itoa(number), At: iso(a.when()), Thought: a.text("thought"),

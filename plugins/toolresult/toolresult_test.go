@@ -16,7 +16,7 @@ func TestResult(t *testing.T) {
 		name    string
 		written []string
 		status  toolresult.Status
-		want    string // of the value, with what is long as …
+		want    string // the value; … stands for a long text
 		whole   string
 	}{
 		{"empty", nil, toolresult.Status{}, `{"exit_code":0,"output":""}`, ""},
