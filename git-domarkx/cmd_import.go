@@ -49,7 +49,7 @@ func (importCmd) Help() string {
 	return `
 Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
 snapshot (json), the sessions of agent-chatter and OpenPocket, the snapshots of Zeus, and
-the transcripts of pi.
+the transcripts of pi, Claude Code (claude-code) and Codex (codex).
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported folder, by its path below that folder. Characters that a name cannot have
@@ -63,8 +63,13 @@ what was imported last changes nothing.
 
 The branches of a transcript of pi become sessions beside its own, named with .fork-ID
 behind its name (with --as, behind NAME), ID being the entry at a branch's end. Messages
-that branches share are stored once. Transcripts of Claude Code, Codex, Gemini and other
-agents are not supported yet; they are recognised and refused.
+that branches share are stored once.
+
+A transcript of Claude Code or Codex is named AGENT/YYYY-MM-DD-TITLE after the day of its
+first message (UTC) and its title or first prompt. It is known by the agent's own id,
+wherever its file is. Its calls are records: nothing runs them. What cannot be read in a
+damaged transcript is reported and kept; everything else is imported. Transcripts of
+Gemini and other agents are not supported yet; they are recognised and refused.
 
 OpenPocket's workspace, or its home above it (~/.openpocket), is imported whole: the
 sessions become sessions; memory, screenshots, scripts and what was given with

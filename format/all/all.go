@@ -4,6 +4,8 @@ package all
 import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
+	"github.com/domarkx/domarkx/format/claudecode"
+	"github.com/domarkx/domarkx/format/codex"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/openpocket"
 	"github.com/domarkx/domarkx/format/pi"
@@ -14,5 +16,5 @@ import (
 // Codecs returns the codecs of all formats, in the order in which they are asked
 // whether they recognise a file.
 func Codecs() []format.Codec {
-	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), openpocket.Codec(), pi.Codec(), markdown.Codec()}
+	return []format.Codec{snapshotjson.Codec(), agentchatter.Codec(), zeus.Codec(), openpocket.Codec(), claudecode.Codec(), codex.Codec(), pi.Codec(), markdown.Codec()}
 }

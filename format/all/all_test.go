@@ -24,7 +24,7 @@ func TestCodecsAreWhole(t *testing.T) {
 			extensions = append(extensions, e)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"agent-chatter", "json", "md", "openpocket", "pi", "zeus"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"agent-chatter", "claude-code", "codex", "json", "md", "openpocket", "pi", "zeus"}) {
 		t.Errorf("got %q", names)
 	}
 }

@@ -43,32 +43,6 @@ var agents = []agent{
 		message, _ := v.Get(keyMessage)
 		return hasAll(v, "sessionId", "uuid", "parentUuid") && has(message, "parts")
 	}},
-	{"Claude Code", func(v domarkx.Value) bool {
-		switch text(v, keyType) {
-		case "summary":
-			return hasAll(v, "summary", "leafUuid")
-		case "file-history-snapshot":
-			return hasAll(v, "messageId", "snapshot")
-		case "queue-operation":
-			return hasAll(v, "operation", "sessionId")
-		case "custom-title", "ai-title", "agent-name", "last-prompt", "permission-mode", "mode":
-			return has(v, "sessionId")
-		}
-		return hasAll(v, "sessionId", "uuid") && (has(v, "parentUuid") || has(v, "isSidechain"))
-	}},
-	{"Codex", func(v domarkx.Value) bool {
-		payload, _ := v.Get("payload")
-		session, _ := v.Get("session")
-		switch {
-		case isOne(text(v, keyType), "session_meta", "response_item", "turn_context", "event_msg"):
-			return payload.Kind() == domarkx.Object
-		case hasAll(v, "session", "items"):
-			return hasAll(session, "id", "timestamp")
-		case hasAll(v, "session_id", "ts", "text"):
-			return true
-		}
-		return !has(v, keyType) && hasAll(v, keyID, keyTimestamp, "instructions")
-	}},
 	{"Gemini", func(v domarkx.Value) bool { return hasAll(v, "sessionId", "projectHash") }},
 	{"Copilot", func(v domarkx.Value) bool {
 		return text(v, keyType) == "session.start" && has(v, keyData)

@@ -1,0 +1,286 @@
+// Package claudecode reads and writes the transcripts of Claude Code, JSON lines of a record each.
+// SPEC.md beside this code says how they become domarkx sessions and back.
+package claudecode
+
+import (
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "claude-code"
+
+// Codec returns the codec for transcripts of Claude Code.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+}
+
+// The types of records that are more than kept.
+const (
+	typeUser       = "user"
+	typeAssistant  = "assistant"
+	typeAttachment = "attachment"
+	typeQueue      = "queue-operation"
+	typeSummary    = "summary"
+)
+
+// is reports whether a transcript begins with this object: a record of Claude Code has the id of
+// its session, but for those in which old versions kept summaries and snapshots of files.
+func is(v domarkx.Value) bool {
+	if transcript.Has(transcript.Get(v, "message"), "parts") { // Qwen Code
+		return false
+	}
+	kind := transcript.Text(v, "type")
+	switch kind {
+	case "":
+		return false
+	case typeSummary:
+		return transcript.Has(v, "summary", "leafUuid")
+	case "file-history-snapshot", "file-history-delta":
+		return transcript.Has(v, "messageId")
+	case typeUser, typeAssistant, "system", typeAttachment, "progress":
+		return transcript.Has(v, "parentUuid", "isSidechain") || // the ids may be behind a long text
+			transcript.Has(v, "sessionId", "uuid") && (transcript.Has(v, "parentUuid") || transcript.Has(v, "isSidechain"))
+	}
+	return records[kind] && transcript.Text(v, "sessionId") != ""
+}
+
+// records are the other types with which a transcript may begin.
+var records = map[string]bool{typeQueue: true, "custom-title": true, "ai-title": true, "agent-name": true, "last-prompt": true, "permission-mode": true,
+	"mode": true, "tools-used": true, "atis-latch": true, "cost-state": true, "pr-link": true, "worktree-state": true, "relocated": true, "tag": true,
+	"frame-link": true, "bridge-session": true, "api-request": true, "api-request-shape": true, "api-request-blob": true, "started": true, "result": true}
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool {
+	switch name {
+	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "data", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
+		return true
+	}
+	return false
+}
+
+// The ranks of titles, by which one replaces another.
+const (
+	rankSummary = iota + 1
+	rankAI
+	rankAgent
+	rankCustom
+)
+
+// note returns what a record is.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	kind := transcript.Text(v, "type")
+	switch kind {
+	case typeSummary:
+		s.Named(transcript.Text(v, "summary"), rankSummary)
+		return transcript.Note{}
+	case "ai-title":
+		s.Named(transcript.Text(v, "aiTitle"), rankAI)
+		return transcript.Note{}
+	case "agent-name":
+		s.Named(transcript.Text(v, "agentName"), rankAgent)
+		return transcript.Note{}
+	case "custom-title":
+		s.Named(transcript.Text(v, "customTitle"), rankCustom)
+		return transcript.Note{}
+	case typeQueue:
+		s.ID = or(s.ID, transcript.Text(v, "sessionId"))
+		return queued(v)
+	case typeUser, typeAssistant, typeAttachment:
+		return said(kind, v, s)
+	}
+	return transcript.Note{}
+}
+
+// said returns what a record in the chain of the conversation is.
+func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
+	sub := ""
+	if transcript.Get(v, "isSidechain").IsTrue() {
+		sub = or(transcript.Text(v, "agentId"), "sidechain")
+	}
+	id := transcript.Text(v, "sessionId")
+	switch {
+	case s.Memory == "": // the first one says whose transcript it is
+		s.Memory = "main"
+		if sub != "" {
+			s.Memory, s.Sub, s.Parent = sub, sub, id
+		}
+	case sub != s.Sub: // old versions wrote what sub-agents say between the lines of the session
+		return transcript.Note{}
+	}
+	s.ID = or(id, s.ID) // a resumed session may begin with the records of the one before
+	if s.Sub != "" {
+		s.Parent = s.ID
+	}
+	n := transcript.Note{Once: transcript.Text(v, "uuid"), Time: transcript.Text(v, "timestamp")}
+	switch kind {
+	case typeAttachment:
+		if transcript.Text(v, "attachment", "type") == "queued_command" {
+			if text := promptText(transcript.Get(v, "attachment", "prompt")); text != "" {
+				n.Kind, n.Text = transcript.Prompt, text
+			}
+		}
+	case typeAssistant:
+		n.Kind, n.Group = transcript.Answer, transcript.Text(v, "message", "id")
+		if n.Group != "" {
+			n.Group += " " + transcript.Text(v, "requestId")
+		}
+		for _, item := range transcript.Get(v, "message", "content").Items() {
+			if id := transcript.Text(item, "id"); isCall(item) && id != "" {
+				n.Calls = append(n.Calls, id)
+			}
+		}
+	case typeUser:
+		content := transcript.Get(v, "message", "content")
+		for _, item := range content.Items() {
+			if id := transcript.Text(item, "tool_use_id"); isResult(item) && id != "" {
+				n.Results = append(n.Results, id)
+			}
+		}
+		if isAdded(v) {
+			break
+		}
+		if n.Text = promptText(content); n.Text == "" && !hasImage(content) {
+			break
+		}
+		n.Kind = transcript.Prompt
+		if len(n.Results) == 0 && !isSummary(v) {
+			n.After = transcript.Text(v, "parentUuid")
+		}
+	}
+	if n.Kind != transcript.Other {
+		s.In(transcript.Text(v, "cwd"), branchOf(v))
+	}
+	return n
+}
+
+// queued returns a prompt that was typed while the agent worked. It counts unless a message of the
+// user follows that has it.
+func queued(v domarkx.Value) transcript.Note {
+	text := strings.TrimSpace(transcript.Text(v, "content"))
+	if transcript.Text(v, "operation") != "enqueue" || shown(text) == "" {
+		return transcript.Note{}
+	}
+	return transcript.Note{Kind: transcript.Prompt, Text: shown(text), Queued: true, Time: transcript.Text(v, "timestamp")}
+}
+
+// branchOf returns the Git branch of a record; "" where there is none.
+func branchOf(v domarkx.Value) string {
+	if branch := transcript.Text(v, "gitBranch"); branch != "HEAD" {
+		return branch
+	}
+	return ""
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func isCall(item domarkx.Value) bool {
+	kind := transcript.Text(item, "type")
+	return (kind == "tool_use" || kind == "server_tool_use" || kind == "mcp_tool_use") && transcript.Text(item, "name") != ""
+}
+
+func isResult(item domarkx.Value) bool {
+	kind := transcript.Text(item, "type")
+	return kind == "tool_result" || strings.HasSuffix(kind, "_tool_result")
+}
+
+// isAdded reports whether the program wrote a user's record by itself.
+func isAdded(v domarkx.Value) bool {
+	return transcript.Get(v, "isMeta").IsTrue() || transcript.Get(v, "isVisibleInTranscriptOnly").IsTrue() && !isSummary(v)
+}
+
+// isSummary reports whether a record is what a compaction made of the conversation before it.
+func isSummary(v domarkx.Value) bool { return transcript.Get(v, "isCompactSummary").IsTrue() }
+
+// promptText returns what the user says in the content of a message.
+func promptText(content domarkx.Value) string {
+	if content.Kind() == domarkx.String {
+		return shown(content.Text())
+	}
+	var texts []string
+	for _, item := range content.Items() {
+		if transcript.Text(item, "type") != "text" {
+			continue
+		}
+		if text := shown(transcript.Text(item, "text")); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func hasImage(content domarkx.Value) bool {
+	for _, item := range content.Items() {
+		if transcript.Text(item, "type") == "image" {
+			return true
+		}
+	}
+	return false
+}
+
+// shown returns what a text says that stands where the user's do: nothing if the program added it,
+// and the command if it is one.
+func shown(text string) string {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "[Request interrupted by user") && strings.HasSuffix(trimmed, "]") && len(trimmed) < 80 {
+		return ""
+	}
+	if !strings.HasPrefix(trimmed, "<") {
+		return text
+	}
+	elements, ok := markup(trimmed)
+	if !ok {
+		return text
+	}
+	for _, e := range elements {
+		switch e.name {
+		case "command-name":
+			arguments := ""
+			for _, e := range elements {
+				if e.name == "command-args" {
+					arguments = strings.TrimSpace(e.text)
+				}
+			}
+			return strings.TrimSpace(strings.TrimSpace(e.text) + " " + arguments)
+		case "bash-input":
+			return "!" + strings.TrimSpace(e.text)
+		}
+	}
+	return ""
+}
+
+// An element is what the program writes around what it adds to a prompt.
+type element struct{ name, text string }
+
+// added are the names of these elements.
+var added = map[string]bool{"command-name": true, "command-message": true, "command-args": true, "command-contents": true,
+	"local-command-stdout": true, "local-command-stderr": true, "local-command-caveat": true, "bash-input": true, "bash-stdout": true, "bash-stderr": true,
+	"task-notification": true, "system-reminder": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
+	"user-memory-input": true, "user-prompt-submit-hook": true, "session-start-hook": true}
+
+// markup returns the elements of a text that consists of nothing else.
+func markup(text string) ([]element, bool) {
+	var all []element
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">")
+		if !ok || text[0] != '<' || !added[name] {
+			return nil, false
+		}
+		inner, after, ok := strings.Cut(rest, "</"+name+">")
+		if !ok {
+			return nil, false
+		}
+		all, text = append(all, element{name, inner}), after
+	}
+	return all, true
+}

@@ -1,0 +1,126 @@
+package claudecode
+
+import (
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// say adds to a message what a record says.
+func say(v domarkx.Value, m *transcript.Message) {
+	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
+	m.Cwd, m.Branch = or(m.Cwd, transcript.Text(v, "cwd")), or(m.Branch, branchOf(v))
+	content := transcript.Get(v, "message", "content")
+	switch transcript.Text(v, "type") {
+	case typeQueue:
+		m.Said("queued-"+transcript.Text(v, "timestamp"), "")
+		m.Text(shown(transcript.Text(v, "content")))
+	case typeAttachment:
+		m.Add("queued", domarkx.BoolValue(true))
+		sayPrompt(transcript.Get(v, "attachment", "prompt"), m)
+	case typeAssistant:
+		sayAnswer(v, m)
+	case typeUser:
+		if m.Role == domarkx.Assistant {
+			for _, item := range content.Items() {
+				if isResult(item) {
+					m.Result(resultOf(item))
+				}
+			}
+			return
+		}
+		if isSummary(v) {
+			m.Add("compact_summary", domarkx.BoolValue(true))
+		}
+		sayPrompt(content, m)
+	}
+}
+
+func sayPrompt(content domarkx.Value, m *transcript.Message) {
+	if content.Kind() == domarkx.String {
+		m.Text(shown(content.Text()))
+		return
+	}
+	for _, item := range content.Items() {
+		switch transcript.Text(item, "type") {
+		case "text":
+			m.Text(shown(transcript.Text(item, "text")))
+		case "image":
+			if !m.Image(imageOf(item)) {
+				m.Text("[image: " + transcript.Text(item, "source", "url") + "]")
+			}
+		case "document":
+			m.Text("[document: " + or(transcript.Text(item, "title"), transcript.Text(item, "source", "media_type")) + "]")
+		}
+	}
+}
+
+// sayAnswer adds a record of the assistant. Each record of a response repeats its model and usage;
+// the last usage is the right one.
+func sayAnswer(v domarkx.Value, m *transcript.Message) {
+	message := transcript.Get(v, "message")
+	m.Model, m.Stop = or(m.Model, transcript.Text(message, "model")), or(transcript.Text(message, "stop_reason"), m.Stop)
+	if u := transcript.Get(message, "usage"); u.Kind() == domarkx.Object {
+		m.Usage = &transcript.Usage{Input: transcript.Int(u, "input_tokens"), CacheRead: transcript.Int(u, "cache_read_input_tokens"),
+			CacheWrite: transcript.Int(u, "cache_creation_input_tokens"), Output: transcript.Int(u, "output_tokens"),
+			Reasoning: transcript.Int(u, "output_tokens_details", "thinking_tokens")}
+	}
+	if transcript.Get(v, "isApiErrorMessage").IsTrue() {
+		m.Add("error", domarkx.BoolValue(true))
+	}
+	content := transcript.Get(message, "content")
+	if content.Kind() == domarkx.String {
+		m.Text(content.Text())
+	}
+	for _, item := range content.Items() {
+		switch {
+		case transcript.Text(item, "type") == "text":
+			m.Text(transcript.Text(item, "text"))
+		case transcript.Text(item, "type") == "thinking":
+			m.Thought(transcript.Text(item, "thinking"))
+		case isCall(item):
+			m.Call(transcript.Call{ID: transcript.Text(item, "id"), Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "input")})
+		case isResult(item): // of a tool that runs on the server
+			m.Result(resultOf(item))
+		case transcript.Text(item, "type") == "image":
+			m.Image(imageOf(item))
+		}
+	}
+}
+
+func imageOf(item domarkx.Value) transcript.Image {
+	return transcript.Image{Type: transcript.Text(item, "source", "media_type"), Data: transcript.Text(item, "source", "data")}
+}
+
+// resultOf returns the result in an item: its texts, or JSON where there is anything else.
+func resultOf(item domarkx.Value) transcript.Result {
+	r := transcript.Result{ID: transcript.Text(item, "tool_use_id"), Failed: transcript.Get(item, "is_error").IsTrue()}
+	content := transcript.Get(item, "content")
+	switch content.Kind() {
+	case domarkx.Array:
+	case domarkx.String:
+		r.Value = content
+		return r
+	case domarkx.Null:
+		r.Value = transcript.Str("")
+		return r
+	default:
+		r.Value = transcript.Str(transcript.Indented(content))
+		return r
+	}
+	var texts []string
+	for _, part := range content.Items() {
+		switch transcript.Text(part, "type") {
+		case "text":
+			texts = append(texts, transcript.Text(part, "text"))
+		case "image":
+			r.Images = append(r.Images, imageOf(part))
+		default:
+			r.Images, r.Value = nil, transcript.Str(transcript.Indented(content))
+			return r
+		}
+	}
+	r.Value = transcript.Str(strings.Join(texts, "\n"))
+	return r
+}

@@ -1,0 +1,231 @@
+// Package codex reads and writes the transcripts of Codex CLI, JSON lines of a record each. SPEC.md
+// beside this code says how they become domarkx sessions and back.
+package codex
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "codex"
+
+// Codec returns the codec for transcripts of Codex.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+}
+
+// The types of records that are more than kept. Before version 0.32 records had no envelope: the
+// first line was what is now the payload of session_meta, the others those of response_item.
+const (
+	typeMeta     = "session_meta"
+	typeItem     = "response_item"
+	typeEvent    = "event_msg"
+	typeContext  = "turn_context"
+	typeUsage    = "token_usage_record"
+	typeCompacts = "compacted"
+)
+
+func is(v domarkx.Value) bool {
+	payload := transcript.Get(v, "payload")
+	switch transcript.Text(v, "type") {
+	case typeMeta, typeItem, typeEvent, typeContext, typeCompacts, "world_state", typeUsage:
+		return payload.Kind() == domarkx.Object && transcript.Has(v, "timestamp")
+	case "":
+		return transcript.Has(v, "id", "timestamp", "instructions")
+	}
+	return false
+}
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool {
+	switch name {
+	case "arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output", "replacement_history", "changes",
+		"dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result":
+		return true
+	}
+	return false
+}
+
+// record returns the type, payload and time of a record.
+func record(v domarkx.Value) (kind string, payload domarkx.Value, at string) {
+	kind, at = transcript.Text(v, "type"), transcript.Text(v, "timestamp")
+	if p := transcript.Get(v, "payload"); p.Kind() == domarkx.Object {
+		return kind, p, at
+	}
+	switch {
+	case kind == "" && transcript.Has(v, "id", "timestamp"):
+		return typeMeta, v, at
+	case kind != "" && kind != typeMeta:
+		return typeItem, v, at
+	}
+	return "", domarkx.Value{}, at
+}
+
+// The ranks of titles, by which one replaces another.
+const rankThread = 1
+
+// note returns what a record is.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	kind, payload, at := record(v)
+	switch kind {
+	case typeMeta:
+		if s.ID == "" { // of several the first one counts: the others were copied from the session before
+			s.ID = transcript.Text(payload, "id")
+			s.Parent = first(transcript.Text(payload, "forked_from_id"), transcript.Text(payload, "parent_thread_id"),
+				transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"))
+			s.In(transcript.Text(payload, "cwd"), transcript.Text(payload, "git", "branch"))
+			s.Context = context{Cwd: transcript.Text(payload, "cwd"), Branch: transcript.Text(payload, "git", "branch")}.String()
+		}
+	case typeContext:
+		c := contextOf(s.Context)
+		c.Cwd, c.Model = first(transcript.Text(payload, "cwd"), c.Cwd), first(transcript.Text(payload, "model"), c.Model)
+		s.In(c.Cwd, "")
+		s.Context = c.String()
+	case typeItem:
+		return item(payload, at)
+	case typeUsage:
+		s.Memory = ""
+		return transcript.Note{Kind: transcript.About}
+	case typeEvent:
+		return event(payload, s)
+	}
+	return transcript.Note{}
+}
+
+// item returns what a response_item is.
+func item(payload domarkx.Value, at string) transcript.Note {
+	n := transcript.Note{Time: at}
+	call := transcript.Text(payload, "call_id")
+	switch kind := transcript.Text(payload, "type"); kind {
+	case "message":
+		switch transcript.Text(payload, "role") {
+		case "user":
+			if n.Text = strings.Join(promptTexts(payload), "\n\n"); n.Text != "" || hasImage(payload) {
+				n.Kind = transcript.Prompt
+			}
+		case "assistant":
+			n.Kind = transcript.Answer
+		}
+	case "agent_message", "reasoning":
+		n.Kind = transcript.Answer
+	default:
+		switch {
+		case strings.HasSuffix(kind, "_call_output") || kind == "tool_search_output":
+			if call != "" {
+				n.Results = []string{call}
+			}
+		case strings.HasSuffix(kind, "_call"):
+			n.Kind = transcript.Answer
+			if call == "" {
+				call = transcript.Text(payload, "id")
+			}
+			if call != "" {
+				n.Calls = []string{call}
+			}
+		}
+	}
+	return n
+}
+
+// event returns what an event_msg is. The conversation is in the response_items; events tell only
+// what these do not.
+func event(payload domarkx.Value, s *transcript.Session) transcript.Note {
+	switch transcript.Text(payload, "type") {
+	case "thread_name_updated":
+		s.Named(transcript.Text(payload, "thread_name"), rankThread)
+	case "token_count": // also when nothing was answered: then the sum is that of the one before
+		total := transcript.Get(payload, "info", "total_token_usage").JSON()
+		if transcript.Get(payload, "info").Kind() != domarkx.Object || s.Memory == total {
+			break
+		}
+		s.Memory = total
+		return transcript.Note{Kind: transcript.About}
+	case "turn_aborted":
+		return transcript.Note{Kind: transcript.About}
+	case "thread_rolled_back":
+		if n := transcript.Int(payload, "num_turns"); n > 0 {
+			return transcript.Note{Drop: int(min(n, 1<<20))}
+		}
+	}
+	return transcript.Note{}
+}
+
+// A context is what turn_context says about the answers behind it.
+type context struct{ Cwd, Branch, Model string }
+
+// String returns a context as [transcript.Session] keeps it.
+func (c context) String() string { return c.Cwd + "\x00" + c.Branch + "\x00" + c.Model }
+
+func contextOf(s string) context {
+	cwd, rest, _ := strings.Cut(s, "\x00")
+	branch, model, _ := strings.Cut(rest, "\x00")
+	return context{cwd, branch, model}
+}
+
+func first(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// promptTexts returns what the user says in a message. The program adds texts of its own, which say
+// so in new versions and are known by how they begin in old ones.
+func promptTexts(payload domarkx.Value) []string {
+	var texts []string
+	about := transcript.Get(payload, "internal_chat_message_metadata_passthrough", "content_item_metadata").Items()
+	for i, item := range transcript.Get(payload, "content").Items() {
+		text := transcript.Text(item, "text")
+		if i < len(about) && transcript.Text(about[i], "provenance", "type") == "harness" || isAdded(text) || strings.TrimSpace(text) == "" {
+			continue
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// isAdded reports whether a text begins like one that the program adds.
+func isAdded(text string) bool {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "# AGENTS.md instructions") {
+		return true
+	}
+	name, rest, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">")
+	return ok && strings.HasPrefix(text, "<") && added[name] && strings.Contains(rest, "</"+name+">")
+}
+
+var added = map[string]bool{"environment_context": true, "user_instructions": true, "permissions instructions": true, "turn_aborted": true, "skill": true,
+	"skills_instructions": true, "subagent_notification": true, "collaboration_mode": true, "user_shell_command": true, "INSTRUCTIONS": true}
+
+func hasImage(payload domarkx.Value) bool {
+	for _, item := range transcript.Get(payload, "content").Items() {
+		if transcript.Text(item, "type") == "input_image" {
+			return true
+		}
+	}
+	return false
+}
+
+// idOf returns the id of a record: its own, or one that follows from when it was written and what
+// it says, which is the same in every version of the file.
+func idOf(payload domarkx.Value, at string) string {
+	if id := first(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
+		return id
+	}
+	h := sha256.New()
+	h.Write([]byte(at + "\n" + transcript.Text(payload, "type") + "\n" + transcript.Text(payload, "role") + "\n"))
+	for _, name := range []string{"content", "summary"} {
+		h.Write(transcript.Get(payload, name).AppendJSON(nil, "", ""))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

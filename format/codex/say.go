@@ -1,0 +1,166 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// say adds to a message what a record says.
+func say(v domarkx.Value, m *transcript.Message) {
+	kind, payload, at := record(v)
+	c := contextOf(m.Context)
+	m.Cwd, m.Branch = c.Cwd, c.Branch
+	switch kind {
+	case typeUsage:
+		m.Usage = usageOf(transcript.Get(payload, "usage"))
+	case typeEvent:
+		if transcript.Text(payload, "type") == "turn_aborted" {
+			m.Stop = "aborted"
+		} else if u := transcript.Get(payload, "info", "last_token_usage"); m.Usage == nil && u.Kind() == domarkx.Object {
+			m.Usage = usageOf(u)
+		}
+	case typeItem:
+		m.Said(idOf(payload, at), at)
+		if m.Role == domarkx.User {
+			sayPrompt(payload, m)
+			return
+		}
+		m.Model = c.Model
+		sayItem(payload, at, m)
+	}
+}
+
+// usageOf returns the usage of a response, whose input includes what the cache had.
+func usageOf(u domarkx.Value) *transcript.Usage {
+	cached, written := transcript.Int(u, "cached_input_tokens"), transcript.Int(u, "cache_write_input_tokens")
+	return &transcript.Usage{Input: max(0, transcript.Int(u, "input_tokens")-cached-written), CacheRead: cached, CacheWrite: written,
+		Output: transcript.Int(u, "output_tokens"), Reasoning: transcript.Int(u, "reasoning_output_tokens")}
+}
+
+func sayPrompt(payload domarkx.Value, m *transcript.Message) {
+	for _, text := range promptTexts(payload) {
+		m.Text(text)
+	}
+	for _, item := range transcript.Get(payload, "content").Items() {
+		if transcript.Text(item, "type") != "input_image" {
+			continue
+		}
+		url := transcript.Text(item, "image_url")
+		if image, ok := transcript.DataImage(url); !ok || !m.Image(image) {
+			m.Text("[image: " + url + "]")
+		}
+	}
+}
+
+func sayItem(payload domarkx.Value, at string, m *transcript.Message) {
+	kind := transcript.Text(payload, "type")
+	call := first(transcript.Text(payload, "call_id"), idOf(payload, at))
+	switch kind {
+	case "message", "agent_message":
+		if s := transcript.Text(payload, "content"); s != "" {
+			m.Text(s)
+		}
+		for _, item := range transcript.Get(payload, "content").Items() {
+			m.Text(transcript.Text(item, "text"))
+		}
+	case "reasoning":
+		for _, item := range transcript.Get(payload, "summary").Items() {
+			m.Thought(transcript.Text(item, "text"))
+		}
+		for _, item := range transcript.Get(payload, "content").Items() {
+			m.Thought(transcript.Text(item, "text"))
+		}
+	case "function_call":
+		m.Call(transcript.Call{ID: call, Tool: toolOf(payload), Arguments: arguments(transcript.Get(payload, "arguments"))})
+	case "custom_tool_call":
+		m.Call(transcript.Call{ID: call, Tool: toolOf(payload), Arguments: transcript.Object("input", transcript.Get(payload, "input"))})
+	case "local_shell_call":
+		m.Call(transcript.Call{ID: call, Tool: "local_shell", Arguments: transcript.Get(payload, "action")})
+	case "web_search_call", "image_generation_call": // their results are not recorded apart
+		m.Call(transcript.Call{ID: call, Tool: strings.TrimSuffix(kind, "_call"), Arguments: either(transcript.Get(payload, "action"), domarkx.ObjectValue())})
+		m.Result(transcript.Result{ID: call, Value: transcript.Str(first(transcript.Text(payload, "result"), transcript.Text(payload, "status")))})
+	default:
+		switch {
+		case strings.HasSuffix(kind, "_output"):
+			m.Result(resultOf(call, payload))
+		case strings.HasSuffix(kind, "_call"):
+			m.Call(transcript.Call{ID: call, Tool: first(transcript.Text(payload, "name"), strings.TrimSuffix(kind, "_call")),
+				Arguments: arguments(either(transcript.Get(payload, "arguments"), either(transcript.Get(payload, "action"), domarkx.ObjectValue())))})
+		}
+	}
+}
+
+func either(v, other domarkx.Value) domarkx.Value {
+	if v.Kind() == domarkx.Null {
+		return other
+	}
+	return v
+}
+
+// toolOf returns the name of a call's tool, with its namespace.
+func toolOf(payload domarkx.Value) string {
+	name := first(transcript.Text(payload, "name"), "unknown")
+	if space := transcript.Text(payload, "namespace"); space != "" {
+		return space + name
+	}
+	return name
+}
+
+// arguments returns the arguments of a call, which are JSON in a string.
+func arguments(v domarkx.Value) domarkx.Value {
+	if v.Kind() != domarkx.String {
+		return v
+	}
+	if parsed, err := domarkx.ParseValue([]byte(v.Text())); err == nil && parsed.Kind() == domarkx.Object && parsed.Depth() < maxDepth {
+		return parsed
+	}
+	if v.Text() == "" {
+		return domarkx.ObjectValue()
+	}
+	return v
+}
+
+// maxDepth limits the nesting of arguments that are read.
+const maxDepth = domarkx.MaxMessageDepth - 8
+
+// resultOf returns the result in an output: a string, an array of texts and images, or, in old
+// versions, an object or JSON in a string.
+func resultOf(call string, payload domarkx.Value) transcript.Result {
+	output := transcript.Get(payload, "output")
+	r := transcript.Result{ID: call, Value: output}
+	switch output.Kind() {
+	case domarkx.String:
+		v, err := domarkx.ParseValue([]byte(output.Text()))
+		if err == nil && transcript.Get(v, "output").Kind() == domarkx.String && transcript.Has(v, "metadata") {
+			r.Value, r.Failed = transcript.Get(v, "output"), transcript.Int(v, "metadata", "exit_code") != 0
+		}
+	case domarkx.Object:
+		success := transcript.Get(output, "success")
+		if content := transcript.Get(output, "content"); content.Kind() == domarkx.String {
+			r.Value, r.Failed = content, success.Kind() == domarkx.Bool && !success.IsTrue()
+		}
+	case domarkx.Array:
+		var texts []string
+		for _, part := range output.Items() {
+			image, isImage := transcript.DataImage(transcript.Text(part, "image_url"))
+			switch kind := transcript.Text(part, "type"); {
+			case kind == "input_text" || kind == "output_text":
+				texts = append(texts, transcript.Text(part, "text"))
+			case kind == "input_image" && isImage:
+				r.Images = append(r.Images, image)
+			default:
+				r.Images, r.Value = nil, transcript.Str(transcript.Indented(output))
+				return r
+			}
+		}
+		r.Value = transcript.Str(strings.Join(texts, "\n"))
+	case domarkx.Null: // a tool search has its tools beside
+		r.Value = either(transcript.Get(payload, "tools"), transcript.Str(transcript.Text(payload, "status")))
+	}
+	if r.Value.Kind() != domarkx.String {
+		r.Value = transcript.Str(transcript.Indented(r.Value))
+	}
+	return r
+}

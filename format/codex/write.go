@@ -1,0 +1,147 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// version is the version of Codex whose records are written: the last one that shows texts from
+// events of its own.
+const version = "0.140.0"
+
+// write writes the least that Codex resumes, lists and shows: its model gets the response_items, its
+// screen and lists the events user_message and agent_message.
+func write(w *transcript.Writer) error {
+	o := writing{Writer: w}
+	o.line(w.Session.Created, typeMeta, transcript.Object("id", w.Session.ID, "timestamp", w.Session.Created, "cwd", w.Session.Cwd,
+		"originator", "codex_cli_rs", "cli_version", version, "source", "cli"))
+	if w.Session.Title != "" {
+		o.line(w.Session.Created, typeEvent, transcript.Object("type", "thread_name_updated", "thread_id", w.Session.ID, "thread_name", w.Session.Title))
+	}
+	model := ""
+	for t := range w.Turns() {
+		at := t.Time.Format(transcript.ISOTime)
+		if t.Role == domarkx.User {
+			o.prompt(t, at)
+			continue
+		}
+		if w.Model != model {
+			model = w.Model
+			o.line(at, typeContext, transcript.Object("cwd", w.Session.Cwd, "approval_policy", "on-request",
+				"sandbox_policy", transcript.Object("type", "read-only"), "model", model, "summary", "auto"))
+		}
+		o.answer(t, at)
+	}
+	return nil
+}
+
+type writing struct {
+	*transcript.Writer
+	total transcript.Usage
+}
+
+func (o *writing) line(at, kind string, payload domarkx.Value) {
+	o.Line(transcript.Object("timestamp", at, "type", kind, "payload", payload))
+}
+
+func message(role, kind string, items ...domarkx.Value) domarkx.Value {
+	for i, item := range items {
+		if item.Kind() == domarkx.String {
+			items[i] = transcript.Object("type", kind, "text", item)
+		}
+	}
+	return transcript.Object("type", "message", "role", role, "content", transcript.List(items...))
+}
+
+func (o *writing) prompt(t transcript.Turn, at string) {
+	var items []domarkx.Value
+	var texts []string
+	for _, p := range t.Parts {
+		for _, piece := range transcript.Pieces(p.Text) {
+			if piece.Image != nil {
+				items = append(items, image(*piece.Image))
+				continue
+			}
+			items, texts = append(items, transcript.Str(piece.Text)), append(texts, piece.Text)
+		}
+	}
+	o.line(at, typeItem, message("user", "input_text", items...))
+	o.line(at, typeEvent, transcript.Object("type", "user_message", "message", strings.Join(texts, "\n\n"), "kind", "plain"))
+}
+
+func image(i transcript.Image) domarkx.Value {
+	return transcript.Object("type", "input_image", "image_url", "data:"+i.Type+";base64,"+i.Data)
+}
+
+func (o *writing) answer(t transcript.Turn, at string) {
+	for _, step := range transcript.Steps(t.Parts) {
+		for _, p := range step {
+			if p.Call == nil {
+				o.line(at, typeItem, message("assistant", "output_text", transcript.Str(p.Text)))
+				o.line(at, typeEvent, transcript.Object("type", "agent_message", "message", p.Text))
+				continue
+			}
+			o.line(at, typeItem, transcript.Object("type", "function_call", "name", functionName(p.Call.Tool), "arguments", p.Call.Arguments.JSON(), "call_id", p.Call.ID))
+		}
+		for _, p := range step {
+			if p.Call == nil {
+				continue
+			}
+			if p.Result.Failed {
+				o.Lose(t, "that the result of a call is a failure")
+			}
+			o.line(at, typeItem, transcript.Object("type", "function_call_output", "call_id", p.Call.ID, "output", output(p.Result)))
+		}
+	}
+	if u := t.Usage; u != nil {
+		o.total.Input += u.Input
+		o.total.CacheRead += u.CacheRead
+		o.total.CacheWrite += u.CacheWrite
+		o.total.Output += u.Output
+		o.total.Reasoning += u.Reasoning
+		o.line(at, typeEvent, transcript.Object("type", "token_count", "info",
+			transcript.Object("total_token_usage", tokens(o.total), "last_token_usage", tokens(*u)), "rate_limits", domarkx.Value{}))
+	}
+}
+
+func tokens(u transcript.Usage) domarkx.Value {
+	input := u.Input + u.CacheRead + u.CacheWrite
+	return transcript.Object("input_tokens", input, "cached_input_tokens", u.CacheRead, "cache_write_input_tokens", u.CacheWrite, "output_tokens", u.Output,
+		"reasoning_output_tokens", u.Reasoning, "total_tokens", input+u.Output)
+}
+
+// functionName returns the name of a tool as the model's provider takes it.
+func functionName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+	return s[:min(len(s), 64)]
+}
+
+func output(r *transcript.Result) domarkx.Value {
+	said := r.Said()
+	if len(r.Images) == 0 {
+		return transcript.Str(said)
+	}
+	items := []domarkx.Value{transcript.Object("type", "input_text", "text", said)}
+	for _, i := range r.Images {
+		items = append(items, image(i))
+	}
+	return transcript.List(items...)
+}
+
+// path returns where Codex keeps a transcript: in a folder for its day.
+func path(s transcript.Session) string {
+	t, ok := format.ParseTime(s.Created)
+	if !ok {
+		return "rollout-" + transcript.FileName(s.ID)
+	}
+	t = t.UTC()
+	return t.Format("2006/01/02/") + "rollout-" + t.Format("2006-01-02T15-04-05-") + transcript.FileName(s.ID)
+}

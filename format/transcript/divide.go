@@ -1,0 +1,141 @@
+package transcript
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/mdtext"
+)
+
+// Divide returns the parts of a message: texts, thoughts, and calls with their results. A block that
+// only looks like a call is text.
+func Divide(m domarkx.Message) []Part {
+	var parts []Part
+	var runs [][]domarkx.Block
+	var at []int // where in parts a run's text goes
+	var run []domarkx.Block
+	flush := func() {
+		runs, at, run = append(runs, run), append(at, len(parts)), nil
+		parts = append(parts, Part{})
+	}
+	for i := 0; i < len(m.Content); i++ {
+		b := m.Content[i]
+		call, isCall := CallOf(b)
+		result, isResult := ResultOf(b)
+		switch {
+		case m.Role == domarkx.Assistant && IsCode(b, "thought"):
+			flush()
+			parts = append(parts, Part{Text: b.Text, Thought: true})
+		case m.Role == domarkx.Assistant && isCall:
+			flush()
+			p := Part{Call: &call}
+			if i+1 < len(m.Content) {
+				if result, ok := ResultOf(m.Content[i+1]); ok {
+					result.ID = call.ID
+					p.Result = &result
+					i++
+				}
+			}
+			parts = append(parts, p)
+		case m.Role == domarkx.Assistant && isResult:
+			flush()
+			parts = append(parts, Part{Result: &result})
+		default:
+			run = append(run, b)
+		}
+	}
+	flush()
+	for k, blocks := range runs {
+		parts[at[k]].Text = mdtext.Join(blocks, glueOf(m, k, len(runs)))
+	}
+	for k := 1; k < len(parts); k++ { // images right behind a result are its own
+		if r := parts[k-1].Result; r != nil && parts[k].isText() {
+			r.Images, parts[k].Text = leadingImages(parts[k].Text)
+		}
+	}
+	return slices.DeleteFunc(parts, func(p Part) bool { return p.isText() && strings.TrimSpace(p.Text) == "" })
+}
+
+func (p *Part) isText() bool { return !p.Thought && p.Call == nil && p.Result == nil }
+
+// CallOf returns the call of a tool-call block; false for any other block, and one that is not
+// valid.
+func CallOf(b domarkx.Block) (Call, bool) {
+	if !IsCode(b, "tool-call") {
+		return Call{}, false
+	}
+	v, err := domarkx.ParseValue([]byte(b.Text))
+	c := Call{Resource: Text(v, "resource"), ID: Text(v, "id"), Tool: Text(v, "tool"), Arguments: Get(v, "arguments")}
+	if c.Arguments.Kind() != domarkx.Object {
+		c.Arguments = domarkx.ObjectValue()
+	}
+	return c, err == nil && c.Tool != ""
+}
+
+// ResultOf returns the result in a tool-result block; false for any other block.
+func ResultOf(b domarkx.Block) (Result, bool) {
+	if !IsCode(b, "tool-result") {
+		return Result{}, false
+	}
+	v, err := domarkx.ParseValue([]byte(b.Text))
+	if err != nil || v.Kind() != domarkx.Object {
+		return Result{Value: Str(b.Text)}, true
+	}
+	if !Get(v, "ok").IsTrue() {
+		return Result{Failed: true, Code: Text(v, "error", "code"), Value: Str(Text(v, "error", "message"))}, true
+	}
+	return Result{Value: Get(v, "result")}, true
+}
+
+// Said returns the text of a result; what is not text is JSON.
+func (r *Result) Said() string {
+	if r.Value.Kind() == domarkx.String {
+		return r.Value.Text()
+	}
+	return Indented(r.Value)
+}
+
+var picture = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:(image/[A-Za-z0-9.+-]+);base64,([A-Za-z0-9+/=_-]+)\)$`)
+
+// A Piece is text, or an image.
+type Piece struct {
+	Text  string
+	Image *Image
+}
+
+// Pieces returns Markdown as text and the images in it.
+func Pieces(markdown string) []Piece {
+	var pieces []Piece
+	text := func(s string) {
+		if s = strings.Trim(s, "\n"); s != "" {
+			pieces = append(pieces, Piece{Text: s})
+		}
+	}
+	found := picture.FindAllStringSubmatchIndex(markdown, -1)
+	if found == nil {
+		return []Piece{{Text: markdown}}
+	}
+	at := 0
+	for _, m := range found {
+		text(markdown[at:m[0]])
+		pieces = append(pieces, Piece{Image: &Image{markdown[m[2]:m[3]], markdown[m[4]:m[5]]}})
+		at = m[1]
+	}
+	text(markdown[at:])
+	return pieces
+}
+
+// leadingImages returns the images with which Markdown begins, and the rest.
+func leadingImages(markdown string) ([]Image, string) {
+	var images []Image
+	for {
+		rest := strings.TrimLeft(markdown, "\n")
+		m := picture.FindStringSubmatchIndex(rest)
+		if m == nil || m[0] != 0 {
+			return images, markdown
+		}
+		images, markdown = append(images, Image{rest[m[2]:m[3]], rest[m[4]:m[5]]}), rest[m[1]:]
+	}
+}

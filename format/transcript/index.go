@@ -1,0 +1,381 @@
+package transcript
+
+import (
+	"hash/fnv"
+	"hash/maphash"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A ref is a record that is part of a message.
+type ref struct {
+	place
+	next int32 // index of the message's next one; -1 for none
+}
+
+// A said is a message in the index. A file can be far larger than memory, so this stores nothing
+// that can be read from the records again.
+type said struct {
+	head, tail int32 // its first and last ref
+	above      int32 // the message before it; -1 for none
+	context    int32 // index in index.contexts
+	role       Kind  // Prompt or Answer
+	queued     bool  // see Note.Queued
+	dead       bool  // passed over
+	seen       bool  // in a conversation
+	shared     bool  // in several
+}
+
+// An index holds the messages of a transcript.
+type index struct {
+	*lines
+	agent    *Agent
+	session  Session
+	refs     []ref
+	messages []said
+	last     int32 // the message that the conversation ends with; -1 for none
+	answer   int32 // the answer that records without a Group join; -1 for none
+	about    int32 // the answer that records About it belong to; -1 for none
+	ends     []int32
+	contexts []string
+
+	seed   maphash.Seed
+	groups map[uint64]int32 // the message of a group
+	calls  map[uint64]int32 // the message of a call without a result
+	once   map[uint64]bool  // digests of records with Once
+	after  map[uint64]int32 // the last prompt after something
+	queued map[string]int32 // queued prompts by their text
+
+	before     *state          // what was known before the file grew; nil for a whole file
+	again      bool            // what was added changes what was before
+	closed     bool            // an answer without a group no longer joins one from before
+	keys       []byte          // see state.Keys
+	unanswered map[string]bool // ids of calls without a result
+}
+
+func newIndex(a *Agent, l *lines) *index {
+	l.skips = a.Skips
+	if l.skips == nil {
+		l.skips = func(string, domarkx.Kind) bool { return false }
+	}
+	return &index{lines: l, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
+		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, unanswered: map[string]bool{}}
+}
+
+func (x *index) read() error { return x.each(x.record) }
+
+// maxPrompt limits what is kept of a prompt, in bytes.
+const maxPrompt = 300
+
+// record adds one record.
+func (x *index) record(v domarkx.Value, raw []byte, at place) error {
+	if len(x.refs) > math.MaxInt32-2 {
+		return &domarkx.SyntaxError{Path: x.path, Line: x.number, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
+	}
+	n := x.agent.Note(v, &x.session)
+	if n.Kind == Other && n.Drop == 0 && n.BackTo == "" && len(n.Results) == 0 {
+		return nil
+	}
+	if n.Once != "" {
+		digest := maphash.Bytes(x.seed, raw)
+		if x.once[digest] {
+			return nil
+		}
+		x.once[digest] = true
+	}
+	if n.Drop > 0 || n.BackTo != "" {
+		x.back(n)
+		return nil
+	}
+	open := x.results(n, at)
+	switch n.Kind {
+	case Prompt:
+		x.prompt(n, at)
+	case Answer:
+		x.answered(n, at)
+	case About:
+		if x.about >= 0 {
+			x.join(x.about, at)
+		} else if x.before != nil && x.before.About && len(x.messages) == 0 {
+			x.again = true
+		}
+		x.close()
+	default:
+		if open > 0 { // results without calls
+			x.begin(n, Answer, at)
+			x.about = -1
+		}
+	}
+	return nil
+}
+
+// results adds a record to the messages whose calls it has results of, and returns the number of
+// results without a call.
+func (x *index) results(n Note, at place) (without int) {
+	joined := int32(-1)
+	for _, id := range n.Results {
+		call := maphash.String(x.seed, id)
+		k, ok := x.calls[call]
+		if !ok {
+			if x.before != nil && x.before.has(x.before.Calls, id) {
+				x.again = true
+				continue
+			}
+			without++
+			continue
+		}
+		delete(x.calls, call)
+		delete(x.unanswered, id)
+		if k != joined {
+			x.join(k, at)
+			joined = k
+		}
+	}
+	if len(n.Results) > 0 {
+		x.close()
+	}
+	return without
+}
+
+func (x *index) prompt(n Note, at place) {
+	text := x.short(n.Text)
+	if x.session.Prompt == "" && !n.Queued {
+		x.session.Prompt = text
+	}
+	if k, ok := x.queued[text]; ok && text != "" {
+		x.messages[k].dead = true
+		delete(x.queued, text)
+	} else if text != "" && x.known("queued", text) {
+		x.again = true
+	}
+	if n.After != "" {
+		key := maphash.String(x.seed, n.After)
+		if k, ok := x.after[key]; ok && x.onPath(k) {
+			x.ends = append(x.ends, x.last)
+			x.last = x.messages[k].above
+		} else if x.known("after", n.After) {
+			x.again = true
+		}
+		defer func() { x.after[key] = int32(len(x.messages)) - 1 }()
+		x.note("after", n.After)
+	}
+	if x.grouped(n, at) {
+		return
+	}
+	k := x.begin(n, Prompt, at)
+	x.about = -1
+	x.close()
+	if n.Queued {
+		x.messages[k].queued = true
+		x.queued[text] = k
+		x.note("queued", text)
+	}
+}
+
+func (x *index) answered(n Note, at place) {
+	k := x.answer
+	if n.Group != "" || k < 0 {
+		if x.grouped(n, at) {
+			return
+		}
+		if n.Group == "" && x.before != nil && x.before.Joins && !x.closed {
+			x.again = true
+		}
+		k = x.begin(n, Answer, at)
+		x.close()
+		if n.Group == "" {
+			x.answer = k
+		}
+	} else {
+		x.join(k, at)
+	}
+	x.about = k
+	x.called(k, n.Calls)
+}
+
+// grouped adds a record to the message of its group, and reports whether there is one.
+func (x *index) grouped(n Note, at place) bool {
+	if n.Group == "" {
+		return false
+	}
+	key := maphash.String(x.seed, n.Group)
+	k, ok := x.groups[key]
+	switch {
+	case !ok:
+		if x.known("group", n.Group) {
+			x.again = true
+		}
+		x.note("group", n.Group)
+		x.groups[key] = int32(len(x.messages))
+		return false
+	case n.Latest:
+		x.refs = append(x.refs, ref{at, -1})
+		x.messages[k].head = int32(len(x.refs)) - 1
+		x.messages[k].tail = x.messages[k].head
+	default:
+		x.join(k, at)
+	}
+	x.called(k, n.Calls)
+	if n.Kind == Answer {
+		x.about = k
+	}
+	return true
+}
+
+// called notes the calls that a message makes.
+func (x *index) called(k int32, ids []string) {
+	for _, id := range ids {
+		x.calls[maphash.String(x.seed, id)] = k
+		x.unanswered[strings.Clone(id)] = true
+	}
+}
+
+// begin adds a message at the end of the conversation.
+func (x *index) begin(n Note, role Kind, at place) int32 {
+	if x.session.Created == "" {
+		x.session.Created = strings.Clone(n.Time)
+	}
+	if x.session.Context != x.contexts[len(x.contexts)-1] {
+		x.contexts = append(x.contexts, strings.Clone(x.session.Context))
+	}
+	x.refs = append(x.refs, ref{at, -1})
+	r := int32(len(x.refs)) - 1
+	x.messages = append(x.messages, said{head: r, tail: r, above: x.last, context: int32(len(x.contexts)) - 1, role: role})
+	x.last = int32(len(x.messages)) - 1
+	return x.last
+}
+
+// join adds a record to a message.
+func (x *index) join(k int32, at place) {
+	if m := &x.messages[k]; x.refs[m.tail].place != at {
+		x.refs = append(x.refs, ref{at, -1})
+		x.refs[m.tail].next = int32(len(x.refs)) - 1
+		m.tail = x.refs[m.tail].next
+	}
+}
+
+// back leaves a branch.
+func (x *index) back(n Note) {
+	if x.before != nil {
+		x.again = true
+	}
+	end, k := x.last, x.last
+	if n.BackTo != "" {
+		to, ok := x.groups[maphash.String(x.seed, n.BackTo)]
+		if ok && x.onPath(to) {
+			k = x.messages[to].above
+		} else {
+			k = -1
+		}
+	}
+	for drop := n.Drop; drop > 0 && k >= 0; k = x.messages[k].above {
+		if x.messages[k].role == Prompt && !x.messages[k].dead {
+			drop--
+		}
+	}
+	if k != end {
+		x.ends, x.last = append(x.ends, end), k
+	}
+	x.about = -1
+	x.close()
+}
+
+// close ends the answer that records without a Group join.
+func (x *index) close() { x.answer, x.closed = -1, true }
+
+// onPath reports whether the conversation has a message.
+func (x *index) onPath(k int32) bool {
+	for i := x.last; i >= k; i = x.messages[i].above {
+		if i == k {
+			return true
+		}
+	}
+	return false
+}
+
+// short returns how a prompt begins.
+func (x *index) short(text string) string {
+	if len(text) > maxPrompt {
+		text = strings.ToValidUTF8(text[:maxPrompt], "")
+	}
+	return strings.Clone(text)
+}
+
+// way returns the messages from the first to one.
+func (x *index) way(end int32) []int32 {
+	var path []int32
+	for k := end; k >= 0; k = x.messages[k].above {
+		if !x.messages[k].dead {
+			path = append(path, k)
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// forkBudget limits the cost of a hostile transcript's branches: their messages in total. maxForks
+// is how many branches become sessions at most.
+const (
+	forkBudget = 100_000
+	maxForks   = 1000
+)
+
+// paths returns the conversations: the transcript's own, and the branches that were left.
+func (x *index) paths() (main []int32, forks [][]int32) {
+	main = x.way(x.last)
+	x.mark(main)
+	budget := max(forkBudget, 8*len(x.messages))
+	left := 0
+	for _, end := range x.ends {
+		for end >= 0 && x.messages[end].dead {
+			end = x.messages[end].above
+		}
+		if end < 0 || x.messages[end].seen {
+			continue
+		}
+		if budget < 0 || len(forks) == maxForks {
+			left++
+			continue
+		}
+		path := x.way(end)
+		budget -= len(path)
+		x.mark(path)
+		forks = append(forks, path)
+	}
+	if left > 0 {
+		x.report(0, "has more branches than become sessions; they are kept in the original")
+	}
+	return main, forks
+}
+
+func (x *index) mark(path []int32) {
+	for _, k := range path {
+		m := &x.messages[k]
+		m.seen, m.shared = true, m.seen
+	}
+}
+
+// keySize is the number of bytes of a key in [state.Keys]; it is a multiple of three, so that keys
+// are easily found in Base64.
+const keySize = 3
+
+// keyOf returns a short digest of a name that stays the same in all processes.
+func keyOf(kind, name string) []byte {
+	h := fnv.New64a()
+	h.Write([]byte(kind))
+	h.Write([]byte{0})
+	h.Write([]byte(name))
+	sum := h.Sum(nil)
+	return sum[:keySize]
+}
+
+// note records that something was seen, for when the file grows.
+func (x *index) note(kind, name string) { x.keys = append(x.keys, keyOf(kind, name)...) }
+
+// known reports whether something may have been seen before the file grew.
+func (x *index) known(kind, name string) bool {
+	return x.before != nil && x.before.knows(keyOf(kind, name))
+}

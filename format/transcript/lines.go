@@ -1,0 +1,318 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A place is where a record stands in the file.
+type place struct {
+	start int64
+	size  uint32
+	line  int32 // from 1
+	// escaped says that control characters in the record's strings have to be escaped first.
+	escaped bool
+}
+
+// lines reads the records of a file of JSON lines, also where lines are damaged.
+type lines struct {
+	path   string
+	window *format.Window
+	size   int64
+	skips  func(name string, kind domarkx.Kind) bool
+	damage []*domarkx.SyntaxError
+	more   int // reports that are not listed
+
+	number int   // lines read
+	end    int64 // of the part that will stay as it is when the file grows
+	open   bool  // the last line of that part has no line end yet
+}
+
+const bom = "\ufeff"
+
+// maxReports limits the number of reports about one transcript.
+const maxReports = 100
+
+func (l *lines) report(line int, msg string) {
+	if len(l.damage) == maxReports {
+		l.more++
+		return
+	}
+	l.damage = append(l.damage, &domarkx.SyntaxError{Path: l.path, Line: line, Column: 1, Msg: msg})
+}
+
+// lost reports bytes that could not be read.
+func (l *lines) lost(line int, from, to int64, why error) {
+	msg := fmt.Sprintf("bytes %d to %d could not be read; they are kept in the original", from, to-1)
+	var syntax *domarkx.SyntaxError
+	if errors.As(why, &syntax) {
+		msg += ": " + syntax.Msg
+	}
+	l.report(line, msg)
+}
+
+// reports returns the damage that was found.
+func (l *lines) reports() []*domarkx.SyntaxError {
+	if l.more > 0 {
+		return append(l.damage, &domarkx.SyntaxError{Path: l.path, Msg: fmt.Sprintf("%d more places are damaged", l.more)})
+	}
+	return l.damage
+}
+
+// failed adds the name of the file to a read error.
+func (l *lines) failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
+
+// each calls record for each record of the file, in order. The bytes are valid during the call.
+func (l *lines) each(record func(v domarkx.Value, raw []byte, at place) error) error {
+	start := int64(0)
+	if l.number == 0 {
+		if head, err := l.window.Bytes(0, min(l.size, int64(len(bom)))); err == nil && string(head) == bom {
+			start = int64(len(bom))
+			l.damage = append(l.damage, format.MarkedJSON(l.path))
+		}
+	}
+	for start < l.size {
+		raw, whole, err := l.window.Line(start)
+		if err != nil {
+			return l.failed(err)
+		}
+		if l.number++; l.number == math.MaxInt32 || int64(len(raw)) > math.MaxUint32 {
+			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
+		}
+		length := int64(len(raw))
+		readable := true
+		v, err := domarkx.ParseOutline(raw, l.skips)
+		switch {
+		case err == nil && v.Kind() == domarkx.Object:
+			err = record(v, raw, place{start: start, size: uint32(len(raw)), line: int32(l.number)})
+		case len(bytes.Trim(raw, " \t\r\x00")) == 0:
+			err = nil
+			if bytes.IndexByte(raw, 0) >= 0 {
+				l.lost(l.number, start, start+length, nil)
+			}
+		case err == nil:
+			l.lost(l.number, start, start+length, &domarkx.SyntaxError{Msg: "is " + v.Kind().String() + ", expected an object"})
+		default:
+			length, readable, err = l.broken(raw, start, whole, err, record)
+		}
+		if err != nil {
+			return err
+		}
+		if start += length + 1; whole || readable {
+			l.end, l.open = min(start, l.size), !whole
+		}
+	}
+	return nil
+}
+
+// broken reads what can be read of a damaged line, and returns its length, which is greater when
+// the line goes on behind a line end inside a string. It returns false for the end of a file that
+// may still be written.
+func (l *lines) broken(raw []byte, start int64, whole bool, why error, record func(domarkx.Value, []byte, place) error) (int64, bool, error) {
+	line, length := l.number, int64(len(raw))
+	at := place{start: start, size: uint32(length), line: int32(line), escaped: true}
+	if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
+		l.report(line, "has control characters inside of strings, which are read as escaped ones")
+		return length, true, record(v, raw, at)
+	}
+	found, gaps := pieces(raw, l.skips)
+	if len(found) == 0 && whole {
+		if more, err := l.joined(start, length); err != nil {
+			return length, false, err
+		} else if more > length {
+			raw, err := l.window.Bytes(start, more)
+			if err != nil {
+				return length, false, l.failed(err)
+			}
+			v, err := domarkx.ParseOutline(escape(raw), l.skips)
+			if err != nil {
+				return length, false, l.failed(err)
+			}
+			l.number += bytes.Count(raw, []byte("\n"))
+			l.report(line, "has line ends inside of strings, which are read as escaped ones")
+			at.size = uint32(more)
+			return more, true, record(v, raw, at)
+		}
+	}
+	if !whole && len(found) == 0 {
+		l.lost(line, start, start+length, why)
+		return length, false, nil
+	}
+	for _, gap := range gaps {
+		l.lost(line, start+int64(gap.from), start+int64(gap.to), why)
+	}
+	if len(gaps) == 0 && len(found) > 1 {
+		l.report(line, fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(found)))
+	} else if len(gaps) == 0 && len(found) == 1 {
+		l.report(line, "has NUL bytes, which are passed over")
+	}
+	for _, p := range found {
+		if err := record(p.value, raw[p.from:p.to], place{start: start + int64(p.from), size: uint32(p.to - p.from), line: int32(line)}); err != nil {
+			return length, false, err
+		}
+	}
+	return length, whole || len(gaps) == 0, nil
+}
+
+// These constants limit how far a record is looked for behind a line end inside a string.
+const (
+	maxJoinedLines = 64
+	maxJoinedSize  = 4 << 20
+)
+
+// joined returns the length of a record that begins with the line at start, of that length, and
+// goes on in the lines behind it; the line's own when there is none.
+func (l *lines) joined(start, length int64) (int64, error) {
+	end := start + length
+	for range maxJoinedLines {
+		if end+1 >= l.size {
+			break
+		}
+		next, _, err := l.window.Line(end + 1)
+		if err != nil {
+			return 0, l.failed(err)
+		}
+		if bytes.HasPrefix(next, []byte(`{"`)) {
+			break
+		}
+		if end += 1 + int64(len(next)); end-start > maxJoinedSize {
+			break
+		}
+		if !bytes.HasSuffix(bytes.TrimRight(next, " \t\r"), []byte("}")) {
+			continue
+		}
+		raw, err := l.window.Bytes(start, end-start)
+		if err != nil {
+			return 0, l.failed(err)
+		}
+		if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
+			return end - start, nil
+		}
+	}
+	return length, nil
+}
+
+// escape returns JSON whose control characters inside of strings are escaped.
+func escape(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+64)
+	inside := false
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == '"':
+			inside = !inside
+		case c == '\\' && inside && i+1 < len(raw):
+			out = append(out, c)
+			i++
+			c = raw[i]
+		}
+		if c < ' ' && inside {
+			out = fmt.Appendf(out, `\u%04x`, c)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// A piece is an object on a line that also has something else.
+type piece struct {
+	from, to int
+	value    domarkx.Value
+}
+
+// resyncBudget is how many times a damaged line may be read, so that a hostile one takes no
+// quadratic time.
+const resyncBudget = 16
+
+// pieces returns the objects on a line, and the ranges between them that are not objects. An object
+// behind such a range counts only when nothing but another one follows it, for it may be a part of
+// what is damaged.
+func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []piece) {
+	budget, lost := resyncBudget*len(raw), -1
+	for at := 0; at < len(raw); {
+		if c := raw[at]; c == ' ' || c == '\t' || c == '\r' || c == 0 {
+			at++
+			continue
+		}
+		if raw[at] == '{' && budget > 0 {
+			n := objectEnd(raw[at:])
+			budget -= n
+			if n == 0 {
+				budget -= len(raw) - at
+			}
+			rest := bytes.TrimLeft(raw[at+n:], " \t\r\x00")
+			if n > 0 && (len(rest) == 0 || rest[0] == '{') {
+				if v, err := domarkx.ParseOutline(raw[at:at+n], skips); err == nil {
+					if lost >= 0 {
+						gaps = append(gaps, piece{from: lost, to: at})
+					}
+					lost, found = -1, append(found, piece{at, at + n, v})
+					at += n
+					continue
+				}
+			}
+		}
+		if lost < 0 {
+			lost = at
+		}
+		next := bytes.Index(raw[at+1:], []byte(`{"`))
+		if next < 0 || budget <= 0 {
+			break
+		}
+		at += 1 + next
+	}
+	if lost >= 0 {
+		gaps = append(gaps, piece{from: lost, to: len(raw)})
+	}
+	return found, gaps
+}
+
+// objectEnd returns the end of the object at the start of s, or 0.
+func objectEnd(s []byte) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth <= 0 {
+				return i + 1
+			}
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		}
+		if depth == 0 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// errChanged reports that a record has changed since it was first read.
+var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
+
+// at reads the whole record at a place.
+func (l *lines) at(p place) (domarkx.Value, error) {
+	raw, err := l.window.Bytes(p.start, int64(p.size))
+	if err != nil {
+		return domarkx.Value{}, l.failed(err)
+	}
+	if p.escaped {
+		raw = escape(raw)
+	}
+	v, err := domarkx.ParseValue(raw)
+	if err != nil || v.Kind() != domarkx.Object {
+		return v, l.failed(errChanged)
+	}
+	return v, nil
+}

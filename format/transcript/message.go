@@ -1,0 +1,353 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/mdtext"
+)
+
+// A Message is a message that is put together from its records.
+type Message struct {
+	Role    domarkx.Role
+	Context string // of the session when the message began: [Session.Context]
+	ID      string // of its first record that has one
+	Cwd     string
+	Branch  string
+	Model   string
+	Stop    string
+	Usage   *Usage
+
+	agent  *Agent
+	queued bool
+	time   string
+	extra  []domarkx.Member
+	parts  []Part
+}
+
+// Usage is what a response cost, in tokens. Input is without those from and into the cache; Output
+// includes those of reasoning.
+type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int64 }
+
+// A Part is a part of a message: text, a thought, or a call with its result.
+type Part struct {
+	Text    string // Markdown
+	Thought bool   // Text is reasoning
+
+	Call   *Call
+	Result *Result // of Call, or of a call that is unknown
+}
+
+// A Call is a call of a tool.
+type Call struct {
+	Resource  string // "" for the agent
+	ID, Tool  string
+	Arguments domarkx.Value // an object
+}
+
+// A Result is what a tool returned.
+type Result struct {
+	ID     string // of the call
+	Failed bool
+	Code   string // of a failure; "" for [domarkx.CodeFailed]
+	Value  domarkx.Value
+	Images []Image
+}
+
+// An Image is a picture in Base64.
+type Image struct{ Type, Data string }
+
+func newMessage(a *Agent, s *said, context string) *Message {
+	m := &Message{Role: domarkx.Assistant, Context: context, agent: a, queued: s.queued}
+	if s.role == Prompt {
+		m.Role = domarkx.User
+	}
+	return m
+}
+
+// Said notes the id and the time of a record of the message. The first ones count.
+func (m *Message) Said(id, time string) {
+	if m.ID == "" {
+		m.ID = id
+	}
+	if m.time == "" {
+		m.time = time
+	}
+}
+
+// Add notes something that only some messages have. The last value of a name counts.
+func (m *Message) Add(name string, v domarkx.Value) {
+	m.extra = slices.DeleteFunc(m.extra, func(e domarkx.Member) bool { return e.Name == name })
+	m.extra = append(m.extra, domarkx.Member{Name: name, Value: v})
+}
+
+// Text adds Markdown.
+func (m *Message) Text(s string) {
+	if strings.TrimSpace(s) != "" {
+		m.parts = append(m.parts, Part{Text: s})
+	}
+}
+
+// Thought adds reasoning.
+func (m *Message) Thought(s string) {
+	if strings.TrimSpace(s) != "" {
+		m.parts = append(m.parts, Part{Text: s, Thought: true})
+	}
+}
+
+// Image adds a picture, and reports whether it is one that can be shown.
+func (m *Message) Image(i Image) bool {
+	markdown, ok := i.markdown()
+	if ok {
+		m.parts = append(m.parts, Part{Text: markdown})
+	}
+	return ok
+}
+
+// Call adds a call. Arguments that are not an object become one with the member "input".
+func (m *Message) Call(c Call) {
+	if c.Arguments.Kind() != domarkx.Object {
+		c.Arguments = Object("input", c.Arguments)
+	}
+	m.parts = append(m.parts, Part{Call: &c})
+}
+
+// Result adds the result of a call, if the call is in this message. That of a call that is nowhere
+// is a message of its own.
+func (m *Message) Result(r Result) {
+	for i := len(m.parts) - 1; i >= 0; i-- {
+		if c := m.parts[i].Call; c != nil && c.ID == r.ID && m.parts[i].Result == nil {
+			m.parts[i].Result = &r
+			return
+		}
+	}
+	if !slices.ContainsFunc(m.parts, func(p Part) bool { return p.Call != nil }) && m.Role == domarkx.Assistant {
+		m.parts = append(m.parts, Part{Result: &r})
+	}
+}
+
+const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
+
+// markdown returns the image as Markdown; false if it is none.
+func (i Image) markdown() (string, bool) {
+	if !strings.HasPrefix(i.Type, "image/") || strings.ContainsAny(i.Type, "()<>;, \n") || i.Data == "" || strings.Trim(i.Data, base64Characters) != "" {
+		return "", false
+	}
+	return "![image](data:" + i.Type + ";base64," + i.Data + ")", true
+}
+
+// DataImage reads the image in a URL such as "data:image/png;base64,…".
+func DataImage(url string) (Image, bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	kind, data, isBase64 := strings.Cut(rest, ";base64,")
+	return Image{kind, data}, ok && isBase64
+}
+
+// The errors of calls that have no result in a transcript: none was written, as when a turn was
+// aborted, or the program writes none. Any result keeps a call from counting as pending.
+const (
+	codeNoResult    = "no_result"
+	codeNotRecorded = "not_recorded"
+)
+
+// block returns the tool-call block of a call.
+func (c *Call) block(agent string) domarkx.Block {
+	if c.Resource != "" {
+		agent = c.Resource
+	}
+	return Code("tool-call", Indented(Object("resource", agent, "tool", c.Tool, "id", c.ID, "arguments", c.Arguments)))
+}
+
+// block returns the tool-result block of a result.
+func (r *Result) block() domarkx.Block {
+	if !r.Failed {
+		return Code("tool-result", Indented(Object("ok", true, "result", r.Value)))
+	}
+	code, message := r.Code, r.Value.Text()
+	if code == "" {
+		code = domarkx.CodeFailed
+	}
+	if r.Value.Kind() != domarkx.String {
+		message = Indented(r.Value)
+	}
+	return Code("tool-result", Indented(Object("ok", false, "error", Object("code", code, "message", message))))
+}
+
+func (m *Message) unanswered() domarkx.Block {
+	r := Result{Failed: true, Code: codeNoResult, Value: Str("the transcript has no result of this call")}
+	if m.agent.Unrecorded {
+		r.Code, r.Value = codeNotRecorded, Str(m.agent.Program+" does not record the results of calls")
+	}
+	return r.block()
+}
+
+// finish returns the message.
+func (m *Message) finish() domarkx.WrittenMessage {
+	out := domarkx.WrittenMessage{Message: domarkx.Message{Role: m.Role}}
+	var texts []string
+	var runs []Run
+	flush := func() {
+		run := SplitText(texts, false)
+		out.Content = append(out.Content, run.Blocks...)
+		runs, texts = append(runs, run), nil
+	}
+	for _, p := range m.parts {
+		if p.Call == nil && p.Result == nil && !p.Thought {
+			texts = append(texts, p.Text)
+			continue
+		}
+		flush()
+		switch {
+		case p.Thought:
+			out.Content = append(out.Content, Code("thought", p.Text))
+		case p.Call != nil && p.Result == nil:
+			out.Content = append(out.Content, p.Call.block(m.agent.Name), m.unanswered())
+		case p.Call != nil:
+			out.Content = append(out.Content, p.Call.block(m.agent.Name), p.Result.block())
+		default:
+			out.Content = append(out.Content, p.Result.block())
+		}
+		if p.Result != nil {
+			for _, i := range p.Result.Images {
+				if markdown, ok := i.markdown(); ok {
+					texts = append(texts, markdown)
+				}
+			}
+		}
+	}
+	flush()
+	members := m.metadata()
+	if note, ok := RunsNote(runs); ok {
+		members = append(members, note)
+	}
+	metadata := domarkx.ObjectValue(domarkx.Distinct(members)...)
+	out.Metadata = &metadata
+	out.Origin = m.agent.Name + " " + m.ID
+	if t, ok := format.ParseTime(m.time); ok && t.Unix() > 0 {
+		out.Date = t.Unix()
+	}
+	return out
+}
+
+// metadata returns message_metadata.
+func (m *Message) metadata() []domarkx.Member {
+	var members []domarkx.Member
+	add := func(name, value string) {
+		if value != "" {
+			members = append(members, domarkx.Member{Name: name, Value: Str(value)})
+		}
+	}
+	add("id", m.ID)
+	add("model", m.Model)
+	add("stop_reason", m.Stop)
+	if u := m.Usage; u != nil {
+		members = append(members, domarkx.Member{Name: "usage", Value: Object("input", u.Input, "cache_read", u.CacheRead,
+			"cache_write", u.CacheWrite, "output", u.Output, "reasoning", u.Reasoning)})
+	}
+	add("cwd", m.Cwd)
+	add("git_branch", m.Branch)
+	if m.queued {
+		members = append(members, domarkx.Member{Name: "queued", Value: domarkx.BoolValue(true)})
+	}
+	return append(members, m.extra...)
+}
+
+// A Run is the Markdown between two thoughts or calls, as blocks.
+type Run struct {
+	Blocks []domarkx.Block
+	Note   domarkx.Value // how to get the texts back; null if the blocks say it
+	glue   []string
+}
+
+// SplitText returns the blocks of texts that follow each other. Text that would read as a call, as
+// configuration, or as anything else than text and plain code, is one text block.
+// With measured, the run records the lengths of several texts.
+func SplitText(texts []string, measured bool) Run {
+	if len(texts) == 0 {
+		return Run{}
+	}
+	whole := strings.Join(texts, "\n\n")
+	var run Run
+	run.Blocks, run.glue = mdtext.Split(whole)
+	if slices.ContainsFunc(run.Blocks, IsSpecial) {
+		run.Blocks, run.glue = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
+	}
+	if len(texts) > 1 && measured {
+		lengths := make([]domarkx.Value, len(texts))
+		for i, t := range texts {
+			lengths[i] = Num(int64(len(t)))
+		}
+		run.Note = run.Note.With(keyLengths, List(lengths...))
+	}
+	if run.glue != nil {
+		run.Note = run.Note.With(domarkx.MetadataGlue, mdtext.Value(run.glue))
+	}
+	return run
+}
+
+// IsSpecial reports whether a block is more than code to show: a thought, a call or its result,
+// something that configures or sets up a session, or code that may be run by its name.
+func IsSpecial(b domarkx.Block) bool {
+	if b.Type != domarkx.CodeBlock {
+		return false
+	}
+	switch b.Language {
+	case "thought", "tool-call", "tool-result", "workspace-config", "session-config", "setup-script",
+		"domarkx-snapshot", "domarkx-message", "msg-metadata":
+		return true
+	}
+	return b.HasName
+}
+
+// Members of message_metadata that record how runs of Markdown are divided.
+const (
+	keyRuns    = "runs"    // one per run; null if the blocks say it
+	keyLengths = "lengths" // of the texts that a run is made of, in bytes
+)
+
+// RunsNote returns the member of message_metadata that records runs; false if none is needed.
+func RunsNote(runs []Run) (domarkx.Member, bool) {
+	if len(runs) == 1 && len(runs[0].Note.Members()) == 1 && runs[0].glue != nil {
+		return domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0].glue)}, true
+	}
+	notes := make([]domarkx.Value, len(runs))
+	noted := false
+	for i, r := range runs {
+		notes[i] = r.Note
+		noted = noted || r.Note.Kind() != domarkx.Null
+	}
+	return domarkx.Member{Name: keyRuns, Value: List(notes...)}, noted
+}
+
+// glueOf returns the text between the blocks of run k of a message with that many runs.
+func glueOf(m domarkx.Message, k, runs int) []string {
+	if runs == 1 && m.Glue() != nil {
+		return m.Glue()
+	}
+	if m.Metadata == nil {
+		return nil
+	}
+	notes := Get(*m.Metadata, keyRuns).Items()
+	if k >= len(notes) {
+		return nil
+	}
+	var glue []string
+	for _, item := range Get(notes[k], domarkx.MetadataGlue).Items() {
+		glue = append(glue, item.Text())
+	}
+	return glue
+}
+
+// MillisTime returns a time in milliseconds since 1970 as [Note.Time]; "" for 0.
+func MillisTime(millis int64) string {
+	if millis == 0 {
+		return ""
+	}
+	return time.UnixMilli(millis).UTC().Format(ISOTime)
+}
+
+// ISOTime is how agents write times.
+const ISOTime = "2006-01-02T15:04:05.000Z"

@@ -1,0 +1,251 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// Codec returns the codec for an agent's transcripts.
+func Codec(a *Agent) format.Codec {
+	c := format.Codec{
+		Name:       a.Name,
+		Extensions: nil, // the content decides
+		Detect:     func(head []byte, _ string) bool { return a.Is(First(head)) },
+		Decode:     a.decode,
+		Encode:     a.encode,
+		Identify:   a.identify,
+		Open:       a.open,
+		IsPart:     a.isPart,
+		Grow:       a.grow,
+	}
+	if a.Write != nil {
+		c.Write, c.Fork = a.write, a.fork
+	}
+	if a.Path != nil {
+		c.Place = a.place
+	}
+	return c
+}
+
+func (a *Agent) decode(src format.Source) (*domarkx.Document, error) {
+	for s, err := range a.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
+		if err != nil {
+			return nil, err
+		}
+		return s.Document()
+	}
+	panic("a transcript without a conversation of its own")
+}
+
+// open reads the transcript's conversation, and the branches that were left.
+func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
+	return func(yield func(format.Stream, error) bool) {
+		x := newIndex(a, &lines{path: f.Path, window: format.NewPassingWindow(f), size: f.Size})
+		err := x.check()
+		if err == nil {
+			err = x.read()
+		}
+		if err != nil {
+			yield(format.Stream{}, err)
+			return
+		}
+		main, forks := x.paths()
+		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.reports()}
+		if s.State = x.state().encode(); s.State != "" {
+			s.Read = x.end
+		}
+		if !yield(s, nil) {
+			return
+		}
+		names := map[string]int{}
+		for _, path := range forks {
+			s, err := x.fork(path, names)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// check refuses a file that does not begin like a transcript of the agent.
+func (x *index) check() error {
+	head, err := x.window.Bytes(0, min(x.size, format.HeadSize))
+	if err != nil {
+		return x.failed(err)
+	}
+	if !x.agent.Is(First(head)) {
+		return &domarkx.SyntaxError{Path: x.path, Line: 1, Column: 1, Msg: "does not begin like a transcript of " + x.agent.Program}
+	}
+	return nil
+}
+
+// fork returns a branch that was left. Of several with one name each gets another one.
+func (x *index) fork(path []int32, names map[string]int) (format.Stream, error) {
+	c := &conversation{x, path}
+	m, err := c.message(len(path) - 1)
+	if err != nil {
+		return format.Stream{}, err
+	}
+	name := m.ID
+	if len(name) > 8 {
+		name = name[:8]
+	}
+	if names[name]++; names[name] > 1 {
+		name += "-" + strconv.Itoa(names[name])
+	}
+	h := x.agent.header(x.session)
+	about := h.UserMetadata.With(keyFork, Str(m.ID))
+	h.UserMetadata = &about
+	return format.Stream{Suffix: ".fork-" + name, Header: h, Messages: c}, nil
+}
+
+// A conversation is a way through the messages of a transcript.
+type conversation struct {
+	*index
+	path []int32
+}
+
+// Len returns the number of messages.
+func (c *conversation) Len() int { return len(c.path) }
+
+// At returns message k.
+func (c *conversation) At(k int) (domarkx.WrittenMessage, error) {
+	m, err := c.message(k)
+	if err != nil {
+		return domarkx.WrittenMessage{}, err
+	}
+	return m.finish(), nil
+}
+
+// Key identifies message k: all conversations have the same messages before it.
+func (c *conversation) Key(k int) (uint64, bool) {
+	return uint64(c.path[k]), c.messages[c.path[k]].shared
+}
+
+// End returns where the record before the next message's ends, and so most often the results of
+// message k.
+func (c *conversation) End(k int) int64 {
+	if k+1 == len(c.path) {
+		return c.size
+	}
+	return c.refs[c.messages[c.path[k+1]].head].start
+}
+
+func (c *conversation) message(k int) (*Message, error) {
+	s := &c.messages[c.path[k]]
+	m := newMessage(c.agent, s, c.contexts[s.context])
+	for r := s.head; r >= 0; r = c.refs[r].next {
+		v, err := c.at(c.refs[r].place)
+		if err != nil {
+			return nil, err
+		}
+		c.agent.Say(v, m)
+	}
+	return m, nil
+}
+
+// A state is what is needed to read what is added to a transcript.
+type state struct {
+	Session Session `json:"session"`
+	Lines   int     `json:"lines"`
+	Open    bool    `json:"open,omitempty"`  // the last line has no line end yet
+	Calls   []byte  `json:"calls,omitempty"` // keys of the calls without a result
+	Keys    []byte  `json:"keys,omitempty"`  // keys of groups, and of what prompts come after, the last ones
+	Joins   bool    `json:"joins,omitempty"` // an answer without a group would join the last message
+	About   bool    `json:"about,omitempty"` // a record About an answer would join the last message
+}
+
+// These constants bound the state. What is older than the kept keys is not looked for when a
+// transcript grew, but found when it is read as a whole.
+const (
+	maxStateCalls = 1000
+	maxStateKeys  = 300
+)
+
+func (x *index) state() state {
+	s := state{Session: x.session, Lines: x.number, Open: x.open, Keys: x.keys, Joins: x.answer >= 0, About: x.about >= 0}
+	if x.end < x.size {
+		s.Lines--
+	}
+	for _, id := range slices.Sorted(maps.Keys(x.unanswered)) {
+		s.Calls = append(s.Calls, keyOf("call", id)...)
+	}
+	if over := len(s.Keys) - maxStateKeys*keySize; over > 0 {
+		s.Keys = s.Keys[over:]
+	}
+	return s
+}
+
+func (s state) encode() string {
+	if len(s.Calls) > maxStateCalls*keySize {
+		return ""
+	}
+	data, err := json.Marshal(s)
+	if err != nil || !utf8.Valid(data) {
+		return ""
+	}
+	return string(data)
+}
+
+func (s *state) knows(key []byte) bool { return hasKey(s.Keys, key) }
+
+func (s *state) has(keys []byte, call string) bool { return hasKey(keys, keyOf("call", call)) }
+
+func hasKey(keys, key []byte) bool {
+	for k := range slices.Chunk(keys, keySize) {
+		if bytes.Equal(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// grow reads what was added to a transcript, and reports whether it is only new messages.
+func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
+	var s state
+	if json.Unmarshal([]byte(g.State), &s) != nil || a.identify(g.Header).ID == "" {
+		return format.Grown{}, false, nil
+	}
+	if s.Open && len(g.Data) > 0 && g.Data[0] != '\n' && g.Data[0] != '\r' {
+		return format.Grown{}, false, nil
+	}
+	f := format.File{Path: g.Path, Content: bytes.NewReader(g.Data), Size: int64(len(g.Data))}
+	x := newIndex(a, &lines{path: g.Path, window: format.NewPassingWindow(f), size: f.Size})
+	x.before, x.session, x.number = &s, s.Session, s.Lines
+	x.contexts[0] = s.Session.Context
+	if s.Open { // its line is counted already
+		x.number--
+	}
+	if err := x.read(); err != nil {
+		return format.Grown{}, false, err
+	}
+	if x.again || len(x.ends) > 0 || x.session.ID != s.Session.ID || x.session.Sub != s.Session.Sub {
+		return format.Grown{}, false, nil
+	}
+	main, _ := x.paths()
+	added, err := format.Stream{Messages: &conversation{x, main}}.Document()
+	if err != nil {
+		return format.Grown{}, false, err
+	}
+	next := x.state()
+	next.Keys = append(slices.Clone(s.Keys), x.keys...)
+	if over := len(next.Keys) - maxStateKeys*keySize; over > 0 {
+		next.Keys = next.Keys[over:]
+	}
+	next.Calls = append(slices.Clone(s.Calls), next.Calls...)
+	if len(x.messages) == 0 {
+		next.Joins, next.About = s.Joins && !x.closed, s.About
+	}
+	if x.end == 0 {
+		next.Open = s.Open
+	}
+	return format.Grown{Messages: added.Conversation, Header: a.merged(g.Header, s.Session, x.session), Damage: x.reports(), State: next.encode(), Read: x.end}, true, nil
+}

@@ -1,0 +1,175 @@
+package transcript
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// The members of the front matter.
+const (
+	keyTitle    = "title"
+	keyAgent    = "agent"
+	keySession  = "session_id"
+	keySub      = "agent_id" // of a sub-agent
+	keyParent   = "parent"   // the session_id of the session that started it
+	keyCreated  = "created_at"
+	keyCwd      = "cwd"
+	keyBranches = "git_branches"
+	keyFork     = "fork" // the id of the message that ends a branch which was left
+)
+
+// maxTitle limits a title that is taken from the first prompt, in characters.
+const maxTitle = 80
+
+// header returns the front matter of a session.
+func (a *Agent) header(s Session) domarkx.Header {
+	h := domarkx.NewHeader()
+	text := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	title := oneLine(s.Title, maxTitle)
+	if title == "" {
+		title = oneLine(s.Prompt, maxTitle)
+	}
+	var branches any
+	if len(s.Branches) > 0 {
+		items := make([]domarkx.Value, len(s.Branches))
+		for i, b := range s.Branches {
+			items[i] = Str(b)
+		}
+		branches = List(items...)
+	}
+	about := Object(keyTitle, text(title), keyAgent, a.Name, keySession, text(s.ID), keySub, text(s.Sub), keyParent, text(s.Parent),
+		keyCreated, text(s.Created), keyCwd, text(s.Cwd), keyBranches, branches)
+	h.UserMetadata = &about
+	return h
+}
+
+// merged returns a header with what changed in the session; what the user changed stays.
+func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
+	old, kept := *a.header(before).UserMetadata, domarkx.ObjectValue()
+	if h.UserMetadata != nil {
+		kept = *h.UserMetadata
+	}
+	about := *a.header(now).UserMetadata
+	for _, m := range kept.Members() {
+		was, _ := old.Get(m.Name)
+		is, known := about.Get(m.Name)
+		if !known || was.Equal(is) {
+			about = about.With(m.Name, m.Value)
+		}
+	}
+	h.UserMetadata = &about
+	return h
+}
+
+// sessionOf returns what the front matter says of a session of this agent.
+func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
+	if h.UserMetadata == nil || Text(*h.UserMetadata, keyAgent) != a.Name {
+		return Session{}, false
+	}
+	about := *h.UserMetadata
+	s := Session{ID: Text(about, keySession), Sub: Text(about, keySub), Parent: Text(about, keyParent), Title: Text(about, keyTitle),
+		Created: Text(about, keyCreated), Cwd: Text(about, keyCwd)}
+	for _, b := range Get(about, keyBranches).Items() {
+		s.Branches = append(s.Branches, b.Text())
+	}
+	return s, true
+}
+
+// identify returns which session a transcript is: by the agent's own id.
+func (a *Agent) identify(h domarkx.Header) format.Identity {
+	s, ok := a.sessionOf(h)
+	if !ok {
+		return format.Identity{}
+	}
+	id := format.Identity{SessionID: s.ID, CreatedAt: s.Created}
+	if !a.isPart(h) {
+		id.Name = a.sessionName(s)
+	}
+	if s.ID != "" {
+		names := []domarkx.Value{Str(s.ID), Str(s.Sub), Str(Text(*h.UserMetadata, keyFork))}
+		id.ID = List(names...).JSON()
+	}
+	return id
+}
+
+// isPart reports whether a session is a branch that was left.
+func (a *Agent) isPart(h domarkx.Header) bool {
+	_, ok := a.sessionOf(h)
+	return ok && Has(*h.UserMetadata, keyFork)
+}
+
+// maxSlug limits the last part of a session's name, in characters.
+const maxSlug = 60
+
+// sessionName returns AGENT/YYYY-MM-DD-SLUG: the day of the first message in UTC, and the title.
+func (a *Agent) sessionName(s Session) string {
+	day := "undated"
+	if t, ok := format.ParseTime(s.Created); ok {
+		day = t.UTC().Format("2006-01-02")
+	}
+	slug := Slug(s.Title)
+	if slug == "" {
+		slug = "untitled"
+	}
+	return a.Name + "/" + day + "-" + slug
+}
+
+// Slug returns text as a part of a name: its letters and digits in lower case, with "-" for what is
+// between them.
+func Slug(s string) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) || r == unicode.ReplacementChar {
+			gap = true
+			continue
+		}
+		if gap && n > 0 {
+			b.WriteByte('-')
+			n++
+		}
+		if gap = false; n >= maxSlug {
+			break
+		}
+		b.WriteRune(unicode.ToLower(r))
+		n++
+	}
+	return strings.Trim(b.String(), "-")
+}
+
+// oneLine returns text without line ends, of at most that many characters.
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if runes := []rune(s); len(runes) > most {
+		s = strings.TrimSpace(string(runes[:most-1])) + "…"
+	}
+	return s
+}
+
+// FileName returns text as one component of a path.
+func FileName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	for len(s) > maxFileName {
+		s = strings.ToValidUTF8(s[:maxFileName], "")
+	}
+	if strings.Trim(s, ".") == "" {
+		return "_" + s
+	}
+	return s
+}
+
+// maxFileName limits the name of a file, without its extension, in bytes.
+const maxFileName = 200

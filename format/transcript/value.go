@@ -1,0 +1,87 @@
+package transcript
+
+import (
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Text returns the string at a path of member names; "" if there is none.
+func Text(v domarkx.Value, path ...string) string {
+	if v = Get(v, path...); v.Kind() == domarkx.String {
+		return v.Text()
+	}
+	return ""
+}
+
+// Get returns the value at a path of member names; null if there is none.
+func Get(v domarkx.Value, path ...string) domarkx.Value {
+	for _, name := range path {
+		v, _ = v.Get(name)
+	}
+	return v
+}
+
+// Has reports whether an object has all members of these names.
+func Has(v domarkx.Value, names ...string) bool {
+	for _, name := range names {
+		if _, ok := v.Get(name); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Int returns the number at a path of member names; 0 if there is none, or it is not whole.
+func Int(v domarkx.Value, path ...string) int64 {
+	if v = Get(v, path...); v.Kind() != domarkx.Number {
+		return 0
+	}
+	n, _ := strconv.ParseInt(v.Text(), 10, 64)
+	return n
+}
+
+// Str returns a JSON string.
+func Str(s string) domarkx.Value { return domarkx.StringValue(s) }
+
+// Num returns a JSON number.
+func Num(n int64) domarkx.Value { return domarkx.NumberValue(strconv.FormatInt(n, 10)) }
+
+// List returns a JSON array.
+func List(items ...domarkx.Value) domarkx.Value { return domarkx.ArrayValue(items...) }
+
+// Object returns an object of names and values in turn. A value is a [domarkx.Value], a string, a
+// bool or an int64; members whose value is nil are left out.
+func Object(pairs ...any) domarkx.Value {
+	members := make([]domarkx.Member, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		var value domarkx.Value
+		switch v := pairs[i+1].(type) {
+		case nil:
+			continue
+		case domarkx.Value:
+			value = v
+		case string:
+			value = Str(v)
+		case bool:
+			value = domarkx.BoolValue(v)
+		case int64:
+			value = Num(v)
+		}
+		members = append(members, domarkx.Member{Name: pairs[i].(string), Value: value})
+	}
+	return domarkx.ObjectValue(members...)
+}
+
+// Code returns a code block.
+func Code(language, text string) domarkx.Block {
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
+}
+
+// IsCode reports whether a block is code of that language without a name.
+func IsCode(b domarkx.Block, language string) bool {
+	return b.Type == domarkx.CodeBlock && b.Language == language && !b.HasName
+}
+
+// Indented returns a value as JSON of several lines.
+func Indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }

@@ -1,0 +1,296 @@
+package transcript
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A Writer writes a session as a transcript. The result depends neither on the clock nor on chance.
+type Writer struct {
+	// Session has an id, a time and a folder also where the session says none.
+	Session Session
+	// Model is the model of this agent that answered last before the current turn; "" if unknown.
+	Model string
+
+	agent    *Agent
+	header   domarkx.Header
+	messages format.Messages
+	to       format.Target
+	out      *bufio.Writer
+	own      bool // the session is one of this agent
+	seed     string
+	now      time.Time
+	calls    map[string]bool // ids in use
+	failed   error
+}
+
+// A Turn is a message to be written.
+type Turn struct {
+	Index int
+	Role  domarkx.Role
+	ID    string // of its record: the one that it had, or one that follows from the message
+	Time  time.Time
+	Model string // of an answer; "" if unknown
+	Parts []Part // without empty texts; all calls have an id of their own and a result
+	Usage *Usage // nil if unknown
+}
+
+func (a *Agent) encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
+	if a.Write == nil {
+		return nil, fmt.Errorf("writing a transcript of %s: %w: its transcripts can only be read", a.Program, domarkx.ErrUnsupported)
+	}
+	return format.Whole(a.write, doc, to)
+}
+
+// write writes a session as a new transcript. It requests each message once for the losses, and
+// once more each time the transcript is written.
+func (a *Agent) write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
+	if err := a.writeTo(io.Discard, h, messages, to); err != nil {
+		return nil, err
+	}
+	to.Losses = nil // they are recorded once
+	return func(out io.Writer) error { return a.writeTo(out, h, messages, to) }, nil
+}
+
+func (a *Agent) writeTo(out io.Writer, h domarkx.Header, messages format.Messages, to format.Target) error {
+	w := &Writer{agent: a, header: h, messages: messages, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	if err := a.Write(w); err != nil {
+		return err
+	}
+	if w.failed != nil {
+		return w.failed
+	}
+	return w.out.Flush()
+}
+
+// begin finds out about the session, and reports what of its header is lost.
+func (w *Writer) begin() error {
+	h := w.header
+	w.Session, w.own = w.agent.sessionOf(h)
+	if len(h.ExecutionConfig.Members()) > 0 {
+		w.to.Lose("execution_config (session-config, workspace-config)")
+	}
+	if h.Setup != nil {
+		w.to.Lose("setup_script")
+	}
+	for _, m := range slices.Concat(h.MetadataExtra, h.Extra) {
+		w.to.Lose("%s", m.Name)
+	}
+	if h.UserMetadata != nil {
+		known := []string{keyTitle, keyCwd, keyCreated}
+		if w.own {
+			known = append(known, keyAgent, keySession, keySub, keyParent, keyBranches, keyFork)
+		}
+		for _, m := range h.UserMetadata.Members() {
+			if !slices.Contains(known, m.Name) {
+				w.to.Lose("user_metadata.%s", m.Name)
+			}
+		}
+		w.Session.Title, w.Session.Created, w.Session.Cwd = Text(*h.UserMetadata, keyTitle), Text(*h.UserMetadata, keyCreated), Text(*h.UserMetadata, keyCwd)
+	}
+	if w.Session.Cwd == "" {
+		w.Session.Cwd = "/"
+	}
+	var first domarkx.WrittenMessage
+	if w.messages.Len() > 0 {
+		var err error
+		if first, err = w.messages.At(0); err != nil {
+			return err
+		}
+	}
+	created, ok := format.ParseTime(w.Session.Created)
+	if !ok && first.Date > 0 {
+		created, ok = time.Unix(first.Date, 0), true
+	}
+	if !ok {
+		created, _ = format.ParseTime(h.ImportTimestamp)
+	}
+	if created.Unix() < 0 {
+		created = time.Unix(0, 0)
+	}
+	w.now = created.UTC()
+	w.Session.Created = w.now.Format(ISOTime)
+	w.seed = w.agent.Name + "\x00" + w.to.Session + "\x00" + first.ID.String()
+	if first.ID.IsZero() {
+		w.seed += string(first.Message.Value().AppendJSON(nil, "", ""))
+	}
+	if !w.own || w.Session.ID == "" || w.agent.isPart(h) || w.Session.Sub != "" {
+		w.Session.ID, w.Session.Sub = w.UUID("session"), ""
+	}
+	return nil
+}
+
+// UUID returns a UUID that follows from the session and these words. It is of version 7, so that
+// those of later sessions are greater.
+func (w *Writer) UUID(words ...string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%q", w.seed, words))
+	id := uuid.UUID(sum[:16])
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(w.now.UnixMilli()))
+	copy(id[:6], ms[2:])
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// Line writes a record.
+func (w *Writer) Line(v domarkx.Value) {
+	w.out.Write(append(v.AppendJSON(w.out.AvailableBuffer(), "", ""), '\n'))
+}
+
+// Lose reports something of a turn that the transcript cannot hold.
+func (w *Writer) Lose(t Turn, format string, args ...any) { w.to.LoseOf(t.Index, format, args...) }
+
+// Turns returns the messages of the session. An error ends it, and the writing.
+func (w *Writer) Turns() iter.Seq[Turn] {
+	return func(yield func(Turn) bool) {
+		for k := range w.messages.Len() {
+			m, err := w.messages.At(k)
+			if err != nil {
+				w.failed = err
+				return
+			}
+			if !yield(w.turn(k, m)) {
+				return
+			}
+		}
+	}
+}
+
+func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
+	t := Turn{Index: k, Role: m.Role, Parts: Divide(m.Message)}
+	if m.Date > 0 {
+		w.now = later(w.now, time.Unix(m.Date, 0).UTC())
+	} else {
+		w.now = w.now.Add(time.Millisecond)
+	}
+	t.Time = w.now
+	metadata := domarkx.ObjectValue()
+	if m.Metadata != nil {
+		metadata = *m.Metadata
+	}
+	seed := m.ID.String()
+	if m.ID.IsZero() {
+		seed = fmt.Sprint(k)
+	}
+	if t.ID = Text(metadata, "id"); !w.own || uuid.Validate(t.ID) != nil {
+		t.ID = w.UUID("message", seed)
+	}
+	if t.Model = Text(metadata, "model"); t.Model != "" && w.own {
+		w.Model = t.Model
+	}
+	if u := Get(metadata, "usage"); u.Kind() == domarkx.Object {
+		t.Usage = &Usage{Int(u, "input"), Int(u, "cache_read"), Int(u, "cache_write"), Int(u, "output"), Int(u, "reasoning")}
+	}
+	for _, m := range metadata.Members() {
+		switch m.Name {
+		case "id", "model", "usage", "stop_reason", "cwd", "git_branch", keyRuns, domarkx.MetadataGlue:
+		default:
+			w.Lose(t, "message_metadata.%s", m.Name)
+		}
+	}
+	for _, extra := range m.Extra {
+		w.Lose(t, "%s", extra.Name)
+	}
+	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
+		w.Lose(t, "members of its content blocks")
+	}
+	for i := range t.Parts {
+		w.pair(&t.Parts[i], t, seed, i)
+	}
+	t.Parts = slices.DeleteFunc(t.Parts, func(p Part) bool { return p.Thought })
+	return t
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a.Add(time.Millisecond)
+}
+
+// pair gives a call an id of its own and a result, and a result without a call a text.
+func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
+	switch {
+	case p.Thought:
+		w.Lose(t, "a thought, which only the program that had it can send to its model")
+	case p.Call != nil:
+		if id := p.Call.ID; id == "" || w.calls[id] || !isCallID(id) {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00call %s %d", w.seed, seed, i))
+			p.Call.ID = fmt.Sprintf("call_%x", sum[:12])
+		}
+		w.calls[p.Call.ID] = true
+		if p.Call.Resource != w.agent.Name {
+			w.Lose(t, "that a call is of the resource %q", p.Call.Resource)
+		}
+		if p.Result == nil || p.Result.Failed && p.Result.Code == codeNoResult {
+			p.Result = &Result{Failed: true, Value: Str("The call was not completed.")}
+		}
+		p.Result.ID = p.Call.ID
+	case p.Result != nil:
+		w.Lose(t, "that a text is the result of a call, which is not there")
+		*p = Part{Text: p.Result.Said()}
+	}
+}
+
+// isCallID reports whether all providers take an id of a call.
+func isCallID(id string) bool {
+	for _, c := range []byte(id) {
+		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return len(id) <= 64
+}
+
+// Steps divides the parts of an answer where the model got results: each step has texts and then
+// calls.
+func Steps(parts []Part) [][]Part {
+	var steps [][]Part
+	for i, p := range parts {
+		if i == 0 || p.Call == nil && parts[i-1].Call != nil {
+			steps = append(steps, nil)
+		}
+		steps[len(steps)-1] = append(steps[len(steps)-1], p)
+	}
+	return steps
+}
+
+// fork gives a session a new id.
+func (a *Agent) fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
+	if _, ok := a.sessionOf(h); !ok {
+		return h, false
+	}
+	about := h.UserMetadata.Without(keyFork).Without(keySub).With(keySession, Str(f.UUID))
+	h.UserMetadata = &about
+	return h, true
+}
+
+// place returns where the agent keeps a transcript. Further attempts append a number.
+func (a *Agent) place(f format.File, attempt int) (format.Place, error) {
+	for s, err := range a.open(f) {
+		if err != nil {
+			return format.Place{}, err
+		}
+		session, _ := a.sessionOf(s.Header)
+		path := a.Path(session)
+		if attempt > 0 {
+			path += fmt.Sprintf("-%d", attempt+1)
+		}
+		return format.Place{Path: path + ".jsonl", ID: a.identify(s.Header).ID}, nil
+	}
+	panic("a transcript without a conversation of its own")
+}
