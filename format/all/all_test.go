@@ -62,6 +62,16 @@ func TestCodecsRecogniseTheirOwn(t *testing.T) {
 	}
 }
 
+// TestAgentsAreRecords: nothing runs a call in the transcript of an agent.
+func TestAgentsAreRecords(t *testing.T) {
+	others := []string{"agent-chatter", "json", "md", "openpocket", "zeus"}
+	for _, c := range all.Codecs() {
+		if format.IsRecord(`{"resource": "`+c.Name+`"}`) == slices.Contains(others, c.Name) {
+			t.Errorf("calls of the resource %s are records, or are not", c.Name)
+		}
+	}
+}
+
 func texts(doc *domarkx.Document) []string {
 	var all []string
 	for _, m := range doc.Conversation {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 )
 
 // The languages of the blocks that hold a tool call and its outcome.
@@ -15,7 +16,8 @@ const (
 )
 
 // runnable returns the blocks of a message that may be run: tool calls, and code blocks with a
-// name. The workspace decides by language which code blocks are run.
+// name. The workspace decides by language which code blocks are run. Calls that an agent recorded
+// are never run.
 func runnable(m domarkx.Message) []domarkx.Block {
 	var blocks []domarkx.Block
 	for _, b := range m.Content {
@@ -27,7 +29,7 @@ func runnable(m domarkx.Message) []domarkx.Block {
 }
 
 func isRunnable(b domarkx.Block) bool {
-	return b.Type == domarkx.CodeBlock && (b.Language == toolCall || b.Name != "" && b.Language != toolResult)
+	return b.Type == domarkx.CodeBlock && (b.Language == toolCall && !format.IsRecord(b.Text) || b.Language != toolCall && b.Name != "" && b.Language != toolResult)
 }
 
 // sameCode reports whether two blocks would run the same way.
