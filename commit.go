@@ -15,12 +15,14 @@ type Commit struct {
 	// Conversation is the live messages where they are stored already; the state has
 	// none then.
 	Conversation *StoredConversation
-	Operation    string // the command that created it: "import", "append", …
-	Subject      string // one line, shown by git log
-	Preview      string // see [Preview]; "" for an empty conversation
-	Bytes        int64  // size of the document as Markdown
-	Author       Signature
-	Committer    Signature
+	// Replaced is the number of messages at the end of the first parent that an append replaces.
+	Replaced  int
+	Operation string // the command that created it: "import", "append", …
+	Subject   string // one line, shown by git log
+	Preview   string // see [Preview]; "" for an empty conversation
+	Bytes     int64  // size of the document as Markdown
+	Author    Signature
+	Committer Signature
 
 	// Attachments are the new ones; those of the parents are kept.
 	Attachments []Attachment

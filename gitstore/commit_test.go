@@ -3,6 +3,7 @@ package gitstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -91,15 +92,20 @@ func TestAppendMakesTheTreesOfCommit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(500, 540)).Draw(rt, "messages")
 		more := rapid.IntRange(0, 40).Draw(rt, "more")
+		replaced := rapid.IntRange(0, min(n, more)).Draw(rt, "replaced")
 		whole := conversation(n + more)
 		start := &domarkx.State{Headers: whole.Headers, Thread: domarkx.Thread{Live: slices.Clone(whole.Thread.Live[:n])}}
+		for k := n - replaced; k < n; k++ {
+			start.Thread.Live[k].JSON = domarkx.Blob{Data: fmt.Appendf(nil, "{\n  \"role\": \"user\",\n  \"content\": [],\n  \"old\": %d\n}\n", k)}
+		}
 		var appended, committed domarkx.Info
 		err := s.Update(ctx, "test", func(tx *gitstore.Tx) error {
 			first, err := tx.Commit(ctx, commitOf(start))
 			if err != nil {
 				return err
 			}
-			c := commitOf(&domarkx.State{Thread: domarkx.Thread{Live: slices.Clone(whole.Thread.Live[n:])}}, first.ID)
+			c := commitOf(&domarkx.State{Thread: domarkx.Thread{Live: slices.Clone(whole.Thread.Live[n-replaced:])}}, first.ID)
+			c.Replaced = replaced
 			if appended, err = tx.Append(ctx, c); err != nil {
 				return err
 			}
@@ -113,7 +119,7 @@ func TestAppendMakesTheTreesOfCommit(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if appended.ID != committed.ID {
-			rt.Fatalf("%d and %d more: appending made %+v, committing %+v", n, more, appended, committed)
+			rt.Fatalf("%d, of which %d are replaced, and %d more: appending made %+v, committing %+v", n, replaced, more, appended, committed)
 		}
 	})
 }

@@ -14,7 +14,8 @@ import (
 // makes a new one. It holds no more of them than a leaf has.
 type conversationBuilder struct {
 	*builder
-	kept   int  // messages of the tree that stay
+	old    int  // messages of the tree
+	kept   int  // those of them that stay; the others are replaced
 	passes bool // what is stored is not read again within the update, and not held for that
 	added  int  // messages that follow them, so far
 
@@ -76,9 +77,11 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 	var entries []odb.TreeEntry
 	if !old.IsZero() {
 		var err error
-		if entries, err = c.reader.folders(level, first, c.kept, old); err != nil {
+		if entries, err = c.reader.folders(level, first, c.old, old); err != nil {
 			return odb.ID{}, err
 		}
+		stay := (c.kept - first + spans[level] - 1) / spans[level]
+		entries = entries[:min(len(entries), stay)]
 	}
 	knownFolders, err := c.subfolders(known)
 	if err != nil {
@@ -134,9 +137,10 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 		if messages, err = c.reader.leaf(leafOf(first), old); err != nil {
 			return odb.ID{}, err
 		}
-		if len(messages) != c.kept-first {
-			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(messages), c.kept-first)
+		if want := min(c.old-first, leafWidth); len(messages) != want {
+			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(messages), want)
 		}
+		messages = messages[:min(len(messages), c.kept-first)]
 	}
 	for len(messages) < leafWidth {
 		more, err := c.more()

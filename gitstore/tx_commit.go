@@ -124,17 +124,17 @@ func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	return roots, nil
 }
 
-// Append stores a snapshot that has the messages of its first parent and behind
-// them those of c.State.Thread.Live; the removed messages are the parent's. The
-// headers are the parent's too unless c.State.Headers has some. However long
-// the session is, only the end of it is read.
+// Append stores a snapshot that has the messages of its first parent, except the last
+// c.Replaced, followed by those of c.State.Thread.Live. The tombstones are the parent's, and so
+// are the headers unless c.State.Headers has some. However long the session is, only the end of
+// it is read.
 func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := tx.parents(c.Parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 {
-		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to and no removed message", domarkx.ErrInvalid)
+	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 || c.Replaced < 0 || c.Replaced > len(c.State.Thread.Live) {
+		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to, no tombstone, and a message for each that is replaced", domarkx.ErrInvalid)
 	}
 	roots, err := tx.rootsOf(parents)
 	if err != nil {
@@ -145,11 +145,12 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	kept := parents.infos[0].Messages
-	if old.IsZero() != (kept == 0) {
-		return domarkx.Info{}, fmt.Errorf("snapshot %s: conversation: %w: %d messages expected", c.Parents[0], domarkx.ErrCorrupt, kept)
+	before := parents.infos[0].Messages
+	if old.IsZero() != (before == 0) || c.Replaced > before {
+		return domarkx.Info{}, fmt.Errorf("snapshot %s: conversation: %w: %d messages expected", c.Parents[0], domarkx.ErrCorrupt, before)
 	}
-	build := conversationBuilder{builder: &tx.builder, kept: kept}
+	kept := before - c.Replaced
+	build := conversationBuilder{builder: &tx.builder, old: before, kept: kept}
 	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old, nil)
 	if err != nil {
 		return domarkx.Info{}, err

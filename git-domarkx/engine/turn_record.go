@@ -60,6 +60,9 @@ func (b *bench) recordIn(ctx context.Context, tx *gitstore.Tx, t target, o Outco
 // call, the returned snapshot has no id.
 func (b *bench) recordBehind(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c change, t target, o Outcome, v domarkx.Version, attachments []domarkx.Attachment) (place, domarkx.Info, error) {
 	m := b.m
+	if at, info, err := b.recordRecent(ctx, tx, tip, c, t, o, v, attachments); err != nil || info.ID != "" {
+		return at, info, err
+	}
 	state, err := m.store.Load(ctx, tip.ID)
 	if err != nil {
 		return place{}, domarkx.Info{}, err
