@@ -50,6 +50,7 @@ func report(w io.Writer, err error) int {
 	var tool *domarkx.ToolError
 	var resource *plugins.ResourceError
 	var pending *engine.PendingError
+	var busy *engine.BusyError
 	var status statusError
 	switch {
 	case err == nil:
@@ -70,7 +71,7 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive),
-		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending):
+		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy):
 		printError(w, err)
 		return exitNo
 	case errors.As(err, &resource) && !isTrouble(err):

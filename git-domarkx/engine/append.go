@@ -57,7 +57,7 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 			if err := tx.CheckName(ctx, name); err != nil {
 				return err
 			}
-			info, err = m.begin(ctx, tx, c, id, msg)
+			info, err = m.begin(ctx, tx, c, addition{message: msg, id: id})
 		case err == nil:
 			info, err = m.appendTo(ctx, tx, tip, c, addition{message: msg, id: id, link: link})
 		}
@@ -74,7 +74,8 @@ func (m *SessionManager) Append(ctx context.Context, r AppendRequest) (domarkx.I
 }
 
 // begin commits a new session with one message.
-func (m *SessionManager) begin(ctx context.Context, tx *gitstore.Tx, c change, id domarkx.ID, msg domarkx.Message) (domarkx.Info, error) {
+func (m *SessionManager) begin(ctx context.Context, tx *gitstore.Tx, c change, a addition) (domarkx.Info, error) {
+	id, msg := a.id, a.message
 	e := &edition{blobs: m.store, date: c.committer.When.Unix(), newID: func(uint32) domarkx.ID { return id },
 		doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
 	state, _, err := e.apply(ctx, tx)
@@ -85,6 +86,7 @@ func (m *SessionManager) begin(ctx context.Context, tx *gitstore.Tx, c change, i
 	if err != nil {
 		return domarkx.Info{}, err
 	}
+	commit.Attachments, commit.Files = a.attachments, a.files
 	return tx.Commit(ctx, commit)
 }
 
@@ -94,6 +96,7 @@ type addition struct {
 	id          domarkx.ID
 	link        string // the version that its calls produced; "" for none
 	attachments []domarkx.Attachment
+	files       []domarkx.AttachedFile // their contents are among the attachments
 }
 
 func (m *SessionManager) appendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c change, a addition) (domarkx.Info, error) {
@@ -112,7 +115,7 @@ func (m *SessionManager) appendTo(ctx context.Context, tx *gitstore.Tx, tip doma
 		entry.After = tail.Thread.Live[n-1].ID
 	}
 	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Subject: appendSubject(c.operation, msg),
-		Preview: tip.Preview, Author: c.author, Committer: c.committer, Attachments: a.attachments}
+		Preview: tip.Preview, Author: c.author, Committer: c.committer, Attachments: a.attachments, Files: a.files}
 	if a.link != "" {
 		commit.Parents = append(commit.Parents, a.link)
 	}

@@ -15,13 +15,13 @@ const (
 	toolResult = "tool-result"
 )
 
-// runnable returns the blocks of a message that may be run: tool calls, and code blocks with a
-// name. The workspace decides by language which code blocks are run. Calls that an agent recorded
-// are never run.
+// runnable returns the blocks of a message that may be run: tool calls that the user did not
+// decline, and code blocks with a name. The workspace decides by language which code blocks are run.
+// Calls that an agent recorded are never run.
 func runnable(m domarkx.Message) []domarkx.Block {
 	var blocks []domarkx.Block
-	for _, b := range m.Content {
-		if isRunnable(b) {
+	for i, b := range m.Content {
+		if isRunnable(b) && !isDeclined(m.Content, i) {
 			blocks = append(blocks, b)
 		}
 	}
@@ -39,10 +39,11 @@ func sameCode(a, b domarkx.Block) bool {
 
 // A step is one thing that an assistant's message runs: a tool call or a block of code.
 type step struct {
-	block  domarkx.Block
-	at     int    // index of the block in the content
-	result string // the text of the block after it, if that is a tool result
-	done   bool   // whether that block exists
+	block    domarkx.Block
+	at       int    // index of the block in the content
+	result   string // the text of the block after it, if that is a tool result
+	done     bool   // whether that block exists
+	declined bool   // see isDeclined
 }
 
 // steps returns the steps of an assistant's message in order. runs reports whether the workspace
@@ -59,7 +60,7 @@ func steps(m domarkx.Message, runs func(language string) bool) []step {
 		s := step{block: b, at: i}
 		if i+1 < len(m.Content) {
 			if next := m.Content[i+1]; next.Type == domarkx.CodeBlock && next.Language == toolResult {
-				s.result, s.done = next.Text, true
+				s.result, s.done, s.declined = next.Text, true, isDeclined(m.Content, i)
 			}
 		}
 		all = append(all, s)
@@ -118,6 +119,8 @@ type Outcome struct {
 	Version string        // of the resource after the call, if OK
 	Code    string        // code of the domarkx.ToolError, if not OK
 	Message string
+
+	declined bool // the user did not allow the call
 }
 
 // failed returns the outcome of a call that ended with an error.
@@ -140,6 +143,9 @@ func (o Outcome) block() domarkx.Block {
 				domarkx.Member{Name: "code", Value: domarkx.StringValue(o.Code)},
 				domarkx.Member{Name: "message", Value: domarkx.StringValue(o.Message)})})
 	}
+	if o.declined {
+		v = v.With(declinedMember, domarkx.BoolValue(true))
+	}
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolResult, Text: JSONLine(v)}
 }
 
@@ -156,7 +162,9 @@ func parseOutcome(text string) Outcome {
 	reason, _ := v.Get("error")
 	code, _ := reason.Get("code")
 	message, _ := reason.Get("message")
-	return Outcome{OK: ok.IsTrue(), Result: result, Version: version.Text(), Code: code.Text(), Message: message.Text()}
+	declined, _ := v.Get(declinedMember)
+	return Outcome{OK: ok.IsTrue(), Result: result, Version: version.Text(), Code: code.Text(), Message: message.Text(),
+		declined: declined.IsTrue() && code.Text() == domarkx.CodeRefused}
 }
 
 // interrupted returns the outcome of a call during which the program ended.

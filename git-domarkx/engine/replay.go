@@ -222,7 +222,7 @@ func (m *SessionManager) plan(ctx context.Context, info domarkx.Info) (p replayP
 			return p, err
 		}
 		for i, s := range steps(msg, runs) {
-			if elsewhere(s.block) {
+			if s.declined || elsewhere(s.block) {
 				continue
 			}
 			if o := parseOutcome(s.result); s.done && (o.OK || o.Code != "") && e.Link != "" {

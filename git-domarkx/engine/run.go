@@ -29,10 +29,19 @@ type Ran struct {
 
 // Run makes all pending tool calls of a session's assistant and runs its pending named code
 // blocks, in order. After each, it commits changes of the workspace and adds the result and the
-// link to the message. A failing call does not stop the run.
+// link to the message. A failing call does not stop the run. While another process is in the middle
+// of a turn of the session, Run returns a *BusyError.
 func (m *SessionManager) Run(ctx context.Context, r RunRequest) (Ran, error) {
+	if _, err := m.store.Tip(ctx, r.Name); err != nil {
+		return Ran{}, err
+	}
+	unlock, err := m.lockTurn(r.Name, "run")
+	if err != nil {
+		return Ran{}, err
+	}
+	defer unlock()
 	run := &runner{m: m, request: r, gate: m.newGate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
-	err := run.all(ctx)
+	err = run.all(ctx)
 	return run.ran, err
 }
 

@@ -33,7 +33,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*target, error) {
 		}
 		for i, s := range all {
 			c := journalled{Session: r.request.Name, Message: e.ID, Index: i, Block: s.block, Before: s.result}
-			if r.tried[keyOf(c)] {
+			if s.declined || r.tried[keyOf(c)] {
 				continue
 			}
 			stopped := s.done && parseOutcome(s.result).Code == domarkx.CodeInterrupted

@@ -22,6 +22,7 @@ func (m *SessionManager) trustAppended(ctx context.Context, before, after domark
 	}
 	if !runs {
 		m.digestGoesOn(before, after)
+		m.settledGoesOn(before, after)
 		return nil
 	}
 	d, besides, err := m.digestWith(ctx, before)

@@ -224,6 +224,9 @@ func ownMessage(c journalled) domarkx.ID {
 	return domarkx.DeriveID(0, []byte("call"), c.Message[:], []byte{byte(c.Index >> 8), byte(c.Index)}, []byte(c.Block.Text))
 }
 
+// canRun reports whether the live workspace runs code in a language. If none is open, it does not.
+func (b *bench) canRun(language string) bool { return b.live != nil && b.live.CanRun(language) }
+
 // stepAt finds a call in its message: at its index, or else the only identical call, because
 // other calls may have been added or removed before it.
 func stepAt(all []step, c journalled) (step, bool) {

@@ -79,7 +79,7 @@ func (b *bench) recordBehind(ctx context.Context, tx *gitstore.Tx, tip domarkx.I
 		if err != nil {
 			return place{}, domarkx.Info{}, err
 		}
-		all := steps(msg, b.live.CanRun)
+		all := steps(msg, b.canRun)
 		s, ok := stepAt(all, t.journalled)
 		if !ok || s.done && s.result != t.Before {
 			continue

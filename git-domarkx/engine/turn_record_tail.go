@@ -36,7 +36,7 @@ func (b *bench) recordRecent(ctx context.Context, tx *gitstore.Tx, tip domarkx.I
 	if err != nil {
 		return none(err)
 	}
-	all := steps(msg, b.live.CanRun)
+	all := steps(msg, b.canRun)
 	s, ok := stepAt(all, t.journalled)
 	if !ok || s.done && s.result != t.Before {
 		return none(nil)

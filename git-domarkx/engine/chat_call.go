@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// A PendingCall is a call of a session that has no result.
+type PendingCall struct {
+	Message  domarkx.ID
+	Index    int // of the call among those of the message, from 0
+	Resource string
+	Tool     string
+	// Arguments are those of the call, an object unless Problem is set.
+	Arguments domarkx.Value
+	// Problem is why the call cannot be made, whatever the user allows; nil if it can.
+	Problem *domarkx.ToolError
+
+	block domarkx.Block
+	at    int // index of the block in the message
+}
+
+// Pending returns the calls without a result in the last message of the assistant, in order.
+func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil || e.ID == (domarkx.ID{}) {
+		return nil, err
+	}
+	var pending []PendingCall
+	for i, s := range steps(msg, t.canRun) {
+		if s.done || s.block.Language != toolCall {
+			continue
+		}
+		p := PendingCall{Message: e.ID, Index: i, block: s.block, at: s.at}
+		asked, err := parseCall(s.block.Text)
+		p.Resource, p.Tool, p.Arguments = asked.Resource, asked.Tool, asked.Arguments
+		errors.As(err, &p.Problem)
+		pending = append(pending, p)
+	}
+	return pending, nil
+}
+
+// canRun reports whether the workspace, if it is open, runs code in a language.
+func (t *Turn) canRun(language string) bool {
+	return t.bench != nil && t.bench.live.CanRun(language)
+}
+
+// lastAnswer returns the last message of the assistant with its index, or a zero entry.
+func (t *Turn) lastAnswer(ctx context.Context) (int, domarkx.Entry, domarkx.Message, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return 0, domarkx.Entry{}, domarkx.Message{}, err
+	}
+	k := tip.Messages
+	for e, err := range t.m.MessagesBackward(ctx, tip) {
+		if k--; err != nil {
+			return 0, e, domarkx.Message{}, err
+		}
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		msg, err := loadMessage(ctx, t.m.store, e)
+		return k, e, msg, err
+	}
+	return 0, domarkx.Entry{}, domarkx.Message{}, nil
+}
+
+// Check returns the error with which [Turn.Make] would reject a call: its resource or tool does
+// not exist, or its arguments do not fit. It opens the workspace.
+func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, error) {
+	if c.Problem != nil {
+		return c.Problem, nil
+	}
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	var problem *domarkx.ToolError
+	errors.As(t.bench.live.CheckCall(c.Resource, domarkx.Call{Tool: c.Tool, Arguments: c.Arguments}), &problem)
+	return problem, nil
+}
+
+// Make makes a call that the user approved, and records its result as [SessionManager.Run] does.
+// If the session was trusted without its pending calls, the trust grows to cover the call. An
+// error means that the call was not recorded.
+func (t *Turn) Make(ctx context.Context, c PendingCall) (CallReport, error) {
+	if err := t.open(ctx); err != nil {
+		return CallReport{}, err
+	}
+	now, err := t.allow(ctx, c)
+	if err != nil {
+		return CallReport{}, err
+	}
+	target := t.target(c)
+	target.Completed = t.bench.complete(ctx, c.block)
+	report, err := t.bench.perform(ctx, target, func(ctx context.Context) making { return t.bench.make(ctx, target.recorded()) })
+	return report, errors.Join(err, t.settled(context.WithoutCancel(ctx), c, now))
+}
+
+// Refuse records an outcome of a call that is not made.
+func (t *Turn) Refuse(ctx context.Context, c PendingCall, o Outcome) (CallReport, error) {
+	b := t.bench
+	if b == nil {
+		b = &bench{m: t.m}
+	}
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return CallReport{}, err
+	}
+	report := CallReport{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
+	var at place
+	err = t.m.update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
+		return err
+	})
+	if report, err = report.at(at, err); err != nil {
+		return report, err
+	}
+	return report, t.settled(ctx, c, base)
+}
+
+func (t *Turn) target(c PendingCall) target {
+	return target{operation: chatOperation, journalled: journalled{Session: t.request.Name, Message: c.Message, Index: c.Index,
+		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
+}
+
+// allow extends the trust in the session, as far as there is any, to a call that is about to be
+// made. It returns the digest that then counts.
+func (t *Turn) allow(ctx context.Context, c PendingCall) (trustDigest, error) {
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return base, err
+	}
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil {
+		return base, err
+	}
+	if e.ID != c.Message || c.at >= len(msg.Content) || !sameCode(msg.Content[c.at], c.block) {
+		return base, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
+	}
+	was, now := base.settledMessage(msg), base.settledMessage(msg, c.at)
+	t.gate.approved[now] = t.gate.approved[was]
+	return now, t.m.growTrust(ctx, now, t.request.Name, was)
+}
+
+// settled caches the digest of the session after a call got its result, and extends the trust in
+// now to arguments that the resource added to the call.
+func (t *Turn) settled(ctx context.Context, c PendingCall, now trustDigest) error {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil || e.ID != c.Message {
+		return err // computed again when it is needed
+	}
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return err
+	}
+	d := base.settledMessage(msg)
+	h, err := t.m.header(ctx, tip.ID)
+	if err != nil {
+		return err
+	}
+	added, err := t.m.addedTo(ctx, tip.Name, h)
+	if err != nil {
+		return err
+	}
+	t.m.rememberDigest(settledOf(tip), knownDigest{d, added.digest()})
+	t.gate.approved[d] = t.gate.approved[d] || t.gate.approved[now]
+	return t.m.growTrust(ctx, d, tip.Name, now)
+}
+
+// base returns the settled digest of the session before its last answer.
+func (t *Turn) base(ctx context.Context, message domarkx.ID) (trustDigest, error) {
+	if d, ok := t.bases[message]; ok {
+		return d, nil
+	}
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return trustDigest{}, err
+	}
+	h, err := t.m.header(ctx, tip.ID)
+	if err != nil {
+		return trustDigest{}, err
+	}
+	added, err := t.m.addedTo(ctx, tip.Name, h)
+	if err != nil {
+		return trustDigest{}, err
+	}
+	d, err := t.m.settledBefore(ctx, tip, digestHeader(h, added), message)
+	if err == nil {
+		t.bases[message] = d
+	}
+	return d, err
+}
+
+// A ToolOffer is a tool that a model can be offered.
+type ToolOffer struct {
+	Resource string
+	domarkx.Tool
+	// ReadOnly reports that the tool is built in and changes nothing, whatever its arguments are.
+	ReadOnly bool
+}
+
+// Tools returns the tools of the resources of the session's workspace, or none if it has no
+// workspace.
+func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := t.Header(ctx)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := t.m.workspaceOf(ctx, tip.Name)
+	if err != nil {
+		return nil, err
+	}
+	version, err := t.m.tipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := t.m.wanted(ctx, tip.Name, workspace, h, version)
+	var none *RefusedError
+	if errors.As(err, &none) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inSession(tip.Name, err)
+	}
+	types, err := t.m.env.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var offers []ToolOffer
+	for _, spec := range asked.specs {
+		for _, kind := range types {
+			if kind.Name != spec.Type {
+				continue
+			}
+			for _, tool := range kind.Tools {
+				offers = append(offers, ToolOffer{spec.ID, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
+			}
+		}
+	}
+	return offers, nil
+}
+
+// readOnlyTools lists the tools of the built-in types that only read.
+var readOnlyTools = map[string][]string{
+	"filesystem":     {"read_file", "list_dir", "search"},
+	"local_shell":    {"read_file", "list_dir", "search"},
+	"docker_sandbox": {"read_file", "list_dir", "search"},
+	"git_repository": {"read_file", "list_dir", "search"},
+	"sqlite":         {"schema", "query"},
+	"postgres":       {"schema", "query"},
+}
