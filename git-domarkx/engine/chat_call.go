@@ -80,7 +80,7 @@ func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, er
 		return nil, err
 	}
 	var problem *domarkx.ToolError
-	errors.As(t.bench.live.CheckCall(c.Resource, domarkx.Call{Tool: c.Tool, Arguments: c.Arguments}), &problem)
+	errors.As(t.bench.live.CheckCall(ctx, c.Resource, domarkx.Call{Tool: c.Tool, Arguments: c.Arguments}), &problem)
 	return problem, nil
 }
 
@@ -95,6 +95,9 @@ func (t *Turn) Make(ctx context.Context, c PendingCall) (CallReport, error) {
 	if err != nil {
 		return CallReport{}, err
 	}
+	if err := t.bench.admit(ctx, c.block); err != nil {
+		return CallReport{}, err
+	}
 	target := t.target(c)
 	target.Completed = t.bench.complete(ctx, c.block)
 	report, err := t.bench.perform(ctx, target, func(ctx context.Context) making { return t.bench.make(ctx, target.recorded()) })
@@ -107,20 +110,25 @@ func (t *Turn) Refuse(ctx context.Context, c PendingCall, o Outcome) (CallReport
 	if b == nil {
 		b = &bench{m: t.m}
 	}
+	_, _, msg, err := t.lastAnswer(ctx)
+	if err != nil {
+		return CallReport{}, err
+	}
 	base, err := t.base(ctx, c.Message)
 	if err != nil {
 		return CallReport{}, err
 	}
+	was := base.settled.settledMessage(msg)
 	report := CallReport{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at place
-	err = t.m.update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+	err = t.m.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
 		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
 		return err
 	})
 	if report, err = report.at(at, err); err != nil {
 		return report, err
 	}
-	return report, t.settled(ctx, c, base)
+	return report, t.settled(ctx, c, was)
 }
 
 func (t *Turn) target(c PendingCall) target {
@@ -133,16 +141,16 @@ func (t *Turn) target(c PendingCall) target {
 func (t *Turn) allow(ctx context.Context, c PendingCall) (trustDigest, error) {
 	base, err := t.base(ctx, c.Message)
 	if err != nil {
-		return base, err
+		return trustDigest{}, err
 	}
 	_, e, msg, err := t.lastAnswer(ctx)
 	if err != nil {
-		return base, err
+		return trustDigest{}, err
 	}
 	if e.ID != c.Message || c.at >= len(msg.Content) || !sameCode(msg.Content[c.at], c.block) {
-		return base, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
+		return trustDigest{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
-	was, now := base.settledMessage(msg), base.settledMessage(msg, c.at)
+	was, now := base.settled.settledMessage(msg), base.settled.settledMessage(msg, c.at)
 	t.gate.approved[now] = t.gate.approved[was]
 	return now, t.m.growTrust(ctx, now, t.request.Name, was)
 }
@@ -158,11 +166,14 @@ func (t *Turn) settled(ctx context.Context, c PendingCall, now trustDigest) erro
 	if err != nil || e.ID != c.Message {
 		return err // computed again when it is needed
 	}
+	if err := t.follow(ctx, tip); err != nil {
+		return err
+	}
 	base, err := t.base(ctx, c.Message)
 	if err != nil {
 		return err
 	}
-	d := base.settledMessage(msg)
+	d := base.settled.settledMessage(msg)
 	h, err := t.m.header(ctx, tip.ID)
 	if err != nil {
 		return err
@@ -172,32 +183,47 @@ func (t *Turn) settled(ctx context.Context, c PendingCall, now trustDigest) erro
 		return err
 	}
 	t.m.rememberDigest(settledOf(tip), knownDigest{d, added.digest()})
+	t.m.rememberDigest(tip, knownDigest{base.whole.message(msg), added.digest()})
 	t.gate.approved[d] = t.gate.approved[d] || t.gate.approved[now]
 	return t.m.growTrust(ctx, d, tip.Name, now)
 }
 
-// base returns the settled digest of the session before its last answer.
-func (t *Turn) base(ctx context.Context, message domarkx.ID) (trustDigest, error) {
-	if d, ok := t.bases[message]; ok {
-		return d, nil
+// follow makes the known digests those of a snapshot that this turn has just stored. If the session
+// was changed before that by somebody else, it forgets them.
+func (t *Turn) follow(ctx context.Context, stored domarkx.Info) error {
+	parents, err := t.m.store.Parents(ctx, stored.ID)
+	if err != nil {
+		return err
 	}
+	if len(parents) == 0 || parents[0] != t.at {
+		clear(t.bases)
+	}
+	t.at = stored.ID
+	return nil
+}
+
+// base returns the digests of the session before its last answer.
+func (t *Turn) base(ctx context.Context, message domarkx.ID) (bases, error) {
 	tip, err := t.Tip(ctx)
 	if err != nil {
-		return trustDigest{}, err
+		return bases{}, err
+	}
+	if b, ok := t.bases[message]; ok && t.at == tip.ID {
+		return b, nil
 	}
 	h, err := t.m.header(ctx, tip.ID)
 	if err != nil {
-		return trustDigest{}, err
+		return bases{}, err
 	}
 	added, err := t.m.addedTo(ctx, tip.Name, h)
 	if err != nil {
-		return trustDigest{}, err
+		return bases{}, err
 	}
-	d, err := t.m.settledBefore(ctx, tip, digestHeader(h, added), message)
+	b, err := t.m.basesBefore(ctx, tip, digestHeader(h, added), message)
 	if err == nil {
-		t.bases[message] = d
+		t.bases, t.at = map[domarkx.ID]bases{message: b}, tip.ID
 	}
-	return d, err
+	return b, err
 }
 
 // A ToolOffer is a tool that a model can be offered.
@@ -245,7 +271,16 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 			if kind.Name != spec.Type {
 				continue
 			}
-			for _, tool := range kind.Tools {
+			tools := kind.Tools
+			if len(tools) == 0 { // the resource lists them itself
+				if err := t.open(ctx); err != nil {
+					return nil, err
+				}
+				if tools, err = t.bench.toolsOf(ctx, spec.ID); err != nil {
+					return nil, err
+				}
+			}
+			for _, tool := range tools {
 				offers = append(offers, ToolOffer{spec.ID, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
 			}
 		}

@@ -82,17 +82,24 @@ func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
 		return tip, err
 	}
 	if tip.ID != "" {
-		base, err := t.m.settledDigest(ctx, tip)
-		if err != nil {
+		var before bases
+		if before.settled, err = t.m.settledDigest(ctx, tip); err != nil {
 			return tip, err
 		}
-		t.bases[r.ID] = base
+		if before.whole, err = t.m.digest(ctx, tip); err != nil {
+			return tip, err
+		}
+		t.bases, t.at = map[domarkx.ID]bases{r.ID: before}, tip.ID
 	}
 	link, err := t.link(ctx)
 	if err != nil {
 		return tip, err
 	}
-	return t.add(ctx, r, link)
+	info, err := t.add(ctx, r, link)
+	if err == nil {
+		err = t.follow(ctx, info)
+	}
+	return info, err
 }
 
 func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
@@ -104,7 +111,7 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 	}
 	c := change{name: name, operation: chatOperation, author: author, committer: committer}
 	var info domarkx.Info
-	err = m.update(ctx, chatOperation+" "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, chatOperation+" "+name, func(tx *gitstore.Tx) error {
 		a := addition{message: r.Message, id: r.ID, link: link}
 		for _, data := range r.Extra {
 			if err := keepData(ctx, tx, &a, data); err != nil {

@@ -41,20 +41,25 @@ func (m *SessionManager) settledDigest(ctx context.Context, info domarkx.Info) (
 	if known, ok := m.knownDigest(settledOf(info)); ok && known.besides == added.digest() {
 		return known.digest, nil
 	}
-	d, err := m.settledBefore(ctx, info, digestHeader(h, added), domarkx.ID{})
+	b, err := m.basesBefore(ctx, info, digestHeader(h, added), domarkx.ID{})
 	if err != nil {
-		return d, err
+		return b.settled, err
 	}
-	m.rememberDigest(settledOf(info), knownDigest{d, added.digest()})
-	return d, nil
+	m.rememberDigest(settledOf(info), knownDigest{b.settled, added.digest()})
+	return b.settled, nil
 }
 
-// settledBefore extends a digest by the messages of a snapshot up to a message, or by all if its id
+// bases are the digests of a session before one of its messages: as [SessionManager.digest] and as
+// [SessionManager.settledDigest] define them.
+type bases struct{ whole, settled trustDigest }
+
+// basesBefore extends a digest by the messages of a snapshot up to a message, or by all if its id
 // is zero.
-func (m *SessionManager) settledBefore(ctx context.Context, info domarkx.Info, d trustDigest, end domarkx.ID) (trustDigest, error) {
+func (m *SessionManager) basesBefore(ctx context.Context, info domarkx.Info, header trustDigest, end domarkx.ID) (bases, error) {
+	b := bases{header, header}
 	for e, err := range m.store.Entries(ctx, info.ID) {
 		if err != nil {
-			return d, err
+			return b, err
 		}
 		if e.Role != domarkx.Assistant {
 			continue
@@ -64,11 +69,11 @@ func (m *SessionManager) settledBefore(ctx context.Context, info domarkx.Info, d
 		}
 		msg, err := loadMessage(ctx, m.store, e)
 		if err != nil {
-			return d, err
+			return b, err
 		}
-		d = d.settledMessage(msg)
+		b = bases{b.whole.message(msg), b.settled.settledMessage(msg)}
 	}
-	return d, nil
+	return b, nil
 }
 
 // settledOf returns the key under which the settled digest of a snapshot is cached.

@@ -27,7 +27,8 @@ type Turn struct {
 	gate    *gate
 	unlock  func()
 	bench   *bench // nil until needed
-	bases   map[domarkx.ID]trustDigest // of the settled digests before answers
+	bases   map[domarkx.ID]bases // of answers, in the snapshot at
+	at      string
 }
 
 // BeginTurn begins a turn. It returns a *BusyError if another process has one of this session, an
@@ -39,7 +40,7 @@ func (m *SessionManager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, e
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
 		return nil, err
 	}
-	t := &Turn{m: m, request: r, gate: m.newGate(r.Approve), bases: map[domarkx.ID]trustDigest{}}
+	t := &Turn{m: m, request: r, gate: m.newGate(r.Approve), bases: map[domarkx.ID]bases{}}
 	if t.unlock, err = m.lockTurn(r.Name, "chat"); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (t *Turn) check(ctx context.Context) error {
 		t.gate.approved[d] = true // what is allowed as a whole is allowed without some of its calls
 		return t.m.growTrust(ctx, d, tip.Name, whole)
 	}
-	t.gate.approved[d] = true
+	t.gate.approved[d], t.gate.trusted = true, held
 	if err := t.m.readProject(); err != nil {
 		return err
 	}
