@@ -26,7 +26,7 @@ type Turn struct {
 	request TurnRequest
 	gate    *gate
 	unlock  func()
-	bench   *bench // nil until needed
+	bench   *bench               // nil until needed
 	bases   map[domarkx.ID]bases // of answers, in the snapshot at
 	at      string
 }
