@@ -28,6 +28,9 @@ func storeOrigin(ctx context.Context, tx *gitstore.Tx, format string, content []
 
 // TestGrowOrigin: a document that grew has the tree that it would have had at once.
 func TestGrowOrigin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores 17 MB several times; run the tests without -short")
+	}
 	s, _ := newStore(t)
 	ctx := context.Background()
 	line := strings.Repeat("x", 40<<10) + "\n"

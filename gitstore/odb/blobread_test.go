@@ -111,7 +111,10 @@ func TestDecayOfChunksIsNoticed(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			noticed := 0
 			stored := c.files(t, layout.ending)
-			const flips = 150
+			flips := 150
+			if testing.Short() {
+				flips = 20
+			}
 			for range flips {
 				file := stored[r.IntN(len(stored))]
 				must(t, os.Chmod(file, 0o644))

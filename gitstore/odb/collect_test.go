@@ -90,7 +90,11 @@ func TestWritersMeetCollections(t *testing.T) {
 			})
 			for w := range 2 {
 				writers.Go(func() {
-					for i := range 25 {
+					rounds := 25
+					if testing.Short() {
+						rounds = 5
+					}
+					for i := range rounds {
 						blobs := []int{2, 100}[i%2]
 						// Each ref is replaced: what it had is garbage, as is a tip before its ref.
 						tip, err := write(d, dir, fmt.Sprintf("refs/heads/w%d-%d", w, i%3), blobs, fmt.Sprint(w, " ", i))

@@ -83,7 +83,11 @@ func TestReadWhatGitWrote(t *testing.T) {
 	for layout, commands := range layouts {
 		t.Run(layout, func(t *testing.T) {
 			dir := bare(t)
-			history(t, dir, 300)
+			commits := 300
+			if testing.Short() {
+				commits = 60
+			}
+			history(t, dir, commits)
 			for _, args := range commands {
 				if args[0] == "unpack" {
 					unpack(t, dir)
@@ -92,7 +96,7 @@ func TestReadWhatGitWrote(t *testing.T) {
 				git(t, dir, args...)
 			}
 			want := everything(t, dir)
-			if len(want) < 900 {
+			if len(want) < 3*commits {
 				t.Fatalf("only %d objects", len(want))
 			}
 			d := open(t, dir)
@@ -257,7 +261,11 @@ func TestConcurrentReadersAndRepack(t *testing.T) {
 			}
 		})
 	}
-	for i := range 12 {
+	repacks := 12
+	if testing.Short() {
+		repacks = 3
+	}
+	for i := range repacks {
 		switch i % 3 {
 		case 0:
 			git(t, dir, "repack", "-adfq", fmt.Sprint("--depth=", i))

@@ -93,7 +93,10 @@ func step(ctx context.Context, refs *refdb.Refs, group, ids []string, move bool)
 }
 
 func TestKill(t *testing.T) {
-	const kills = 100
+	kills := 100
+	if testing.Short() {
+		kills = 6
+	}
 	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 50)
 	if err := update(t, open(t, dir), refdb.Change{Ref: pairs[0][0], New: ids[0]}, refdb.Change{Ref: pairs[1][0], New: ids[0]}); err != nil {

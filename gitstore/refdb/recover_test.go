@@ -251,29 +251,33 @@ func TestLockFromBeforeBoot(t *testing.T) {
 // A lock that a power cut left has no journal; nobody holds it.
 func TestAbandonedLock(t *testing.T) {
 	for _, age := range []time.Duration{0, time.Minute, -time.Hour} {
-		w := newWreck(t)
-		for _, name := range []string{session("a.lock"), "refs/domarkx-remotes/origin/x.lock"} {
-			w.write(t, name, "")
-			when := time.Now().Add(-age)
-			if err := os.Chtimes(w.path(name), when, when); err != nil {
-				t.Fatal(err)
+		t.Run(age.String(), func(t *testing.T) {
+			t.Parallel() // it waits
+			w := newWreck(t)
+			for _, name := range []string{session("a.lock"), "refs/domarkx-remotes/origin/x.lock"} {
+				w.write(t, name, "")
+				when := time.Now().Add(-age)
+				if err := os.Chtimes(w.path(name), when, when); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if err := update(t, w.refs, refdb.Change{Ref: session("a"), Old: w.ids[0], New: w.ids[1]}); err != nil {
-			t.Errorf("written %v ago: %v", age, err)
-		}
-		claim := refdb.Claim{Name: "fetch", Prefixes: []string{"refs/domarkx-remotes/origin/"}}
-		if err := w.refs.Guard(t.Context(), claim, func([]*os.File) error { return nil }); err != nil {
-			t.Errorf("written %v ago: %v", age, err)
-		}
-		os.Remove(w.path("domarkx/lock-fetch"))
-		os.Remove(w.path("domarkx/lock"))
-		none(t, w.path(""))
+			if err := update(t, w.refs, refdb.Change{Ref: session("a"), Old: w.ids[0], New: w.ids[1]}); err != nil {
+				t.Error(err)
+			}
+			claim := refdb.Claim{Name: "fetch", Prefixes: []string{"refs/domarkx-remotes/origin/"}}
+			if err := w.refs.Guard(t.Context(), claim, func([]*os.File) error { return nil }); err != nil {
+				t.Error(err)
+			}
+			os.Remove(w.path("domarkx/lock-fetch"))
+			os.Remove(w.path("domarkx/lock"))
+			none(t, w.path(""))
+		})
 	}
 }
 
 // The lock of a living git stays, however long that holds it.
 func TestLockOfLivingGit(t *testing.T) {
+	t.Parallel() // it waits
 	w := newWreck(t)
 	cmd := exec.Command("git", "update-ref", "--stdin")
 	cmd.Dir, cmd.Env = w.dir, gittest.Env()
@@ -312,6 +316,7 @@ func TestLockOfLivingGit(t *testing.T) {
 
 // A git that holds the lock which the dead one would have held is waited for.
 func TestRecoverWaitsForLivingGit(t *testing.T) {
+	t.Parallel() // it waits
 	w := newWreck(t)
 	cmd := exec.Command("git", "update-ref", "--stdin")
 	cmd.Dir, cmd.Env = w.dir, gittest.Env()

@@ -182,7 +182,11 @@ func TestLockWaits(t *testing.T) {
 // Two openings with eight goroutines each raise a counter in the form of a chain of
 // references, while git packs and updates beside them.
 func TestRaces(t *testing.T) {
-	const writers, rounds = 8, 12
+	const writers = 8
+	rounds := 12
+	if testing.Short() {
+		rounds = 2
+	}
 	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 2*writers*rounds+1)
 	position := map[string]int{}

@@ -89,7 +89,11 @@ func TestKill(t *testing.T) {
 	id := gittest.Commits(t, a.dir, 1)[0]
 	seed := time.Now().UnixNano()
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	for i := range 40 {
+	kills := 40
+	if testing.Short() {
+		kills = 4
+	}
+	for i := range kills {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(gittest.Env(), "REMOTE_VICTIM="+a.dir, "REMOTE_ID="+id)
 		out, err := cmd.StdoutPipe()

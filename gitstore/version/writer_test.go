@@ -146,6 +146,9 @@ func objectFiles(t *testing.T, dir string) (objects int, size int64) {
 }
 
 func TestSmallChangeIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores 40 MB several times; run the tests without -short")
+	}
 	s, dir := newStore(t)
 	random := rand.NewChaCha8([32]byte{1})
 	large := make([]byte, 40<<20)
