@@ -47,6 +47,8 @@ var owners = []struct {
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx"}},
 	{"go.yaml.in/yaml", []string{"format"}},
+	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/engine/chat/provider"}},
+	{"github.com/openai/openai-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/agents"}},
 }
 

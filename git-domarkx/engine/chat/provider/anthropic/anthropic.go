@@ -1,0 +1,82 @@
+// Package anthropic speaks the Messages wire of Anthropic and compatible servers
+// (https://platform.claude.com/docs/en/api/messages).
+//
+// A raw item is one content block of an answer. Blocks arrive in pieces: the block of
+// content_block_start is kept as it came, and the strings of its deltas are joined without
+// decoding them.
+package anthropic
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// defaultMaxTokens is the length of an answer unless the request has one: the wire requires it.
+const defaultMaxTokens = 16384
+
+// A Wire sends requests to one model. It implements [provider.Wire].
+type Wire struct {
+	origin provider.Origin
+	key    provider.Key
+	client sdk.Client
+}
+
+// New returns a wire to a model. base is checked by [provider.CheckURL]; its last element is "v1",
+// or else that is added. timeout limits the time without a byte.
+func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
+	path := strings.TrimSuffix(base.Path, "/")
+	if !strings.HasSuffix(path, "/v1") {
+		path += "/v1"
+	}
+	root := *base
+	root.Path = path + "/"
+	// The client is not made by sdk.NewClient, which reads URLs and keys from the environment.
+	options := []option.RequestOption{
+		option.WithBaseURL(root.String()),
+		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
+		option.WithMaxRetries(0), // see provider.Client
+		option.WithoutOpenTelemetry(),
+	}
+	if !key.IsZero() {
+		options = append(options, option.WithAPIKey(key.Secret()))
+	}
+	return &Wire{
+		origin: provider.Origin{Provider: "anthropic", Host: base.Host, Model: model},
+		key:    key,
+		client: sdk.Client{Options: options},
+	}
+}
+
+// Origin implements [provider.Wire].
+func (w *Wire) Origin() provider.Origin { return w.origin }
+
+// Stream implements [provider.Wire].
+func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := requestBody(w.origin, r)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	var res *http.Response
+	err = w.client.Post(ctx, "messages", body, &res, option.WithHeader("Accept", "text/event-stream"))
+	if err := provider.Check(ctx, res, err, w.key); err != nil {
+		return provider.Answer{}, err
+	}
+	defer res.Body.Close()
+	a := &answer{collector: provider.NewCollector(emit), key: w.key}
+	err = a.read(ctx, res)
+	return a.collector.Finish(w.origin, a.items, err)
+}
+
+var validID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func rules(o provider.Origin) provider.Rules {
+	return provider.Rules{Origin: o, ValidID: validID.MatchString, CallIDs: callIDs}
+}

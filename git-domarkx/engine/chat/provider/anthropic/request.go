@@ -1,0 +1,124 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// requestBody returns the body of a request. The SDK encodes everything but the raw items, which
+// it would compact.
+func requestBody(o provider.Origin, r provider.Request) ([]byte, error) {
+	prepared := provider.Prepare(r, rules(o))
+	anchors := cacheAnchors(prepared)
+	messages := make([][]byte, len(prepared))
+	for i, m := range prepared {
+		var err error
+		if messages[i], err = messageBody(m, slices.Contains(anchors, i)); err != nil {
+			return nil, err
+		}
+	}
+	p := sdk.MessageNewParams{Model: sdk.Model(o.Model), MaxTokens: defaultMaxTokens, Messages: []sdk.MessageParam{}}
+	if r.MaxTokens > 0 {
+		p.MaxTokens = int64(r.MaxTokens)
+	}
+	switch r.Reasoning {
+	case provider.ReasoningOff:
+		p.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
+	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
+		p.Thinking = sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}}
+		p.OutputConfig = sdk.OutputConfigParam{Effort: sdk.OutputConfigEffort(r.Reasoning)}
+	}
+	for _, text := range r.System {
+		p.System = append(p.System, sdk.TextBlockParam{Text: text})
+	}
+	for _, t := range r.Tools {
+		tool := sdk.ToolParam{Name: t.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(t.Schema))}
+		if t.Description != "" {
+			tool.Description = sdk.String(t.Description)
+		}
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
+	}
+	// The cache holds a prefix of tools, system prompt and messages, in this order.
+	if n := len(p.System); n > 0 {
+		p.System[n-1].CacheControl = sdk.NewCacheControlEphemeralParam()
+	} else if n := len(p.Tools); n > 0 {
+		p.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
+		return nil, err
+	}
+	return provider.SetMember(body, "messages", provider.Join(messages))
+}
+
+// cacheAnchors returns the messages that a cached prefix ends with: the last two of the user. The
+// older one was the end of the previous request, so its prefix is in the cache already.
+func cacheAnchors(messages []provider.Message) []int {
+	var anchors []int
+	for i := len(messages) - 1; i >= 0 && len(anchors) < 2; i-- {
+		if messages[i].Role == provider.User {
+			anchors = append(anchors, i)
+		}
+	}
+	return anchors
+}
+
+func messageBody(m provider.Message, anchor bool) ([]byte, error) {
+	if m.Raw != nil {
+		return append(append([]byte(`{"role":"assistant","content":`), provider.Join(m.Raw.Items)...), '}'), nil
+	}
+	var blocks []sdk.ContentBlockParamUnion
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case provider.Text:
+			blocks = append(blocks, sdk.NewTextBlock(part.Text))
+		case provider.Image:
+			blocks = append(blocks, sdk.NewImageBlockBase64(part.MediaType, base64.StdEncoding.EncodeToString(part.Data)))
+		case provider.Call:
+			blocks = append(blocks, sdk.NewToolUseBlock(part.ID, json.RawMessage(part.Arguments), part.Name))
+		case provider.Result:
+			blocks = append(blocks, resultBlock(part))
+		}
+	}
+	if n := len(blocks); anchor && n > 0 {
+		if c := blocks[n-1].GetCacheControl(); c != nil {
+			*c = sdk.NewCacheControlEphemeralParam()
+		}
+	}
+	return json.Marshal(sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: blocks})
+}
+
+func resultBlock(r provider.Result) sdk.ContentBlockParamUnion {
+	block := sdk.ToolResultBlockParam{ToolUseID: r.CallID}
+	if r.Text != "" { // an empty text block is refused
+		block.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: r.Text}}}
+	}
+	if r.Failed {
+		block.IsError = sdk.Bool(true)
+	}
+	return sdk.ContentBlockParamUnion{OfToolResult: &block}
+}
+
+// callIDs returns the ids of the tool_use blocks. Items that end with reasoning cannot be sent
+// back: the provider requires what followed it.
+func callIDs(items [][]byte) (ids []string, ok bool) {
+	last := ""
+	for _, item := range items {
+		var block struct{ Type, ID string }
+		if json.Unmarshal(item, &block) != nil {
+			return nil, false
+		}
+		if last = block.Type; last == "tool_use" {
+			ids = append(ids, block.ID)
+		}
+	}
+	return ids, last != "thinking" && last != "redacted_thinking"
+}

@@ -1,0 +1,92 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Check returns the error of a response, or nil for one whose stream can be read. err is what
+// the SDK returned. Check closes the body of a failed response.
+func Check(ctx context.Context, res *http.Response, err error, key Key) error {
+	if res != nil && res.Body != nil && res.StatusCode >= 400 {
+		defer res.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+		f := ParseFailure(text)
+		f.Status, f.Header = res.StatusCode, res.Header
+		return NewError(f, key)
+	}
+	if err != nil || res == nil {
+		return Broken(ctx, err, key, ErrConnection)
+	}
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	switch {
+	case res.StatusCode >= 300:
+		err = &Error{Kind: ErrRedirect, Status: res.StatusCode}
+	case kind == "application/json" || kind == "text/html":
+		err = &Error{Kind: ErrAnswer, Message: "expected a stream of events, got " + kind}
+	default:
+		return nil
+	}
+	return errors.Join(err, res.Body.Close())
+}
+
+// Broken returns the error of a connection that failed. kind is used unless the reason is known.
+func Broken(ctx context.Context, err error, key Key, kind error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	for _, known := range []error{ErrStalled, ErrRedirect, ErrPlainHTTP, ErrTooLarge} {
+		if errors.Is(err, known) {
+			return &Error{Kind: known}
+		}
+	}
+	message := ""
+	if err != nil {
+		message = key.Redact(err.Error())
+	}
+	return &Error{Kind: kind, Message: message}
+}
+
+// ParseFailure reads the JSON that providers send for an error: {"error": {"type", "code",
+// "message"}}, in an array for Gemini, or {"code", "message"}. Other text becomes the message.
+func ParseFailure(text []byte) Failure {
+	type detail struct {
+		Type    string          `json:"type"`
+		Status  string          `json:"status"`
+		Code    json.RawMessage `json:"code"`
+		Message string          `json:"message"`
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) == nil && len(list) > 0 {
+		text = list[0]
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+		detail
+	}
+	if json.Unmarshal(text, &outer) != nil {
+		return Failure{Message: oneLine(string(text))}
+	}
+	d := outer.detail
+	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &d) != nil {
+		var message string
+		_ = json.Unmarshal(outer.Error, &message) // {"error": "text"} of some servers
+		d = detail{Message: message}
+	}
+	code := string(d.Code)
+	if unquoted, err := strconv.Unquote(code); err == nil {
+		code = unquoted
+	}
+	return Failure{Type: strings.TrimSpace(d.Type + " " + d.Status), Code: code, Message: oneLine(d.Message)}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

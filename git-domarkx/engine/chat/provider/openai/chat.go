@@ -1,0 +1,201 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// Chat is the Chat Completions wire to one model. It implements [provider.Wire].
+type Chat struct {
+	wire
+	gemini bool
+}
+
+// NewChat returns the Chat Completions wire to a model of OpenAI or a compatible server. base is
+// checked by [provider.CheckURL] and ends with the version, such as "/v1". timeout limits the
+// time without a byte.
+func NewChat(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
+	return &Chat{wire: newWire("openai-chat", base, model, key, timeout)}
+}
+
+// NewGemini is like [NewChat], for Gemini's OpenAI-compatible endpoint.
+func NewGemini(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
+	return &Chat{wire: newWire("gemini", base, model, key, timeout), gemini: true}
+}
+
+// Stream implements [provider.Wire].
+func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := w.body(r)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	res, err := w.post(ctx, "chat/completions", body)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	defer res.Body.Close()
+	a := &chatAnswer{collector: provider.NewCollector(emit), key: w.key}
+	err = a.read(ctx, res)
+	var items [][]byte
+	if err == nil {
+		items, err = a.message()
+	}
+	return a.collector.Finish(w.origin, items, err)
+}
+
+// openAIHost accepts max_completion_tokens only, for its newer models. Other servers may know
+// only the older max_tokens.
+const openAIHost = "api.openai.com"
+
+func (w *Chat) body(r provider.Request) ([]byte, error) {
+	p := sdk.ChatCompletionNewParams{Model: w.origin.Model, Messages: []sdk.ChatCompletionMessageParamUnion{}}
+	p.StreamOptions.IncludeUsage = sdk.Bool(true)
+	switch {
+	case r.MaxTokens > 0 && w.origin.Host == openAIHost:
+		p.MaxCompletionTokens = sdk.Int(int64(r.MaxTokens))
+	case r.MaxTokens > 0:
+		p.MaxTokens = sdk.Int(int64(r.MaxTokens))
+	}
+	switch r.Reasoning {
+	case provider.ReasoningOff:
+		p.ReasoningEffort = shared.ReasoningEffortNone
+	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
+		p.ReasoningEffort = shared.ReasoningEffort(r.Reasoning)
+	}
+	for _, t := range r.Tools {
+		parameters, err := schema(t)
+		if err != nil {
+			return nil, err
+		}
+		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: parameters}
+		if t.Description != "" {
+			f.Description = sdk.String(t.Description)
+		}
+		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(f))
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
+		return nil, err
+	}
+	var messages [][]byte
+	add := func(m sdk.ChatCompletionMessageParamUnion) error {
+		encoded, err := json.Marshal(m)
+		messages = append(messages, encoded)
+		return err
+	}
+	for _, text := range r.System {
+		if err := add(sdk.SystemMessage(text)); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs}) {
+		switch {
+		case m.Raw != nil:
+			messages = append(messages, m.Raw.Items...)
+		case m.Role == provider.Assistant:
+			if err := add(w.assistant(m)); err != nil {
+				return nil, err
+			}
+		default:
+			for _, u := range userMessages(m) {
+				if err := add(u); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return provider.SetMember(body, "messages", provider.Join(messages))
+}
+
+// noSignature is what Gemini accepts in place of the signature of a call that another model made
+// (https://ai.google.dev/gemini-api/docs/thought-signatures).
+const noSignature = "skip_thought_signature_validator"
+
+func (w *Chat) assistant(m provider.Message) sdk.ChatCompletionMessageParamUnion {
+	a := sdk.ChatCompletionAssistantMessageParam{}
+	text := ""
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case provider.Text:
+			if text != "" {
+				text += "\n\n"
+			}
+			text += part.Text
+		case provider.Call:
+			call := sdk.ChatCompletionMessageFunctionToolCallParam{ID: part.ID,
+				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: part.Name, Arguments: part.Arguments}}
+			if w.gemini && len(a.ToolCalls) == 0 {
+				call.SetExtraFields(map[string]any{"extra_content": map[string]any{"google": map[string]any{"thought_signature": noSignature}}})
+			}
+			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call})
+		}
+	}
+	if text != "" {
+		a.Content.OfString = sdk.String(text)
+	}
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+}
+
+// userMessages returns a message for each result, and one for the rest.
+func userMessages(m provider.Message) []sdk.ChatCompletionMessageParamUnion {
+	var messages []sdk.ChatCompletionMessageParamUnion
+	var content []sdk.ChatCompletionContentPartUnionParam
+	text, plain := "", true
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case provider.Result:
+			messages = append(messages, sdk.ToolMessage(part.Text, part.CallID))
+		case provider.Text:
+			content = append(content, sdk.TextContentPart(part.Text))
+			if text != "" {
+				text += "\n\n"
+			}
+			text += part.Text
+		case provider.Image:
+			plain = false
+			content = append(content, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(part)}))
+		}
+	}
+	switch {
+	case len(content) == 0:
+	case plain: // every server knows a string
+		messages = append(messages, sdk.UserMessage(text))
+	default:
+		messages = append(messages, sdk.UserMessage(content))
+	}
+	return messages
+}
+
+// chatCallIDs returns the ids of the calls in a message. A message whose arguments are not JSON
+// cannot be sent back.
+func chatCallIDs(items [][]byte) (ids []string, ok bool) {
+	for _, item := range items {
+		var m struct {
+			ToolCalls []struct {
+				ID       string `json:"id"`
+				Function struct {
+					Arguments string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		}
+		if json.Unmarshal(item, &m) != nil {
+			return nil, false
+		}
+		for _, c := range m.ToolCalls {
+			if !provider.IsObject(c.Function.Arguments) {
+				return nil, false
+			}
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids, true
+}

@@ -1,0 +1,70 @@
+// Package openai speaks the two wires of OpenAI: Responses
+// (https://developers.openai.com/api/reference/resources/responses), and Chat Completions, which
+// many other servers speak, also Gemini's OpenAI-compatible endpoint
+// (https://ai.google.dev/gemini-api/docs/openai).
+//
+// A raw item of Responses is an output item as the provider sent it. The raw item of Chat
+// Completions is the message: its strings arrive in pieces, which are joined without decoding
+// them, and everything else is kept as it came.
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+// A wire is what both wires have in common.
+type wire struct {
+	origin provider.Origin
+	key    provider.Key
+	client sdk.Client
+}
+
+func newWire(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) wire {
+	root := *base
+	root.Path = strings.TrimSuffix(base.Path, "/") + "/"
+	// The client is not made by sdk.NewClient, which reads URLs and keys from the environment.
+	options := []option.RequestOption{
+		option.WithBaseURL(root.String()),
+		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
+		option.WithMaxRetries(0), // see provider.Client
+	}
+	if !key.IsZero() {
+		options = append(options, option.WithAPIKey(key.Secret()))
+	}
+	return wire{
+		origin: provider.Origin{Provider: name, Host: base.Host, Model: model},
+		key:    key,
+		client: sdk.Client{Options: options},
+	}
+}
+
+// Origin implements [provider.Wire].
+func (w *wire) Origin() provider.Origin { return w.origin }
+
+// post sends a request and returns the response whose events can be read.
+func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
+	var res *http.Response
+	err := w.client.Post(ctx, path, body, &res, option.WithHeader("Accept", "text/event-stream"))
+	return res, provider.Check(ctx, res, err, w.key)
+}
+
+// schema decodes a tool's schema for the SDK, with numbers as they are written.
+func schema(t provider.Tool) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(string(t.Schema)))
+	dec.UseNumber()
+	var s map[string]any
+	return s, dec.Decode(&s)
+}
+
+func validID(id string) bool { return len(id) > 0 && len(id) <= 40 && provider.ToolName(id) == id }
+
+func invalid(err error) error { return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()} }

@@ -1,0 +1,175 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// Responses is the Responses wire to one model. It implements [provider.Wire].
+type Responses struct{ wire }
+
+// NewResponses returns the Responses wire to a model. base is checked by [provider.CheckURL] and
+// ends with the version, such as "/v1". timeout limits the time without a byte.
+func NewResponses(base *url.URL, model string, key provider.Key, timeout time.Duration) *Responses {
+	return &Responses{newWire("openai", base, model, key, timeout)}
+}
+
+// Stream implements [provider.Wire]. Nothing is stored at the provider, so encrypted reasoning is
+// asked for; models that have none refuse that, and are asked again without it.
+func (w *Responses) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
+	answer, err := w.stream(ctx, r, r.Reasoning != provider.ReasoningOff, emit)
+	var e *provider.Error
+	if errors.As(err, &e) && e.Status == 400 && strings.Contains(strings.ToLower(e.Message), "encrypted content is not supported") {
+		return w.stream(ctx, r, false, emit)
+	}
+	return answer, err
+}
+
+func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bool, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := w.body(r, encrypted)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	res, err := w.post(ctx, "responses", body)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	defer res.Body.Close()
+	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]bool{}}
+	err = a.read(ctx, res)
+	return a.collector.Finish(w.origin, a.items, err)
+}
+
+func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
+	p := responses.ResponseNewParams{Model: w.origin.Model, Store: sdk.Bool(false)}
+	if encrypted {
+		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	}
+	if r.MaxTokens > 0 {
+		p.MaxOutputTokens = sdk.Int(int64(r.MaxTokens))
+	}
+	switch r.Reasoning {
+	case provider.ReasoningOff:
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffortNone}
+	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Reasoning), Summary: shared.ReasoningSummaryAuto}
+	}
+	if len(r.System) > 0 {
+		p.Instructions = sdk.String(strings.Join(r.System, "\n\n"))
+	}
+	for _, t := range r.Tools {
+		parameters, err := schema(t)
+		if err != nil {
+			return nil, err
+		}
+		tool := responses.FunctionToolParam{Name: t.Name, Parameters: parameters, Strict: sdk.Bool(false)}
+		if t.Description != "" {
+			tool.Description = sdk.String(t.Description)
+		}
+		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &tool})
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
+		return nil, err
+	}
+	var input [][]byte
+	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs}) {
+		items, err := inputItems(m)
+		if err != nil {
+			return nil, err
+		}
+		input = append(input, items...)
+	}
+	return provider.SetMember(body, "input", provider.Join(input))
+}
+
+// inputItems returns the items of a message. The SDK encodes them unless they are raw.
+func inputItems(m provider.Message) ([][]byte, error) {
+	if m.Raw != nil {
+		return m.Raw.Items, nil
+	}
+	var items []responses.ResponseInputItemUnionParam
+	var content responses.ResponseInputMessageContentListParam
+	flush := func() {
+		if len(content) > 0 {
+			items = append(items, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRole(m.Role)))
+			content = nil
+		}
+	}
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case provider.Text:
+			if m.Role == provider.Assistant {
+				items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRoleAssistant))
+				continue
+			}
+			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))
+		case provider.Image:
+			image := responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
+			image.OfInputImage.ImageURL = sdk.String(dataURL(part))
+			content = append(content, image)
+		case provider.Call:
+			items = append(items, responses.ResponseInputItemParamOfFunctionCall(part.Arguments, part.ID, part.Name))
+		case provider.Result:
+			flush()
+			output := responses.ResponseInputItemParamOfFunctionCallOutput(part.Text)
+			output.OfFunctionCallOutput.CallID = sdk.String(part.CallID)
+			items = append(items, output)
+		}
+	}
+	flush()
+	encoded := make([][]byte, len(items))
+	for i, item := range items {
+		var err error
+		if encoded[i], err = json.Marshal(item); err != nil {
+			return nil, err
+		}
+	}
+	return encoded, nil
+}
+
+func dataURL(i provider.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
+
+// responsesCallIDs returns the ids of the function_call items. Items cannot be sent back if
+// reasoning is the last of them, or has no encrypted content: the provider has not stored it.
+func responsesCallIDs(items [][]byte) (ids []string, ok bool) {
+	last := ""
+	for _, item := range items {
+		var i struct {
+			Type      string `json:"type"`
+			CallID    string `json:"call_id"`
+			Arguments string `json:"arguments"`
+			Encrypted string `json:"encrypted_content"`
+		}
+		if json.Unmarshal(item, &i) != nil {
+			return nil, false
+		}
+		switch last = i.Type; last {
+		case "function_call":
+			if !provider.IsObject(i.Arguments) {
+				return nil, false
+			}
+			ids = append(ids, i.CallID)
+		case "reasoning":
+			if i.Encrypted == "" {
+				return nil, false
+			}
+		}
+	}
+	return ids, last != "reasoning"
+}

@@ -1,0 +1,268 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Rules are what a provider requires of a conversation.
+type Rules struct {
+	Origin Origin
+	// ValidID reports whether the provider accepts the id of a call.
+	ValidID func(id string) bool
+	// CallIDs returns the ids of the calls in the raw items of an answer, in order. ok is false
+	// if the items cannot be sent back.
+	CallIDs func(items [][]byte) (ids []string, ok bool)
+}
+
+// Texts that stand in a request for what the conversation does not have.
+const (
+	noResult = "There is no result: the call was not made, or it was interrupted."
+	noAnswer = "Please go on."
+	noBegin  = "(The conversation begins with the assistant's message.)"
+)
+
+// Prepare returns a request's conversation as every provider accepts it, whatever the stored one
+// looks like. In the returned messages:
+//
+//   - raw items remain only in answers of the same origin whose calls they match, unless r.Plain;
+//   - all other thoughts are left out;
+//   - each assistant message with calls is followed by a user message that begins with one result
+//     for each call, in their order; missing results say so, and results without a call are text;
+//   - ids are unique and valid, names of tools are valid, arguments are JSON objects;
+//   - neighbouring user messages are joined; the first and the last message are the user's.
+func Prepare(r Request, rules Rules) []Message {
+	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[string]bool{}}
+	for _, m := range r.Messages {
+		for _, part := range m.Parts {
+			switch part := part.(type) {
+			case Result:
+				p.results[part.CallID] = append(p.results[part.CallID], part)
+			case Call:
+				p.calls[part.ID]++
+			}
+		}
+	}
+	for _, m := range r.Messages {
+		if m.Role == Assistant {
+			p.assistant(m)
+		} else {
+			p.user(m)
+		}
+	}
+	if len(p.out) > 0 && p.out[0].Role != User {
+		p.out = append([]Message{{Role: User, Parts: []Part{Text{noBegin}}}}, p.out...)
+	}
+	if len(p.out) == 0 || p.out[len(p.out)-1].Role != User {
+		p.add(User, Text{noAnswer})
+	}
+	return p.out
+}
+
+// SentRaw reports whether a request for a model contains raw items.
+func SentRaw(r Request, o Origin) bool {
+	if r.Plain {
+		return false
+	}
+	for _, m := range r.Messages {
+		if m.Raw != nil && m.Raw.Origin == o {
+			return true
+		}
+	}
+	return false
+}
+
+type preparation struct {
+	rules   Rules
+	plain   bool
+	results map[string][]Result // by the id of their call, those that are not used yet
+	calls   map[string]int      // the calls with an id that are not reached yet
+	ids     map[string]bool     // used in out
+	items   map[string]bool     // raw items in out
+	out     []Message
+}
+
+// add appends parts to the last message if it has the same role and no raw items.
+func (p *preparation) add(role Role, parts ...Part) {
+	if n := len(p.out); n > 0 && p.out[n-1].Role == role && p.out[n-1].Raw == nil && role == User {
+		p.out[n-1].Parts = append(p.out[n-1].Parts, parts...)
+		return
+	}
+	p.out = append(p.out, Message{Role: role, Parts: parts})
+}
+
+func (p *preparation) user(m Message) {
+	var parts []Part
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case Text:
+			if text := sendable(part.Text); text != "" {
+				parts = append(parts, Text{text})
+			}
+		case Image:
+			parts = append(parts, part)
+		case Result:
+			parts = append(parts, p.orphan(part)...)
+		}
+	}
+	if len(parts) > 0 {
+		p.add(User, parts...)
+	}
+}
+
+// orphan returns a result as text unless a later call takes it.
+func (p *preparation) orphan(r Result) []Part {
+	left := p.results[r.CallID]
+	if len(left) == 0 || p.calls[r.CallID] > 0 {
+		return nil // used before, or to be used by a call
+	}
+	p.results[r.CallID] = left[1:]
+	return []Part{Text{"The result of a call that is no longer in the conversation:\n" + sendable(left[0].Text)}}
+}
+
+func (p *preparation) assistant(m Message) {
+	var own []Part // text and calls
+	var calls []Call
+	var orphans []Part
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case Text:
+			if text := sendable(part.Text); text != "" {
+				own = append(own, Text{text})
+			}
+		case Call:
+			calls = append(calls, part)
+			own = append(own, part)
+			p.calls[part.ID]--
+		case Image:
+			orphans = append(orphans, part)
+		}
+	}
+	raw, ids := p.raw(m, len(calls))
+	results := make([]Part, 0, len(calls)+len(orphans))
+	n := 0
+	for i, part := range own {
+		call, ok := part.(Call)
+		if !ok {
+			continue
+		}
+		result := p.take(call.ID)
+		if raw == nil {
+			call.ID = p.id(call.ID)
+			call.Name = ToolName(call.Name)
+			call.Arguments = object(call.Arguments)
+		} else {
+			call.ID = ids[n]
+			p.ids[call.ID] = true
+		}
+		n++
+		own[i], result.CallID = call, call.ID
+		results = append(results, result)
+	}
+	for _, part := range m.Parts {
+		if result, ok := part.(Result); ok {
+			orphans = append(orphans, p.orphan(result)...)
+		}
+	}
+	if raw != nil || len(own) > 0 {
+		p.out = append(p.out, Message{Role: Assistant, Parts: own, Raw: raw})
+	}
+	if results = append(results, orphans...); len(results) > 0 {
+		p.add(User, results...)
+	}
+}
+
+// raw returns the raw items of an answer and the ids of its calls, or nil if the items cannot be
+// sent to this provider.
+func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
+	if m.Raw == nil || p.plain || m.Raw.Origin != p.rules.Origin || len(m.Raw.Items) == 0 {
+		return nil, nil
+	}
+	ids, ok := p.rules.CallIDs(m.Raw.Items)
+	if !ok || len(ids) != calls {
+		return nil, nil
+	}
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if p.ids[id] || seen[id] {
+			return nil, nil
+		}
+		seen[id] = true
+	}
+	// An answer that is in the conversation twice is refused for its ids.
+	for _, item := range m.Raw.Items {
+		if p.items[string(item)] {
+			return nil, nil
+		}
+	}
+	for _, item := range m.Raw.Items {
+		p.items[string(item)] = true
+	}
+	return m.Raw, ids
+}
+
+// take returns the result of a call, or one that says that there is none.
+func (p *preparation) take(id string) Result {
+	left := p.results[id]
+	if len(left) == 0 {
+		return Result{Text: noResult, Failed: true}
+	}
+	p.results[id] = left[1:]
+	result := left[0]
+	result.Text = sendable(result.Text)
+	return result
+}
+
+// id returns a valid id that is not used yet.
+func (p *preparation) id(id string) string {
+	for n := 0; ; n++ {
+		if id != "" && p.rules.ValidID(id) && !p.ids[id] {
+			p.ids[id] = true
+			return id
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", n, id))
+		id = "call_" + hex.EncodeToString(sum[:12])
+	}
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// ToolName returns a valid name for a tool: at most 64 letters, digits, "_" and "-".
+func ToolName(name string) string {
+	name = notInName.ReplaceAllString(name, "_")
+	if name == "" {
+		return "unknown"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// object returns arguments as a JSON object. Arguments that are none become its only member.
+func object(arguments string) string {
+	if IsObject(arguments) {
+		return arguments
+	}
+	if strings.TrimSpace(arguments) == "" {
+		return "{}"
+	}
+	b, _ := json.Marshal(map[string]string{"invalid_arguments": arguments})
+	return string(b)
+}
+
+// IsObject reports whether a text is a JSON object.
+func IsObject(text string) bool {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	return strings.HasPrefix(trimmed, "{") && json.Valid([]byte(text))
+}
+
+// sendable returns a text that every provider accepts: valid UTF-8, and "" if it is blank.
+func sendable(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return text
+}

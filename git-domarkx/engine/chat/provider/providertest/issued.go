@@ -1,0 +1,108 @@
+package providertest
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// issued is what the server gave out and recognises.
+type issued struct {
+	secret []byte
+	items  [][]byte
+	n      int // answers
+}
+
+func newIssued() issued {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	return issued{secret: secret}
+}
+
+// sign returns a signature that only this server makes, and only for the same parts.
+func (i *issued) sign(parts ...string) string {
+	mac := hmac.New(sha256.New, i.secret)
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(mac, "%d:%s", len(p), p)
+	}
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// keep remembers an item as it has to come back.
+func (i *issued) keep(item string) { i.items = append(i.items, []byte(item)) }
+
+// changed reports whether an item with the server's own unknown member is not one that it gave out.
+func (i *issued) changed(item []byte) bool {
+	if !strings.Contains(string(item), `"x_unknown"`) {
+		return false
+	}
+	for _, own := range i.items {
+		if string(own) == string(item) {
+			return false
+		}
+	}
+	return true
+}
+
+// unknown is a member that no client knows, in a spelling that encoders do not use.
+// The value is unusual and not the space around it: Chat Completions sends objects in pieces.
+const unknown = `"x_unknown":{"b": [1.0, 2.50E+3,  "\u0061\/<&>"], "a": null }`
+
+// quote returns a JSON string in an unusual spelling: letters outside ASCII, the slash and the
+// ampersand as escapes.
+func quote(s string) string { return `"` + strings.Join(pieces(s, 0), "") + `"` }
+
+// pieces returns the inside of a JSON string in pieces of up to size characters (0: in one), none
+// of which ends within an escape, but a surrogate pair may be split.
+func pieces(s string, size int) []string {
+	var list []string
+	var b strings.Builder
+	n := 0
+	unit := func(text string) {
+		b.WriteString(text)
+		if n++; n == size {
+			list = append(list, b.String())
+			b.Reset()
+			n = 0
+		}
+	}
+	for _, r := range s {
+		switch {
+		case r == '/' || r == '"' || r == '\\':
+			unit(`\` + string(r))
+		case r == '\n':
+			unit(`\n`)
+		case r < 0x20 || r == '&' || r > 0x7e && r < 0x10000:
+			unit(fmt.Sprintf(`\u%04x`, r))
+		case r >= 0x10000:
+			high, low := utf16.EncodeRune(r)
+			unit(fmt.Sprintf(`\u%04X`, high))
+			unit(fmt.Sprintf(`\u%04X`, low))
+		default:
+			unit(string(r))
+		}
+	}
+	if b.Len() > 0 {
+		list = append(list, b.String())
+	}
+	return list
+}
+
+// deltas returns the pieces in which a stream sends a text.
+func deltas(s string) []string {
+	if len(s) > 1<<16 {
+		return pieces(s, 1<<16)
+	}
+	return pieces(s, 5)
+}
+
+func object(body []byte) map[string]any {
+	var o map[string]any
+	_ = json.Unmarshal(body, &o) // the check of the dialect reported what is not JSON
+	return o
+}

@@ -1,0 +1,224 @@
+package providertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// messages is Anthropic's wire (https://platform.claude.com/docs/en/api/messages).
+type messages struct{}
+
+func (messages) failure(status int, message string) string {
+	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}[status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, kind, message)
+}
+
+func (messages) overloaded() event {
+	return event{"error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}
+}
+
+type messagesRequest struct {
+	Model     string `json:"model"`
+	MaxTokens int    `json:"max_tokens"`
+	Stream    bool   `json:"stream"`
+	System    []struct {
+		Type, Text string
+		Cache      json.RawMessage `json:"cache_control"`
+	} `json:"system"`
+	Messages []struct {
+		Role    string
+		Content []json.RawMessage
+	} `json:"messages"`
+	Tools []struct {
+		Name   string
+		Schema map[string]any  `json:"input_schema"`
+		Cache  json.RawMessage `json:"cache_control"`
+	} `json:"tools"`
+	Thinking struct{ Type string } `json:"thinking"`
+}
+
+type messagesBlock struct {
+	Type      string
+	Text      string
+	ID        string
+	Name      string
+	Input     json.RawMessage
+	Thinking  string
+	Signature string
+	ToolUseID string          `json:"tool_use_id"`
+	Cache     json.RawMessage `json:"cache_control"`
+}
+
+var (
+	toolUseID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
+func (messages) check(s *Server, body []byte) string {
+	var r messagesRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return "invalid JSON: " + err.Error()
+	}
+	if r.Model == "" || r.MaxTokens <= 0 || len(r.Messages) == 0 {
+		return "model, max_tokens and messages: Field required"
+	}
+	caches := 0
+	for _, b := range r.System {
+		caches += min(len(b.Cache), 1)
+		if strings.TrimSpace(b.Text) == "" {
+			return "system: text content blocks must be non-empty"
+		}
+	}
+	for i, t := range r.Tools {
+		caches += min(len(t.Cache), 1)
+		if !toolName.MatchString(t.Name) || t.Schema["type"] != "object" {
+			return fmt.Sprintf("tools.%d: name or input_schema.type", i)
+		}
+	}
+	if r.Messages[0].Role != "user" {
+		return "messages: first message must use the \"user\" role"
+	}
+	if r.Messages[len(r.Messages)-1].Role != "user" {
+		return "This model does not support assistant message prefill. The conversation must end with a user message."
+	}
+	seen := map[string]bool{}
+	var open map[string]bool
+	for i, m := range r.Messages {
+		if len(m.Content) == 0 {
+			return fmt.Sprintf("messages.%d: content must be non-empty", i)
+		}
+		calls := map[string]bool{}
+		results, other := 0, 0
+		last := ""
+		for j, raw := range m.Content {
+			at := fmt.Sprintf("messages.%d.content.%d: ", i, j)
+			var b messagesBlock
+			if err := json.Unmarshal(raw, &b); err != nil {
+				return at + err.Error()
+			}
+			if s.issued.changed(raw) {
+				return at + "`thinking`, `text` or `tool_use` blocks cannot be modified"
+			}
+			caches += min(len(b.Cache), 1)
+			last = b.Type
+			switch b.Type {
+			case "text":
+				other++
+				if strings.TrimSpace(b.Text) == "" {
+					return at + "text content blocks must contain non-whitespace text"
+				}
+			case "image":
+				other++
+			case "thinking":
+				if m.Role != "assistant" || b.Signature != s.issued.sign("thinking", r.Model, b.Thinking) {
+					return at + "Invalid `signature` in `thinking` block"
+				}
+			case "tool_use":
+				if m.Role != "assistant" || !toolUseID.MatchString(b.ID) || !toolName.MatchString(b.Name) || !strings.HasPrefix(string(b.Input), "{") {
+					return at + "tool_use.id, .name or .input is not valid"
+				}
+				if seen[b.ID] {
+					return at + "`tool_use` ids must be unique"
+				}
+				seen[b.ID], calls[b.ID] = true, true
+			case "tool_result":
+				if other > 0 {
+					return at + "`tool_result` blocks must come first"
+				}
+				if m.Role != "user" || !open[b.ToolUseID] {
+					return at + "unexpected `tool_use_id` found in `tool_result` blocks: " + b.ToolUseID
+				}
+				delete(open, b.ToolUseID)
+				results++
+			default:
+				return at + "unknown block type " + b.Type
+			}
+		}
+		if len(open) > 0 {
+			return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v", i-1, open)
+		}
+		if last == "thinking" {
+			return fmt.Sprintf("messages.%d: The final block in an assistant message cannot be `thinking`", i)
+		}
+		open = calls
+	}
+	if caches > 4 {
+		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", caches)
+	}
+	return ""
+}
+
+func (messages) answer(s *Server, model string, r Reply) ([]event, []byte) {
+	s.issued.n++
+	n := s.issued.n
+	var events []event
+	add := func(name, format string, args ...any) {
+		events = append(events, event{name, fmt.Sprintf(format, args...)})
+	}
+	usage := fmt.Sprintf(`{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":1}`, r.Usage.Input, r.Usage.CacheRead, r.Usage.CacheWrite)
+	add("message_start", `{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":%q,"content":[],"stop_reason":null,"usage":%s}}`, n, model, usage)
+	add("ping", `{"type":"ping"}`)
+	var items []string
+	block := func(empty, whole string, deltas ...string) {
+		i := len(items)
+		items = append(items, whole)
+		s.issued.keep(whole)
+		add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":%s}`, i, empty)
+		for _, d := range deltas {
+			add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":%s}`, i, d)
+		}
+		add("content_block_stop", `{"type":"content_block_stop","index":%d}`, i)
+	}
+	if r.Thought != "" {
+		signature := s.issued.sign("thinking", model, r.Thought)
+		block(`{"type":"thinking", "thinking":"", "signature":"", `+unknown+`}`,
+			`{"type":"thinking", "thinking":`+quote(r.Thought)+`, "signature":"`+signature+`", `+unknown+`}`,
+			append(wrap(`{"type":"thinking_delta","thinking":"%s"}`, deltas(r.Thought)), `{"type":"signature_delta","signature":"`+signature+`"}`)...)
+	}
+	if r.Text != "" {
+		block(`{ "type":"text","text":"",`+unknown+`}`, `{ "type":"text","text":`+quote(r.Text)+`,`+unknown+`}`,
+			wrap(`{"type":"text_delta","text":"%s"}`, deltas(r.Text))...)
+	}
+	for i, c := range r.Calls {
+		format := `{"type":"tool_use","id":"toolu_%d_%d","name":%q,"input":%s,` + unknown + `}`
+		whole := c.Arguments
+		if !json.Valid([]byte(whole)) {
+			whole = `{"invalid_arguments":` + quoted(c.Arguments) + `}`
+		}
+		block(fmt.Sprintf(format, n, i, c.Name, "{}"), fmt.Sprintf(format, n, i, c.Name, whole),
+			wrap(`{"type":"input_json_delta","partial_json":"%s"}`, append([]string{""}, deltas(c.Arguments)...))...)
+	}
+	stop := "end_turn"
+	switch {
+	case r.Cut:
+		stop = "max_tokens"
+	case r.Refusal:
+		stop = "refusal"
+	case len(r.Calls) > 0:
+		stop = "tool_use"
+	}
+	output := fmt.Sprintf(`"output_tokens":%d,"output_tokens_details":{"thinking_tokens":%d}`, r.Usage.Output, r.Usage.Reasoning)
+	add("message_delta", `{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":null},"usage":{%s}}`, stop, output)
+	add("message_stop", `{"type":"message_stop"}`)
+	plain := fmt.Sprintf(`{"id":"msg_%d","type":"message","role":"assistant","model":%q,"content":[%s],"stop_reason":%q,"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,%s}}`,
+		n, model, strings.Join(items, ","), stop, r.Usage.Input, r.Usage.CacheRead, r.Usage.CacheWrite, output)
+	return events, []byte(plain)
+}
+
+func wrap(format string, pieces []string) []string {
+	wrapped := make([]string, len(pieces))
+	for i, p := range pieces {
+		wrapped[i] = strings.Replace(format, "%s", p, 1)
+	}
+	return wrapped
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}

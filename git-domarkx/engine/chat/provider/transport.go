@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxErrorBody = 1 << 20  // bytes of an error response that are read
+	maxEvent     = 48 << 20 // bytes of a response between two empty lines
+)
+
+// CheckURL returns the URL of a provider. Plain HTTP is only accepted for this machine, and the
+// URL must not contain a user, a password, a query or a fragment.
+func CheckURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("model URL: expected https://HOST/v1 or http://127.0.0.1:PORT/v1")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("model URL of %s: it must not contain a user, a password, a query or a fragment", u.Host)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return nil, fmt.Errorf("model URL of %s: %w", u.Host, ErrPlainHTTP)
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// HTTPClient returns a client for the provider at base. It sends requests only there, follows no
+// redirect, uses plain HTTP only to this machine, and ends a response after idle without a byte.
+// Its responses cannot use unbounded memory. It removes the headers by which the SDKs describe
+// the machine.
+func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	t := &http.Transport{
+		DialContext:            dialer.DialContext,
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           2,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    15 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+	if base.Scheme == "http" {
+		t.Proxy = nil
+		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dialLoopback(ctx, dialer, network, address)
+		}
+	}
+	return &http.Client{
+		Transport:     &transport{next: t, base: base, idle: idle},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return ErrRedirect },
+	}
+}
+
+// dialLoopback connects to this machine, whatever address a name like "localhost" has.
+func dialLoopback(ctx context.Context, dialer *net.Dialer, network, address string) (net.Conn, error) {
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		return nil, errors.Join(ErrPlainHTTP, conn.Close())
+	}
+	return conn, nil
+}
+
+type transport struct {
+	next http.RoundTripper
+	base *url.URL
+	idle time.Duration
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != t.base.Scheme || r.URL.Host != t.base.Host {
+		return nil, fmt.Errorf("request to %s instead of %s: %w", r.URL.Host, t.base.Host, ErrRedirect)
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	timer := time.AfterFunc(t.idle, func() { cancel(ErrStalled) })
+	end := func() { timer.Stop(); cancel(context.Canceled) }
+	r = r.Clone(ctx)
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Stainless-") {
+			r.Header.Del(name)
+		}
+	}
+	r.Header.Set("User-Agent", "git-domarkx")
+	res, err := t.next.RoundTrip(r)
+	if err != nil {
+		err = cause(ctx, err)
+		end()
+		return nil, err
+	}
+	limit := int64(-1)
+	if res.StatusCode >= 400 {
+		limit = maxErrorBody
+	}
+	res.Body = &body{rc: res.Body, ctx: ctx, end: end, progress: func() { timer.Reset(t.idle) }, left: limit}
+	return res, nil
+}
+
+// CloseIdleConnections lets [http.Client.CloseIdleConnections] reach the connections.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// cause returns ErrStalled for an error that the stall itself led to.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrStalled) {
+		return ErrStalled
+	}
+	return err
+}
+
+// A body is a response body with limits.
+type body struct {
+	rc       io.ReadCloser
+	ctx      context.Context
+	end      func()
+	progress func()
+	left     int64 // bytes until the body is cut; negative for no limit
+	event    int   // bytes since the last empty line
+	last     byte  // the last byte that is not a carriage return
+	once     sync.Once
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	if b.left > 0 && int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.rc.Read(p)
+	if n > 0 {
+		b.progress()
+		if b.left > 0 {
+			b.left -= int64(n)
+		}
+		if b.count(p[:n]); b.event > maxEvent {
+			return 0, ErrTooLarge
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = cause(b.ctx, err)
+	}
+	return n, err
+}
+
+// count measures the current event of a stream, which ends with an empty line.
+func (b *body) count(p []byte) {
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			b.event += len(p)
+			if tail := bytes.TrimRight(p, "\r"); len(tail) > 0 {
+				b.last = tail[len(tail)-1]
+			}
+			return
+		}
+		line := bytes.TrimRight(p[:i], "\r")
+		if len(line) == 0 && b.last == '\n' {
+			b.event = 0
+		} else {
+			b.event += i + 1
+		}
+		b.last = '\n'
+		p = p[i+1:]
+	}
+}
+
+func (b *body) Close() error {
+	err := b.rc.Close()
+	b.once.Do(b.end)
+	return err
+}
