@@ -192,6 +192,8 @@ func TestSoakLargeImport(t *testing.T) {
 	}{
 		{"s.jsonl", "s", "pi", func(w *documentWriter) { w.transcript(size, 0) }},
 		{"f.jsonl", "f", "pi", func(w *documentWriter) { w.transcript(size, 2) }},
+		{"claude.jsonl", "claude-code/", "claude-code", func(w *documentWriter) { w.claude(size) }},
+		{"codex.jsonl", "codex/", "codex", func(w *documentWriter) { w.codex(size) }},
 		{"c.json", "team/c", "agent-chatter", func(w *documentWriter) { w.chatter("c", size, 0) }},
 		{"m.md", "m", "md", func(w *documentWriter) { w.markdown(size) }},
 	} {
@@ -201,6 +203,9 @@ func TestSoakLargeImport(t *testing.T) {
 			t.Errorf("importing %d MB of %s: peak memory %d MB, expected at most %d", size/1e6, test.name, peak/1e6, most/1_000_000)
 		} else {
 			t.Logf("importing %d MB of %s: %.1f MB/s of CPU, peak memory %d MB", size/1e6, test.name, float64(size)/1e6/cpu.Seconds(), peak/1e6)
+		}
+		if folder, ok := strings.CutSuffix(test.session, "/"); ok { // the name comes from the first prompt
+			test.session, _, _ = strings.Cut(r.domarkx("list", folder+"/*"), "\t")
 		}
 		before, _ := fileSum(t, r.path(test.name))
 		r.used("sh", "-c", "exec git-domarkx export --format "+test.format+" "+test.session+" >exported")
@@ -238,6 +243,12 @@ func BenchmarkImportForeign(b *testing.B) {
 	for name, write := range map[string]func(dir string){
 		"a 100 MB transcript of pi": func(dir string) {
 			writeDocument(b, filepath.Join(dir, "s.jsonl"), func(w *documentWriter) { w.transcript(100_000_000, 0) })
+		},
+		"a 100 MB transcript of Claude Code": func(dir string) {
+			writeDocument(b, filepath.Join(dir, "s.jsonl"), func(w *documentWriter) { w.claude(100_000_000) })
+		},
+		"a 100 MB transcript of Codex": func(dir string) {
+			writeDocument(b, filepath.Join(dir, "s.jsonl"), func(w *documentWriter) { w.codex(100_000_000) })
 		},
 		"1,000 sessions of agent-chatter": func(dir string) {
 			for i := range 1000 {
