@@ -136,11 +136,5 @@ func result(r *transcript.Result) domarkx.Value {
 
 // path returns where Claude Code keeps a transcript: in a folder named after the working directory.
 func path(s transcript.Session) string {
-	folder := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, s.Cwd)
-	return folder + "/" + transcript.FileName(s.ID)
+	return transcript.FolderName(s.Cwd) + "/" + transcript.FileName(s.ID)
 }

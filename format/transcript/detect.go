@@ -31,5 +31,9 @@ func First(head []byte) domarkx.Value {
 		}
 		rest = after
 	}
-	return domarkx.Value{}
+	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) == 0 || head[0] != '{' {
+		return domarkx.Value{}
+	}
+	v, _ := domarkx.ParsePartial(head) // an object on several lines
+	return v
 }

@@ -17,6 +17,10 @@ type Agent struct {
 	Is func(first domarkx.Value) bool
 	// Skips reports whether Note needs no value of that member, by its name and the value's kind.
 	Skips func(name string, kind domarkx.Kind) bool
+	// Array is the name of the array with the records, for files that are one JSON object, on
+	// several lines or not; the object without them is the first record. "" if there are no such
+	// files.
+	Array string
 	// Note returns what a record is. Records come in the order of the file. It adds to s what the
 	// record says about the whole session.
 	Note func(v domarkx.Value, s *Session) Note
@@ -39,7 +43,7 @@ const (
 	Other  Kind = iota // no part of a message, but for Results
 	Prompt             // a message of the user
 	Answer             // a response of the model, or a part of one
-	About              // says more about the answer before it, such as its usage
+	About              // says more about the answer of its Group, which may follow, or the one before it
 )
 
 // A Note is what the index has to know about a record.
@@ -70,6 +74,10 @@ type Note struct {
 	BackTo string
 	// Time is when the record was written, as in [format.ParseTime].
 	Time string
+	// Items are records inside of this one, and Clear says that the conversation begins anew with
+	// them.
+	Items []domarkx.Value
+	Clear bool
 }
 
 // A Session is what a transcript says about the whole session.

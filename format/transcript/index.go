@@ -48,6 +48,7 @@ type index struct {
 	once   map[uint64]bool  // digests of records with Once
 	after  map[uint64]int32 // the last prompt after something
 	queued map[string]int32 // queued prompts by their text
+	ahead  map[uint64]place // records About an answer of a group that did not begin
 
 	before     *state          // what was known before the file grew; nil for a whole file
 	again      bool            // what was added changes what was before
@@ -62,10 +63,20 @@ func newIndex(a *Agent, l *lines) *index {
 		l.skips = func(string, domarkx.Kind) bool { return false }
 	}
 	return &index{lines: l, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
-		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, unanswered: map[string]bool{}}
+		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]place{}, unanswered: map[string]bool{}}
 }
 
-func (x *index) read() error { return x.each(x.record) }
+func (x *index) read() error {
+	if x.agent.Array != "" && x.before == nil {
+		if one, err := x.isOne(); err != nil || one {
+			if err == nil {
+				err = x.document(x.agent.Array, x.record)
+			}
+			return err
+		}
+	}
+	return x.each(x.record)
+}
 
 // maxPrompt limits what is kept of a prompt, in bytes.
 const maxPrompt = 300
@@ -76,6 +87,9 @@ func (x *index) record(v domarkx.Value, raw []byte, at place) error {
 		return &domarkx.SyntaxError{Path: x.path, Line: x.number, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
 	}
 	n := x.agent.Note(v, &x.session)
+	if n.Clear || n.Items != nil {
+		return x.items(n, raw, at)
+	}
 	if n.Kind == Other && n.Drop == 0 && n.BackTo == "" && len(n.Results) == 0 {
 		return nil
 	}
@@ -97,12 +111,16 @@ func (x *index) record(v domarkx.Value, raw []byte, at place) error {
 	case Answer:
 		x.answered(n, at)
 	case About:
-		if x.about >= 0 {
+		if n.Group != "" {
+			x.aheadOf(n, at)
+		} else if x.about >= 0 {
 			x.join(x.about, at)
 		} else if x.before != nil && x.before.About && len(x.messages) == 0 {
 			x.again = true
 		}
-		x.close()
+		if n.Group == "" {
+			x.close()
+		}
 	default:
 		if open > 0 { // results without calls
 			x.begin(n, Answer, at)
@@ -185,6 +203,9 @@ func (x *index) answered(n Note, at place) {
 			x.again = true
 		}
 		k = x.begin(n, Answer, at)
+		if p, ok := x.ahead[maphash.String(x.seed, n.Group)]; ok && n.Group != "" {
+			x.join(k, p)
+		}
 		x.close()
 		if n.Group == "" {
 			x.answer = k
@@ -223,6 +244,51 @@ func (x *index) grouped(n Note, at place) bool {
 		x.about = k
 	}
 	return true
+}
+
+// aheadOf adds a record About the answer of a group, now or when that begins.
+func (x *index) aheadOf(n Note, at place) {
+	key := maphash.String(x.seed, n.Group)
+	if k, ok := x.groups[key]; ok {
+		x.join(k, at)
+		return
+	}
+	x.again = x.again || x.known("group", n.Group)
+	x.note("group", n.Group)
+	x.ahead[key] = at
+}
+
+// items adds the records inside of a record.
+func (x *index) items(n Note, raw []byte, at place) error {
+	if n.Clear {
+		x.again = x.again || x.before != nil
+		old, groups := x.last, x.groups
+		x.last, x.groups, x.about = -1, map[uint64]int32{}, -1
+		x.close()
+		defer func() {
+			for key, k := range groups { // what is not there any more is a branch
+				if _, ok := x.groups[key]; !ok && !x.messages[k].dead {
+					x.ends = append(x.ends, old)
+					return
+				}
+			}
+		}()
+	}
+	for _, item := range n.Items {
+		size := 0
+		if item.Kind() == domarkx.Object && !at.escaped {
+			size = objectEnd(raw[item.Offset():])
+		}
+		if size == 0 {
+			x.lost(int(at.line), at.start, at.start+int64(at.size), nil)
+			continue
+		}
+		inner := place{start: at.start + int64(item.Offset()), size: uint32(size), line: at.line}
+		if err := x.record(item, raw[item.Offset():item.Offset()+size], inner); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // called notes the calls that a message makes.
