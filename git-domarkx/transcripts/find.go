@@ -1,0 +1,122 @@
+package transcripts
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Find returns the paths of the agent's transcripts in lexical order. Symbolic links, and
+// files that are not regular, are left out. An agent without a directory has none. If a
+// directory below it cannot be read, Find returns the transcripts elsewhere and the error.
+func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
+	root := a.dir(e)
+	var found []string
+	var bad []error
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // the agent may remove files meanwhile
+				bad = append(bad, err)
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		matches := func(pattern string) bool { return match(pattern, name, d.IsDir()) }
+		switch {
+		case name == ".":
+		case d.IsDir() && !slices.ContainsFunc(a.patterns, matches):
+			return fs.SkipDir
+		case d.Type().IsRegular() && slices.ContainsFunc(a.patterns, matches):
+			found = append(found, file)
+		}
+		return nil
+	})
+	return found, errors.Join(append(bad, err)...)
+}
+
+// match reports whether a slash-separated name matches a pattern. If prefix is true, it
+// reports whether a name below it can match.
+func match(pattern, name string, prefix bool) bool {
+	head, rest, more := strings.Cut(pattern, "/")
+	first, below, deeper := strings.Cut(name, "/")
+	if head == "**" {
+		if prefix {
+			return true
+		}
+		return match(rest, name, false) || deeper && match(pattern, below, false)
+	}
+	if ok, err := path.Match(head, first); err != nil || !ok {
+		return false
+	}
+	switch {
+	case more && deeper:
+		return match(rest, below, prefix)
+	case more:
+		return prefix
+	}
+	return !deeper && !prefix
+}
+
+// Here returns the transcripts of conversations that began in one of the work trees of a
+// repository. A conversation belongs to the innermost repository around the directory in
+// which it began. A transcript that does not say where it began belongs to none.
+func (a Agent) Here(ctx context.Context, e Environment, files, trees []string) ([]string, error) {
+	real := make([]string, len(trees))
+	for i, tree := range trees {
+		real[i] = resolved(tree)
+	}
+	var here []string
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if dir, ok := a.began(e, real, file); ok && slices.Contains(real, innermost(resolved(dir), real)) {
+			here = append(here, file)
+		}
+	}
+	return here, nil
+}
+
+// innermost returns the root of the innermost repository around a directory: one of the
+// trees, or a directory with an entry .git. It returns "" if there is none.
+func innermost(dir string, trees []string) string {
+	for {
+		if slices.Contains(trees, dir) {
+			return dir
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// resolved returns a path without symbolic links. The last elements of the path may not
+// exist any more.
+func resolved(dir string) string {
+	dir = filepath.Clean(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	parent := filepath.Dir(dir)
+	if parent == dir {
+		return dir
+	}
+	return filepath.Join(resolved(parent), filepath.Base(dir))
+}
