@@ -63,7 +63,8 @@ type commandLine struct {
 	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
 	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
 
-	Zeus zeusCmd `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
+	Agent agentCmd `cmd:"" group:"space" help:"Find and import the transcripts of coding agents."`
+	Zeus  zeusCmd  `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
 
 	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
 	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`

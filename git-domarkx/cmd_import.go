@@ -159,9 +159,6 @@ func (c *importCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	sessions := opened.sessions
-	opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100)
 	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
@@ -171,14 +168,21 @@ func (c *importCmd) Run(inv *invocation) error {
 		defer input.close()
 		request.Stdin = input
 	}
+	return inv.importDocuments(opened, request, c.JSON)
+}
+
+// importDocuments imports documents and prints the sessions.
+func (inv *invocation) importDocuments(opened source, request engine.ImportRequest, asJSON bool) error {
+	opened.store.BoundMemory(packMemory)
+	setGCPercent(inv.getenv, 100)
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
-	result, err := sessions.Import(inv.ctx, request)
+	result, err := opened.sessions.Import(inv.ctx, request)
 	progress.finish()
 	if err != nil {
 		return err
 	}
-	if err := c.print(inv, result); err != nil {
+	if err := printImport(inv, asJSON, result); err != nil {
 		return err
 	}
 	if !inv.opts.Quiet {
@@ -230,12 +234,12 @@ type importRow struct {
 	Messages int `json:"messages" head:"MESSAGES" doc:"how many messages the session has"`
 }
 
-func (c *importCmd) print(inv *invocation, result engine.Import) error {
+func printImport(inv *invocation, asJSON bool, result engine.Import) error {
 	rows := make([]importRow, len(result.Sessions))
 	for i, s := range result.Sessions {
 		rows[i] = importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages}
 	}
-	if err := printResults(inv, c.JSON, rows); err != nil {
+	if err := printResults(inv, asJSON, rows); err != nil {
 		return err
 	}
 	for _, a := range result.Attached {

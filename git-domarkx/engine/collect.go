@@ -19,14 +19,15 @@ import (
 
 // A collector finds the documents that the user named.
 type collector struct {
-	manager *SessionManager
-	stdin   io.Reader
-	as      string // the session name that the user gave; "" if there are several documents
-	stdinAs string // the session name that the user gave for standard input
-	format  string
-	input   *io.SectionReader // content of stdin after it was read
-	others  int               // number of files in directories that are not sessions
-	homes   []*home
+	manager    *SessionManager
+	stdin      io.Reader
+	as         string // the session name that the user gave; "" if there are several documents
+	stdinAs    string // the session name that the user gave for standard input
+	format     string
+	recognized bool              // skip files of unknown formats
+	input      *io.SectionReader // content of stdin after it was read
+	others     int               // number of files in directories that are not sessions
+	homes      []*home
 }
 
 // A found is a document to import that has not been read yet.
@@ -62,9 +63,13 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
 			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
 		default:
-			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: true}
-			if len(paths) > 1 {
+			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: !c.recognized}
+			if len(paths) > 1 || c.recognized {
 				if head, err := readHead(path); err == nil { // on error, the later import reports it
+					if _, ok := format.Detect(c.manager.codecs, head, ""); !ok && c.recognized {
+						c.others++
+						continue
+					}
 					c.note(&f, head)
 				}
 			}

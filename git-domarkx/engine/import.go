@@ -25,6 +25,9 @@ type ImportRequest struct {
 	Links   bool
 	LinksOf string   // "" for the session's own
 	Attach  []string // files to keep with the session; Paths must have one document
+	// Recognized treats the files in Paths like those in directories: those whose content is of no
+	// known format are only counted.
+	Recognized bool
 	// Progress, when not nil, is called after each document.
 	Progress func(done, total int)
 }
@@ -59,7 +62,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	if err != nil {
 		return Import{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized}
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}

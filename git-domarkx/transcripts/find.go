@@ -12,7 +12,7 @@ import (
 )
 
 // Find returns the paths of the agent's transcripts in lexical order. Symbolic links, and
-// files that are not regular, are left out. An agent without a directory has none. If a
+// files that are empty or not regular, are left out. An agent without a directory has none. If a
 // directory below it cannot be read, Find returns the transcripts elsewhere and the error.
 func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 	root := a.dir(e)
@@ -39,7 +39,9 @@ func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 		case d.IsDir() && !slices.ContainsFunc(a.patterns, matches):
 			return fs.SkipDir
 		case d.Type().IsRegular() && slices.ContainsFunc(a.patterns, matches):
-			found = append(found, file)
+			if info, err := d.Info(); err == nil && info.Size() > 0 {
+				found = append(found, file)
+			}
 		}
 		return nil
 	})

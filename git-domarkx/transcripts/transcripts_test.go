@@ -206,6 +206,7 @@ func TestFindOnlyRegularFiles(t *testing.T) {
 	u.write("secret.jsonl", `{}`)
 	u.write("outside/chats/1.jsonl", `{}`)
 	u.mkdir(".qwen/projects/p/chats/dir.jsonl")
+	u.write(".qwen/projects/p/chats/empty.jsonl", "")
 	for link, target := range map[string]string{".qwen/projects/p/chats/link.jsonl": "secret.jsonl", ".qwen/projects/out": "outside"} {
 		if err := os.Symlink(u.path(target), u.path(link)); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type agentImportCmd struct {
+	jsonOption
+	All    bool     `help:"Import the transcripts of all conversations on this machine, not only of those in this repository."`
+	Agents []string `arg:"" optional:"" name:"AGENT" help:"The agents whose transcripts to import; all if none is named."`
+}
+
+func (agentImportCmd) Help() string {
+	return `
+Imports the transcripts of the conversations that began in a work tree of this repository,
+as git domarkx import does with the files. An unchanged transcript makes no snapshot; one that
+grew continues its session.
+
+## Output
+
+    NAME  OID  MESSAGES
+
+One line for each session, with its newest snapshot and how many messages it has.
+
+## Examples
+
+    git domarkx agent import
+    git domarkx agent import --all claude-code codex
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (agentImportCmd) ExitOne() string {
+	return "A transcript could not be imported; the others were."
+}
+
+func (agentImportCmd) row() any { return []importRow{} }
+
+// Run imports the transcripts.
+func (c *agentImportCmd) Run(inv *invocation) error {
+	chosen, err := agentsNamed(c.Agents)
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	trees, err := git.WorkTrees(inv.ctx)
+	if err != nil {
+		return err
+	}
+	var files []string
+	var bad []error
+	elsewhere := 0
+	for _, a := range chosen {
+		all, here, err := inv.transcriptsHere(a, trees)
+		if err != nil {
+			bad = append(bad, err)
+		}
+		if c.All {
+			here = all
+		}
+		elsewhere += len(all) - len(here)
+		files = append(files, here...)
+	}
+	if len(files) == 0 && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)
+	}
+	if len(files) > 0 {
+		if err := inv.importDocuments(opened, engine.ImportRequest{Paths: files, Recognized: true}, c.JSON); err != nil {
+			return err
+		}
+	}
+	return badInput(inv, bad)
+}
