@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// TempPrefix is how the names of unfinished files begin.
+// TempPrefix is the prefix of the names of unfinished files.
 const TempPrefix = ".new-"
 
 // A File is written beside the file that it replaces.
@@ -20,8 +20,8 @@ type File struct {
 	done bool
 }
 
-// Create opens a new file, of that mode whatever the umask, that [File.Commit] gives a
-// path. Until then readers of the path see what was there before.
+// Create opens a new file, with that mode whatever the umask, that [File.Commit] moves to a
+// path. Until then, the path has its previous content.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), TempPrefix)
 	if err != nil {
@@ -34,8 +34,8 @@ func Create(path string, perm fs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// Commit syncs the file, renames it to its path and syncs the folder. It closes the file.
-// After an error from before the rename, the path is as it was.
+// Commit syncs the file, renames it to its path and syncs the directory. It closes the file.
+// After an error before the rename, the path is unchanged.
 func (f *File) Commit() error {
 	err := errors.Join(f.Sync(), f.Close())
 	if err == nil {
@@ -58,7 +58,7 @@ func (f *File) Abort() error {
 	return os.Remove(f.Name())
 }
 
-// Replace makes data the content of a file that only the user can read. The folder must
+// Replace replaces the content of a file, which only the user can read. The directory must
 // exist.
 func Replace(path string, data []byte) error {
 	f, err := Create(path, 0o600)
@@ -83,7 +83,7 @@ func Remove(path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// MkdirAll makes a folder and its missing parents.
+// MkdirAll creates a directory and its missing parents, and makes them durable.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if info, err := os.Stat(dir); err == nil {
 		return mustBeDir(dir, info)
@@ -99,15 +99,15 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 		if missing != nil {
 			return err
 		}
-		if err := mustBeDir(dir, info); err != nil { // else another process made it just now
+		if err := mustBeDir(dir, info); err != nil { // otherwise another process created it at the same time
 			return err
 		}
 	}
 	return SyncDir(parent)
 }
 
-// mustBeDir returns the error of [os.MkdirAll] for a file where a folder should be. It is not
-// [fs.ErrExist], which callers take for another file of the name that they want.
+// mustBeDir returns the error of [os.MkdirAll] for a file in the place of a directory. It is not
+// [fs.ErrExist], which callers would take for a file that already has the wanted name.
 func mustBeDir(dir string, info fs.FileInfo) error {
 	if info.IsDir() {
 		return nil
@@ -115,7 +115,7 @@ func mustBeDir(dir string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 }
 
-// Sweep removes the unfinished files that killed processes left in a folder. No process
+// Sweep removes the unfinished files that killed processes left in a directory. No process
 // may be writing there.
 func Sweep(dir string) error {
 	files, err := os.ReadDir(dir)

@@ -35,7 +35,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// What cannot be replaced stays as it was, and nothing is left beside it.
+// TestReplaceFails checks that a failed replacement changes and leaves nothing.
 func TestReplaceFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state")

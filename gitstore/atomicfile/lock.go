@@ -11,8 +11,8 @@ import (
 // ErrLocked reports that another process, or another open file of this one, has the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock locks an open file until it is closed or the process ends, and waits while another
-// process has the lock. Its errors are those of [TryLock], and that of ctx.
+// Lock locks an open file until it is closed or the process ends. It waits while another process
+// holds the lock. Its errors are those of [TryLock], and that of ctx.
 func Lock(ctx context.Context, f *os.File) error {
 	const first, longest = time.Millisecond, 100 * time.Millisecond
 	for pause := first; ; pause = min(pause*2, longest) {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks an open file or folder until it is closed or the process ends: flock(2).
-// The error is [ErrLocked] when another has the lock, and [errors.ErrUnsupported] where the
-// file system locks no such file: NFS, for one, locks only what is open for writing.
+// TryLock locks an open file or directory until it is closed or the process ends (flock(2)).
+// The error is [ErrLocked] if another process holds the lock, and [errors.ErrUnsupported] if the
+// file system cannot lock the file; NFS, for instance, locks only files open for writing.
 func TryLock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -8,7 +8,7 @@ import (
 )
 
 // TryLock locks an open file until it is closed or the process ends. The error is
-// [ErrLocked] when another has the lock.
+// [ErrLocked] if another process holds the lock.
 func TryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Sync makes an open file or folder durable, also one that is open for reading only:
-// fsync(2). It does nothing on a file system that has nothing to sync.
+// Sync makes an open file or directory durable, even if it is open for reading only (fsync(2)).
+// It does nothing if the file system does not support that.
 func Sync(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
@@ -18,7 +18,7 @@ func Sync(f *os.File) error {
 	return err
 }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir makes the names in a directory durable.
 func SyncDir(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -2,8 +2,8 @@ package atomicfile
 
 import "os"
 
-// Sync does nothing: Windows syncs only what is open for writing.
+// Sync does nothing: Windows only syncs files that are open for writing.
 func Sync(*os.File) error { return nil }
 
-// SyncDir does nothing: Windows cannot sync folders, and NTFS keeps a journal of names.
+// SyncDir does nothing: Windows cannot sync directories, and NTFS journals names.
 func SyncDir(string) error { return nil }

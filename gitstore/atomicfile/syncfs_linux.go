@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncFS makes everything durable that was written to the file system of a path:
-// syncfs(2). The error is [errors.ErrUnsupported] on systems other than Linux.
+// SyncFS makes everything durable that was written to the file system of a path (syncfs(2)).
+// The error is [errors.ErrUnsupported] on systems other than Linux.
 func SyncFS(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -4,5 +4,5 @@ package atomicfile
 
 import "errors"
 
-// SyncFS needs Linux. The error is [errors.ErrUnsupported].
+// SyncFS returns [errors.ErrUnsupported]: it requires Linux.
 func SyncFS(string) error { return errors.ErrUnsupported }

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CreateUnnamed opens a new file in a folder for reading and writing, without a name: if
-// the process is killed, nothing is left of it (open(2), O_TMPFILE). The error is
-// [errors.ErrUnsupported] where that is not possible, and [fs.ErrNotExist] when the folder
-// does not exist.
+// CreateUnnamed opens a new file without a name in a directory, for reading and writing. If the
+// process is killed, the file disappears (open(2), O_TMPFILE). The error is
+// [errors.ErrUnsupported] if that is not possible, and [fs.ErrNotExist] if the directory does
+// not exist.
 func CreateUnnamed(dir string, perm fs.FileMode) (*os.File, error) {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(perm.Perm()))
 	switch {
-	// Old kernels take it for the opening of a directory.
+	// Old kernels try to open the directory itself.
 	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.EISDIR), errors.Is(err, unix.EINVAL):
 		return nil, fmt.Errorf("unnamed file: %w", errors.ErrUnsupported)
 	case err != nil:
@@ -31,8 +31,8 @@ func CreateUnnamed(dir string, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Link gives a file of [CreateUnnamed] a name, once. It syncs nothing. The error is
-// [fs.ErrExist] when the name is taken.
+// Link gives a file of [CreateUnnamed] a name, once. It does not sync. The error is
+// [fs.ErrExist] if the name exists.
 func Link(f *os.File, path string) error {
 	err := unix.Linkat(unix.AT_FDCWD, descriptor(f), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
 	if err == nil {

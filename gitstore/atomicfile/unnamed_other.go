@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// CreateUnnamed needs Linux. The error is [errors.ErrUnsupported].
+// CreateUnnamed returns [errors.ErrUnsupported]: it requires Linux.
 func CreateUnnamed(string, fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("unnamed file: %w", errors.ErrUnsupported)
 }
 
-// Link needs Linux. The error is [errors.ErrUnsupported].
+// Link returns [errors.ErrUnsupported]: it requires Linux.
 func Link(*os.File, string) error { return errors.ErrUnsupported }

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// A Config is Git's configuration at one moment, of all scopes and with includes.
-// Later settings win over earlier ones.
+// A Config is a snapshot of Git's configuration, of all scopes and with included files.
+// Later settings override earlier ones.
 type Config struct {
 	entries []Setting
-	last    map[string]int // key -> index of the last entry with it
+	last    map[string]int // key → index of its last entry
 }
 
-// A Setting is one line of configuration.
+// A Setting is one line of the configuration.
 type Setting struct {
 	Key     string // section and variable in lower case, subsection as written
 	Value   string
-	NoValue bool   // the variable stands alone, without "="
+	NoValue bool   // the variable has no "="
 	Scope   string // system, global, local, worktree, command
 }
 
-// Config reads the configuration with one git, once.
+// Config reads the configuration. It runs git once and caches the result.
 func (g *Git) Config(ctx context.Context) (*Config, error) {
 	return g.config.get(func() (*Config, error) {
 		out, err := g.Run(ctx, nil, "config", "--list", "--show-scope", "-z")
@@ -34,7 +34,7 @@ func (g *Git) Config(ctx context.Context) (*Config, error) {
 	})
 }
 
-// parseConfig reads SCOPE NUL KEY [LF VALUE] NUL, repeated (git-config(1), -z and
+// parseConfig parses SCOPE NUL KEY [LF VALUE] NUL, repeated (git-config(1), -z and
 // --show-scope).
 func parseConfig(out string) (*Config, error) {
 	c := &Config{last: map[string]int{}}
@@ -52,7 +52,7 @@ func parseConfig(out string) (*Config, error) {
 	return c, nil
 }
 
-// normalize spells a key as git lists it.
+// normalize returns the spelling of a key that git lists.
 func normalize(key string) string {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 {
@@ -61,8 +61,8 @@ func normalize(key string) string {
 	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }
 
-// Lookup returns the setting that counts for a key, which is spelled as for
-// git config: only a subsection minds its case.
+// Lookup returns the effective setting of a key. As in git config, only subsections are
+// case-sensitive.
 func (c *Config) Lookup(key string) (Setting, bool) {
 	i, ok := c.last[normalize(key)]
 	if !ok {
@@ -71,13 +71,13 @@ func (c *Config) Lookup(key string) (Setting, bool) {
 	return c.entries[i], true
 }
 
-// Get returns the value that counts for a key.
+// Get returns the effective value of a key.
 func (c *Config) Get(key string) (string, bool) {
 	s, ok := c.Lookup(key)
 	return s.Value, ok
 }
 
-// GetAll returns all values of a key, the one that counts last.
+// GetAll returns all values of a key, the effective one last.
 func (c *Config) GetAll(key string) []string {
 	key = normalize(key)
 	if _, ok := c.last[key]; !ok {
@@ -92,8 +92,8 @@ func (c *Config) GetAll(key string) []string {
 	return values
 }
 
-// Subsections returns the subsections of a section in the order of their first
-// appearance, like the names of the remotes for "remote".
+// Subsections returns the subsections of a section, for instance the names of the remotes for
+// "remote", in the order of their first appearance.
 func (c *Config) Subsections(section string) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -122,9 +122,8 @@ func (c *Config) LocalValues(key string) []string {
 	return values
 }
 
-// ExpiryDate asks git for a setting that is a date in the past, like
-// gc.reflogExpireUnreachable; fallback is in git's words ("30.days.ago"). What is
-// to be kept for ever ("never") expires at the zero time.
+// ExpiryDate returns a setting that is a date in the past, like gc.reflogExpireUnreachable.
+// fallback is the default in git's notation ("30.days.ago"). "never" yields the zero time.
 func (g *Git) ExpiryDate(ctx context.Context, key, fallback string) (time.Time, error) {
 	out, err := g.Run(ctx, nil, "config", "--type=expiry-date", "--default="+fallback, "--get", key)
 	if err != nil {
@@ -132,7 +131,7 @@ func (g *Git) ExpiryDate(ctx context.Context, key, fallback string) (time.Time, 
 	}
 	seconds, err := parseInt(strings.TrimSpace(string(out)))
 	if err != nil {
-		// "now" and "all" are the greatest number of 64 bits without a sign.
+		// For "now" and "all" git prints the greatest unsigned 64-bit number.
 		return time.Now(), nil
 	}
 	if seconds == 0 {

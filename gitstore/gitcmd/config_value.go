@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Bool reads a setting as git does: yes, on, true, a variable without "=" and
-// numbers other than 0 are true; no, off, false, the empty value and 0 are false.
-// A missing setting is fallback; anything else is [domarkx.ErrInvalid].
+// Bool returns a boolean setting. As in git, yes, on, true, a variable without "=" and numbers
+// other than 0 are true; no, off, false, the empty value and 0 are false. fallback is returned
+// for a missing setting. Any other value is [domarkx.ErrInvalid].
 func (c *Config) Bool(key string, fallback bool) (bool, error) {
 	s, ok := c.Lookup(key)
 	if !ok {
@@ -34,9 +34,9 @@ func (c *Config) Bool(key string, fallback bool) (bool, error) {
 	return false, fmt.Errorf("git config %s is %q, which is neither true nor false: %w", s.Key, s.Value, domarkx.ErrInvalid)
 }
 
-// Int reads a setting as git does: decimal, 0x… or octal with a leading 0, and k,
-// m or g for powers of 1024. A missing setting is fallback; anything else is
-// [domarkx.ErrInvalid].
+// Int returns an integer setting. As in git, it is decimal, 0x… or octal with a leading 0, with
+// an optional k, m or g for powers of 1024. fallback is returned for a missing setting. Any
+// other value is [domarkx.ErrInvalid].
 func (c *Config) Int(key string, fallback int64) (int64, error) {
 	s, ok := c.Lookup(key)
 	if !ok {
@@ -49,8 +49,8 @@ func (c *Config) Int(key string, fallback int64) (int64, error) {
 	return n, nil
 }
 
-// Path reads a setting that is a file name: ~/ at its beginning is the home
-// directory of the environment. The empty string is a missing setting.
+// Path returns a setting that is a file name; a leading ~/ is replaced by the home directory.
+// It returns "" for a missing setting.
 func (c *Config) Path(key string) (string, error) {
 	value, _ := c.Get(key)
 	rest, ok := strings.CutPrefix(value, "~/")
@@ -64,7 +64,7 @@ func (c *Config) Path(key string) (string, error) {
 	return filepath.Join(home, rest), nil
 }
 
-// parseInt is git_parse_int64: strtoimax with base 0, and a unit.
+// parseInt does what git_parse_int64 does: strtoimax with base 0, and a unit.
 func parseInt(text string) (int64, error) {
 	text = strings.TrimLeft(text, " \t\n\v\f\r")
 	unit := int64(1)
@@ -82,7 +82,7 @@ func parseInt(text string) (int64, error) {
 		}
 	}
 	if strings.Contains(text, "_") || hasGoPrefix(text) {
-		return 0, strconv.ErrSyntax // Go's spellings, not C's
+		return 0, strconv.ErrSyntax // spellings of Go that C does not accept
 	}
 	n, err := strconv.ParseInt(text, 0, 64)
 	if err != nil {
@@ -94,7 +94,7 @@ func parseInt(text string) (int64, error) {
 	return n * unit, nil
 }
 
-// hasGoPrefix reports 0b and 0o, which C does not know.
+// hasGoPrefix reports the prefixes 0b and 0o, which C does not accept.
 func hasGoPrefix(text string) bool {
 	text = strings.ToLower(strings.TrimLeft(text, "+-"))
 	return strings.HasPrefix(text, "0b") || strings.HasPrefix(text, "0o")

@@ -12,29 +12,29 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// mark separates the answers of rev-parse, which echoes options that it does not
-// know: paths may hold newlines.
+// mark separates the answers of rev-parse, which prints unknown options unchanged. Paths may
+// contain newlines.
 const mark = "--domarkx-mark"
 
 var questions = []string{
 	"rev-parse", "--path-format=absolute",
 	"--is-bare-repository", mark,
 	"--show-object-format", mark,
-	"--show-ref-format", mark, // Git before 2.44 echoes it, and knows only files
+	"--show-ref-format", mark, // Git before 2.44 prints it unchanged, and supports only files
 	"--git-dir", mark,
 	"--git-common-dir", mark,
 	"--git-path", "objects", mark,
 	"--show-prefix", mark,
-	"--show-toplevel", // last: it fails where there is no work tree
+	"--show-toplevel", // last, since it fails without a work tree
 }
 
-// Discover finds the repository that git finds from dir with the environment env
-// (nil: that of this process): GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and
-// their like are honoured. It runs git once.
+// Discover finds the repository that git finds from dir. env is the environment of git, nil for
+// that of this process; GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and similar
+// variables are honoured. It runs git once.
 //
-// Where git finds none, or refuses it (safe.directory), the error is an [*Error]
-// with git's words. Repositories whose objects or references this program cannot
-// write are [domarkx.ErrUnsupported], and so is a git that is too old to answer.
+// If git finds no repository, or refuses to use it (safe.directory), the error is an [*Error]
+// with git's message. It is [domarkx.ErrUnsupported] for repositories with another format of
+// objects or references, and if git is too old.
 func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 	if env == nil {
 		env = os.Environ()
@@ -65,7 +65,7 @@ func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 	if strings.HasPrefix(g.RefFormat, "--") {
 		g.RefFormat = "files"
 		if isDir(filepath.Join(g.CommonDir, "reftable")) {
-			g.RefFormat = "reftable" // of a format that this git does not look at
+			g.RefFormat = "reftable" // a format that this git cannot read
 		}
 	}
 	if err := g.supported(); err != nil {
@@ -75,7 +75,7 @@ func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 	return g, nil
 }
 
-// pin makes every later call of git mean this repository, and spares it the search.
+// pin makes later calls of git use this repository without searching for it.
 func (g *Git) pin() {
 	g.env = append(without(g.env, "GIT_DIR", "GIT_WORK_TREE"), "GIT_DIR="+g.GitDir)
 	if g.WorkTree != "" {
@@ -104,8 +104,8 @@ func unsupportedRefs(where, format string) error {
 	return fmt.Errorf("the repository %q keeps its references as %s: %w; convert it (git refs migrate --ref-format=files) or use another repository", where, format, domarkx.ErrUnsupported)
 }
 
-// refusal explains why git did not answer. A git that cannot read a repository
-// says so only in words, so this is the one place that reads them.
+// refusal explains why git did not answer. Git reports an unreadable repository only as
+// text; no other code parses such messages.
 func (g *Git) refusal(ctx context.Context, err error) error {
 	var failed *Error
 	if !errors.As(err, &failed) {

@@ -38,7 +38,7 @@ func write(t testing.TB, path, content string, mode os.FileMode) {
 	}
 }
 
-// A shape is what Discover finds.
+// A shape is the result of Discover.
 type shape struct {
 	GitDir, CommonDir, WorkTree, Prefix string
 	Bare                                bool
@@ -134,7 +134,7 @@ func TestDiscoverRefuses(t *testing.T) {
 	}
 }
 
-// An old git is told from its version, once for each binary.
+// TestRequireVersion uses a fake git that is too old.
 func TestRequireVersion(t *testing.T) {
 	dir := gittest.Init(t)
 	real, err := filepath.Abs(gittest.Path(t))
@@ -183,7 +183,7 @@ func TestDir(t *testing.T) {
 			t.Errorf("%s: Dir = %q, want %q", test.name, got, test.want)
 		}
 	}
-	// The directory may go away while the program runs.
+	// The working directory may be removed while the program runs.
 	g := discover(t, below)
 	if err := os.RemoveAll(filepath.Join(dir, "a")); err != nil {
 		t.Fatal(err)

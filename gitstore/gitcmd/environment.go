@@ -18,8 +18,7 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// without returns a copy of an environment that lacks some variables, with room
-// for more.
+// without returns a copy of an environment without some variables. The copy has room for more.
 func without(env []string, names ...string) []string {
 	rest := make([]string, 0, len(env)+8)
 next:
@@ -34,9 +33,8 @@ next:
 	return rest
 }
 
-// findGit resolves "git" along the PATH of env, which is not always the PATH of
-// this process. Relative entries are left out: a repository must not be able to
-// bring its own git.
+// findGit looks up "git" in the PATH of env, which may differ from that of this process.
+// Relative entries are ignored, so that a repository cannot provide the git that is run.
 func findGit(env []string) (string, error) {
 	path, _ := lookup(env, "PATH")
 	name := "git"

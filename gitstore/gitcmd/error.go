@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// An Error is a git command that ended with another exit code than 0, or that
-// could not be run.
+// An Error reports a git command that ended with an exit code other than 0, or that could not
+// be run.
 type Error struct {
-	Args   []string // the arguments, without "git" and without leading options
-	Code   int      // the exit code; -1 when git did not start or died of a signal
-	Stderr string   // the end of what git wrote there, without progress; may be empty
-	Err    error    // why git could not be run or was stopped; nil when it ended by itself
+	Args   []string // without "git" and leading options
+	Code   int      // -1 if git was not started or was killed by a signal
+	Stderr string   // the end of git's stderr without progress; may be empty
+	Err    error    // why git could not be run or was stopped; nil if it exited
 }
 
-// Error is git's own words when it had any.
+// Error returns the message of git if there is one.
 func (e *Error) Error() string {
 	name := "git"
 	if command := e.command(); command != "" {
@@ -35,11 +35,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: exit code %d", name, e.Code)
 }
 
-// Unwrap gives the reason why git could not be run.
+// Unwrap returns why git could not be run.
 func (e *Error) Unwrap() error { return e.Err }
 
-// command is the name of the git command: the first argument that is neither an
-// option nor the value of -c.
+// command returns the name of the git command: the first argument that is neither an option nor
+// the value of -c.
 func (e *Error) command() string {
 	for i := 0; i < len(e.Args); i++ {
 		switch {

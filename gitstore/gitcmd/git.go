@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// A Git is how to call git for one repository. Its fields are set by [Discover]
-// and not changed afterwards. It may be used by several goroutines at once.
+// A Git runs git for one repository. [Discover] sets its fields, which must not be changed. It
+// may be used by several goroutines at once.
 type Git struct {
-	GitDir       string // the repository's directory, absolute; that of the worktree for a linked one
-	CommonDir    string // where references and objects are, absolute; equal to GitDir but for linked worktrees
-	ObjectDir    string // where objects are written, absolute; honours GIT_OBJECT_DIRECTORY
-	WorkTree     string // the top of the work tree, absolute; "" in a bare repository or inside the Git directory
-	Prefix       string // where the caller stands below WorkTree: "" or "a/b/"
+	GitDir       string // the repository's directory, absolute; for a linked worktree its own one
+	CommonDir    string // directory of references and objects, absolute; differs from GitDir in linked worktrees
+	ObjectDir    string // directory to which objects are written, absolute; honours GIT_OBJECT_DIRECTORY
+	WorkTree     string // top of the work tree, absolute; "" in a bare repository or inside the Git directory
+	Prefix       string // the caller's directory relative to WorkTree: "" or "a/b/"
 	Bare         bool
 	ObjectFormat string // "sha1"
 	RefFormat    string // "files"
 
-	dir    string   // where the caller stands, absolute
-	binary string   // the git that is run
-	caller []string // the environment that the caller gave
+	dir    string   // the caller's directory, absolute
+	binary string   // path of git
+	caller []string // the caller's environment
 	env    []string // the environment of git
 
 	config        cache[*Config]
@@ -28,9 +28,8 @@ type Git struct {
 	version       cache[Version]
 }
 
-// Dir is the directory that the caller stands in: relative paths that a user
-// typed are relative to it. Git runs shell aliases at the top of the work tree
-// and says in GIT_PREFIX where the user was; Dir honours that.
+// Dir returns the directory to which paths from the user are relative. Git runs shell aliases
+// at the top of the work tree and sets GIT_PREFIX to the user's directory; Dir honours that.
 func (g *Git) Dir() string {
 	prefix, _ := lookup(g.caller, "GIT_PREFIX")
 	if prefix == "" || g.WorkTree == "" || !filepath.IsLocal(prefix) || !sameFile(g.dir, g.WorkTree) {
@@ -42,8 +41,8 @@ func (g *Git) Dir() string {
 	return g.dir
 }
 
-// StateDir is the directory of this program's machine-local state in the
-// repository. It may not exist yet; it is made with mode 0700.
+// StateDir returns the directory of this program's machine-local state in the repository. It
+// may not exist; it is created with mode 0700.
 func (g *Git) StateDir() string { return filepath.Join(g.CommonDir, "domarkx") }
 
 func sameFile(a, b string) bool {
@@ -60,7 +59,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// A cache holds the answer to a question that is asked once. Errors are not kept.
+// A cache stores the result of a function. Errors are not stored.
 type cache[T any] struct {
 	mu    sync.Mutex
 	known bool

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isolate makes the end of the command's context end git: first politely, so that
-// it removes its lock files. With group it takes its children along.
+// isolate makes the end of the command's context stop git: with SIGTERM first, so that it removes
+// its lock files. With group, its children are stopped too.
 func isolate(cmd *exec.Cmd, group bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: group}
 	cmd.Cancel = func() error {
@@ -20,6 +20,6 @@ func isolate(cmd *exec.Cmd, group bool) {
 		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && err != syscall.ESRCH {
 			return err
 		}
-		return os.ErrProcessDone // the exit status says what came of it
+		return os.ErrProcessDone // the exit status contains the result
 	}
 }

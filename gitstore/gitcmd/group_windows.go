@@ -2,6 +2,5 @@ package gitcmd
 
 import "os/exec"
 
-// isolate leaves the command as it is: Windows has no polite signal, so the end
-// of the context kills git.
+// isolate does nothing: Windows has no SIGTERM, so the end of the context kills git.
 func isolate(*exec.Cmd, bool) {}

@@ -10,28 +10,26 @@ import (
 	"time"
 )
 
-// An Ident is who made a commit, and when.
+// An Ident is an author or committer with a date.
 type Ident struct {
 	Name  string
 	Email string
-	When  time.Time // to the second, in the zone that the commit shall show
+	When  time.Time // precision of a second, in the zone to be recorded
 }
 
 // identities are the author and committer that git reports.
 type identities struct{ author, committer Ident }
 
-// Author is who git would name as the author of a commit made now. Where git has
-// no identity to give, it is the user of the operating system at localhost, so
-// that nothing is lost for want of a name.
+// Author returns the author of a commit that is made now. If git has no identity, it
+// is the user of the operating system at localhost, so that nothing is lost for lack of a name.
 //
-// The name is asked once; the time is that of the call unless GIT_AUTHOR_DATE
-// says another.
+// The name is obtained once. The time is the current time unless GIT_AUTHOR_DATE is set.
 func (g *Git) Author(ctx context.Context) (Ident, error) {
 	both, err := g.identities(ctx)
 	return g.now(both.author, "GIT_AUTHOR_DATE"), err
 }
 
-// Committer is like [Git.Author] for the committer of a commit.
+// Committer returns the committer of a commit, like [Git.Author].
 func (g *Git) Committer(ctx context.Context) (Ident, error) {
 	both, err := g.identities(ctx)
 	return g.now(both.committer, "GIT_COMMITTER_DATE"), err
@@ -44,9 +42,8 @@ func (g *Git) now(who Ident, variable string) Ident {
 	return who
 }
 
-// identities asks for both with one git. "git var -l" lists the configuration
-// first, whose values may hold newlines, and then the variables: the last line
-// of a name counts.
+// identities obtains both from one git process. "git var -l" prints the configuration first,
+// whose values may contain newlines, and then the variables; so the last line of a name counts.
 func (g *Git) identities(ctx context.Context) (identities, error) {
 	return g.identityCache.get(func() (identities, error) {
 		out, err := g.Run(ctx, nil, "var", "-l")
@@ -74,7 +71,7 @@ func lastLine(out []byte, prefix string) string {
 	return string(line[len(prefix):])
 }
 
-// parseIdent reads NAME <EMAIL> SECONDS ZONE.
+// parseIdent parses NAME <EMAIL> SECONDS ZONE.
 func parseIdent(line string) (Ident, error) {
 	bad := fmt.Errorf("asking git who you are: %q is no identity", line)
 	open, end := strings.LastIndexByte(line, '<'), strings.LastIndexByte(line, '>')
@@ -98,8 +95,8 @@ func parseIdent(line string) (Ident, error) {
 	return Ident{strings.TrimSpace(line[:open]), line[open+1 : end], when}, nil
 }
 
-// orUser fills what git only guessed: without a configured address it makes one
-// of the host's name, which ends in ".(none)" when the host has no domain.
+// orUser replaces what git guessed: without a configured address it derives one from the host's
+// name, which ends in ".(none)" if the host has no domain.
 func (who Ident) orUser() Ident {
 	login := "unknown"
 	if u, err := user.Current(); err == nil && clean(u.Username) != "" {
@@ -114,20 +111,18 @@ func (who Ident) orUser() Ident {
 	return who
 }
 
-// clean takes away what Git allows in no identity.
+// clean removes characters that Git does not allow in identities.
 func clean(name string) string {
 	if i := strings.LastIndexByte(name, '\\'); i >= 0 {
-		name = name[i+1:] // Windows: DOMAIN\user
+		name = name[i+1:] // on Windows: DOMAIN\user
 	}
 	return strings.Trim(strings.NewReplacer("<", "", ">", "", "\n", "", "\x00", "").Replace(name), " .,:;\"'")
 }
 
-// Editor is the command line of the editor that the user wants, for a shell
-// (git-var(1), GIT_EDITOR).
+// Editor returns the command line of the user's editor, for a shell (git-var(1), GIT_EDITOR).
 func (g *Git) Editor(ctx context.Context) (string, error) { return g.variable(ctx, "GIT_EDITOR") }
 
-// Pager is the command line of the pager that the user wants, for a shell
-// (git-var(1), GIT_PAGER).
+// Pager returns the command line of the user's pager, for a shell (git-var(1), GIT_PAGER).
 func (g *Git) Pager(ctx context.Context) (string, error) { return g.variable(ctx, "GIT_PAGER") }
 
 func (g *Git) variable(ctx context.Context, name string) (string, error) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Ignored tells which of some absolute paths git ignores (.gitignore and its
-// like). Paths outside the work tree, behind a symbolic link or inside a
-// submodule are not ignored; without a work tree nothing is.
+// Ignored returns which of some absolute paths git ignores (.gitignore and similar). Paths
+// outside the work tree, behind a symbolic link or inside a submodule are not ignored; without
+// a work tree none are.
 func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	ignored := map[string]bool{}
 	if g.WorkTree == "" {
@@ -19,7 +19,7 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 	if err != nil {
 		return nil, err
 	}
-	asked := map[string][]string{} // as git names them -> as the caller does
+	asked := map[string][]string{} // path as passed to git → paths as passed by the caller
 	var names []string
 	dirs := map[string]string{}
 	for _, path := range paths {
@@ -52,12 +52,12 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 	return ignored, nil
 }
 
-// plainPaths takes away settings that check-ignore refuses to work with.
+// plainPaths are settings with which check-ignore fails.
 var plainPaths = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"}
 
-// checkIgnore asks git about names below the work tree. They begin with "./", so
-// that none of them means something else to git than a name. One name that git refuses
-// to look at fails the whole question, so that is then asked in halves.
+// checkIgnore passes names below the work tree to git check-ignore. They are prefixed with "./",
+// so that none has a special meaning. A name that git refuses makes the whole call fail; then
+// each half is tried.
 func (g *Git) checkIgnore(ctx context.Context, names []string, options ...string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// maxIgnoredName is the length from which on a path below the work tree is not
-// asked about: no file can have it (PATH_MAX).
+// maxIgnoredName is the length from which on paths below the work tree are not checked: files
+// cannot have such paths (PATH_MAX).
 const maxIgnoredName = 4000
 
-// IgnoredNames tells which of some paths below the work tree git ignores (.gitignore
-// and its like). They are relative and slash-separated, and need not be there. With
-// index, what is tracked is not ignored (git-check-ignore(1), --no-index). Where one
-// leads through a symbolic link or, with index, a submodule, the rules that hold
-// beside that count for what comes behind it. Without a work tree nothing is
-// ignored.
+// IgnoredNames returns which of some paths below the work tree git ignores (.gitignore and
+// similar). The paths are relative and slash-separated, and need not exist. With index, tracked
+// files are not ignored (git-check-ignore(1), --no-index). For a path that leads through a
+// symbolic link or, with index, a submodule, the rules of the directory that contains the link
+// or submodule apply. Without a work tree nothing is ignored.
 func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map[string]bool, error) {
 	ignored := map[string]bool{}
 	if g.WorkTree == "" || len(names) == 0 {
 		return ignored, nil
 	}
-	asked := map[string][]string{} // as git is asked -> as the caller does
+	asked := map[string][]string{} // path as passed to git → paths as passed by the caller
 	var questions []string
 	dirs := map[string]bool{}
 	for _, name := range names {
@@ -51,8 +50,8 @@ func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map
 	return ignored, nil
 }
 
-// reachable returns the path without those of its folders that git does not look
-// into. dirs remembers which these are.
+// reachable returns the path without those directories into which git does not look; dirs
+// caches which these are.
 func (g *Git) reachable(name string, dirs map[string]bool) string {
 	rest := name
 	kept := ""

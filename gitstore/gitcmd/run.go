@@ -11,42 +11,41 @@ import (
 	"time"
 )
 
-// grace is how long a stopped git gets to remove its lock files.
+// grace is the time that a stopped git has to remove its lock files.
 const grace = 3 * time.Second
 
-// maxOutput bounds what is kept of git's output, in bytes.
+// maxOutput is the largest accepted output of git, in bytes.
 const maxOutput = 256 << 20
 
-// A Command is one call of git.
+// A Command is a call of git.
 type Command struct {
 	Args   []string
-	Stdin  io.Reader // nil: empty
-	Stdout io.Writer // nil: returned by Do
-	Stderr io.Writer // gets git's stderr as it comes, besides the error; nil: nobody
-	Env    []string  // added to the environment of git; NAME alone takes the variable away
+	Stdin  io.Reader // nil for an empty stdin
+	Stdout io.Writer // nil if Do returns it
+	Stderr io.Writer // receives git's stderr as it is written; may be nil
+	Env    []string  // added to the environment of git; NAME without "=" removes the variable
 
-	// Inherit are open files that git inherits from number 3 on, and holds open
-	// until it and all its children have ended. Not on Windows.
+	// Inherit are open files that git inherits as descriptors from 3 on, and keeps open until
+	// it and its children have ended. Not supported on Windows.
 	Inherit []*os.File
 
-	// Run runs git, as cmd.Run does, and ends it with ctx. nil: as a child of this
-	// program, which a git that is not told to end outlives. Its error says how git
-	// ended by the methods Exited and ExitCode of an [*exec.ExitError].
+	// Run runs git like cmd.Run, and stops it when ctx ends. If nil, git is a child of this
+	// program and may outlive it. Like [*exec.ExitError], its error reports the exit code with
+	// the methods Exited and ExitCode.
 	Run func(ctx context.Context, cmd *exec.Cmd) error
 
-	// Terminal lets git ask for passwords on the terminal: it then stays in the
-	// process group of this program. Else git gets a group of its own, which is
-	// ended as a whole when the context is.
+	// Terminal lets git ask for passwords on the terminal, for which it stays in the process
+	// group of this program. Otherwise git gets a process group of its own, which is
+	// stopped as a whole when the context ends.
 	Terminal bool
 }
 
-// Run calls git and returns what it wrote to stdout, also beside an error. Errors
-// are [*Error].
+// Run runs git and returns its stdout, also together with an error. Errors are [*Error].
 func (g *Git) Run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	return g.Do(ctx, Command{Args: args, Stdin: stdin})
 }
 
-// Do calls git, like [Git.Run].
+// Do runs git like [Git.Run].
 func (g *Git) Do(ctx context.Context, c Command) ([]byte, error) {
 	cmd, stderr := g.prepare(ctx, c)
 	var out bytes.Buffer
@@ -62,7 +61,7 @@ func (g *Git) Do(ctx context.Context, c Command) ([]byte, error) {
 	return out.Bytes(), wrap(ctx, c.Args, stderr, err)
 }
 
-// A Process is a git that runs.
+// A Process is a running git.
 type Process struct {
 	Stdin  io.WriteCloser
 	Stdout io.Reader
@@ -73,8 +72,8 @@ type Process struct {
 	stderr *tail
 }
 
-// Start starts git for a conversation. Close Stdin and read Stdout to its end
-// before calling [Process.Wait].
+// Start starts git for an exchange over its stdin and stdout. Close Stdin and read Stdout to
+// its end before you call [Process.Wait].
 func (g *Git) Start(ctx context.Context, args ...string) (*Process, error) {
 	cmd, stderr := g.prepare(ctx, Command{Args: args})
 	p := &Process{cmd: cmd, ctx: ctx, args: args, stderr: stderr}
@@ -91,14 +90,14 @@ func (g *Git) Start(ctx context.Context, args ...string) (*Process, error) {
 	return p, nil
 }
 
-// Wait waits for the end of git. The error is an [*Error].
+// Wait waits until git ends. Errors are [*Error].
 func (p *Process) Wait() error { return wrap(p.ctx, p.args, p.stderr, p.cmd.Wait()) }
 
 func (g *Git) prepare(ctx context.Context, c Command) (*exec.Cmd, *tail) {
 	cmd := exec.CommandContext(ctx, g.binary, c.Args...)
 	cmd.Dir = g.dir
 	if g.GitDir != "" && !isDir(cmd.Dir) {
-		cmd.Dir = g.GitDir // the caller's directory was removed; ours never is
+		cmd.Dir = g.GitDir // the caller's directory was removed; this one never is
 	}
 	cmd.Env = g.env
 	if len(c.Env) > 0 {
@@ -115,7 +114,7 @@ func (g *Git) prepare(ctx context.Context, c Command) (*exec.Cmd, *tail) {
 	return cmd, stderr
 }
 
-// override adds NAME=VALUE to an environment, and takes NAME away.
+// override applies changes to an environment: NAME=VALUE sets a variable, NAME removes it.
 func override(env, changes []string) []string {
 	names := make([]string, len(changes))
 	var added []string

@@ -73,7 +73,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// The end of the context ends git and what it started.
+// TestCancel ends the context of a git, which stops git and its children.
 func TestCancel(t *testing.T) {
 	g := discover(t, gittest.Init(t))
 	fifo := filepath.Join(t.TempDir(), "fifo")
@@ -88,7 +88,7 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	// The pipe ends only when the shell and its cat are gone too.
+	// The pipe ends only when the shell and its cat have ended too.
 	if rest, err := io.ReadAll(p.Stdout); len(rest) > 0 || err != nil && !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%q, %v", rest, err)
 	}

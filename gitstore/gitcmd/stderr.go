@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// maxStderr bounds what is kept of git's stderr, in bytes: its end, which says
-// why git stopped.
+// maxStderr is how much of git's stderr is kept, in bytes: its end, which contains the reason
+// of a failure.
 const maxStderr = 16 << 10
 
 // A tail keeps the end of what is written to it.
@@ -27,14 +27,14 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is what was kept, without lines of progress and without control
-// characters, which a remote host could send to a terminal.
+// text returns the kept text without progress lines and control characters, which a remote
+// host could send to a terminal.
 func (t *tail) text() string {
 	var lines []string
 	for line := range bytes.Lines(t.kept) {
 		line = bytes.TrimRight(line, "\r\n")
 		if i := bytes.LastIndexByte(line, '\r'); i >= 0 {
-			line = line[i+1:] // progress rewrites its line
+			line = line[i+1:] // progress output overwrites its line
 		}
 		text := strings.Map(func(c rune) rune {
 			if c != '\t' && unicode.IsControl(c) {
@@ -49,7 +49,7 @@ func (t *tail) text() string {
 
 var errTooMuch = errors.New("git wrote more than 256 MiB")
 
-// A limitedWriter fails once too much was written to it.
+// A limitedWriter returns an error once too much is written to it.
 type limitedWriter struct {
 	w    io.Writer
 	left int

@@ -11,22 +11,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Version is a release of Git.
+// A Version is a version of Git.
 type Version struct{ Major, Minor int }
 
 var floor = Version{2, 36}
 
-// String is the version as Git writes it, without the patch level.
+// String returns the version as Git prints it, without the patch level.
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// Less reports whether v came before w.
+// Less reports whether v is older than w.
 func (v Version) Less(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
-// RequireVersion is [domarkx.ErrUnsupported] when git is older than the floor.
-// The answer is kept in the state directory, if there is one, and holds as long as
-// the binary's size and time of change do: git is started once, not once a command.
+// RequireVersion returns [domarkx.ErrUnsupported] if git is older than required. The version is
+// cached in the state directory, if that exists, until the size or modification time of the
+// binary changes.
 func (g *Git) RequireVersion(ctx context.Context) error {
 	v, err := g.Version(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (g *Git) RequireVersion(ctx context.Context) error {
 	return nil
 }
 
-// Version is the version of the git that is run.
+// Version returns the version of git.
 func (g *Git) Version(ctx context.Context) (Version, error) {
 	return g.version.get(func() (Version, error) {
 		now, err := stampOf(g.binary)
@@ -61,7 +61,7 @@ func (g *Git) Version(ctx context.Context) (Version, error) {
 	})
 }
 
-// A stamp says which binary a version belongs to.
+// A stamp identifies the binary to which a version belongs.
 type stamp struct {
 	Binary  string  `json:"binary"`
 	Size    int64   `json:"size"`
@@ -90,8 +90,8 @@ func (g *Git) remembered(now stamp) (Version, bool) {
 	return was.Version, was == now && was.Version != Version{}
 }
 
-// remember keeps the answer; it is only a matter of speed, so that errors do not
-// count and nothing is made for it.
+// remember caches the version. Errors are ignored, since the cache only saves time; missing
+// directories are not created.
 func (g *Git) remember(s stamp) {
 	if g.CommonDir == "" || !isDir(g.StateDir()) {
 		return

@@ -5,8 +5,8 @@ import (
 	"context"
 )
 
-// WorkTrees returns the tops of all work trees of the repository, as
-// git-worktree(1) lists them; some may not be there any more.
+// WorkTrees returns the top directories of all work trees of the repository, as git-worktree(1)
+// lists them. Some may not exist any more.
 func (g *Git) WorkTrees(ctx context.Context) ([]string, error) {
 	out, err := g.Run(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {

@@ -1,30 +1,29 @@
 // Package refdb reads and changes references of Git's files backend.
 //
-// Reading starts no process and takes no lock: a loose reference is looked for
-// first, then packed-refs, in the order that makes a concurrent git pack-refs
-// harmless (gitrepository-layout(5), git-pack-refs(1)).
+// Reading starts no process and takes no lock. It looks for a loose reference first and
+// then in packed-refs, an order that is correct beside a concurrent git pack-refs
+// (gitrepository-layout(5), git-pack-refs(1)).
 //
-// Changing is done by git update-ref alone, so that Git's own locks, hooks and
-// reflogs hold. Around it stand two things of this program, both in the directory
-// domarkx of the repository's common directory, mode 0700:
+// Only git update-ref changes references, so that Git's locks, hooks and reflogs work as
+// usual. In addition, this program keeps two things in the directory domarkx of the
+// repository's common directory (mode 0700):
 //
-//   - lock: a file that every changing process holds with flock(2), so that one
-//     operation reads, decides and writes without another between.
-//   - journal/: one file for each change under way. It names the references with
-//     their old and new values, and is held with flock(2) by this process and by the
-//     git that it started, so that a journal file which can be locked belongs to
-//     nobody alive. Whoever takes the lock next finishes or undoes what such a file
-//     names, and removes the lock files that the dead git left.
+//   - lock: a file that every writing process of this program holds with flock(2), so that
+//     one operation can read, decide and write without interference.
+//   - journal/: a file for each unfinished change. It lists the references with their old
+//     and new values. This process and the git that it started hold it with flock(2); a
+//     journal file that can be locked was left by dead processes. The next holder of the
+//     lock finishes or undoes its change and removes the lock files of the dead git.
 //
 // A journal file is a JSON object and a newline:
 //
 //	{"format":1, "pid":123, "reason":"…", "changes":[{"ref":"…","old":"…","new":"…"}]}
 //	{"format":1, "pid":123, "prefixes":["refs/domarkx-remotes/origin/"], "files":["shallow.lock"]}
 //
-// While a name gives way to a folder of that name, refs/domarkx/moving/ID keeps the
-// object from git gc; it is there for that moment only.
+// The second form does not list values; it says where a git that moves references itself (git
+// fetch) may leave lock files. A file that cannot be parsed was truncated before git was
+// started, and is removed.
 //
-// The second kind promises nothing about values; it says where a git that moves
-// references by itself (git fetch) may leave lock files. A file that does not
-// parse was cut off before git was started, and is removed.
+// While a reference is replaced by a directory of the same name, refs/domarkx/moving/ID
+// protects its object from git gc for a moment.
 package refdb

@@ -6,8 +6,8 @@ import (
 	"path"
 )
 
-// makeDurable syncs what git does not: of many references everything, of a few
-// the folders in which git has renamed and removed files.
+// makeDurable syncs what git does not sync: the whole file system after many changes, otherwise the
+// directories in which git renamed or removed files.
 func (r *Refs) makeDurable(changes []Change) error {
 	if oneSync(changes) {
 		return syncAll(r.common)
@@ -26,7 +26,7 @@ func (r *Refs) makeDurable(changes []Change) error {
 		}
 		dir := path.Dir(c.Ref)
 		err := sync(dir)
-		// Git removes folders that became empty, and makes those that are missing.
+		// Git removes directories that became empty, and creates missing ones.
 		for dir != "refs" && (errors.Is(err, fs.ErrNotExist) || err == nil && c.Old == "") {
 			dir = path.Dir(dir)
 			err = sync(dir)

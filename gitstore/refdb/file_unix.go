@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readSmall reads the first bytes of a small file with as few system calls as
-// possible: a listing does it for each reference.
+// readSmall reads the first bytes of a small file with as few system calls as possible, since
+// listing reads each reference.
 func readSmall(path string) ([]byte, error) {
 	buffer := make([]byte, 256)
 	for {
@@ -21,7 +21,7 @@ func readSmall(path string) ([]byte, error) {
 			continue
 		}
 		if err == unix.ELOOP {
-			return []byte("ref:"), nil // a symbolic link is the oldest kind of symbolic reference
+			return []byte("ref:"), nil // symbolic links are the oldest form of symbolic references
 		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -38,17 +38,17 @@ func readSmall(path string) ([]byte, error) {
 	}
 }
 
-// isNoFile reports the errors of a path that leads through a file or to a folder.
+// isNoFile reports whether a path is a directory, or leads through a file.
 func isNoFile(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR)
 }
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// errFull is what a file system without room says.
+// errFull is the error of a full file system.
 const errFull = syscall.ENOSPC
 
-// isFull reports whether a file system has no room for a few small files more.
+// isFull reports whether a file system lacks the room for a few small files.
 func isFull(path string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) != nil || fs.Blocks == 0 {
@@ -57,7 +57,7 @@ func isFull(path string) bool {
 	return uint64(fs.Bavail)*uint64(fs.Bsize) < 64<<10 || fs.Files > 0 && fs.Ffree < 8
 }
 
-// tryFlock takes the lock of an open file unless somebody else has it.
+// tryFlock takes the lock of an open file; ok is false if somebody else holds it.
 func tryFlock(file *os.File) (bool, error) {
 	switch err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err {
 	case nil:
@@ -69,10 +69,10 @@ func tryFlock(file *os.File) (bool, error) {
 	}
 }
 
-// waitFlock takes the lock of an open file as soon as it can.
+// waitFlock takes the lock of an open file, and waits for it.
 func waitFlock(file *os.File) error { return flock(file, unix.LOCK_EX) }
 
-// unlock gives the lock back, also where a child has inherited the file.
+// unlock releases the lock, even if a child has inherited the file.
 func unlock(file *os.File) error { return flock(file, unix.LOCK_UN) }
 
 func flock(file *os.File, how int) error {
@@ -83,7 +83,8 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-// inherited is what git gets so that the lock of a journal file outlives us.
+// inherited returns the files that git must inherit, so that it keeps the journal file locked
+// when this process ends.
 func inherited(file *os.File) []*os.File { return []*os.File{file} }
 
 func syncDir(path string) error {

@@ -20,7 +20,7 @@ func readSmall(path string) ([]byte, error) {
 	return buffer[:n], err
 }
 
-// isNoFile reports the error of reading a folder.
+// isNoFile reports whether a path is a directory.
 func isNoFile(err error) bool {
 	return err != nil && (os.IsNotExist(err) || isErr(err, windows.ERROR_DIRECTORY) || isErr(err, windows.ERROR_INVALID_FUNCTION))
 }
@@ -46,7 +46,7 @@ func tryFlock(file *os.File) (bool, error) {
 
 func waitFlock(file *os.File) error { return lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// lockFile locks one byte far behind the content, so that others can read it.
+// lockFile locks one byte far beyond the content, so that others can read it.
 func lockFile(file *os.File, flags uint32) error {
 	at := windows.Overlapped{OffsetHigh: 1}
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
@@ -57,8 +57,8 @@ func unlock(file *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, &at)
 }
 
-// inherited is nothing: Windows children get no open files.
+// inherited returns nothing: on Windows children do not inherit open files.
 func inherited(*os.File) []*os.File { return nil }
 
-// syncDir does nothing: Windows has no such call, and NTFS logs its folders.
+// syncDir does nothing: Windows cannot sync directories, and NTFS journals them.
 func syncDir(string) error { return nil }

@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// Whatever packed-refs holds: an error, or a list in which each reference reads as
-// it is listed when the file is in order.
+// FuzzPackedRefs checks that List returns an error for any content of packed-refs, or a list
+// whose references Read finds if the file is sorted.
 func FuzzPackedRefs(f *testing.F) {
 	const id = "0123456789abcdef0123456789abcdef01234567"
 	f.Add("# pack-refs with: peeled fully-peeled sorted \n" + id + " refs/domarkx/sessions/a\n^" + id + "\n" + id + " refs/tags/b\n")
@@ -35,7 +35,7 @@ func FuzzPackedRefs(f *testing.F) {
 				t.Errorf("List has %q", ref.Name)
 			}
 			if unique := i == 0 || list[i-1].Name != ref.Name; !sorted || !unique || strings.HasPrefix(content, "# pack-refs") {
-				continue // a file that says it is sorted and is not
+				continue // the file claims to be sorted and is not
 			}
 			if _, ok, err := refs.Read(ref.Name); !ok || err != nil {
 				t.Errorf("Read(%q) = %v, %v", ref.Name, ok, err)

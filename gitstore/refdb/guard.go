@@ -9,18 +9,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A Claim says where a git may leave lock files when it is killed.
+// A Claim lists where a killed git may leave lock files.
 type Claim struct {
-	Name     string   // claims of one name are served one after the other; part of a file name
-	Prefixes []string // folders of references: "refs/domarkx-remotes/…/"
-	Files    []string // lock files directly in the common directory: "shallow.lock"
+	Name     string   // claims of the same name exclude each other; part of a file name
+	Prefixes []string // directories of references: "refs/domarkx-remotes/…/"
+	Files    []string // lock files in the common directory: "shallow.lock"
 }
 
-// Guard calls run, which starts a git that moves references by itself, while the
-// journal holds the claim: if the git is killed, the next holder of the lock
-// removes the lock files. The git must get the inherited files
-// ([gitcmd.Command].Inherit). The repository's lock must not be held: Guard takes it
-// for a moment at the beginning, but not while run is at work.
+// Guard calls run, which starts a git that moves references itself, while a claim is in the
+// journal: if the git is killed, the next holder of the repository's lock removes its lock
+// files. The git must inherit the given files ([gitcmd.Command].Inherit). The caller must
+// not hold the repository's lock: Guard takes it briefly before it calls run.
 func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.File) error) error {
 	if err := r.makeState(); err != nil {
 		return err
@@ -38,13 +37,13 @@ func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.Fi
 	failed := run(inherited(e.file))
 	var exit *gitcmd.Error
 	if failed == nil || errors.As(failed, &exit) && exit.Code >= 0 {
-		return errors.Join(failed, e.end()) // git ended by itself, and tidied up
+		return errors.Join(failed, e.end()) // git ended regularly and removed its locks
 	}
 	e.leave()
 	return failed
 }
 
-// claim writes the journal, which only the lock's holder may do.
+// claim writes the claim to the journal, with the repository's lock held.
 func (r *Refs) claim(ctx context.Context, claim Claim) (*entry, error) {
 	release, err := r.Lock(ctx)
 	if err != nil {

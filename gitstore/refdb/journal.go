@@ -14,13 +14,13 @@ import (
 
 const journalFormat = 1
 
-// maxJournal bounds what is read of a journal file, in bytes: a million references.
+// maxJournal is the largest size of a journal file in bytes: about a million references.
 const maxJournal = 512 << 20
 
 // A record is the content of a journal file.
 type record struct {
 	Format   int      `json:"format"`
-	PID      int      `json:"pid"` // for people only: the file's lock tells whether the writer lives
+	PID      int      `json:"pid"` // for the user; the lock of the file shows whether the process is running
 	Reason   string   `json:"reason,omitempty"`
 	Changes  []Change `json:"changes,omitempty"`
 	Prefixes []string `json:"prefixes,omitempty"`
@@ -31,7 +31,7 @@ type record struct {
 type entry struct {
 	record
 	file  *os.File
-	since time.Time // when it was written, by the clock of the file system
+	since time.Time // when the file was written, by the clock of the file system
 }
 
 func (r *Refs) journalDir() string { return filepath.Join(r.git.StateDir(), "journal") }
@@ -76,13 +76,13 @@ func (e *entry) write(data []byte, durable bool) error {
 	return syncDir(filepath.Dir(e.file.Name()))
 }
 
-// leave keeps the file for whoever mends it, and gives its lock back.
+// leave closes the file without removing it, so that the next holder of the lock handles it.
 func (e *entry) leave() {
 	unlock(e.file)
 	e.file.Close()
 }
 
-// end removes the file: there is nothing left to mend.
+// end removes the file.
 func (e *entry) end() error {
 	err := os.Remove(e.file.Name())
 	e.leave()
@@ -92,7 +92,7 @@ func (e *entry) end() error {
 	return err
 }
 
-// parseRecord reads a journal file; false when it was cut off.
+// parseJournal parses a journal file. ok is false if the file is truncated.
 func parseJournal(data []byte) (record, bool) {
 	var rec record
 	if !bytes.HasSuffix(data, []byte("\n")) || json.Unmarshal(data, &rec) != nil || rec.Format != journalFormat {
@@ -116,7 +116,7 @@ func parseJournal(data []byte) (record, bool) {
 	return rec, true
 }
 
-// unfinished names the journal files.
+// unfinished returns the paths of the journal files.
 func (r *Refs) unfinished() ([]string, error) {
 	entries, err := readDir(r.journalDir())
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {

@@ -21,8 +21,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// TestMain is the victim when it is told so: a process that changes references and
-// says after each change that it is made.
+// TestMain runs victim if REFDB_VICTIM is set.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REFDB_VICTIM"); dir != "" {
 		if err := victim(dir, strings.Fields(os.Getenv("REFDB_IDS"))); err != nil {
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// counted are references that move together.
+// counted returns names of references that move together.
 func counted(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -45,10 +44,11 @@ func counted(n int) []string {
 
 var groups = [][]string{counted(1), counted(2), counted(20)}
 
-// pairs are names of which one exists, in turn.
+// pairs are pairs of names. One of each exists.
 var pairs = [][]string{{session("here"), session("there")}, {session("flip"), session("flip/x")}}
 
-// victim moves each group to the next object for ever, and each pair to and fro.
+// victim moves each group to the next object and exchanges each pair, forever. It prints each
+// completed change.
 func victim(dir string, ids []string) error {
 	ctx := context.Background()
 	g, err := gitcmd.Discover(ctx, dir, gittest.Env())
@@ -106,7 +106,7 @@ func TestKill(t *testing.T) {
 	var company sync.WaitGroup
 	company.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			gittest.Try(dir, [][]string{{"pack-refs", "--all"}, {"gc", "--quiet"}}[i%2]...) // it may meet our locks
+			gittest.Try(dir, [][]string{{"pack-refs", "--all"}, {"gc", "--quiet"}}[i%2]...) // it may fail because of our locks
 		}
 	})
 	defer company.Wait()
@@ -126,8 +126,8 @@ func TestKill(t *testing.T) {
 	gittest.Run(t, dir, "fsck", "--strict")
 }
 
-// killed runs a victim for a random time and kills it: alone, with its git, or its
-// git first. It returns the last position that each group was said to have.
+// killed runs a victim for a random time and kills it: alone, with its git, or its git first. It
+// returns the last position that the victim printed for each group.
 func killed(t *testing.T, dir string, ids []string, random *rand.Rand, how int) map[int]int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -184,7 +184,7 @@ func killed(t *testing.T, dir string, ids []string, random *rand.Rand, how int) 
 	return said
 }
 
-// children are the processes that a process has started.
+// children returns the child processes of a process.
 func children(pid int) []int {
 	var found []int
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -199,7 +199,7 @@ func children(pid int) []int {
 	return found
 }
 
-// check opens the repository as the next command does.
+// check opens the repository as the next command does, and checks all references.
 func check(t *testing.T, dir string, ids []string, said map[int]int) {
 	t.Helper()
 	refs := open(t, dir)
@@ -219,7 +219,7 @@ func check(t *testing.T, dir string, ids []string, said map[int]int) {
 				t.Errorf("%s is at %q, %v, and %s at %q", name, id, err, group[0], first)
 			}
 			if _, err := os.Lstat(filepath.Join(dir, ".git", name+".lock")); err == nil && len(group) > 1 {
-				// pack-refs locks these names too, for a moment.
+				// pack-refs locks these names briefly, too.
 				if err := raiseOnce(t, refs, name, first); err != nil {
 					t.Errorf("%s stays locked: %v", name, err)
 				}
@@ -249,7 +249,7 @@ func check(t *testing.T, dir string, ids []string, said map[int]int) {
 	}
 }
 
-// raiseOnce shows that a reference can be changed.
+// raiseOnce checks that a reference can be changed.
 func raiseOnce(t *testing.T, refs *refdb.Refs, name, id string) error {
 	t.Helper()
 	return refs.Update(t.Context(), "check", refdb.Change{Ref: name, Old: id, New: id})

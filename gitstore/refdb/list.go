@@ -12,9 +12,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// List returns the references whose names begin with prefix, sorted by the bytes
-// of their names. Like git for-each-ref it leaves out damaged and symbolic ones;
-// [Refs.Damaged] names those.
+// List returns the references whose names begin with prefix, sorted by the bytes of their
+// names. Like git for-each-ref it omits damaged and symbolic references; [Refs.Damaged]
+// returns these.
 func (r *Refs) List(prefix string) ([]Ref, error) {
 	refs, _, err := r.list(prefix)
 	return refs, err
@@ -31,8 +31,8 @@ func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
 	if dir == "" || checkName(dir+"x") != nil {
 		return nil, nil, badName(prefix)
 	}
-	// All loose references before packed-refs is opened: what is packed meanwhile
-	// is then found there.
+	// Loose references are read before packed-refs is opened: references that are packed
+	// meanwhile are found there.
 	var loose []Ref
 	if err := r.walk(dir, prefix, &loose, &damaged); err != nil {
 		return nil, nil, fmt.Errorf("listing references: %w", err)
@@ -46,7 +46,7 @@ func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
 	if len(damaged) == 0 {
 		return refs, nil, nil
 	}
-	// A damaged loose reference hides the packed one of its name.
+	// A damaged loose reference hides a packed one of the same name.
 	bad := map[string]bool{}
 	for _, err := range damaged {
 		var one *damage
@@ -57,7 +57,7 @@ func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
 	return slices.DeleteFunc(refs, func(ref Ref) bool { return bad[ref.Name] }), damaged, nil
 }
 
-// damage is the error of one damaged reference.
+// damage is the error of a damaged reference.
 type damage struct {
 	name string
 	err  error
@@ -66,7 +66,7 @@ type damage struct {
 func (d *damage) Error() string { return d.err.Error() }
 func (d *damage) Unwrap() error { return d.err }
 
-// walk collects the loose references of a folder ("refs/…/") and those below it.
+// walk collects the loose references in and below a directory ("refs/…/").
 func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 	entries, err := readDir(r.path(dir))
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
@@ -86,7 +86,7 @@ func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 			continue
 		}
 		if !strings.HasPrefix(name, prefix) || checkName(name) != nil {
-			continue // lock files among others
+			continue // a lock file, for instance
 		}
 		id, ok, err := r.readLoose(name)
 		switch {
@@ -111,7 +111,7 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return dir.ReadDir(-1)
 }
 
-// merge unites two sorted lists; of equal names the loose reference counts.
+// merge merges two sorted lists; loose references replace packed ones of the same name.
 func merge(loose, packed []Ref) []Ref {
 	if len(packed) == 0 {
 		return loose

@@ -10,15 +10,13 @@ import (
 	"sync"
 )
 
-// Lock takes the repository's lock, waiting until ctx ends: while it is held, no
-// other process or goroutine of this program changes references. The lock is not
-// reentrant. What a process that died left half done is mended first, as by
-// [Refs.Recover].
+// Lock takes the repository's lock, and waits for it until ctx ends. While it is held, no
+// other process or goroutine of this program changes references. The lock is not reentrant.
+// Before Lock returns, it repairs what killed processes left (see [Refs.Recover]).
 //
-// The file lock, in the state directory that is made with mode 0700 when it is
-// not there, is held with flock(2), so that it ends with the process. A repository
-// that takes no writes is [domarkx.ErrReadOnly]; a git older than the floor is
-// [domarkx.ErrUnsupported].
+// The lock is a file in the state directory (created with mode 0700), held with flock(2),
+// so that it ends with the process. Errors: [domarkx.ErrReadOnly] if the repository is not
+// writable, [domarkx.ErrUnsupported] if git is too old.
 func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	if err := r.makeState(); err != nil {
 		return nil, err
@@ -30,7 +28,7 @@ func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	return r.enter(ctx, file)
 }
 
-// TryLock is [Refs.Lock] unless somebody else holds the lock; then it returns false.
+// TryLock is [Refs.Lock] without waiting: if the lock is held by somebody else, ok is false.
 func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err error) {
 	if err := r.makeState(); err != nil {
 		return nil, false, err
@@ -52,8 +50,7 @@ func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err 
 	return release, err == nil, err
 }
 
-// enter does what the holder of a fresh lock has to do first, and returns what gives
-// the lock back.
+// enter completes taking the lock, and returns the function that releases it.
 func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, err error) {
 	if err = r.git.RequireVersion(ctx); err == nil {
 		err = r.recoverLocked(ctx)
@@ -66,12 +63,12 @@ func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, 
 	r.held.Store(true)
 	return sync.OnceValue(func() error {
 		r.held.Store(false)
-		err := unlock(file) // not by closing alone: a child that is being forked has the file too
+		err := unlock(file) // closing is not enough: a child that is being forked may have inherited the file
 		return errors.Join(err, file.Close())
 	}), nil
 }
 
-// makeState makes the state directory and the journal.
+// makeState creates the state directory and the journal.
 func (r *Refs) makeState() error {
 	for _, dir := range []string{r.git.StateDir(), r.journalDir()} {
 		err := os.Mkdir(dir, 0o700)
@@ -87,7 +84,7 @@ func (r *Refs) makeState() error {
 	return nil
 }
 
-// lockPath opens a file, made if need be, and takes its lock.
+// lockPath opens or creates a file and takes its lock.
 func lockPath(ctx context.Context, path string) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -100,7 +97,7 @@ func lockPath(ctx context.Context, path string) (*os.File, error) {
 		if isSame(file, path) {
 			return file, nil
 		}
-		file.Close() // somebody removed the file while we waited
+		file.Close() // the file was removed while we waited
 	}
 }
 
@@ -113,8 +110,8 @@ func isSame(file *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// flockContext waits for the lock of file until ctx ends; on error it closes the
-// file. A wait that nobody wants any more ends by itself with the lock's holder.
+// flockContext waits for the lock of file until ctx ends; on error it closes the file. The
+// goroutine of an abandoned wait ends when the lock's holder releases it.
 func flockContext(ctx context.Context, file *os.File) error {
 	ok, err := tryFlock(file)
 	if ok {

@@ -14,20 +14,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// packedRefs is the file packed-refs, open: a header, then lines "ID NAME", each
-// perhaps followed by "^ID", the object that a tag names. Git replaces the file as
-// a whole, so that an open one does not change.
+// packedRefs is an open packed-refs file: a header, then lines "ID NAME", each optionally
+// followed by "^ID", the object to which a tag points. Git replaces the file as a whole; an
+// open file does not change.
 type packedRefs struct {
 	file   *os.File
-	body   int64 // where the first record begins
+	body   int64 // offset of the first record
 	size   int64
 	sorted bool // by the bytes of the names
 }
 
-// maxLine is longer than any line that Git writes: names are file names.
+// maxLine is longer than any line: names are also file names.
 const maxLine = 8 << 10
 
-// openPacked returns nil when there is no such file.
+// openPacked opens packed-refs; the result is nil if the file does not exist.
 func (r *Refs) openPacked() (*packedRefs, error) {
 	file, err := os.Open(r.path("packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,8 +92,8 @@ func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
 	return refs, err
 }
 
-// each calls yield with the records, in a sorted file from about the first that
-// is not before name on, until it returns false.
+// each calls yield with the records until it returns false. In a sorted file it starts at or
+// shortly before the first name that is not less than name.
 func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	start := p.body
 	if p.sorted {
@@ -109,7 +109,7 @@ func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 			return nil
 		}
 		if err != nil {
-			return p.corrupt() // a record without its end, or too long
+			return p.corrupt() // a truncated or overlong record
 		}
 		if line[0] == '^' || line[0] == '#' {
 			continue
@@ -124,8 +124,8 @@ func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	}
 }
 
-// find is the beginning of a record at or a little before the first whose name is
-// not less than name.
+// find returns the offset of a record at or shortly before the first one whose name is not less
+// than name.
 func (p *packedRefs) find(name string) (int64, error) {
 	low, high := p.body, p.size
 	var buffer [3 * maxLine]byte
@@ -148,7 +148,7 @@ func (p *packedRefs) find(name string) (int64, error) {
 	return low, nil
 }
 
-// firstRecord finds the first record that begins after the first line end.
+// firstRecord returns the first record that starts after a line end.
 func firstRecord(block []byte) (start int, ref Ref, ok bool) {
 	for {
 		end := bytes.IndexByte(block[start:], '\n')
@@ -169,7 +169,7 @@ func firstRecord(block []byte) (start int, ref Ref, ok bool) {
 	}
 }
 
-// parseRecord reads "ID NAME\n".
+// parseRecord parses "ID NAME\n".
 func parseRecord(line []byte) (Ref, bool) {
 	if len(line) < hexLen+3 || line[hexLen] != ' ' || !isID(string(line[:hexLen])) {
 		return Ref{}, false

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// lockers are the git commands that lock references other than that of the
-// checked out branch; true for those that may hold a lock for long, because
-// somebody else tells them when to go on.
+// lockers are the git commands that lock references other than that of the checked-out
+// branch. The value is true for commands that may hold a lock for long, because another
+// program controls them.
 var lockers = map[string]bool{
 	"update-ref": true, "receive-pack": true, "fast-import": true,
 	"branch": false, "fetch": false, "notes": false, "pack-refs": false, "reflog": false, "refs": false, "remote": false, "replace": false, "tag": false,
 }
 
-// livingGit looks for a process that could hold a lock file of this repository
-// which was written at some time: a git that was there before, locks references,
-// and stands in the repository or names it.
+// livingGit returns a process that may hold a lock file of this repository that was written at
+// that time: a git that was started before, locks references, and has the repository as its
+// working directory or in its arguments or environment. It returns nil if there is none.
 func (r *Refs) livingGit(written time.Time) *owner {
 	processes, err := readDir("/proc")
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Refs) livingGit(written time.Time) *owner {
 		}
 		line, err := os.ReadFile(dir + "/cmdline")
 		if err != nil || len(line) == 0 {
-			continue // it has ended
+			continue // the process has ended
 		}
 		command := subcommand(strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"))
 		lasting, locks := lockers[command]
@@ -61,7 +61,7 @@ func isGit(comm string) bool {
 	return comm == "git" || strings.HasPrefix(comm, "git-") && !strings.HasPrefix(comm, "git-domarkx")
 }
 
-// subcommand is the name of the git command in a process's arguments.
+// subcommand returns the git command in the arguments of a process.
 func subcommand(args []string) string {
 	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "git-"); ok {
 		return name
@@ -77,8 +77,8 @@ func subcommand(args []string) string {
 	return ""
 }
 
-// processState tells when a process was started, to some hundredths of a second,
-// and whether it is stopped (proc_pid_stat(5), fields 3 and 22).
+// processState returns when a process was started, within some hundredths of a second, and
+// whether it is stopped (proc_pid_stat(5), fields 3 and 22).
 func processState(dir string) (started time.Time, stopped, ok bool) {
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
@@ -88,7 +88,7 @@ func processState(dir string) (started time.Time, stopped, ok bool) {
 	if len(fields) < 20 {
 		return time.Time{}, false, false
 	}
-	const tick = 10 * time.Millisecond // on every Linux that Go knows
+	const tick = 10 * time.Millisecond // the same on every Linux that Go supports
 	at, err := strconv.ParseInt(fields[19], 10, 64)
 	boot := bootTime()
 	if err != nil || boot.IsZero() {
@@ -97,8 +97,8 @@ func processState(dir string) (started time.Time, stopped, ok bool) {
 	return boot.Add(time.Duration(at) * tick), fields[0] == "T" || fields[0] == "t", true
 }
 
-// bootTime is when the machine was started, to some hundredths of a second; the
-// zero time when it cannot be known.
+// bootTime returns when the machine was started, within some hundredths of a second; the zero
+// time if unknown.
 func bootTime() time.Time {
 	uptime, err := os.ReadFile("/proc/uptime")
 	now := time.Now()
@@ -113,7 +113,7 @@ func bootTime() time.Time {
 	return now.Add(-time.Duration(seconds * float64(time.Second)))
 }
 
-// places are the directories in which a git works on this repository.
+// places returns the directories in which a git works on this repository.
 func (r *Refs) places() []string {
 	places := []string{r.common, r.git.WorkTree}
 	links, _ := filepath.Glob(filepath.Join(r.common, "worktrees", "*", "gitdir"))
@@ -131,12 +131,12 @@ func (r *Refs) places() []string {
 	return known
 }
 
-// worksIn reports whether a process stands in one of the places, or names one in
-// its arguments or environment.
+// worksIn reports whether a process has one of the places as its working directory, or in its
+// arguments or environment.
 func worksIn(dir, line string, places []string) bool {
 	cwd, err := os.Readlink(dir + "/cwd")
 	if err != nil {
-		return false // it has ended, or it is somebody's whom we cannot see
+		return false // the process has ended, or belongs to another user
 	}
 	environment, _ := os.ReadFile(dir + "/environ")
 	text := line + string(environment)

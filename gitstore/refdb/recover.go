@@ -9,16 +9,19 @@ import (
 	"os"
 )
 
-// Recover finishes or undoes what a process left half done when it died, and
-// removes the lock files that its git left. Without such a process it reads one
-// folder. While another process holds the repository's lock there is nothing to
-// do: that one mends before it begins.
+// Recover finishes or undoes what a killed process left half done, and removes the lock files
+// of its git. If there is nothing to do, it only reads one directory. If another process holds
+// the repository's lock, Recover does nothing: the lock's holder has already recovered.
 //
-// It removes a lock file only when an unfinished journal names it, the journal's
-// process and the git that it started are dead, the file is not older than the
-// journal, its content is what that git would have written, and no living git
-// works in the repository. Otherwise Recover waits a little and then says what is
-// in the way. Lock files without a journal are left to [Refs.Update] and [Refs.Guard].
+// It removes a lock file only if
+//   - an unfinished journal names it,
+//   - the process of the journal and the git that it started are dead,
+//   - the file is not older than the journal,
+//   - its content is what that git would have written, and
+//   - no running git works in the repository.
+//
+// Otherwise Recover waits for a short time and then returns an error that names the
+// obstacle. [Refs.Update] and [Refs.Guard] handle lock files without a journal.
 func (r *Refs) Recover(ctx context.Context) error {
 	names, err := r.unfinished()
 	if len(names) == 0 || err != nil {
@@ -38,8 +41,8 @@ func (r *Refs) recoverLocked(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if err := r.mend(ctx, name); err != nil {
-			return fmt.Errorf("mending what an interrupted command left: %w", err)
+		if err := r.repair(ctx, name); err != nil {
+			return fmt.Errorf("repairing what an interrupted command left: %w", err)
 		}
 	}
 	if len(names) > 0 {
@@ -48,11 +51,11 @@ func (r *Refs) recoverLocked(ctx context.Context) error {
 	return nil
 }
 
-// mend deals with one journal file.
-func (r *Refs) mend(ctx context.Context, name string) error {
+// repair finishes or undoes the change of one journal file, and removes the file.
+func (r *Refs) repair(ctx context.Context, name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a claim that ended meanwhile
+		return nil // a claim that has ended in the meantime
 	}
 	if err != nil {
 		return readOnly("reading the journal", err)
@@ -69,10 +72,10 @@ func (r *Refs) mend(ctx context.Context, name string) error {
 	if err == nil && !ok {
 		if whole && len(rec.Changes) == 0 {
 			file.Close()
-			return nil // a claim whose git is at work
+			return nil // a claim whose git is running
 		}
-		// Its process is dead, as we hold the repository's lock, but not yet the
-		// git that it started.
+		// Its process is dead, since we hold the repository's lock, but the git that it started is
+		// still running.
 		err = flockContext(ctx, file)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// A wreck is a repository in which a process died: a and b are at ids[0].
+// A wreck is a repository in which a process was killed: a and b are at ids[0].
 type wreck struct {
 	dir  string
 	refs *refdb.Refs
@@ -49,7 +49,7 @@ func (w *wreck) write(t *testing.T, name, content string) {
 	}
 }
 
-// journal writes what a process had begun, some time ago.
+// journal writes the journal of a process, with an earlier time.
 func (w *wreck) journal(t *testing.T, content any) string {
 	t.Helper()
 	data, err := json.Marshal(content)
@@ -75,7 +75,7 @@ func (w *wreck) both() any {
 		refdb.Change{Ref: session("b"), Old: w.ids[0], New: w.ids[1]})
 }
 
-// at tells where a, b and others are, by the numbers of the objects.
+// at returns the values of a, b and other references, as numbers of objects.
 func (w *wreck) at(t *testing.T) string {
 	t.Helper()
 	list, err := w.refs.List("refs/domarkx")
@@ -212,7 +212,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// Lock files that are certainly not the dead git's stay.
+// TestRecoverLeavesOthersLocks checks that lock files of other processes remain.
 func TestRecoverLeavesOthersLocks(t *testing.T) {
 	w := newWreck(t)
 	w.journal(t, w.both())
@@ -234,7 +234,8 @@ func TestRecoverLeavesOthersLocks(t *testing.T) {
 	}
 }
 
-// A lock from before the machine was started is nobody's, with a journal or without.
+// TestLockFromBeforeBoot checks that locks from before the boot are removed, with and without
+// a journal.
 func TestLockFromBeforeBoot(t *testing.T) {
 	w := newWreck(t)
 	w.write(t, session("a.lock"), "")
@@ -248,7 +249,7 @@ func TestLockFromBeforeBoot(t *testing.T) {
 	none(t, w.path(""))
 }
 
-// A lock that a power cut left has no journal; nobody holds it.
+// TestAbandonedLock checks that a lock without a journal, left by a power failure, is removed.
 func TestAbandonedLock(t *testing.T) {
 	for _, age := range []time.Duration{0, time.Minute, -time.Hour} {
 		t.Run(age.String(), func(t *testing.T) {
@@ -275,7 +276,7 @@ func TestAbandonedLock(t *testing.T) {
 	}
 }
 
-// The lock of a living git stays, however long that holds it.
+// TestLockOfLivingGit checks that the lock of a running git remains, however long it is held.
 func TestLockOfLivingGit(t *testing.T) {
 	t.Parallel() // it waits
 	w := newWreck(t)
@@ -314,7 +315,8 @@ func TestLockOfLivingGit(t *testing.T) {
 	}
 }
 
-// A git that holds the lock which the dead one would have held is waited for.
+// TestRecoverWaitsForLivingGit checks that recovery waits for a running git that holds a lock
+// like that of the dead one.
 func TestRecoverWaitsForLivingGit(t *testing.T) {
 	t.Parallel() // it waits
 	w := newWreck(t)
@@ -363,7 +365,8 @@ func TestRecoverWaitsForLivingGit(t *testing.T) {
 	none(t, w.path(""))
 }
 
-// A journal whose git lives is not touched; the next change waits for its end.
+// TestRecoverWaitsForOrphan checks that the journal of a running git remains, and that the next
+// change waits until git ends.
 func TestRecoverWaitsForOrphan(t *testing.T) {
 	w := newWreck(t)
 	file, err := os.OpenFile(w.journal(t, w.both()), os.O_RDWR, 0)
@@ -393,7 +396,7 @@ func TestRecoverWaitsForOrphan(t *testing.T) {
 	}
 }
 
-// A claim that is at work hinders nobody, and leaves nothing.
+// TestGuard checks that a claim does not block other changes and leaves nothing behind.
 func TestGuard(t *testing.T) {
 	w := newWreck(t)
 	claim := refdb.Claim{Name: "fetch", Prefixes: []string{"refs/domarkx-remotes/origin/"}}
@@ -416,7 +419,7 @@ func TestGuard(t *testing.T) {
 	if err := os.Remove(w.path("refs/domarkx-remotes/origin/x.lock")); err != nil {
 		t.Error(err)
 	}
-	// One that was killed is mended by the next holder of the lock.
+	// The next holder of the lock cleans up after one that was killed.
 	killed := errors.New("killed")
 	err = w.refs.Guard(t.Context(), claim, func([]*os.File) error {
 		w.write(t, "refs/domarkx-remotes/origin/x.lock", "")

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Moved tells when a reference got its present value on this machine, from the
-// last line of its reflog; false when there is none (it may have expired).
+// Moved returns when a reference got its present value on this machine, according to the last
+// line of its reflog. ok is false if there is no reflog (it may have expired).
 func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	if err := checkName(name); err != nil {
 		return time.Time{}, false, err
@@ -30,7 +30,7 @@ func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	if err != nil || info.IsDir() {
 		return time.Time{}, false, err
 	}
-	const most = 16 << 10 // more than a line can have
+	const most = 16 << 10 // longer than any line
 	data, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-most), most))
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
@@ -39,11 +39,12 @@ func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	return when, ok, nil
 }
 
-// maxReflog bounds what is read of a reflog, in bytes: its last 20,000 lines, about.
+// maxReflog is the number of bytes that are read of a reflog: about its last 20,000 lines.
 const maxReflog = 4 << 20
 
-// Reflog returns the values that a reference had, each once, the latest first, from the
-// end of its reflog. created says that they reach back to when it was made.
+// Reflog returns the previous values of a reference, the latest first and without
+// duplicates, from the end of its reflog. created reports whether they go back to the creation
+// of the reference.
 func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
 	if err := checkName(name); err != nil {
 		return nil, false, err
@@ -68,7 +69,7 @@ func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
 	return values, created, nil
 }
 
-// reflogValues reads lines OLD NEW …; what is no such line is passed over.
+// reflogValues parses lines OLD NEW … and skips all others.
 func reflogValues(log string) (values []string, created bool) {
 	lines := strings.Split(log, "\n")
 	seen := map[string]bool{}
@@ -89,7 +90,7 @@ func reflogValues(log string) (values []string, created bool) {
 	return values, created
 }
 
-// lastTime reads the last whole line OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON.
+// lastTime parses the last complete line, OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON.
 func lastTime(log string) (time.Time, bool) {
 	end := strings.LastIndexByte(log, '\n')
 	if end < 0 {

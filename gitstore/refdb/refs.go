@@ -23,16 +23,16 @@ type Refs struct {
 
 // A Ref is a reference and the object it names.
 type Ref struct {
-	Name string // complete: refs/domarkx/sessions/…
-	ID   string // 40 hexadecimal digits, lower case
+	Name string // full name: refs/domarkx/sessions/…
+	ID   string // 40 lower-case hexadecimal digits
 }
 
-// Open returns the references of a repository. It reads nothing.
+// Open returns the references of a repository. It does no input or output.
 func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir} }
 
-// Read returns the object that a reference names, and false when there is no such
-// reference. A symbolic reference is [domarkx.ErrUnsupported], a damaged one
-// [domarkx.ErrCorrupt], a name that cannot be one [domarkx.ErrInvalid].
+// Read returns the id of the object that a reference names; ok is false if the reference does
+// not exist. Errors: [domarkx.ErrUnsupported] for a symbolic reference, [domarkx.ErrCorrupt]
+// for a damaged one, [domarkx.ErrInvalid] for an invalid name.
 func (r *Refs) Read(name string) (id string, ok bool, err error) {
 	if err := checkName(name); err != nil {
 		return "", false, err
@@ -41,8 +41,8 @@ func (r *Refs) Read(name string) (id string, ok bool, err error) {
 	if ok || err != nil {
 		return id, ok, err
 	}
-	// Packing writes packed-refs before it removes the loose file, so that a
-	// reference which is in neither was removed, or made after the first look.
+	// Packing writes packed-refs before it removes the loose file. A reference that was found in
+	// neither has been removed, or was created after the first look.
 	id, ok, err = r.readPacked(name)
 	if ok || err != nil {
 		return id, ok, err
@@ -62,7 +62,7 @@ func (r *Refs) readLoose(name string) (string, bool, error) {
 	return id, err == nil, err
 }
 
-// parseLoose reads the content of a loose reference: 40 digits and white space.
+// parseLoose parses the content of a loose reference: 40 digits and white space.
 func parseLoose(name string, data []byte) (string, error) {
 	if strings.HasPrefix(string(data), "ref:") {
 		return "", fmt.Errorf("the reference %q is a symbolic one: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
@@ -73,13 +73,12 @@ func parseLoose(name string, data []byte) (string, error) {
 	return string(data[:hexLen]), nil
 }
 
-// path is the file of a loose reference, or of anything else that Git keeps in the
-// common directory.
+// path returns the file of a loose reference, or any other file in the common directory.
 func (r *Refs) path(name string) string { return filepath.Join(r.common, filepath.FromSlash(name)) }
 
 const hexLen = 40
 
-// isID reports whether s is a SHA-1 object name as Git writes it.
+// isID reports whether s is a SHA-1 object id as Git writes it.
 func isID(s string) bool {
 	if len(s) != hexLen {
 		return false
@@ -92,8 +91,8 @@ func isID(s string) bool {
 	return true
 }
 
-// checkName refuses what git check-ref-format refuses, so that no name leads out
-// of the repository or means something else to git.
+// checkName rejects the names that git check-ref-format rejects, so that no name refers to a
+// file outside the repository or has a special meaning for git.
 func checkName(name string) error {
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
 		return badName(name)
@@ -115,7 +114,7 @@ func badName(name string) error {
 	return fmt.Errorf("the reference name %q: %w", name, domarkx.ErrInvalid)
 }
 
-// readOnly turns the errors of a place that takes no writes into
+// readOnly wraps an error. If the file system does not permit writing, the result is
 // [domarkx.ErrReadOnly].
 func readOnly(what string, err error) error {
 	if errors.Is(err, os.ErrPermission) || isReadOnly(err) {

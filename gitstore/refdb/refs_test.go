@@ -15,8 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// open returns the references of a repository, and of the same again, as another
-// process would see them.
+// open returns the references of a repository; several calls behave like several processes.
 func open(t testing.TB, dir string) *refdb.Refs {
 	t.Helper()
 	g, err := gitcmd.Discover(t.Context(), dir, gittest.Env())

@@ -5,14 +5,13 @@ import (
 	"path"
 )
 
-// moving holds references that keep objects alive while a name and a folder of that
-// name take each other's place.
+// moving holds temporary references that keep objects alive while a reference is replaced by
+// a directory of the same name, or the other way round.
 const moving = "refs/domarkx/moving/"
 
-// apply makes changes. A reference can stand where a folder of references was, or
-// the other way round, only once that is gone, which git refuses to do in one
-// transaction: such removals come first. Until the rest has followed, references
-// of their own keep the objects from git gc.
+// apply makes changes. Git refuses to remove a reference and to create one below its name in
+// the same transaction, so such removals are applied first. Temporary references protect the
+// objects from git gc until the rest is applied.
 func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
 	removals, others := makeRoom(changes)
 	if len(removals) == 0 {
@@ -30,7 +29,7 @@ func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
 	return r.dropKeepers(ctx, e)
 }
 
-// keepers are references to what removals would leave without one.
+// keepers returns the changes that create the temporary references for removals.
 func keepers(removals []Change) []Change {
 	kept := map[string]bool{}
 	var changes []Change
@@ -43,7 +42,7 @@ func keepers(removals []Change) []Change {
 	return changes
 }
 
-// dropKeepers removes what [keepers] made.
+// dropKeepers removes the references of [keepers].
 func (r *Refs) dropKeepers(ctx context.Context, e *entry) error {
 	left, err := r.List(moving)
 	if err != nil || len(left) == 0 {
@@ -56,7 +55,7 @@ func (r *Refs) dropKeepers(ctx context.Context, e *entry) error {
 	return r.applyOnce(ctx, e, changes)
 }
 
-// makeRoom returns the removals that make room for new references, and the rest.
+// makeRoom splits changes into the removals that must come first and the rest.
 func makeRoom(changes []Change) (removals, others []Change) {
 	added, folders := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {

@@ -10,23 +10,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// settle removes the lock files that an entry's dead git left, and brings its
-// references to a state where all or none of the changes is made. It reports
-// whether all are. References that somebody else has moved since stay where they
-// are.
+// settle removes the lock files that the dead git of an entry left, and brings its
+// references to a state in which all or none of the changes are made. It reports whether
+// all are. References that another program has moved since are left alone.
 func (r *Refs) settle(ctx context.Context, e *entry) (done bool, err error) {
 	if err := r.unlockDead(ctx, e); err != nil {
 		return false, err
 	}
-	done, err = r.bringTogether(ctx, e)
+	done, err = r.reconcile(ctx, e)
 	if err != nil {
 		return false, err
 	}
 	return done, r.dropKeepers(ctx, e)
 }
 
-// bringTogether is the second half of settle.
-func (r *Refs) bringTogether(ctx context.Context, e *entry) (done bool, err error) {
+// reconcile is the second half of settle.
+func (r *Refs) reconcile(ctx context.Context, e *entry) (done bool, err error) {
 	lost := map[string]bool{}
 	now, err := r.progress(e.Changes, lost)
 	if err != nil || !now.begun {
@@ -41,8 +40,8 @@ func (r *Refs) bringTogether(ctx context.Context, e *entry) (done bool, err erro
 	return now.done, r.makeDurable(e.Changes)
 }
 
-// finish makes the changes that are missing, or undoes the others where that
-// cannot be, because an object is missing or the disk is full.
+// finish makes the missing changes. If it cannot, because an object is missing or the disk
+// is full, it undoes the others.
 func (r *Refs) finish(ctx context.Context, e *entry, now progress, lost map[string]bool) (progress, error) {
 	failed := r.apply(ctx, e, now.forward)
 	if err := r.unlockDead(ctx, e); err != nil {
@@ -58,16 +57,16 @@ func (r *Refs) finish(ctx context.Context, e *entry, now progress, lost map[stri
 	return progress{}, nil
 }
 
-// progress is how far a change has come.
+// progress is the state of a partly made change.
 type progress struct {
-	forward []Change // what is still to be made
-	back    []Change // what would undo the rest
-	begun   bool     // whether anything was made
-	done    bool     // whether everything was made, and nothing changed since
+	forward []Change // not made yet
+	back    []Change // would undo what was made
+	begun   bool     // whether any change was made
+	done    bool     // whether all changes were made and nothing has moved since
 }
 
-// progress compares references with a change. A reference whose content a crash
-// of the machine lost is removed and noted in lost.
+// progress compares references with a change. A reference whose content was lost in a crash
+// of the machine is removed and recorded in lost.
 func (r *Refs) progress(changes []Change, lost map[string]bool) (progress, error) {
 	now := progress{done: true}
 	for _, c := range changes {
@@ -97,8 +96,8 @@ func (r *Refs) progress(changes []Change, lost map[string]bool) (progress, error
 	return now, nil
 }
 
-// dropEmpty removes a loose reference whose content a crash of the machine lost:
-// file systems leave such files empty or full of zeros.
+// dropEmpty removes a loose reference whose content was lost in a crash of the machine:
+// file systems leave such files empty or filled with zeros.
 func (r *Refs) dropEmpty(name string) error {
 	data, err := os.ReadFile(r.path(name))
 	if err != nil {

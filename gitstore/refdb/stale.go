@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// patience is how long a lock file is left that could be a living git's: Git holds
-// its locks on references for milliseconds.
+// patience is how long to wait for a lock file that may belong to a running git. Git holds its
+// locks on references for milliseconds.
 const patience = 3 * time.Second
 
 // unlockDead removes the lock files that the dead git of an entry left.
@@ -45,9 +45,9 @@ func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 	return r.unlockPacked(ctx, e.since)
 }
 
-// unlockStale removes the lock files of references that a power cut left: their journal
-// was lost with it. The caller holds the repository's lock, so that no other process of
-// this program has them. See [Refs.unlockAbandoned] for those of other programs.
+// unlockStale removes lock files of references that remained after a power failure, in which
+// their journal was lost. The caller holds the repository's lock, so that they do not belong
+// to another process of this program. For those of other programs see [Refs.unlockAbandoned].
 func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
 		if err := r.unlockAbandoned(ctx, c.Ref+".lock"); err != nil {
@@ -57,11 +57,10 @@ func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// unlockAbandoned removes a lock file that was written before the machine was started,
-// or that has not changed for some seconds while no git is seen on this machine that
-// was there when it was written, works on this repository and locks references. Git
-// holds such locks for milliseconds; one that waits for a hook or for its user is seen,
-// and its lock is left. A git in another container or on another machine is not seen.
+// unlockAbandoned removes a lock file that was written before the last boot. It also removes
+// one that has not changed for [patience], unless a git process is running that was started
+// before the file was written, works in this repository and locks references (it may wait for
+// a hook or its user). Processes in other containers or on other machines are not seen.
 func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 	path := r.path(name)
 	first, err := os.Lstat(path)
@@ -76,7 +75,7 @@ func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 		}
 		written := info.ModTime()
 		if !info.Mode().IsRegular() || !os.SameFile(first, info) || !written.Equal(first.ModTime()) {
-			return nil // somebody works with it
+			return nil // another process is using it
 		}
 		old := written.Before(bootTime())
 		if !old && r.livingGit(written) != nil {
@@ -96,8 +95,8 @@ func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 	}
 }
 
-// unlockPacked removes packed-refs.lock and packed-refs.new, which git writes
-// while it holds that lock and makes anew each time.
+// unlockPacked removes packed-refs.lock and packed-refs.new. Git writes the latter while it
+// holds the lock, and always creates it anew.
 func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 	empty := func(content string) bool { return content == "" }
 	if err := r.unlockPath(ctx, "packed-refs.lock", since, empty); err != nil {
@@ -107,10 +106,10 @@ func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 	if err != nil || info.ModTime().Before(since) {
 		return nil
 	}
-	// Holding the lock proves that the file is nobody's.
+	// While we hold the lock, no git is writing the file.
 	lock, err := os.OpenFile(r.path("packed-refs.lock"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return nil // a living git has it, and would not have got it beside our dead one
+		return nil // a running git holds it; it could not have got it before ours died
 	}
 	if err != nil {
 		return err
@@ -123,14 +122,14 @@ func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 	return errors.Join(removed, os.Remove(lock.Name()))
 }
 
-// An owner is a living git that could hold a lock file.
+// An owner is a running git that may hold a lock file.
 type owner struct {
-	name    string // for people: `"git update-ref" (process 12)`
+	name    string // for messages: `"git update-ref" (process 12)`
 	lasting bool   // it may hold locks for longer than it takes to write a file
 }
 
-// unlockPath removes one lock file if it is a dead git's. While a living one may
-// hold it, it waits; files that are certainly somebody else's are left.
+// unlockPath removes a lock file if it belongs to a dead git. It waits while a running git may
+// hold it, and leaves files alone that certainly belong to another program.
 func (r *Refs) unlockPath(ctx context.Context, name string, since time.Time, ours func(content string) bool) error {
 	path := r.path(name)
 	first, err := os.Lstat(path)
@@ -173,7 +172,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// locksBelow names the lock files below a folder of references ("refs/…/").
+// locksBelow returns the paths of the lock files below a directory of references ("refs/…/").
 func (r *Refs) locksBelow(prefix string) ([]string, error) {
 	var locks []string
 	err := filepath.WalkDir(r.path(prefix), func(path string, entry fs.DirEntry, err error) error {

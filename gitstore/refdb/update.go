@@ -14,26 +14,25 @@ import (
 // A Change moves one reference from one object to another.
 type Change struct {
 	Ref string `json:"ref"`
-	Old string `json:"old"` // "": the reference must not exist
-	New string `json:"new"` // "": the reference is removed, and its reflog with it
+	Old string `json:"old"` // "" if the reference must not exist
+	New string `json:"new"` // "" to remove the reference and its reflog
 }
 
-// manyRefs is the number of references from which on they are made durable by one
-// sync of the file system instead of one sync each.
+// manyRefs is the number of references from which on one sync of the whole file system
+// replaces a sync of each reference.
 const manyRefs = 8
 
-// Update makes changes, all or none, when every reference has its old value. The
-// lock must be held ([Refs.Lock]). When it returns nil, the references survive a
-// crash of the machine; the objects that they name must have been made durable
-// before. When the process dies meanwhile, the next holder of the lock finishes
-// the change, or undoes it if it cannot be finished.
+// Update makes all of the changes, or none if a reference does not have its old value. The
+// lock must be held ([Refs.Lock]), and the new objects must be durable. When Update returns
+// nil, the changes survive a crash of the machine. If the process is killed meanwhile, the next
+// holder of the lock finishes the changes, or undoes them if that is impossible.
 //
-// reason goes into the reflogs, whose dates are of the clock, also under
-// GIT_COMMITTER_DATE. The error is [domarkx.ErrConflict] when a reference has
-// another value, [domarkx.ErrExists] when one reference would be a folder of
-// another that stays, [domarkx.ErrInvalid] for names outside the folders of
-// this program, [domarkx.ErrReadOnly], or what git
-// says, which may be that a hook refused.
+// reason is written to the reflogs, with the current time even if GIT_COMMITTER_DATE is set.
+//
+// Errors: [domarkx.ErrConflict] if a reference has another value, [domarkx.ErrExists] if one
+// reference would be a directory of another, [domarkx.ErrInvalid] for names outside of
+// this program's directories, [domarkx.ErrReadOnly], or an error of git, for instance because a
+// hook refused the change.
 func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -56,26 +55,25 @@ func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) err
 	return err
 }
 
-// staleAttempts bounds how often a change is tried again that git refused for a
-// value that no reference has.
+// staleAttempts bounds how often a change is retried that git refused because of a value that
+// no reference has.
 const staleAttempts = 5
 
-// sawStale reports whether git refused a change because of another old value.
-// The values were compared just before and, when this error comes, after: then
-// it was git pack-refs that removed the loose file while git had the packed
-// references in memory as they were.
+// sawStale reports whether git refused a change because it saw an outdated value. The old values
+// were compared before and after the attempt; so a concurrent git pack-refs removed the loose
+// file after git had read packed-refs.
 func sawStale(err error) bool {
 	var refused *gitcmd.Error
 	return errors.As(err, &refused) && !errors.Is(err, domarkx.ErrConflict) && strings.Contains(refused.Stderr, " but expected ")
 }
 
-// update makes the change once.
+// update makes the changes once.
 func (r *Refs) update(ctx context.Context, reason string, changes []Change) error {
 	if err := r.unlockStale(ctx, changes); err != nil {
 		return err
 	}
-	// One of several changes may be made alone in a power cut, and a removal may leave
-	// the lock of packed-refs, which all references share.
+	// A power failure may leave only some of several changes, and a removal may leave the lock of
+	// packed-refs, which all references share. Then the journal must be durable.
 	durable := len(changes) > 1 || slices.ContainsFunc(changes, func(c Change) bool { return c.New == "" })
 	e, err := r.begin(record{Reason: reason, Changes: changes}, durable)
 	if err != nil {
@@ -92,13 +90,13 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 		return fmt.Errorf("changing references: %w", err)
 	}
 	if durable {
-		// Else a crash could bring the file back beside later changes.
+		// Otherwise the file could reappear after a crash, beside later changes.
 		return syncDir(r.journalDir())
 	}
 	return nil
 }
 
-// applyOnce calls git update-ref.
+// applyOnce runs git update-ref.
 func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error {
 	var input strings.Builder
 	for _, c := range changes {
@@ -119,7 +117,7 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	}
 	args := []string{
 		"-c", sync,
-		"-c", "core.filesRefLockTimeout=3000", "-c", "core.packedRefsTimeout=5000", // a live git is waited for
+		"-c", "core.filesRefLockTimeout=3000", "-c", "core.packedRefsTimeout=5000", // wait for a running git
 		"update-ref", "--no-deref",
 	}
 	if !manyNew(changes) {
@@ -137,8 +135,8 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	return err
 }
 
-// afterFailure explains why git did not make a change, and leaves it done or not
-// begun. The journal is left only where that does not work now.
+// afterFailure returns why git did not make the changes, after it has finished or undone them.
+// The journal remains only if that is not possible now.
 func (r *Refs) afterFailure(ctx context.Context, e *entry, failed error) error {
 	ctx = context.WithoutCancel(ctx)
 	done, err := r.settle(ctx, e)
@@ -155,21 +153,21 @@ func (r *Refs) afterFailure(ctx context.Context, e *entry, failed error) error {
 	return r.explain(e.Changes, failed)
 }
 
-// explain finds the reason of git's refusal where it is one that callers branch on.
+// explain finds the cause of git's refusal, if it is one that callers distinguish.
 func (r *Refs) explain(changes []Change, failed error) error {
 	if err := r.compare(changes); err != nil {
 		return err
 	}
-	if err := r.folders(changes); err != nil {
+	if err := r.checkDirectories(changes); err != nil {
 		return err
 	}
 	if isFull(r.common) {
-		failed = fmt.Errorf("%w: %w", failed, errFull) // git does not tell
+		failed = fmt.Errorf("%w: %w", failed, errFull) // git does not report it
 	}
 	return readOnly("changing references", failed)
 }
 
-// compare reports the first reference that has not its old value.
+// compare returns an error for the first reference that does not have its old value.
 func (r *Refs) compare(changes []Change) error {
 	for _, c := range changes {
 		id, _, err := r.Read(c.Ref)
@@ -190,8 +188,8 @@ func orNothing(id string) string {
 	return id
 }
 
-// folders reports a reference whose name is a folder of another's.
-func (r *Refs) folders(changes []Change) error {
+// checkDirectories returns an error for a reference whose name is a directory of another one's.
+func (r *Refs) checkDirectories(changes []Change) error {
 	added := map[string]bool{}
 	for _, c := range changes {
 		if c.New != "" {
@@ -227,12 +225,12 @@ func (r *Refs) folders(changes []Change) error {
 }
 
 func clash(ref, other string) error {
-	return fmt.Errorf("the references %q and %q cannot both be, as one is a folder of the other: %w", ref, other, domarkx.ErrExists)
+	return fmt.Errorf("the references %q and %q cannot both be, as one is a directory of the other: %w", ref, other, domarkx.ErrExists)
 }
 
-// manyNew reports a bulk of new references. Their reflogs are left to their first
-// move, which names the object that they began with too: making them now would
-// double the time of a large import.
+// manyNew reports whether the changes create many references. Git then creates their reflogs
+// with their first move, which also records the value before; creating them now would double
+// the time of a large import.
 func manyNew(changes []Change) bool {
 	return len(changes) > manyRefs && !slices.ContainsFunc(changes, func(c Change) bool { return c.Old != "" })
 }
@@ -246,7 +244,7 @@ func checkChanges(changes []Change) error {
 			return err
 		}
 		if seen[c.Ref] {
-			return fmt.Errorf("the reference %q is to be changed twice at once: %w", c.Ref, domarkx.ErrInvalid)
+			return fmt.Errorf("the reference %q is listed twice: %w", c.Ref, domarkx.ErrInvalid)
 		}
 		seen[c.Ref] = true
 	}
@@ -266,7 +264,7 @@ func (c Change) check() error {
 	return nil
 }
 
-// ours are the folders of the references that this program may change.
+// ours are the prefixes of the references that this program may change.
 var ours = [...]string{"refs/domarkx/", "refs/domarkx-remotes/", "refs/domarkx-incoming/", "refs/domarkx-trash/"}
 
 // isOurs reports whether a reference is one that this program may change.
@@ -274,7 +272,7 @@ func isOurs(name string) bool {
 	return slices.ContainsFunc(ours[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// oneLine makes a reason fit for a reflog, where it is one line.
+// oneLine makes a reason fit into one line of a reflog.
 func oneLine(reason string) string {
 	reason = strings.Join(strings.FieldsFunc(reason, func(c rune) bool { return c < ' ' || c == 0x7f }), " ")
 	const most = 1000

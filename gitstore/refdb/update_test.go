@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// none fails when the repository holds lock files or journals.
+// none reports lock files and journals in the repository.
 func none(t testing.TB, gitDir string) {
 	t.Helper()
 	err := filepath.WalkDir(gitDir, func(path string, entry os.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func TestUpdate(t *testing.T) {
 	none(t, filepath.Join(dir, ".git"))
 }
 
-// A name and a folder of that name take each other's place in one change.
+// TestUpdateMakesRoom exchanges a reference and a directory of the same name in one change.
 func TestUpdateMakesRoom(t *testing.T) {
 	dir := gittest.Init(t)
 	refs := open(t, dir)
@@ -179,8 +179,8 @@ func TestLockWaits(t *testing.T) {
 	}
 }
 
-// Two openings with eight goroutines each raise a counter in the form of a chain of
-// references, while git packs and updates beside them.
+// TestRaces lets sixteen goroutines of two openings increment a counter, a chain of references,
+// while git packs and updates concurrently.
 func TestRaces(t *testing.T) {
 	const writers = 8
 	rounds := 12
@@ -202,7 +202,7 @@ func TestRaces(t *testing.T) {
 	for _, args := range [][]string{{"pack-refs", "--all"}, {"gc", "--quiet", "--prune=now"}, {"update-ref", "refs/heads/other", ids[0]}} {
 		company.Go(func() {
 			for ctx.Err() == nil {
-				gittest.Try(dir, args...) // it may meet our lock, as it may meet git's
+				gittest.Try(dir, args...) // it may fail because of our lock
 			}
 		})
 	}
@@ -270,7 +270,7 @@ func TestHook(t *testing.T) {
 	none(t, filepath.Join(dir, ".git"))
 }
 
-// A hook that hangs is ended with the context.
+// TestCancel checks that the end of the context stops a hanging hook.
 func TestCancel(t *testing.T) {
 	dir := gittest.Init(t)
 	refs := open(t, dir)

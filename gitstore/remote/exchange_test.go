@@ -64,7 +64,7 @@ func (c *clone) push(t testing.TB, changes ...refdb.Change) []remote.Result {
 	return results
 }
 
-func (c *clone) fetch(t testing.TB, refs ...string) remote.Fetched {
+func (c *clone) fetch(t testing.TB, refs ...string) remote.FetchResult {
 	t.Helper()
 	fetched, err := c.client.Fetch(t.Context(), c.origin, refs...)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestPushAndFetch(t *testing.T) {
 	}
 	locks(t, b.dir)
 
-	// A name that becomes a folder, a removal, a new value.
+	// A name that becomes a directory, a removal, a new value.
 	got = a.push(t, refdb.Change{Ref: session("y/z"), Old: ids[1]}, refdb.Change{Ref: session("x"), Old: ids[0], New: ids[2]})
 	if statuses(got) != "deleted updated" {
 		t.Errorf("second push: %v", got)
@@ -152,7 +152,7 @@ func TestPushAndFetch(t *testing.T) {
 		t.Errorf("fetch of the changes: %v", fetched)
 	}
 
-	// The clone has not seen what another did: nothing is overwritten, nothing else done.
+	// The clone does not know of the other's change: nothing is overwritten or changed.
 	a.push(t, refdb.Change{Ref: session("x"), Old: ids[2], New: ids[0]})
 	gittest.Run(t, b.dir, "fetch", "-q", "--no-write-fetch-head", hub, session("x"))
 	got = b.push(t, refdb.Change{Ref: session("x"), Old: ids[2], New: ids[1]}, refdb.Change{Ref: session("new"), New: ids[1]})
@@ -244,7 +244,7 @@ func TestHostileRemote(t *testing.T) {
 		t.Errorf("the clone has %q", refs)
 	}
 
-	// A tree with an entry .git is refused, and what is good comes all the same.
+	// A tree with an entry .git is rejected, and the other references are fetched.
 	tree := filepath.Join(t.TempDir(), "tree")
 	if err := os.WriteFile(tree, append([]byte("40000 .git\x00"), make([]byte, 20)...), 0o666); err != nil {
 		t.Fatal(err)

@@ -15,39 +15,39 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// maxRefs is the number of references of a remote that are looked at.
+// maxRefs is the number of references of a remote that are processed.
 const maxRefs = 200_000
 
-// Fetched says what a fetch has brought.
-type Fetched struct {
-	Refs    []refdb.Ref    // what the remote is known to have, by the names of this repository (refs/domarkx/…), sorted
-	Changes []refdb.Change // what is new since the last fetch, by the same names, sorted
-	Ignored []error        // one for each reference of the remote that is left alone
+// FetchResult is the result of a fetch.
+type FetchResult struct {
+	Refs    []refdb.Ref    // references of the remote, by their shared names (refs/domarkx/…), sorted
+	Changes []refdb.Change // changes since the last fetch, by the same names, sorted
+	Ignored []error        // an error for each reference of the remote that is ignored
 
-	// Rejected is what is wrong with references whose objects could not be fetched or did
-	// not pass [Client.Verify], by the same names. Of them Refs says what it said before.
+	// Rejected are the errors of references whose objects could not be fetched or did not pass
+	// [Client.Verify], by the same names. Refs contains their previous values.
 	Rejected map[string]error
 }
 
-// A fetch is one that is under way.
+// A fetch is a running fetch.
 type fetch struct {
 	*Client
 	from    Remote
 	inherit []*os.File
-	only    map[string]bool // the references that were asked for; nil: all
-	result  Fetched
-	failed  int // calls of git fetch
+	only    map[string]bool // the requested references; nil for all
+	result  FetchResult
+	failed  int // failed calls of git fetch
 }
 
-// Fetch brings what a remote has into [Remote.Prefix], and removes there what the
-// remote has no more. With refs (complete shared references) it brings those alone; one
-// that the remote does not have is no error. Nothing else changes in the repository,
-// FETCH_HEAD included.
+// Fetch stores the references of a remote below [Remote.Prefix], and removes those there that the
+// remote no longer has. refs limits the fetch to some shared references, by full name; it is no
+// error if the remote does not have one. Nothing else in the repository changes, not even
+// FETCH_HEAD.
 //
-// When it fails or is interrupted, some references may have come and others not;
-// the next fetch brings the rest.
-func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetched, error) {
-	f := &fetch{Client: c, from: from, result: Fetched{Rejected: map[string]error{}}}
+// If Fetch fails or is interrupted, some references may be stored already; the next fetch stores
+// the rest.
+func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (FetchResult, error) {
+	f := &fetch{Client: c, from: from, result: FetchResult{Rejected: map[string]error{}}}
 	if len(refs) > 0 {
 		f.only = make(map[string]bool, len(refs))
 		for _, ref := range refs {
@@ -60,7 +60,7 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (Fetche
 		return f.run(ctx)
 	})
 	if err != nil {
-		return Fetched{}, fmt.Errorf("fetching from %q: %w", from.Name, err)
+		return FetchResult{}, fmt.Errorf("fetching from %q: %w", from.Name, err)
 	}
 	return f.result, nil
 }
@@ -71,7 +71,7 @@ func (f *fetch) run(ctx context.Context) error {
 		return err
 	}
 	was, left := f.accepted(f.from, before)
-	if err := f.dropIncoming(ctx); err != nil { // that an interrupted fetch left
+	if err := f.dropIncoming(ctx); err != nil { // left by an interrupted fetch
 		return err
 	}
 	there, err := f.list(ctx)
@@ -127,7 +127,7 @@ func (f *fetch) run(ctx context.Context) error {
 	return nil
 }
 
-// list returns the references of the remote that this program can hold.
+// list returns the references of the remote that this program can store.
 func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	args := []string{"ls-remote", "--refs", "--", f.from.address}
 	for _, kind := range f.Kinds {
@@ -140,7 +140,7 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	var refs []refdb.Ref
 	for line := range strings.Lines(string(out)) {
 		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if ok && strings.HasPrefix(name, shared) { // the pattern takes what ends like it, too
+		if ok && strings.HasPrefix(name, shared) { // the pattern also matches names that only end like a shared one
 			refs = append(refs, refdb.Ref{Name: f.from.Tracking(name), ID: id})
 		}
 	}
@@ -148,7 +148,7 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	return refs, nil
 }
 
-// gone returns the references that the remote has no more.
+// gone returns the references that the remote no longer has.
 func gone(was, there []refdb.Ref, only map[string]bool) []refdb.Ref {
 	has := make(map[string]bool, len(there))
 	for _, ref := range there {
@@ -157,11 +157,12 @@ func gone(was, there []refdb.Ref, only map[string]bool) []refdb.Ref {
 	return slices.DeleteFunc(slices.Clone(was), func(ref refdb.Ref) bool { return has[ref.Name] || only != nil && !only[ref.Name] })
 }
 
-// maxFailed is how many calls of git fetch may fail before what is left is given up.
+// maxFailed is the number of calls of git fetch that may fail before the remaining references
+// are given up.
 const maxFailed = 200
 
-// bring fetches references and their objects. Where that fails while the remote answers,
-// it finds out which of the references are the reason.
+// bring fetches references and their objects. If that fails while the remote answers, it finds
+// out which references are the cause.
 func (f *fetch) bring(ctx context.Context, refs []refdb.Ref) error {
 	if len(refs) == 0 {
 		return nil
@@ -195,16 +196,16 @@ func (f *fetch) bring(ctx context.Context, refs []refdb.Ref) error {
 	return f.bring(ctx, refs[len(refs)/2:])
 }
 
-// maxRobbed is how often a fetch begins again whose pack was removed.
+// maxRobbed is how often a fetch is repeated because its pack was removed.
 const maxRobbed = 20
 
-// robbed reports whether a git prune at the same time took the pack that a fetch was
-// writing for one that somebody left, or an object of a session that is just being
-// written, which is stored again. Git says so only in words.
+// robbed reports whether a concurrent git prune removed the pack that a fetch was writing, or an
+// object of a session that is being written, which will be stored again. Git reports that only as
+// text.
 func robbed(err error) bool {
 	var failed *gitcmd.Error
 	if !errors.As(err, &failed) || strings.Contains(failed.Stderr, "fsck error") {
-		return false // which comes from index-pack, too
+		return false // index-pack prints it too
 	}
 	return strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack") || strings.Contains(failed.Stderr, "bad object")
 }
@@ -235,17 +236,17 @@ func (c *Client) fetchOptions() []string {
 		"-c", "fetch.fsckObjects=true", // the remote is not trusted
 		"-c", "core.fsync=objects,-reference",
 		"-c", "fetch.writeCommitGraph=false",
-		"-c", "fetch.unpackLimit=1", // a pack is kept until the references stand; git prune takes loose objects
+		"-c", "fetch.unpackLimit=1", // git prune removes loose objects, but not a pack with a .keep file
 		"fetch", c.progress(),
 		"--no-prune", "--no-prune-tags", "--no-tags", "--force",
-		"--refmap=", // else configured refspecs would take what they match as well
+		"--refmap=", // otherwise the configured refspecs are applied too
 		"--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--no-filter", // all of a session, also in a partial clone
+		"--no-filter", // fetch complete sessions, also into a partial clone
 	}
 }
 
-// track moves the references that say what the remote has, known and gone, to what was
-// fetched, without what was rejected, and removes the incoming ones.
+// track moves the tracking references from their known values to the fetched ones, removes
+// those that are gone, and removes the incoming references. Rejected references stay.
 func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetched []refdb.Ref) error {
 	release, err := f.Refs.Lock(ctx)
 	if err != nil {
@@ -255,7 +256,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 	var removed, moved []refdb.Change
 	change := func(list *[]refdb.Change, ref refdb.Ref) error {
 		now, _, err := f.Refs.Read(f.from.Tracking(ref.Name))
-		// A push that ended meanwhile may have seen something newer.
+		// a concurrent push may have recorded something newer
 		if err == nil && now == known[ref.Name] && now != ref.ID {
 			*list = append(*list, refdb.Change{Ref: f.from.Tracking(ref.Name), Old: now, New: ref.ID})
 		}
@@ -274,7 +275,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 			return err
 		}
 	}
-	// First what goes: a name may have become a folder.
+	// Removals come first: a name may have become a directory.
 	for _, changes := range [][]refdb.Change{removed, moved} {
 		if err := f.Refs.Update(ctx, "fetch", changes...); err != nil {
 			return err
@@ -310,8 +311,8 @@ func (f *fetch) dropLocked(ctx context.Context) error {
 	return f.Refs.Update(ctx, "fetch", changes...)
 }
 
-// Seen lists what the remote had when it was last fetched from or pushed to, by
-// the names of this repository (refs/domarkx/…), and what of it is ignored.
+// Seen returns the references that the remote had when it was last fetched from or pushed to,
+// by their shared names (refs/domarkx/…), and an error for each one that is ignored.
 func (c *Client) Seen(in Remote) ([]refdb.Ref, []error, error) {
 	refs, err := c.Refs.List(in.Prefix())
 	if err != nil {
@@ -321,7 +322,7 @@ func (c *Client) Seen(in Remote) ([]refdb.Ref, []error, error) {
 	return known, ignored, nil
 }
 
-// accepted takes the tracking references that this program can hold.
+// accepted returns the tracking references that this program can store.
 func (c *Client) accepted(from Remote, refs []refdb.Ref) (known []refdb.Ref, ignored []error) {
 	if len(refs) > maxRefs {
 		ignored = append(ignored, fmt.Errorf("the remote %q has %d sessions, of which only the first %d are looked at: %w", from.Name, len(refs), maxRefs, domarkx.ErrUnsupported))

@@ -19,7 +19,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// TestMain is the victim when it is told so: a process that pushes and fetches.
+// TestMain runs victim if REMOTE_VICTIM is set.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REMOTE_VICTIM"); dir != "" {
 		if err := victim(dir, os.Getenv("REMOTE_ID")); err != nil {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 const sessions = 8
 
-// victim makes the remote's sessions and removes them, in turn, and fetches between.
+// victim pushes sessions to the remote and removes them, in turn, and fetches in between.
 func victim(dir, id string) error {
 	ctx := context.Background()
 	g, err := gitcmd.Discover(ctx, dir, gittest.Env())
@@ -81,8 +81,8 @@ func turn(ctx context.Context, client *remote.Client, origin remote.Remote, id s
 	return nil
 }
 
-// A push or fetch that is killed, alone or with its git, leaves both sides whole:
-// the next one works, and the remote has all sessions or none.
+// TestKill kills pushes and fetches, with or without their git. Afterwards the next one must
+// work, and the remote must have all sessions or none.
 func TestKill(t *testing.T) {
 	hub := gittest.Init(t, "--bare")
 	a := attach(t, gittest.Init(t), hub)
@@ -111,7 +111,7 @@ func TestKill(t *testing.T) {
 		cmd.Wait()
 		err = turn(t.Context(), a.client, a.origin, id)
 		for tries := 0; err != nil && tries < 50; tries++ {
-			// The other side may still be at work on what the killed one sent.
+			// The remote may still be processing what the killed process sent.
 			err = turn(t.Context(), a.client, a.origin, id)
 		}
 		if err != nil {
@@ -123,7 +123,7 @@ func TestKill(t *testing.T) {
 	gittest.Run(t, a.dir, "fsck", "--strict")
 }
 
-// kill ends a process, with the git that it started unless alone.
+// kill kills a process and, unless alone, the git that it started.
 func kill(cmd *exec.Cmd, alone bool) {
 	pid := cmd.Process.Pid
 	syscall.Kill(pid, syscall.SIGSTOP)

@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	if _, err := find(""); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("without remotes: %v", err)
 	}
-	gittest.Run(t, dir, "config", "remote.pushDefault", "nowhere") // makes no remote
+	gittest.Run(t, dir, "config", "remote.pushDefault", "nowhere") // does not configure a remote
 	gittest.Run(t, dir, "remote", "add", "only", "https://example.com/x")
 	if r, err := find(""); r.Name != "only" || err != nil {
 		t.Errorf("the only one: %v, %v", r, err)

@@ -1,5 +1,5 @@
-// Package gittest makes repositories for tests, apart from everything that the
-// machine's own Git configuration says.
+// Package gittest creates repositories for tests, independent of the machine's Git
+// configuration.
 package gittest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Env is an environment in which git knows one author, one date and no
-// configuration; additions come last.
+// Env returns an environment for git with a fixed author and date and without any
+// configuration. additions are appended.
 func Env(additions ...string) []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -29,7 +29,7 @@ func Env(additions ...string) []string {
 	return append(env, additions...)
 }
 
-// Init makes an empty repository, with options of git init, in a folder of its own.
+// Init creates an empty repository in a directory of its own, with options of git init.
 func Init(t testing.TB, options ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -41,7 +41,7 @@ func Init(t testing.TB, options ...string) string {
 	return dir
 }
 
-// Run calls git in a directory and returns its stdout without the last newline.
+// Run runs git in a directory and returns its stdout without the final newline.
 func Run(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, stderr, err := run(dir, "", args...)
@@ -51,7 +51,7 @@ func Run(t testing.TB, dir string, args ...string) string {
 	return out
 }
 
-// Fails calls git, which has to refuse, and returns its stderr.
+// Fails runs git, which must fail, and returns its stderr.
 func Fails(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	_, stderr, err := run(dir, "", args...)
@@ -61,14 +61,14 @@ func Fails(t testing.TB, dir string, args ...string) string {
 	return stderr
 }
 
-// Try calls git, which may refuse.
+// Try runs git and returns its error.
 func Try(dir string, args ...string) error {
 	_, _, err := run(dir, "", args...)
 	return err
 }
 
-// Commits makes n commits of the empty tree and returns their names. They have no
-// parents, and no reference names them; git gc keeps them all the same.
+// Commits creates n commits of the empty tree and returns their ids. They have no parents, and
+// no references point to them, but git gc keeps them.
 func Commits(t testing.TB, dir string, n int) []string {
 	t.Helper()
 	var script strings.Builder
@@ -97,7 +97,7 @@ func Commits(t testing.TB, dir string, n int) []string {
 	return ids
 }
 
-// keep marks the packs of a folder so that git gc leaves them.
+// keep adds .keep files to the packs of a directory, so that git gc leaves them alone.
 func keep(t testing.TB, folder string) {
 	t.Helper()
 	packs, err := filepath.Glob(filepath.Join(folder, "*.pack"))
@@ -122,7 +122,7 @@ func run(dir, stdin string, args ...string) (stdout, stderr string, err error) {
 	return strings.TrimSuffix(out.String(), "\n"), errs.String(), err
 }
 
-// Path is the git that tests run.
+// Path returns the path of git.
 func Path(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("git")
