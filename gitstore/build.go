@@ -60,7 +60,7 @@ func writeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeE
 // storeBlob stores content that is not stored yet, and gives it its ids. Most often it says
 // what that said which was stored by storeBase shortly before.
 func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
-	return b.storeWith(ctx, blob, b.batch.AddRepeating)
+	return b.storeWith(ctx, blob, b.batch.AddSimilar)
 }
 
 // storeBase is storeBlob for what the blobs that follow say again.

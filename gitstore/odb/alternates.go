@@ -12,13 +12,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxAlternates is how deep alternates may name further ones, as in Git.
+// maxAlternates is how deep alternates may be nested, as in Git.
 const maxAlternates = 5
 
-// withAlternates returns an object directory and all that it borrows from, each
-// once: those of the environment (separated as in PATH), then those that the
-// info/alternates file of each names. As in Git, one that is not there is passed
-// over.
+// withAlternates returns an object directory and all directories from which it borrows, without
+// duplicates: those in the environment (separated as in PATH), then those in the info/alternates
+// file of each. As in Git, missing directories are skipped.
 func withAlternates(objects, environment string) ([]string, error) {
 	dirs := []string{objects}
 	seen := []os.FileInfo{}
@@ -75,8 +74,8 @@ func withAlternates(objects, environment string) ([]string, error) {
 	return dirs, nil
 }
 
-// splitList splits a list of paths as Git does: separated as in PATH, each
-// possibly in double quotes, inside which the separator is an ordinary character.
+// splitList splits a list of paths as Git does: separated as in PATH, each optionally in double
+// quotes, inside which the separator is an ordinary character.
 func splitList(list string) []string {
 	var paths []string
 	for list != "" {
@@ -97,8 +96,8 @@ func splitList(list string) []string {
 	return paths
 }
 
-// quotedLen returns the length of the quoted string that s begins with, quotes
-// included, or 0 when it does not end.
+// quotedLen returns the length of the quoted string at the beginning of s, with its quotes, or 0
+// if the string does not end.
 func quotedLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -111,8 +110,8 @@ func quotedLen(s string) int {
 	return 0
 }
 
-// unquoted undoes Git's quoting of a path in double quotes with the escapes of C;
-// what is not quoted that way is returned as it is.
+// unquoted undoes Git's quoting of a path, in double quotes with the escapes of C. Other text is
+// returned unchanged.
 func unquoted(s string) string {
 	if len(s) < 2 || s[0] != '"' || quotedLen(s) != len(s) {
 		return s

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// maxBases bounds the memory of a baseCache, in bytes.
+// maxBases limits the memory of a baseCache, in bytes.
 const maxBases = 24 << 20
 
-// A baseCache holds the objects that deltas were applied to most recently: the
-// next object read is likely to be a delta of the same ones.
+// A baseCache holds recently used bases of deltas: the next object that is read is likely to have
+// the same base.
 type baseCache struct {
 	mu    sync.Mutex
 	at    map[basePlace]*list.Element
@@ -25,7 +25,7 @@ type basePlace struct {
 type base struct {
 	place basePlace
 	t     Type
-	data  []byte // never changed
+	data  []byte // must not be changed
 }
 
 func (c *baseCache) init() {
@@ -46,7 +46,7 @@ func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
 	return b.t, b.data, true
 }
 
-// put keeps a base; nobody may change data afterwards.
+// put stores a base, whose data must not be changed afterwards.
 func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	if len(data) > maxBases/4 {
 		return
@@ -64,7 +64,7 @@ func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	}
 }
 
-// drop forgets the bases of a pack.
+// drop removes the bases of a pack.
 func (c *baseCache) drop(p *pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

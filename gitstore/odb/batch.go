@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A batch of at most that many objects and bytes is held in memory until it is
-// synced; a larger one is written to its pack as it grows.
+// A batch of up to that many objects and bytes is kept in memory until it is synced; a larger
+// one is written to its pack while it grows.
 const (
 	maxHeldObjects = 64
 	maxHeldBytes   = 1 << 20
@@ -23,16 +23,15 @@ const (
 //	id, err := b.Add(odb.Blob, data) // and more
 //	err = b.Sync()                   // now refs may name them
 //	…                                // move the refs
-//	err = b.Settle()                 // now Git may collect what refs do not reach
+//	err = b.Settle()                 // now Git may collect unreachable objects again
 //
-// It becomes one pack. A pack, unlike loose objects, can be kept from collections:
-// `git prune`, `git repack` and `git gc` leave a pack alone that has a .keep file.
-// Ours gets its .keep file before it appears and loses it after the refs have moved, so
-// that no collection can take the objects, whenever it began to look for what refs
-// reach, and whenever this process is killed. Small packs are joined by
-// [Database.Consolidate].
+// A batch becomes one pack. In contrast to loose objects, a pack can be protected from garbage
+// collection: `git prune`, `git repack` and `git gc` leave packs with a .keep file alone. The pack
+// gets its .keep file before it becomes visible and loses it after the refs have moved. So no
+// collection removes the objects, whenever it started, and whenever this process is killed.
+// [Database.Consolidate] joins small packs.
 //
-// Its methods may be called from several goroutines at once.
+// The methods may be called from several goroutines at once.
 type Batch struct {
 	d    *Database
 	skip func(ID) bool
@@ -43,10 +42,10 @@ type Batch struct {
 	bytes   int64
 	objects []object // until there is a pack
 	pack    *packWriter
-	err     error // what made the pack fail
+	err     error // why the pack failed
 }
 
-// An object is one whose content is in memory.
+// An object is an object in memory.
 type object struct {
 	id      ID
 	t       Type
@@ -54,13 +53,13 @@ type object struct {
 	repeats dedupHint
 }
 
-// A dedupHint says how an object relates to those added before and after it.
+// A dedupHint says how an object relates to objects that are added before and after it.
 type dedupHint uint8
 
 const (
 	alone    dedupHint = iota
-	repeated           // others repeat it
-	repeats            // it repeats another one for the most part
+	repeated           // later objects repeat parts of it
+	repeats            // it mostly repeats parts of an earlier object
 )
 
 type state int
@@ -71,30 +70,29 @@ const (
 	ended
 )
 
-// Begin starts a batch. It touches no file.
+// Begin starts a batch. It writes no file.
 func (d *Database) Begin() *Batch {
 	return &Batch{d: d, seen: make(map[ID]struct{})}
 }
 
-// Skip makes the batch leave out the objects of which reached says that references
-// reach them: those are stored, and no collection removes them. It must be called
-// before anything else; reached is called from any goroutine.
+// Skip makes the batch omit the objects for which reached returns true. They must be stored and
+// reachable from a ref, so that no collection removes them. Skip must be called before any other
+// method; reached may be called from any goroutine.
 func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
 
-// Add puts an object into the batch and returns its id; data stays the caller's.
-// An object that the batch has already costs nothing. The object can be read from
-// the Database after [Batch.Sync].
+// Add adds an object and returns its id. It does not keep data. Objects that the batch already
+// contains are not added again. The object can be read from the Database after [Batch.Sync].
 func (b *Batch) Add(t Type, data []byte) (ID, error) { return b.add(object{t: t, data: data}) }
 
-// AddBase is [Batch.Add] of a blob of which parts are said again by those that follow: of a
-// document, before its messages.
+// AddBase is [Batch.Add] for a blob whose parts are repeated by later blobs, for instance a
+// document whose messages follow.
 func (b *Batch) AddBase(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeated})
 }
 
-// AddRepeating is [Batch.Add] of a blob that for the most part says again what one said that
-// was given to [Batch.AddBase] shortly before. In a pack it becomes a delta of that.
-func (b *Batch) AddRepeating(data []byte) (ID, error) {
+// AddSimilar is [Batch.Add] for a blob that mostly repeats a recent blob of [Batch.AddBase]. In
+// the pack it becomes a delta against that.
+func (b *Batch) AddSimilar(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeats})
 }
 
@@ -144,7 +142,7 @@ func (b *Batch) add(o object) (ID, error) {
 	return id, nil
 }
 
-// AddTree puts the tree with these entries into the batch, see [EncodeTree].
+// AddTree adds the tree with these entries; see [EncodeTree].
 func (b *Batch) AddTree(entries []TreeEntry) (ID, error) {
 	data, err := EncodeTree(entries)
 	if err != nil {
@@ -153,7 +151,7 @@ func (b *Batch) AddTree(entries []TreeEntry) (ID, error) {
 	return b.Add(Tree, data)
 }
 
-// packed returns the writer of a pack that has these objects so far.
+// packed returns the writer of a new pack with these objects.
 func (d *Database) packed(objects []object) (*packWriter, error) {
 	w, err := d.newPackWriter()
 	if err != nil {
@@ -168,18 +166,18 @@ func (d *Database) packed(objects []object) (*packWriter, error) {
 	return w, nil
 }
 
-// Stats returns the number of different objects added and the size of their
-// content in bytes.
+// Stats returns the number of different objects that were added, and the size of their content
+// in bytes.
 func (b *Batch) Stats() (objects int, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.seen), b.bytes
 }
 
-// Sync writes the batch as a pack with a .keep file. When it returns without error,
-// every object is complete, in its place and durable, and no collection removes it
-// before [Batch.Settle]: refs may be moved to the objects. A repository that takes no
-// writes is [domarkx.ErrReadOnly]; after an error the batch can only be aborted.
+// Sync writes the batch as a pack with a .keep file. When it returns nil, all objects are durable,
+// and no collection removes them before [Batch.Settle], so that refs may be moved to them. The error
+// is [domarkx.ErrReadOnly] if the repository is not writable. After an error the batch can only
+// be aborted.
 func (b *Batch) Sync() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,9 +202,9 @@ func (b *Batch) Sync() error {
 	return b.err
 }
 
-// Settle is called after refs reach the objects: it removes the .keep file. A
-// collection that is running now saw the .keep file, or began to look for what refs
-// reach after they had moved. Settle ends the batch.
+// Settle removes the .keep file and ends the batch. It must be called after refs reach the objects. A
+// collection that is running has either seen the .keep file, or started to traverse the refs after
+// they had moved.
 func (b *Batch) Settle() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,9 +221,8 @@ func (b *Batch) Settle() error {
 	return errors.Join(b.pack.keep.release(), b.pack.close())
 }
 
-// Abort ends the batch unless it has ended. Before Sync it leaves nothing behind;
-// after, the objects stay where they are, for Git to collect when nothing reaches
-// them: somebody may rely on them already.
+// Abort ends the batch if it has not ended. Before Sync it leaves nothing behind. After Sync the
+// objects remain, since other processes may use them already; Git collects unreachable ones.
 func (b *Batch) Abort() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,16 +8,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
-// BlobInto reads a blob of the size of dst, content of a file or a chunk of it. Behind
-// dst, up to its capacity, it writes whatever it likes, and is fastest with 300 bytes
-// there. A blob of another size is [domarkx.ErrCorrupt]; else errors are those of
-// [Database.Read].
+// BlobInto reads a blob of the size of dst into dst. It may overwrite the memory of dst between its
+// length and capacity, and is fastest if [inflate.Slack] bytes are available there. A blob of another
+// size is [domarkx.ErrCorrupt]; other errors are those of [Database.Read].
 //
-// A blob that is packed whole is checked against the CRC-32 that the pack's index has of
-// its packed bytes, and not against its id: who made the index compared the ids, what
-// decays on the disk since then changes the CRC, and so does an index that names the wrong
-// place. Hashing would take as long as all else that is done with content that did not
-// compress. Others, and blobs where there is no CRC, are checked against their ids.
+// A packed blob that is not a delta is verified with the CRC-32 of its packed bytes in the pack
+// index. That detects damage on the disk and an index with wrong offsets, and takes much less time
+// than hashing; the creator of the index has verified the id. All other blobs are verified with
+// their ids.
 func (d *Database) BlobInto(id ID, dst []byte) error {
 	fill := func(t Type, data []byte, err error) error {
 		if err = verified(err, id, t, data); err != nil {
@@ -29,14 +27,14 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 		copy(dst, data)
 		return nil
 	}
-	err := d.lookupOrBring(id, func(p *pack, i int) error {
+	err := d.lookupOrFetch(id, func(p *pack, i int) error {
 		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
 			d.touch(p, e.at, e.size)
 			if readOnTouch && e.size >= aheadObject {
 				p.ahead.note(p.path+".pack", e.at, e.size)
 			}
-			return p.unpackSound(i, e, id, dst)
+			return p.unpackVerified(i, e, id, dst)
 		}
 		t, data, err := d.unpack(p, p.offset(i))
 		return fill(t, data, err)
@@ -50,9 +48,9 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 	return nil
 }
 
-// unpackSound fills dst with a blob, the i-th object of the index, which is no delta and
-// has that size.
-func (p *pack) unpackSound(i int, e entry, id ID, dst []byte) error {
+// unpackVerified fills dst with a blob of that size that is not a delta: the i-th object of the
+// index.
+func (p *pack) unpackVerified(i int, e entry, id ID, dst []byte) error {
 	taken, err := inflate.Decode(dst, e.packed)
 	if err != nil {
 		return fmt.Errorf("%q at %d: %w", p.path, e.at, errInflate(err))

@@ -17,8 +17,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// testContent is a repository with large content that compresses in part, twice, so that Git
-// makes deltas of it.
+// testContent is a repository with large content that is partly compressible, stored twice so that
+// Git creates deltas.
 type testContent struct {
 	dir             string
 	content         []byte
@@ -54,7 +54,7 @@ func newChunked(t *testing.T) testContent {
 	return c
 }
 
-// read reads the content at once, without its SHA-256.
+// read reads the content in one call, without verifying its SHA-256.
 func (c testContent) read(t *testing.T) ([]byte, error) {
 	t.Helper()
 	d, err := odb.Open(c.dir, "")
@@ -69,7 +69,7 @@ func (c testContent) read(t *testing.T) ([]byte, error) {
 	return got, err
 }
 
-// files returns the object files with that ending; "" is that of loose ones.
+// files returns the object files with that extension; "" means loose objects.
 func (c testContent) files(t *testing.T, ending string) []string {
 	t.Helper()
 	var found []string
@@ -84,7 +84,8 @@ func (c testContent) files(t *testing.T, ending string) []string {
 	return found
 }
 
-// Whatever bit of stored content flips, nobody reads other content.
+// TestDecayOfChunksIsNoticed flips random bits of stored content. Reading must return the right
+// content or an error.
 func TestDecayOfChunksIsNoticed(t *testing.T) {
 	for name, layout := range map[string]struct {
 		commands [][]string
@@ -133,7 +134,7 @@ func TestDecayOfChunksIsNoticed(t *testing.T) {
 				data[at] ^= bit
 				must(t, os.WriteFile(file, data, 0o644))
 			}
-			// The other half is that of the first content.
+			// The other half belongs to the first content.
 			if noticed < flips/4 {
 				t.Errorf("%d of %d flips were noticed", noticed, flips)
 			}
@@ -141,12 +142,12 @@ func TestDecayOfChunksIsNoticed(t *testing.T) {
 	}
 }
 
-// An index that leads to another object of the same size and type does not go unnoticed.
+// TestIndexOfOtherPlacesIsNoticed exchanges the offsets of two objects of the same size and type.
 func TestIndexOfOtherPlacesIsNoticed(t *testing.T) {
 	dir := bare(t)
 	b := open(t, dir).Begin()
 	var blobs []odb.ID
-	for i := range 64 { // of one size, as chunks of content without an end are
+	for i := range 64 { // of one size, like chunks of content without natural ends
 		blobs = append(blobs, add(t, b, odb.Blob, noise(uint64(i), 20_000)))
 	}
 	tree := make([]odb.TreeEntry, len(blobs))

@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A collection is a `git prune` or `git repack` that looks what refs reach at one time,
-// and removes at a later one what they did not reach.
+// A collection simulates a `git prune` or `git repack` that traverses the refs at one time and removes
+// unreachable objects at a later one.
 type collection struct {
 	name  string
 	begin func(t *testing.T, dir string) (doomed []string)
@@ -19,7 +19,7 @@ type collection struct {
 
 var collections = []collection{
 	{"prune", func(t *testing.T, dir string) []string {
-		// It looks for loose objects only when it removes them: all that come later count.
+		// It lists loose objects only when it removes them, including later ones.
 		return []string{"objects/[0-9a-f][0-9a-f]/*", "objects/pack/tmp_*", "objects/tmp_*"}
 	}},
 	{"repack", func(t *testing.T, dir string) (doomed []string) {
@@ -33,7 +33,7 @@ var collections = []collection{
 		}
 		made := git(t, dir, "pack-objects", "-q", "--all", "--reflog", "--honor-pack-keep", "--non-empty", "--delta-base-offset", "objects/pack/pack")
 		for i, pattern := range doomed {
-			if made != "" && strings.Contains(pattern, made) { // it made the same pack again
+			if made != "" && strings.Contains(pattern, made) { // it created the same pack again
 				doomed[i] = "none"
 			}
 		}
@@ -41,8 +41,8 @@ var collections = []collection{
 	}},
 }
 
-// TestCollectionAtAnyTime lets a process die at each stage of a batch while a
-// collection begins and ends at any stages: what a ref reaches is there.
+// TestCollectionAtAnyTime kills a process at each stage of a batch while a collection starts and ends
+// at any stages. Reachable objects must remain.
 func TestCollectionAtAnyTime(t *testing.T) {
 	template := crowded(t)
 	for _, kind := range collections {
@@ -120,7 +120,7 @@ func collectDuring(t *testing.T, template string, kind collection, death, begin,
 	noKeeps(t, dir)
 }
 
-// readWhole reads a commit, its tree and the blobs of that as a new process does.
+// readWhole reads a commit with its tree and blobs, as a new process does.
 func readWhole(dir string, tip odb.ID) error {
 	d, err := odb.Open(dir, "")
 	if err != nil {
@@ -144,7 +144,7 @@ func readWhole(dir string, tip odb.ID) error {
 	return err
 }
 
-// crowded makes a repository that has one pack less than are joined.
+// crowded returns a repository with one pack less than is needed for joining.
 func crowded(t *testing.T) string {
 	t.Helper()
 	dir := bare(t)

@@ -17,8 +17,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// write makes a batch of a commit with that many new blobs, moves a ref to it and
-// settles it.
+// write stores a commit with that many new blobs, moves a ref to it and settles the batch.
 func write(d *odb.Database, dir, ref string, blobs int, salt string) (odb.ID, error) {
 	b := d.Begin()
 	defer b.Abort()
@@ -65,8 +64,8 @@ func TestWritersMeetCollections(t *testing.T) {
 			done := make(chan struct{})
 			var collectors, writers sync.WaitGroup
 			collectors.Go(func() {
-				// A collection that begins while a writer puts back what another one took of
-				// a tip gives up, and takes nothing. So the next may; not ten in a row.
+				// A collection gives up without removing anything when it meets a writer that restores
+				// an object which another collection removed. That may happen, but not ten times in a row.
 				const most = 10
 				failed := 0
 				for {
@@ -96,7 +95,7 @@ func TestWritersMeetCollections(t *testing.T) {
 					}
 					for i := range rounds {
 						blobs := []int{2, 100}[i%2]
-						// Each ref is replaced: what it had is garbage, as is a tip before its ref.
+						// Each ref is replaced, so that its previous objects become unreachable.
 						tip, err := write(d, dir, fmt.Sprintf("refs/heads/w%d-%d", w, i%3), blobs, fmt.Sprint(w, " ", i))
 						if err != nil {
 							t.Error(err)
@@ -111,8 +110,8 @@ func TestWritersMeetCollections(t *testing.T) {
 			writers.Wait()
 			close(done)
 			collectors.Wait()
-			// The commit graph that `git gc` wrote can name a tip that was replaced before
-			// `git repack` took it.
+			// The commit graph of `git gc` may contain a replaced tip that `git repack` removed
+			// afterwards.
 			git(t, dir, "-c", "core.commitGraph=false", "fsck", "--strict", "--full")
 			must(t, d.ReleaseKeeps())
 			noKeeps(t, dir)
@@ -146,7 +145,7 @@ func TestReleaseKeepsLeavesOthers(t *testing.T) {
 	noKeeps(t, dir)
 }
 
-// A prune takes no pack that is being written.
+// TestPackMeetsPrune checks that a prune does not remove a pack that is being written.
 func TestPackMeetsPrune(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
@@ -164,8 +163,8 @@ func TestPackMeetsPrune(t *testing.T) {
 	noKeeps(t, dir)
 }
 
-// child is what the test binary does when it is started to be killed: it writes
-// until then, and prints each ref and its commit once they are acknowledged.
+// child is run in a process that will be killed. It writes and prints each acknowledged ref with its
+// commit.
 func child(dir, name string) {
 	d, err := odb.Open(dir, "")
 	if err != nil {
@@ -193,7 +192,7 @@ func TestKilledWriters(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		// The later the round, the longer it lives.
+		// Later rounds live longer.
 		timer := time.AfterFunc(time.Duration(round*round)*200*time.Microsecond+time.Millisecond, func() { cmd.Process.Kill() })
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			ref, tip, ok := strings.Cut(lines.Text(), " ")

@@ -16,21 +16,20 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// Each batch leaves a pack. So that reading stays fast, and `git gc --auto` does not
-// find too many of them, packs of about one size are joined when there are
-// joinPacks of them: each object is copied once per size class.
+// joinPacks is the number of packs of a size class that are joined. Each batch creates a pack; too
+// many would slow down reading and trigger `git gc --auto`. Each object is copied at most once per
+// size class.
 const joinPacks = 16
 
-// sizeClasses are the sizes in bytes below which packs are joined, each class with its own.
-// Larger packs are left to `git gc`.
+// sizeClasses are the upper bounds of the size classes in bytes. Larger packs are left to `git gc`.
 var sizeClasses = [...]int64{32 << 10, 512 << 10, 8 << 20}
 
-// Consolidate joins small packs of this package, if there are many, and removes what
-// a killed Consolidate left. Refs must reach what is in packs without a .keep file, as
-// they do after [Batch.Settle], and no other process may consolidate at the same time.
+// Consolidate joins small packs of this package if there are many, and removes the remains of a
+// killed Consolidate. Refs must reach all objects in packs without a .keep file, as they do after
+// [Batch.Settle], and no other process may consolidate at the same time.
 //
-// The joined pack is durable and has a .keep file before any of the others is removed,
-// so that every object is in some pack which no collection removes.
+// The joined pack is durable and has a .keep file before one of the old packs is removed, so that each
+// object is always in a pack that no collection removes.
 func (d *Database) Consolidate() error {
 	files, err := d.ourPackFiles()
 	if err != nil {
@@ -39,7 +38,7 @@ func (d *Database) Consolidate() error {
 	if err := removeHalves(files); err != nil {
 		return fmt.Errorf("join packs: %w", err)
 	}
-	// What Git has put into its index of several packs it has to find there.
+	// Packs listed in Git's multi-pack-index must not be removed.
 	if info, err := os.Stat(filepath.Join(d.packDir(), "multi-pack-index")); err == nil {
 		files = slices.DeleteFunc(files, func(f packFiles) bool { return !f.written.After(info.ModTime()) })
 	}
@@ -56,14 +55,14 @@ func (d *Database) Consolidate() error {
 // packFiles are the files of one pack.
 type packFiles struct {
 	base       string // path without extension
-	size       int64  // of the pack
+	size       int64  // of the .pack file
 	written    time.Time
 	extensions []string
 }
 
 func (f *packFiles) has(extension string) bool { return slices.Contains(f.extensions, extension) }
 
-// ourPackFiles returns the packs of this package, whole or not, in the order of their names.
+// ourPackFiles returns the complete and incomplete packs of this package, sorted by name.
 func (d *Database) ourPackFiles() ([]packFiles, error) {
 	entries, err := os.ReadDir(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +72,7 @@ func (d *Database) ourPackFiles() ([]packFiles, error) {
 		return nil, err
 	}
 	var all []packFiles
-	for _, entry := range entries { // sorted, so that the files of a pack come together
+	for _, entry := range entries { // sorted, so that the files of a pack are adjacent
 		if !IsOurPack(entry.Name()) {
 			continue
 		}
@@ -100,8 +99,8 @@ func (d *Database) ourPackFiles() ([]packFiles, error) {
 	return all, nil
 }
 
-// removeHalves removes packs without an index and indexes without a pack, which a kill
-// or a power cut left while packs were removed.
+// removeHalves removes packs without an index and indexes without a pack. They remain if the
+// process is killed, or the power fails, while packs are removed.
 func removeHalves(files []packFiles) error {
 	for _, f := range files {
 		if !f.has(".keep") && f.has(".pack") != f.has(".idx") && isHalf(f.base) {
@@ -113,8 +112,8 @@ func removeHalves(files []packFiles) error {
 	return nil
 }
 
-// isHalf reports whether a pack is not whole and not being written. Who writes a pack
-// makes its .keep file first and removes that last.
+// isHalf reports whether a pack is incomplete and not being written. A writer creates the .keep
+// file first and removes it last.
 func isHalf(base string) bool {
 	missing := func(extension string) bool {
 		_, err := os.Lstat(base + extension)
@@ -123,8 +122,8 @@ func isHalf(base string) bool {
 	return missing(".keep") && (missing(".pack") || missing(".idx"))
 }
 
-// smallPacks returns the packs of the first size class that has enough of them to be
-// joined. Packs that have more than their two files are somebody's who knows why.
+// smallPacks returns the packs of the first size class that has enough of them. Packs with
+// additional files are skipped: another program has a use for them.
 func smallPacks(files []packFiles) []packFiles {
 	least := int64(0)
 	for _, most := range sizeClasses {
@@ -142,7 +141,7 @@ func smallPacks(files []packFiles) []packFiles {
 	return nil
 }
 
-// join writes one pack of the objects of several, and removes these.
+// join writes the objects of several packs into one, and removes the old packs.
 func (d *Database) join(group []packFiles) error {
 	file, err := d.createInPack()
 	if err != nil {
@@ -164,11 +163,11 @@ func (d *Database) join(group []packFiles) error {
 	return errors.Join(err, w.keep.release(), w.close())
 }
 
-// copyPacks copies packs, of each object one copy, and returns which could be copied:
-// damaged packs stay as they are.
+// copyPacks copies one copy of each object, and returns the packs that could be copied. Damaged
+// packs are skipped.
 func (w *packWriter) copyPacks(group []packFiles) (joined []string, err error) {
 	c := packCopier{w: w, out: bufio.NewWriterSize(w.pack.f, 256<<10), there: map[ID]int64{}}
-	c.write(make([]byte, packHeader)) // the count comes last
+	c.write(make([]byte, packHeader)) // the number of objects is written last
 	for _, f := range group {
 		p := &pack{path: f.base}
 		entries, err := soundEntries(p)
@@ -185,14 +184,14 @@ func (w *packWriter) copyPacks(group []packFiles) (joined []string, err error) {
 	return joined, writeError("write pack", c.out.Flush())
 }
 
-// A packedEntry is where an object is in a pack.
+// A packedEntry is the position of an object in a pack.
 type packedEntry struct {
 	id       ID
 	from, to int64
 }
 
-// soundEntries returns the objects of a pack in the order in which they lie there, when
-// their checksums are right and all deltas are of objects that lie before them.
+// soundEntries returns the objects of a pack in the order of their offsets, if their checksums are
+// correct and deltas follow their bases.
 func soundEntries(p *pack) ([]packedEntry, error) {
 	content, err := p.content()
 	if err != nil {
@@ -215,11 +214,11 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 			e.to = x.Offset(order[k+1])
 		}
 		if e.from < packHeader || e.to <= e.from || e.to > end {
-			return nil, p.errEntry(e.from, "no object lies there")
+			return nil, p.errEntry(e.from, "invalid offset")
 		}
 		sum, ok := x.CRC(i)
 		if !ok || sum != crc32.ChecksumIEEE(content[e.from:e.to]) {
-			return nil, p.errEntry(e.from, "its checksum is another")
+			return nil, p.errEntry(e.from, "its checksum differs")
 		}
 		head, err := p.entry(e.from)
 		if err != nil {
@@ -227,19 +226,19 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 		}
 		_, before := slices.BinarySearchFunc(entries[:k], head.base, func(e packedEntry, at int64) int { return int(e.from - at) })
 		if head.kind == refDelta || head.kind == ofsDelta && !before || int64(len(head.raw)-len(head.packed)) > e.to-e.from {
-			return nil, p.errEntry(e.from, "its base does not lie before it")
+			return nil, p.errEntry(e.from, "its base does not precede it")
 		}
 		entries[k] = e
 	}
 	return entries, nil
 }
 
-// A packCopier appends the objects of packs to one.
+// A packCopier appends the objects of several packs to one.
 type packCopier struct {
 	w     *packWriter
 	out   *bufio.Writer // keeps its first error
 	at    int64
-	there map[ID]int64 // where an object is already
+	there map[ID]int64 // offset of the copy of an object
 }
 
 func (c *packCopier) write(b []byte) {
@@ -271,7 +270,7 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 	return nil
 }
 
-// removePack removes a pack as Git does: first the index, without which nobody sees it.
+// removePack removes a pack as Git does: first the index, without which the pack is invisible.
 func removePack(base string) error {
 	for _, extension := range []string{".idx", ".pack"} {
 		if err := os.Remove(base + extension); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// turns writes that many small batches, some objects of which are in several and some
-// of which are deltas, and returns the contents of all.
+// turns writes that many small batches and returns the contents of all objects. Some objects are in
+// several batches, and some are deltas.
 func turns(t *testing.T, d *odb.Database, dir string, n int) map[odb.ID][]byte {
 	t.Helper()
 	contents := map[odb.ID][]byte{}
@@ -23,7 +23,7 @@ func turns(t *testing.T, d *odb.Database, dir string, n int) map[odb.ID][]byte {
 		part := append(bytes.Clone(document[:600]), fmt.Sprint("part ", i)...)
 		base, err := b.AddBase(document)
 		must(t, err)
-		repeating, err := b.AddRepeating(part)
+		repeating, err := b.AddSimilar(part)
 		must(t, err)
 		own := add(t, b, odb.Blob, fmt.Append(nil, "own ", i))
 		contents[base], contents[repeating], contents[own] = document, part, fmt.Append(nil, "own ", i)
@@ -69,8 +69,8 @@ func TestConsolidate(t *testing.T) {
 	}
 }
 
-// What a kill leaves of packs that are removed or written goes; damaged packs and those
-// that somebody has given more files stay.
+// TestConsolidateLeavesOthers checks that the remains of a killed consolidation are removed, and that
+// damaged packs and packs with additional files remain.
 func TestConsolidateLeavesOthers(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)

@@ -13,39 +13,38 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Database is the object database of one repository with its alternates. All
-// methods but Close may be called from any number of goroutines at once.
+// A Database is the object database of a repository with its alternates. All methods except Close
+// may be called from several goroutines at once.
 type Database struct {
 	common string   // the repository's common directory
-	dirs   []string // object directories; the first takes the writes
+	dirs   []string // object directories; objects are written to the first
 
-	// mu is held shared while packs are read and exclusively while their list
-	// changes, so that no mapping goes away under a reader.
+	// mu is held shared while packs are read and exclusively while the list of packs changes, so
+	// that no mapping is removed while it is read.
 	mu         sync.RWMutex
 	packs      []*pack
-	listed     int    // how often packs was changed
-	scans      []scan // one per directory, once scanned
-	promisor   bool   // some pack is that of a partial clone
+	listed     int    // number of changes of packs
+	scans      []scan // one per directory, after the first scan
+	promisor   bool   // whether a pack belongs to a partial clone
 	recent     atomic.Pointer[pack]
 	bases      baseCache
 	mmapBudget mmapBudget
 
 	lazyFetch func(ID) error
 
-	chooseBarrier   sync.Once
+	chooseFsyncMode sync.Once
 	chosenFsyncMode fsyncMode
 }
 
-// errGone says that a pack's file was removed since the list of packs was read.
+// errGone reports that a pack's file was removed since the list of packs was read.
 var errGone = errors.New("pack was removed")
 
-// Open opens the object database of the repository whose Git directory is
-// gitDir. commonDir is the directory that its worktrees share; when it is empty,
-// gitDir's commondir file says which, and without one it is gitDir. As in Git,
-// the environment's GIT_OBJECT_DIRECTORY replaces the object directory and
-// GIT_ALTERNATE_OBJECT_DIRECTORIES adds to objects/info/alternates.
+// Open opens the object database of the repository with Git directory gitDir. commonDir is the
+// directory shared by its worktrees; if empty, it is read from the commondir file of gitDir, and
+// defaults to gitDir. As in Git, GIT_OBJECT_DIRECTORY in the environment replaces the object
+// directory and GIT_ALTERNATE_OBJECT_DIRECTORIES adds to objects/info/alternates.
 //
-// Opening reads no pack. A directory without objects is [domarkx.ErrNotFound].
+// Open reads no pack. A directory without objects is [domarkx.ErrNotFound].
 func Open(gitDir, commonDir string) (*Database, error) {
 	if commonDir == "" {
 		commonDir = gitDir
@@ -77,14 +76,12 @@ func Open(gitDir, commonDir string) (*Database, error) {
 	return d, nil
 }
 
-// OnLazyFetch sets the function that fetches an object that the remote of a partial clone promised.
-// It is called, from any goroutine, when an object to be read is nowhere; when it
-// returns nil, the object is looked for once more. It must be set before the first
-// reading.
-func (d *Database) OnLazyFetch(bring func(ID) error) { d.lazyFetch = bring }
+// OnLazyFetch sets the function that fetches a missing object from the remote of a partial clone. It
+// is called from any goroutine when an object to be read is missing; if it returns nil, the
+// lookup is repeated. OnLazyFetch must be called before the first read.
+func (d *Database) OnLazyFetch(fetch func(ID) error) { d.lazyFetch = fetch }
 
-// Close gives back memory and files. No other method may be running or be called
-// afterwards.
+// Close releases memory and files. No other method may be running or be called afterwards.
 func (d *Database) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,14 +94,13 @@ func (d *Database) Close() error {
 	return errors.Join(errs...)
 }
 
-// Read returns an object's type and content, which the caller owns. The content
-// is checked against the id. Errors are [domarkx.ErrNotFound],
-// [domarkx.ErrCorrupt], [domarkx.ErrUnsupported] for an object over 256 MiB, and
-// those of the file system.
+// Read returns the type and content of an object. It verifies the content with the id. The caller
+// owns the content. Errors are [domarkx.ErrNotFound], [domarkx.ErrCorrupt],
+// [domarkx.ErrUnsupported] for an object over 256 MiB, and those of the file system.
 func (d *Database) Read(id ID) (Type, []byte, error) {
 	var t Type
 	var data []byte
-	err := d.lookupOrBring(id, func(p *pack, i int) (err error) {
+	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
 		t, data, err = d.unpack(p, p.offset(i))
 		return verified(err, id, t, data)
 	}, func(path string) (err error) {
@@ -124,12 +120,12 @@ func verified(err error, id ID, t Type, data []byte) error {
 	return err
 }
 
-// Size returns an object's type and the size of its content in bytes without
-// reading the content: it promises less than Read, a corrupt object may have one.
+// Size returns the type of an object and the size of its content in bytes. It does not read or
+// verify the content: it may succeed for a corrupt object.
 func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
-	err := d.lookupOrBring(id, func(p *pack, i int) (err error) {
+	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
 		t, size, err = d.stat(p, i)
 		return err
 	}, func(path string) (err error) {
@@ -142,7 +138,7 @@ func (d *Database) Size(id ID) (Type, int64, error) {
 	return t, size, nil
 }
 
-// Has reports whether the object is there, without looking into it.
+// Has reports whether the object exists. It does not read the object.
 func (d *Database) Has(id ID) bool {
 	return d.lookup(id,
 		func(*pack, int) error { return nil },
@@ -150,7 +146,7 @@ func (d *Database) Has(id ID) bool {
 	) == nil
 }
 
-// typed reads an object that must have that type.
+// typed reads an object, which must have that type.
 func (d *Database) typed(want Type, id ID) ([]byte, error) {
 	t, data, err := d.Read(id)
 	if err == nil && t != want {
@@ -162,14 +158,14 @@ func (d *Database) typed(want Type, id ID) ([]byte, error) {
 	return data, nil
 }
 
-// Blob returns the content of a blob, which the caller owns. An object of another
-// type is [domarkx.ErrCorrupt].
+// Blob returns the content of a blob, which the caller owns. An object of another type is
+// [domarkx.ErrCorrupt].
 func (d *Database) Blob(id ID) ([]byte, error) { return d.typed(Blob, id) }
 
-// Commit returns a commit as it is stored: headers, an empty line and the message.
+// Commit returns an encoded commit: headers, an empty line and the message.
 func (d *Database) Commit(id ID) ([]byte, error) { return d.typed(Commit, id) }
 
-// Tree returns the entries of a tree in the order in which they are stored.
+// Tree returns the entries of a tree in their stored order.
 func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 	data, err := d.typed(Tree, id)
 	if err != nil {
@@ -182,25 +178,24 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// lookupOrBring is lookup for what has to be there: promised objects are brought.
-func (d *Database) lookupOrBring(id ID, packed func(*pack, int) error, loose func(path string) error) error {
+// lookupOrFetch is lookup for objects that must exist; in a partial clone, missing ones are fetched.
+func (d *Database) lookupOrFetch(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	err := d.lookup(id, packed, loose)
 	if !errors.Is(err, domarkx.ErrNotFound) || d.lazyFetch == nil || !d.isPartial() {
 		return err
 	}
-	if bringErr := d.lazyFetch(id); bringErr != nil {
-		return fmt.Errorf("%w; fetching it: %w", err, bringErr)
+	if fetchErr := d.lazyFetch(id); fetchErr != nil {
+		return fmt.Errorf("%w; fetching it: %w", err, fetchErr)
 	}
 	return d.lookup(id, packed, loose)
 }
 
-// maxRescans bounds how often a search begins again because somebody repacked.
+// maxRescans limits how often a lookup is repeated because of concurrent repacking.
 const maxRescans = 8
 
-// lookup calls one of the functions on each place where the object is until one
-// succeeds, and again while the list of packs changes: somebody may have packed it
-// meanwhile. Like Git, it prefers a sound
-// copy elsewhere to the report of a damaged one.
+// lookup calls one of the functions for each copy of the object until one succeeds. It repeats the
+// search when the list of packs has changed, since another process may have packed the object. Like
+// Git, it prefers an intact copy to the error of a damaged one.
 func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	for try := 0; ; try++ {
 		searched, err := d.lookupOnce(id, packed, loose)
@@ -212,12 +207,12 @@ func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path 
 		if scanErr != nil {
 			return scanErr
 		}
-		// Another goroutine may have brought the list up to date.
+		// Another goroutine may have updated the list.
 		if try < maxRescans && (gone || listed != searched) {
 			continue
 		}
 		if gone {
-			return fmt.Errorf("%w: its pack disappears again and again", domarkx.ErrNotFound)
+			return fmt.Errorf("%w: its pack was repeatedly removed", domarkx.ErrNotFound)
 		}
 		if errors.Is(err, domarkx.ErrNotFound) && d.isPartial() {
 			return fmt.Errorf("%w here: this is a partial clone, `git cat-file -e %s` fetches it", err, id)
@@ -232,7 +227,7 @@ func (d *Database) isPartial() bool {
 	return d.promisor
 }
 
-// lookupOnce searches once, and returns which list of packs it searched.
+// lookupOnce searches once. listed identifies the list of packs that it searched.
 func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(path string) error) (listed int, err error) {
 	found, listed, err := d.lookupPacks(id, packed)
 	if found {
@@ -253,8 +248,8 @@ func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(p
 	return listed, err
 }
 
-// lookupPacks reports whether the function succeeded on a pack's copy of the
-// object; a damaged one is not found, with an error.
+// lookupPacks reports whether the function succeeded for the copy in one of the packs. For a damaged
+// copy it returns false and an error.
 func (d *Database) lookupPacks(id ID, packed func(*pack, int) error) (found bool, listed int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -31,7 +31,7 @@ func expected(err error) bool {
 	return errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// allocated returns how much memory f took in all.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -79,13 +79,12 @@ func TestDecodeLoose(t *testing.T) {
 // A packed is an object for writePack.
 type packed struct {
 	kind  byte
-	size  int // as declared
+	size  int // declared size
 	extra []byte
 	data  []byte // compressed
 }
 
-// writePack makes a pack with an index and returns the ids it invents, which need
-// not be those of the content.
+// writePack writes a pack with an index, and returns invented ids that do not match the contents.
 func writePack(t testing.TB, dir string, objects []packed) []odb.ID {
 	t.Helper()
 	pack := []byte("PACK\x00\x00\x00\x02")
@@ -164,7 +163,8 @@ func TestHostilePacks(t *testing.T) {
 	}
 }
 
-// A damaged pack hides no sound copy, and a damaged index no other pack.
+// TestSoundCopyElsewhere checks that an intact copy is found beside a damaged pack, and other packs
+// beside a damaged index.
 func TestSoundCopyElsewhere(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
@@ -178,7 +178,7 @@ func TestSoundCopyElsewhere(t *testing.T) {
 	must(t, os.WriteFile(name, content, 0o644))
 	must(t, os.WriteFile(filepath.Join(dir, "objects/pack/pack-0.idx"), []byte("no index"), 0o644))
 	must(t, os.WriteFile(filepath.Join(dir, "objects/pack/pack-0.pack"), []byte("no pack"), 0o644))
-	d.Has(odb.ID{}) // makes the Database look at packs first
+	d.Has(odb.ID{}) // makes the Database read the packs first
 	if data, err := d.Blob(blob); err != nil || string(data) != "content" {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -227,7 +227,7 @@ func TestEncodeTree(t *testing.T) {
 	}
 }
 
-// Trees of any names are what `git mktree` makes of them.
+// TestTreeIsGits compares encoded trees with those of `git mktree`.
 func TestTreeIsGits(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)

@@ -12,29 +12,28 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An fsyncMode is a way to make the files of a pack durable. POSIX offers one fsync per
-// file and one for their directory, and each may cost a flush of the disk.
+// An fsyncMode is a way to make the files of a pack durable. POSIX requires one fsync per file and
+// one for their directory, each of which may flush the disk's cache.
 type fsyncMode int
 
 const (
-	// byFile syncs each file, then, after all have their names, the directory.
+	// byFile syncs each file and, after all have their names, the directory.
 	byFile fsyncMode = iota
-	// byJournal is for a file system with one journal for everything. The content of
-	// each file is written back and waited for, the files get their names, and one
-	// fsync of the directory commits the journal with all of it. A name never becomes
-	// durable before its content: the journal keeps their order, and the disk's cache is
-	// flushed before it commits.
+	// byJournal is for file systems with a single journal. The contents of all files are written
+	// and waited for, the files get their names, and one fsync of the directory commits the
+	// journal. A name never becomes durable before its content: the journal preserves the order,
+	// and the disk's cache is flushed before the commit.
 	byJournal
 )
 
-// fsyncMode returns the way that suits the object directory's file system.
+// fsyncMode returns the mode for the file system of the object directory.
 func (d *Database) fsyncMode() fsyncMode {
-	d.chooseBarrier.Do(func() { d.chosenFsyncMode = fsyncModeFor(d.dirs[0]) })
+	d.chooseFsyncMode.Do(func() { d.chosenFsyncMode = fsyncModeFor(d.dirs[0]) })
 	return d.chosenFsyncMode
 }
 
-// syncContent makes the content of files durable before they get their names, or
-// sees to it that the sync of the directory will.
+// syncContent makes the contents of files durable before they get their names. In mode byJournal,
+// the later sync of the directory completes that.
 func (d *Database) syncContent(files ...newFile) error {
 	if d.fsyncMode() == byFile {
 		return parallel(len(files), func(i int) error {
@@ -59,12 +58,12 @@ func syncDir(dir string) error {
 	defer f.Close()
 	err = f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // a file system that has nothing to sync in a directory
+		return nil // the file system does not support syncing directories
 	}
 	return err
 }
 
-// parallel calls f with 0 to n-1, and returns the errors.
+// parallel calls f with 0 to n-1 concurrently, and returns the errors.
 func parallel(n int, f func(int) error) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
@@ -75,8 +74,8 @@ func parallel(n int, f func(int) error) error {
 	return errors.Join(errs...)
 }
 
-// writeError wraps an error of the file system so that a repository that takes no
-// writes is [domarkx.ErrReadOnly].
+// writeError wraps an error of the file system. If the repository is not writable, the result is
+// [domarkx.ErrReadOnly].
 func writeError(what string, err error) error {
 	if err == nil {
 		return nil

@@ -4,7 +4,7 @@ package odb
 
 import "os"
 
-// fsyncModeFor is the way that POSIX promises.
+// fsyncModeFor returns the mode that POSIX guarantees.
 func fsyncModeFor(string) fsyncMode { return byFile }
 
 func writeBack(f *os.File, _ bool) error { return f.Sync() }

@@ -1,16 +1,16 @@
 package odb
 
-// What fuzz tests reach for: the decoders without the files around them.
+// Decoders for fuzz tests.
 var (
 	DecodeLoose = decodeLoose
 	Unquoted    = unquoted
 	SplitList   = splitList
 )
 
-// NewFile is a file being written.
+// NewFile is a file that is being written.
 type NewFile struct{ newFile }
 
-// CreateTemp creates a file with that content under a temporary name.
+// CreateTemp creates a file with that content and a temporary name.
 func CreateTemp(objects, prefix string, content []byte) (*NewFile, error) {
 	f, err := createTemp(objects, prefix)
 	if err == nil {
@@ -22,11 +22,10 @@ func CreateTemp(objects, prefix string, content []byte) (*NewFile, error) {
 // Temp returns the temporary name.
 func (f *NewFile) Temp() string { return f.temp }
 
-// Place gives the file its name, see [newFile.place].
+// Place gives the file its name; see [newFile.place].
 func (f *NewFile) Place(objects, path string) error { return f.place(objects, path) }
 
-// Die ends a batch as the death of its process does: its files are closed, and with them
-// their locks.
+// Die closes the files of a batch, and with them their locks, as if its process had been killed.
 func Die(b *Batch) {
 	if w := b.pack; w != nil && w.keep != nil {
 		w.keep.file.discard()
@@ -35,13 +34,13 @@ func Die(b *Batch) {
 	b.state = ended
 }
 
-// ReadAhead returns up to where the only pack of a database was read ahead, and its size, when
-// that has ended.
+// ReadAhead waits until reading ahead ends, and returns the offset that it reached and the size of the
+// only pack.
 func ReadAhead(d *Database) (to, size int64) {
 	p := d.packs[0]
 	p.ahead.work.Wait()
 	return p.ahead.next, int64(len(p.data.Load().bytes))
 }
 
-// JoinPacks is how many packs are joined.
+// JoinPacks is the number of packs that are joined.
 const JoinPacks = joinPacks

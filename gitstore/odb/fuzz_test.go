@@ -33,8 +33,8 @@ func FuzzDecodeLoose(f *testing.F) {
 	})
 }
 
-// seedPack makes a repository with a pack that has every kind of entry, and returns
-// the pack, its index and where both are, without extension.
+// seedPack creates a repository whose pack has every kind of entry. base is the path of the pack
+// without extension.
 func seedPack(f *testing.F) (pack, idx []byte, base string, ids []odb.ID) {
 	dir := f.TempDir()
 	must(f, os.MkdirAll(filepath.Join(dir, "objects/pack"), 0o755))
@@ -60,7 +60,7 @@ func FuzzPack(f *testing.F) {
 	pack, _, base, ids := seedPack(f)
 	f.Add(pack[12 : len(pack)-20])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		// The checksum stands as the index has it, so that the body is looked at.
+		// The checksum matches the index, so that the body is read.
 		whole := append(append(bytes.Clone(pack[:12]), body...), pack[len(pack)-20:]...)
 		os.Remove(base + ".pack")
 		must(t, os.WriteFile(base+".pack", whole, 0o644))

@@ -11,22 +11,20 @@ import (
 	"strings"
 )
 
-// keepMark is the content of our .keep files, which keep a pack from collections
-// until refs reach it (see git-repack(1)). A .keep file is locked while the process
-// that wrote it works on its batch: one that can be locked was left by a process that
-// was killed.
+// keepMark is the content of our .keep files, which protect a pack from collection until refs reach
+// it (git-repack(1)). The process that writes a pack locks its .keep file: a file that can be locked
+// was left by a killed process.
 const keepMark = "git-domarkx\n"
 
-// A keep is a .keep file that this process holds. It has no name until the batch is
-// written.
+// A keep is a .keep file that this process holds. It has no name until the batch is written.
 type keep struct {
 	file newFile
-	path string // its name, once it has one
+	path string // its path, once it has one
 }
 
 func (d *Database) packDir() string { return filepath.Join(d.dirs[0], "pack") }
 
-// newKeep writes and locks a .keep file, which is neither durable nor in its place yet.
+// newKeep writes and locks a .keep file, which has no name yet and is not durable.
 func (d *Database) newKeep() (_ *keep, err error) {
 	k := &keep{}
 	if k.file, err = d.createInPack(); err != nil {
@@ -42,7 +40,7 @@ func (d *Database) newKeep() (_ *keep, err error) {
 	return k, nil
 }
 
-// release removes the .keep file: refs reach the pack, or nobody needs it.
+// release removes the .keep file.
 func (k *keep) release() error {
 	var err error
 	if k.path != "" {
@@ -59,7 +57,7 @@ func removeIfThere(name string) error {
 	return nil
 }
 
-// keepFiles returns the names of the .keep files.
+// keepFiles returns the paths of the .keep files.
 func (d *Database) keepFiles() ([]string, error) {
 	dir, err := os.Open(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +80,7 @@ func (d *Database) keepFiles() ([]string, error) {
 	return keeps, nil
 }
 
-// HasLeftKeeps reports whether there is something for [Database.ReleaseKeeps] to do.
+// HasLeftKeeps reports whether [Database.ReleaseKeeps] has something to do.
 func (d *Database) HasLeftKeeps() (bool, error) {
 	keeps, err := d.keepFiles()
 	for _, name := range keeps {
@@ -94,9 +92,9 @@ func (d *Database) HasLeftKeeps() (bool, error) {
 	return false, err
 }
 
-// ReleaseKeeps lets Git collect the packs that killed processes left kept. Packs that
-// a running process works on stay kept. The caller makes sure that no change of refs
-// to objects of a killed process is unfinished.
+// ReleaseKeeps removes the .keep files that killed processes left, so that Git can collect the
+// packs. Those of running processes remain. The caller ensures that no ref update to objects of a
+// killed process is pending.
 func (d *Database) ReleaseKeeps() error {
 	keeps, err := d.keepFiles()
 	errs := []error{err}
@@ -105,7 +103,7 @@ func (d *Database) ReleaseKeeps() error {
 		if !left {
 			continue
 		}
-		// Without an index the pack was not complete, and Git does not remove it.
+		// Without an index the pack is incomplete; Git does not remove such packs.
 		base := strings.TrimSuffix(name, ".keep")
 		if _, err := os.Lstat(base + ".idx"); errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, removeIfThere(base+".pack"))
@@ -115,11 +113,11 @@ func (d *Database) ReleaseKeeps() error {
 	return errors.Join(errs...)
 }
 
-// openLeft opens and locks a .keep file of ours that no running process holds.
+// openLeft opens and locks one of our .keep files that no running process holds.
 func openLeft(name string) (_ *os.File, left bool) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, false // it was released meanwhile, or is another user's
+		return nil, false // it was released in the meantime, or belongs to another user
 	}
 	mark, err := io.ReadAll(io.LimitReader(f, int64(len(keepMark))+1))
 	if err == nil && bytes.Equal(mark, []byte(keepMark)) {
@@ -131,9 +129,8 @@ func openLeft(name string) (_ *os.File, left bool) {
 	return nil, false
 }
 
-// ReleaseFetched removes the .keep files of fetches that died on this machine: git
-// writes "fetch-pack PID on HOST" into them, and leaves them when it is killed, so
-// that their packs would never be collected.
+// ReleaseFetched removes the .keep files of fetches that died on this machine, so that their packs
+// can be collected. Git writes "fetch-pack PID on HOST" into them, and leaves them when it is killed.
 func (d *Database) ReleaseFetched() error {
 	files, err := filepath.Glob(filepath.Join(d.packDir(), "pack-*.keep"))
 	if err != nil {
@@ -147,7 +144,7 @@ func (d *Database) ReleaseFetched() error {
 	for _, file := range files {
 		mark, err := os.ReadFile(file)
 		if err != nil {
-			continue // it was released meanwhile
+			continue // it was released in the meantime
 		}
 		var pid int
 		var host string

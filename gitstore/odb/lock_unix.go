@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks a file until it is closed, also by the death of the process; it
-// reports whether nobody else had it locked.
+// lockFile locks a file until it is closed or the process ends. It returns false if another process
+// holds the lock.
 func lockFile(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -25,7 +25,7 @@ func lockFile(f *os.File) (bool, error) {
 	}
 }
 
-// alive reports whether a process runs, as far as this one can tell.
+// alive reports whether a process is running.
 func alive(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)

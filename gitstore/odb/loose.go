@@ -11,14 +11,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// loosePath returns where a loose object is in an object directory.
+// loosePath returns the path of a loose object in an object directory.
 func loosePath(dir string, id ID) string {
 	hex := id.String()
 	return dir + string(filepath.Separator) + hex[:2] + string(filepath.Separator) + hex[2:]
 }
 
-// maxLooseHeader is the length of the longest header, "commit", a space, 20 digits
-// and a NUL, with room to see that one is longer.
+// maxLooseHeader is more than the length of the longest header: "commit", a space, 20 digits and a
+// NUL.
 const maxLooseHeader = 32
 
 // readLoose returns the type and content of a loose object.
@@ -33,9 +33,9 @@ func readLoose(path string) (Type, []byte, error) {
 		return 0, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, nil, errLoose("it is no file")
+		return 0, nil, errLoose("it is not a regular file")
 	}
-	// zlib adds less than a thousandth to what it cannot compress.
+	// zlib adds less than a thousandth to incompressible data.
 	if info.Size() > maxObject+maxObject/1000 {
 		return 0, nil, errTooLarge(info.Size())
 	}
@@ -61,12 +61,12 @@ func decodeLoose(packed []byte) (Type, []byte, error) {
 		return 0, nil, err
 	}
 	if in.src.Len() > 0 {
-		return 0, nil, errLoose("something follows it")
+		return 0, nil, errLoose("it has trailing data")
 	}
 	return t, data, nil
 }
 
-// statLoose returns the type and size that a loose object declares.
+// statLoose returns the declared type and size of a loose object.
 func statLoose(path string) (Type, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func statLoose(path string) (Type, int64, error) {
 	return t, size, err
 }
 
-// looseHeader reads the header and returns the bytes of content read with it.
+// looseHeader reads the header, and returns the content that was read with it.
 func (f *inflater) looseHeader() (Type, int64, []byte, error) {
 	head := make([]byte, maxLooseHeader)
 	n, err := io.ReadFull(f.zlib, head)

@@ -4,10 +4,10 @@ package odb
 
 import "os"
 
-// readOnTouch says that what is mapped is read from the disk when it is touched.
+// readOnTouch reports whether mapped files are read from the disk when they are accessed.
 const readOnTouch = false
 
-// A mapping is the content of a file in memory, read only.
+// A mapping is the content of a file in read-only memory.
 type mapping struct {
 	bytes []byte
 	read  pieces

@@ -11,17 +11,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// readOnTouch says that what is mapped is read from the disk when it is touched.
+// readOnTouch reports whether mapped files are read from the disk when they are accessed.
 const readOnTouch = true
 
-// A mapping is the content of a file in memory, read only.
+// A mapping is the content of a file in read-only memory.
 type mapping struct {
 	bytes []byte
 	read  pieces
 }
 
-// mapFile maps a whole file. Like Git, it relies on nobody truncating the files
-// of a pack.
+// mapFile maps a whole file. Like Git, it relies on pack files not being truncated.
 func mapFile(name string) (*mapping, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -42,7 +41,7 @@ func mapFile(name string) (*mapping, error) {
 	return &mapping{b, newPieces(len(b))}, nil
 }
 
-// release gives back the memory. What is read afterwards is read again.
+// release releases the memory. Content that is read afterwards is read from the file again.
 func (m *mapping) release() { _ = unix.Madvise(m.bytes, unix.MADV_DONTNEED) }
 
 func (m *mapping) close() error {

@@ -2,26 +2,25 @@ package odb
 
 import "sync/atomic"
 
-// BoundMemory keeps no more than about n bytes of packs in memory at once, where the system
-// lets a mapping be given back. It is for who reads much of a large pack once: what was read
-// of it counts as memory of the process. No other method may be
-// running.
+// BoundMemory limits the memory of mapped packs to about n bytes, where the system supports that. It
+// is for processes that read much of a large pack once, since mapped pages that were read count as
+// memory of the process. No other method may be running.
 func (d *Database) BoundMemory(n int64) { d.mmapBudget.most = n }
 
-// An mmapBudget counts the bytes of packs that were read, in pieces of 64 KiB, as Linux maps them.
+// An mmapBudget counts the bytes of packs that were read, in units of 64 KiB, as Linux maps them.
 type mmapBudget struct {
-	most int64 // bytes; 0 for any number
+	most int64 // limit in bytes; 0 for none
 	now  atomic.Int64
 }
 
 const pieceBits = 16
 
-// pieces tells which pieces of a mapping were read.
+// pieces records which 64 KiB pieces of a mapping were read.
 type pieces []atomic.Uint64
 
 func newPieces(size int) pieces { return make(pieces, size>>(pieceBits+6)+1) }
 
-// add notes that bytes are read, and returns how many bytes of pieces are new.
+// add records that a range is read, and returns the number of bytes in pieces that are new.
 func (p pieces) add(from, to int64) int64 {
 	n := int64(0)
 	for k := from >> pieceBits; k <= (to-1)>>pieceBits; k++ {
@@ -32,8 +31,8 @@ func (p pieces) add(from, to int64) int64 {
 	return n
 }
 
-// touch notes that bytes of a pack, whose content is mapped, are about to be read. d.mu is
-// held, perhaps shared.
+// touch records that a range of a mapped pack is about to be read. d.mu must be held, at least
+// shared.
 func (d *Database) touch(p *pack, from, size int64) {
 	m := p.data.Load()
 	if d.mmapBudget.most == 0 || m == nil {

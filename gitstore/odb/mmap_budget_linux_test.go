@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// TestBoundMemory reads all of a pack in several goroutines, and looks how much of it is
-// memory of this process.
+// TestBoundMemory reads a whole pack in several goroutines and measures the resident memory of its
+// mapping.
 func TestBoundMemory(t *testing.T) {
 	dir := bare(t)
 	d, err := odb.Open(dir, "")
@@ -49,7 +49,7 @@ func TestBoundMemory(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// It is bounded from time to time: a few readers may be ahead of that.
+		// The limit is enforced from time to time; some readers may exceed it in between.
 		if got := packResident(t, dir); got < least || bound > 0 && got > 5*bound {
 			t.Errorf("bound %d: %d bytes of packs are in memory", bound, got)
 		}
@@ -57,8 +57,7 @@ func TestBoundMemory(t *testing.T) {
 	}
 }
 
-// packResident returns how many bytes of the packs of a repository are memory of this
-// process (proc(5), smaps).
+// packResident returns the resident bytes of the mapped packs of a repository (proc(5), smaps).
 func packResident(t *testing.T, dir string) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/smaps")

@@ -12,20 +12,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A newFile is a file being written. It has no name, or one that Git removes when
-// it is left behind; `git prune` does so at any time.
+// A newFile is a file that is being written. It has no name, or a temporary one that a concurrent
+// `git prune` may remove at any time.
 type newFile struct {
-	f       *os.File // nil once it is closed or discarded
-	temp    string   // its temporary name; "" when it has none
+	f       *os.File // nil after it is closed or discarded
+	temp    string   // its temporary name, "" for none
 	unnamed bool     // it never had a name
 }
 
-// maxPruned bounds how often something is done again because a prune took a file
-// or its directory just before.
+// maxPruned limits how often an operation is repeated because a prune removed a file or directory.
 const maxPruned = 200
 
-// createTemp creates a file named like prefix with a random end, with the
-// permissions that Git gives objects. It makes the directory when there is none.
+// createTemp creates a file whose name is prefix and a random suffix, with the permissions of Git's
+// objects. It creates the directory if needed.
 func createTemp(objects, prefix string) (newFile, error) {
 	for try := 0; ; try++ {
 		name := tempName(prefix)
@@ -33,7 +32,7 @@ func createTemp(objects, prefix string) (newFile, error) {
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if errors.Is(err, fs.ErrNotExist) && try < maxPruned { // a prune removes empty ones
+		if errors.Is(err, fs.ErrNotExist) && try < maxPruned { // prunes remove empty directories
 			if err := makeDir(objects, filepath.Dir(prefix)); err != nil {
 				return newFile{}, err
 			}
@@ -48,8 +47,8 @@ func createTemp(objects, prefix string) (newFile, error) {
 
 func tempName(prefix string) string { return prefix + strconv.FormatUint(rand.Uint64(), 36) }
 
-// createUnnamed creates a file that no prune can take, as it gets no name before
-// its own; where the system has none, one with a temporary name beside path.
+// createUnnamed creates a file without a name, which no prune can remove. If the system does not
+// support that, the file gets a temporary name beside path.
 func createUnnamed(objects, path string) (newFile, error) {
 	f, err := atomicfile.CreateUnnamed(filepath.Dir(path), 0o444)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +63,7 @@ func createUnnamed(objects, path string) (newFile, error) {
 	return openly(objects, newFile{f: f, unnamed: true})
 }
 
-// openly lets as many read a new file as may read the object directory's others.
+// openly gives a new file the permissions of the object directory.
 func openly(objects string, f newFile) (newFile, error) {
 	if mode, shared := sharedMode(objects); shared {
 		if err := f.f.Chmod(mode & 0o444); err != nil {
@@ -75,8 +74,8 @@ func openly(objects string, f newFile) (newFile, error) {
 	return f, nil
 }
 
-// place gives the file its name, in place of what has it. What was written is
-// durable already. If a prune takes the file before, it is written again.
+// place gives a durable file its name, and replaces an existing file. If a prune has removed the
+// file, place writes it again.
 func (f *newFile) place(objects, path string) error {
 	err := f.name(objects, path)
 	for try := 0; errors.Is(err, fs.ErrNotExist) && try < maxPruned; try++ {
@@ -87,8 +86,8 @@ func (f *newFile) place(objects, path string) error {
 	return err
 }
 
-// name gives the file its name once. The error is [fs.ErrNotExist] when a prune has
-// taken it, and when it has had its name.
+// name gives the file its name. The error is [fs.ErrNotExist] if a prune has removed the file, or if
+// it already got its name.
 func (f *newFile) name(objects, path string) error {
 	if f.unnamed {
 		return f.link(objects, path)
@@ -103,7 +102,7 @@ func (f *newFile) name(objects, path string) error {
 	return err
 }
 
-// link gives a file that never had a name its own, in place of what has it.
+// link gives an unnamed file its name, and replaces an existing file.
 func (f *newFile) link(objects, path string) error {
 	err := f.linkAs(objects, path)
 	if !errors.Is(err, fs.ErrExist) {
@@ -117,8 +116,7 @@ func (f *newFile) link(objects, path string) error {
 	return f.name(objects, path)
 }
 
-// linkAs links a file that never had a name. It makes the directory when there is
-// none, and again while a prune removes it for being empty.
+// linkAs links an unnamed file. It creates the directory if needed, again if a prune removes it.
 func (f *newFile) linkAs(objects, path string) error {
 	for try := 0; ; try++ {
 		err := atomicfile.Link(f.f, path)
@@ -159,7 +157,7 @@ func (f *newFile) close() error {
 	return err
 }
 
-// discard closes the file and removes it if it has no name of its own yet.
+// discard closes the file, and removes it if it has only a temporary name.
 func (f *newFile) discard() {
 	if f.f == nil {
 		return
@@ -171,9 +169,8 @@ func (f *newFile) discard() {
 	}
 }
 
-// sharedMode returns the permissions of the object directory when its group may
-// write: Git has then given them according to core.sharedRepository, and what is
-// made inside must be as open.
+// sharedMode returns the permissions of the object directory if its group may write. Git has set
+// them according to core.sharedRepository; new files and directories must have them too.
 func sharedMode(objects string) (mode fs.FileMode, shared bool) {
 	info, err := os.Stat(objects)
 	if err != nil {
@@ -182,7 +179,7 @@ func sharedMode(objects string) (mode fs.FileMode, shared bool) {
 	return info.Mode() & (fs.ModePerm | fs.ModeSetgid), info.Mode()&0o020 != 0
 }
 
-// makeDir makes a directory inside the object directory, as open as that is.
+// makeDir creates a directory inside the object directory, with its permissions.
 func makeDir(objects, dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {
@@ -192,7 +189,7 @@ func makeDir(objects, dir string) error {
 		return err
 	}
 	if mode, shared := sharedMode(objects); shared {
-		if err := os.Chmod(dir, mode); !errors.Is(err, fs.ErrNotExist) { // a prune removes empty ones
+		if err := os.Chmod(dir, mode); !errors.Is(err, fs.ErrNotExist) { // prunes remove empty directories
 			return err
 		}
 	}

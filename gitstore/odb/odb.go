@@ -26,13 +26,12 @@ import (
 	"github.com/pjbgf/sha1cd"
 )
 
-// maxObject is the size in bytes above which an object is neither written nor
-// read in one piece, so that a small file cannot make a reader fill the memory.
-// What is larger than 16 MiB is cut into chunks; this leaves room for objects of
-// other programs.
+// maxObject is the size in bytes above which an object is neither written nor read in one piece,
+// so that a small file cannot exhaust the memory. This program stores content over 16 MiB in chunks;
+// the limit leaves room for objects of other programs.
 const maxObject = 256 << 20
 
-// An ID is the name of an object: the SHA-1 of its type, size and content.
+// An ID is the SHA-1 of an object's type, size and content.
 type ID [20]byte
 
 // String returns the 40 lower-case hexadecimal digits.
@@ -41,7 +40,7 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 // IsZero reports whether the id is all zeros, which Git uses for "no object".
 func (id ID) IsZero() bool { return id == ID{} }
 
-// ParseID reads 40 hexadecimal digits; anything else is [domarkx.ErrInvalid].
+// ParseID parses 40 hexadecimal digits. Anything else is [domarkx.ErrInvalid].
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 2*len(id) {
@@ -53,7 +52,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// A Type is what an object is. The numbers are those of gitformat-pack(5).
+// A Type is the type of an object. The numbers are those of gitformat-pack(5).
 type Type uint8
 
 // The four types of objects.
@@ -64,7 +63,7 @@ const (
 	Tag    Type = 4
 )
 
-// String returns the type's name in Git: commit, tree, blob or tag.
+// String returns Git's name of the type: commit, tree, blob or tag.
 func (t Type) String() string {
 	switch t {
 	case Commit:
@@ -89,8 +88,8 @@ func parseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// appendHeader appends what stands before an object's content when it is hashed
-// or stored loose: its type, a space, its size in decimal and a NUL.
+// appendHeader appends the header of an object's hash and of loose objects: type, space, size in
+// decimal, NUL.
 func appendHeader(b []byte, t Type, size int) []byte {
 	b = append(b, t.String()...)
 	b = append(b, ' ')
@@ -98,7 +97,7 @@ func appendHeader(b []byte, t Type, size int) []byte {
 	return append(b, 0)
 }
 
-// Sum returns the id that an object of that type and content has.
+// Sum returns the id of an object.
 func Sum(t Type, data []byte) ID {
 	h := sha1.New()
 	var header [32]byte
@@ -109,14 +108,13 @@ func Sum(t Type, data []byte) ID {
 	return id
 }
 
-// carefulHashes are hashes that notice content made to collide, reused because
-// making one costs more than hashing a small object.
+// carefulHashes are hashes that detect SHA-1 collisions. They are reused, since creating one costs
+// more than hashing a small object.
 var carefulHashes = sync.Pool{New: func() any { return sha1cd.New() }}
 
-// sumNew returns the id of content that is about to be stored. Content that was
-// built to collide with other content is [domarkx.ErrInvalid]: Git refuses to
-// touch a repository that holds such an object, and two different contents must
-// not become one here.
+// sumNew returns the id of new content. Content that was built to cause a SHA-1 collision is
+// [domarkx.ErrInvalid]: Git refuses to use a repository with such an object, and two different
+// contents would become one.
 func sumNew(t Type, data []byte) (ID, error) {
 	h := carefulHashes.Get().(hash.Hash)
 	defer carefulHashes.Put(h)
@@ -126,7 +124,7 @@ func sumNew(t Type, data []byte) (ID, error) {
 	h.Write(data)
 	var id ID
 	if _, collides := h.(sha1cd.CollisionResistantHash).CollisionResistantSum(id[:0]); collides {
-		return ID{}, fmt.Errorf("%s of %d bytes: %w: its content is made to collide under SHA-1, which Git refuses", t, len(data), domarkx.ErrInvalid)
+		return ID{}, fmt.Errorf("%s of %d bytes: %w: its content is built to cause a SHA-1 collision, and Git refuses it", t, len(data), domarkx.ErrInvalid)
 	}
 	return id, nil
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A pack is one .pack file with its .idx file; each is mapped when it is first
-// needed.
+// A pack is a .pack file with its .idx file. Each is mapped when it is first needed.
 type pack struct {
 	path string // without extension
 	gone atomic.Bool
@@ -23,23 +22,23 @@ type pack struct {
 	open  sync.Mutex // held while a file is being mapped
 	idx   atomic.Pointer[packidx.Index]
 	data  atomic.Pointer[mapping]
-	maps  []*mapping // what to unmap
+	maps  []*mapping // to be unmapped
 	sizes atomic.Pointer[sizeTable]
-	asked atomic.Int64 // sizes
+	asked atomic.Int64 // number of calls of sizesOf
 	ahead readAhead
-	fault error // why the index or the pack cannot be used, for ever
+	fault error // why the pack cannot be used
 }
 
-// maxChain is the longest chain of deltas that Git writes.
+// maxChain is the length of the longest chain of deltas that Git writes.
 const maxChain = 4095
 
-// The kinds of packed objects that are no types.
+// Kinds of entries that are not types of objects.
 const (
 	ofsDelta = 6
 	refDelta = 7
 )
 
-// close unmaps the pack. Nobody may be reading it.
+// close unmaps the pack, which must not be in use.
 func (p *pack) close() error {
 	p.ahead.stop()
 	var errs []error
@@ -52,7 +51,7 @@ func (p *pack) close() error {
 	return errors.Join(errs...)
 }
 
-// lookup calls the function with the object's place in the index when the pack has it.
+// lookup calls the function with the position of the id in the index, if the pack contains it.
 func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err error) {
 	x, err := p.index()
 	if err != nil {
@@ -65,10 +64,10 @@ func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err err
 	return true, packed(p, i)
 }
 
-// offset returns where the i-th object of the index begins. The index is there.
+// offset returns the offset of the i-th object of the index, which must be loaded.
 func (p *pack) offset(i int) int64 { return p.idx.Load().Offset(i) }
 
-// mapFile maps one of the pack's files. open is held.
+// mapFile maps one of the pack's files. p.open must be held.
 func (p *pack) mapFile(extension string) (*mapping, error) {
 	if p.fault != nil {
 		return nil, p.fault
@@ -110,7 +109,7 @@ func (p *pack) index() (*packidx.Index, error) {
 	return x, nil
 }
 
-// content returns the whole .pack file, whose checksum is the one in the index.
+// content returns the .pack file after it has compared its checksum with that in the index.
 func (p *pack) content() ([]byte, error) {
 	if m := p.data.Load(); m != nil {
 		return m.bytes, nil
@@ -130,26 +129,26 @@ func (p *pack) content() ([]byte, error) {
 	}
 	b := m.bytes
 	if len(b) < 12+len(ID{}) || string(b[:4]) != "PACK" {
-		return nil, p.broken(fmt.Errorf("%w: this is no pack", domarkx.ErrCorrupt))
+		return nil, p.broken(fmt.Errorf("%w: it is not a pack", domarkx.ErrCorrupt))
 	}
 	if version := binary.BigEndian.Uint32(b[4:]); version != 2 && version != 3 {
 		return nil, p.broken(fmt.Errorf("pack: %w: version %d", domarkx.ErrUnsupported, version))
 	}
 	if !bytes.Equal(b[len(b)-len(ID{}):], x.PackChecksum()) {
-		return nil, p.broken(fmt.Errorf("%w: pack and index are not of each other", domarkx.ErrCorrupt))
+		return nil, p.broken(fmt.Errorf("%w: pack and index do not belong together", domarkx.ErrCorrupt))
 	}
 	p.data.Store(m)
 	return b, nil
 }
 
-// An entry is a packed object's header.
+// An entry is the header of a packed object.
 type entry struct {
-	at     int64  // where it begins
+	at     int64  // its offset
 	kind   byte   // a Type, ofsDelta or refDelta
-	size   int64  // of what is compressed: the content, or the delta
-	base   int64  // where a delta's base begins
-	raw    []byte // all of it, and what follows it
-	packed []byte // the compressed bytes, and what follows them
+	size   int64  // uncompressed size of the content, or of the delta
+	base   int64  // offset of a delta's base
+	raw    []byte // the pack from the entry on
+	packed []byte // the pack from the compressed data on
 }
 
 func (p *pack) errEntry(at int64, what string) error {
@@ -164,14 +163,14 @@ func (p *pack) entry(at int64) (entry, error) {
 	}
 	end := int64(len(b) - len(ID{}))
 	if at < 12 || at >= end {
-		return entry{}, p.errEntry(at, "no object begins there")
+		return entry{}, p.errEntry(at, "no object starts there")
 	}
 	rest := b[at:end]
 	e := entry{at: at, raw: rest, kind: rest[0] >> 4 & 7, size: int64(rest[0] & 15)}
 	n := 1
 	for shift := 4; rest[n-1]&0x80 != 0; shift += 7 {
 		if n == len(rest) || shift > 56 {
-			return entry{}, p.errEntry(at, "its size does not end")
+			return entry{}, p.errEntry(at, "its size is truncated")
 		}
 		e.size |= int64(rest[n]&0x7f) << shift
 		n++
@@ -183,7 +182,7 @@ func (p *pack) entry(at int64) (entry, error) {
 		back, n := int64(0), 0
 		for {
 			if n == len(rest) || n > 7 {
-				return entry{}, p.errEntry(at, "the offset of its base does not end")
+				return entry{}, p.errEntry(at, "the offset of its base is truncated")
 			}
 			c := rest[n]
 			n++
@@ -194,12 +193,12 @@ func (p *pack) entry(at int64) (entry, error) {
 			back++
 		}
 		if back <= 0 || back > at-12 {
-			return entry{}, p.errEntry(at, "its base lies outside the pack")
+			return entry{}, p.errEntry(at, "its base is outside the pack")
 		}
 		e.base, rest = at-back, rest[n:]
 	case refDelta:
 		if len(rest) < len(ID{}) {
-			return entry{}, p.errEntry(at, "the id of its base is cut short")
+			return entry{}, p.errEntry(at, "the id of its base is truncated")
 		}
 		x, err := p.index()
 		if err != nil {
@@ -211,7 +210,7 @@ func (p *pack) entry(at int64) (entry, error) {
 		}
 		e.base, rest = base, rest[len(ID{}):]
 	default:
-		return entry{}, p.errEntry(at, "it is of no known type")
+		return entry{}, p.errEntry(at, "its type is unknown")
 	}
 	e.packed = rest
 	return e, nil
@@ -267,8 +266,8 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 	return t, data, nil
 }
 
-// stat returns the type and size of the object at an offset, reading no content
-// but the first bytes of a delta.
+// stat returns the type and size of the object at an offset. It decompresses at most the beginning of
+// a delta.
 func (p *pack) stat(at int64) (t Type, size int64, err error) {
 	size = -1
 	for range maxChain + 1 {

@@ -13,9 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// ourMark begins the names of the packs of this package, behind "pack-". The rest is
-// random: of two processes that write the same objects neither may release or replace
-// the other's pack.
+// ourMark follows "pack-" in the names of this package's packs. The rest is random: of two processes
+// that write the same objects, neither may release or replace the other's pack.
 const ourMark = "646f6d78"
 
 func newPackName() string {
@@ -24,8 +23,8 @@ func newPackName() string {
 	return fmt.Sprintf("pack-%s%x", ourMark, random)
 }
 
-// IsOurPack reports whether a file in a pack directory is of a pack that this package
-// wrote, and so made durable.
+// IsOurPack reports whether a file in a pack directory belongs to a pack that this package wrote,
+// which therefore is durable.
 func IsOurPack(name string) bool { return strings.HasPrefix(name, "pack-"+ourMark) }
 
 // finish makes the pack durable and gives it its name, after its .keep file.
@@ -58,7 +57,7 @@ func (w *packWriter) finish() error {
 			return writeError("name pack", err)
 		}
 	}
-	// A prune may have made place copy the .keep file, and a copy has no lock.
+	// If place had to copy the .keep file because of a prune, the copy is not locked.
 	if _, err := lockFile(w.keep.file.f); err != nil {
 		return writeError("keep pack", err)
 	}
@@ -88,7 +87,7 @@ func (w *packWriter) writeIndex(sum [20]byte) (err error) {
 	return writeError("write pack index", packidx.Write(w.idx.f, w.index, sum))
 }
 
-// close closes the files of a pack that is in place.
+// close closes the files of a pack that has its name.
 func (w *packWriter) close() error {
 	return errors.Join(w.pack.close(), w.idx.close())
 }

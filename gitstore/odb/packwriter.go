@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A packWriter streams objects into one pack. Groups of objects are compressed in
-// parallel and written in the order in which they came. Trees are in groups of their
-// own, so that a pack has them in few places: who lists folders reads nothing else.
+// A packWriter streams objects into one pack. Groups of objects are compressed in parallel and
+// written in the order in which they were added. Trees have groups of their own, so that listing
+// directories reads few places of the pack.
 type packWriter struct {
 	d       *Database
 	pack    newFile
@@ -32,12 +32,12 @@ type packWriter struct {
 	failed sync.Mutex // guards err
 	err    error
 
-	base string // where the finished pack is, without extension
+	base string // path of the finished pack without extension
 	keep *keep
 	idx  newFile
 }
 
-// A group is a run of objects that are compressed and written together.
+// A group is a sequence of objects that are compressed and written together.
 type group struct {
 	raw     []byte
 	objects []groupObject
@@ -48,21 +48,21 @@ type group struct {
 type groupObject struct {
 	id   ID
 	t    Type
-	size int         // in raw
-	end  int         // in packed
-	base *delta.Base // what raw has a delta of; nil for none
-	own  *delta.Base // what the object is to others; nil for nothing
+	size int         // bytes in raw
+	end  int         // end in packed
+	base *delta.Base // base of the delta in raw; nil if raw has the object itself
+	own  *delta.Base // the object as a base of others; nil if it is none
 }
 
-// isDense reports whether deflating an object takes long for the little that it
-// gains: it is very small, or most of it is ids, or what was not to be copied.
+// isDense reports whether compressing an object is not worth the time: it is very small, or consists
+// mostly of ids or of the insertions of a delta.
 func (o *groupObject) isDense() bool {
 	return o.size <= 128 || o.size <= 1024 && (o.base != nil || o.t == Tree)
 }
 
 const (
 	groupSize    = 256 << 10 // bytes of content after which a group is closed
-	treesSize    = 1 << 20   // … after which one of trees is
+	treesSize    = 1 << 20   // the same for trees
 	groupObjects = 512
 	maxGroups    = 4 // waiting to be compressed or written
 )
@@ -82,8 +82,8 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 	return w, nil
 }
 
-// createInPack creates a file for the pack directory, which it makes when there is
-// none. The file has no name yet, where the system has such files.
+// createInPack creates a file for the pack directory, if possible without a name. It creates the
+// directory if needed.
 func (d *Database) createInPack() (newFile, error) {
 	_, err := os.Stat(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,8 +101,7 @@ func (d *Database) createInPack() (newFile, error) {
 	return f, nil
 }
 
-// add takes an object that the pack has not got yet. Its data is the caller's again
-// when it returns.
+// add adds an object that the pack does not contain. It does not keep the data.
 func (w *packWriter) add(o object) error {
 	kind, size, most := &w.group, groupSize, groupObjects
 	if o.t == Tree {
@@ -156,14 +155,14 @@ func (w *packWriter) error() error {
 	return w.err
 }
 
-// rawSpace is for the content of groups. A fresh one for each costs more than copying
-// into it: the kernel has to clear its pages.
+// rawSpace reuses the memory for contents of groups: new memory costs more than copying, since the
+// kernel has to clear the pages.
 var rawSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize+groupSize/4) }}
 
-// packedSpace is for groups that are compressed.
+// packedSpace reuses the memory for compressed groups.
 var packedSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize/2) }}
 
-// compress completes groups until there are no more.
+// compress compresses groups until the channel is closed.
 func compress(work <-chan *group) {
 	for g := range work {
 		raw := g.raw
@@ -181,7 +180,7 @@ func compress(work <-chan *group) {
 			raw = raw[o.size:]
 			o.end = len(g.packed)
 		}
-		if cap(g.raw) <= 4*groupSize { // one that a large object made is not kept
+		if cap(g.raw) <= 4*groupSize { // the large buffer of a large object is not reused
 			rawSpace.Put(g.raw[:0])
 		}
 		g.raw = nil
@@ -189,7 +188,7 @@ func compress(work <-chan *group) {
 	}
 }
 
-// appendEntryHeader appends the kind and size that an entry begins with.
+// appendEntryHeader appends the header of an entry: its kind and size.
 func appendEntryHeader(b []byte, kind byte, size int) []byte {
 	c := kind<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
@@ -199,7 +198,7 @@ func appendEntryHeader(b []byte, kind byte, size int) []byte {
 	return append(b, c)
 }
 
-// appendOffset appends how far before its delta a base is.
+// appendOffset appends the distance from a delta back to its base.
 func appendOffset(b []byte, back int64) []byte {
 	var digits [10]byte
 	at := len(digits) - 1
@@ -214,10 +213,10 @@ func appendOffset(b []byte, back int64) []byte {
 
 const packHeader = 12
 
-// write writes groups in their order. After an error it only empties the channel.
+// write writes groups in their order. After an error it only drains the channel.
 func (w *packWriter) write() {
 	at := int64(packHeader)
-	_, err := w.pack.f.Write(make([]byte, packHeader)) // the count comes last
+	_, err := w.pack.f.Write(make([]byte, packHeader)) // the number of objects is written last
 	var out []byte
 	for g := range w.order {
 		<-g.done
@@ -263,7 +262,7 @@ func (w *packWriter) write() {
 	}
 }
 
-// readBase returns the content of a base that was written; nil when it cannot be read.
+// readBase returns the content of a written base, nil if it cannot be read.
 func (w *packWriter) readBase(b *delta.Base) []byte {
 	packed := make([]byte, b.Packed[1]-b.Packed[0])
 	if _, err := w.pack.f.ReadAt(packed, b.Packed[0]); err != nil {
@@ -276,7 +275,7 @@ func (w *packWriter) readBase(b *delta.Base) []byte {
 	return content
 }
 
-// stop ends the goroutines; the pack has all objects then.
+// stop ends the goroutines. Afterwards the pack contains all objects.
 func (w *packWriter) stop() {
 	if w.order != nil {
 		w.flush(&w.group)
@@ -288,7 +287,7 @@ func (w *packWriter) stop() {
 	}
 }
 
-// abort removes what was written.
+// abort removes the files of the pack.
 func (w *packWriter) abort() {
 	w.stop()
 	w.pack.discard()

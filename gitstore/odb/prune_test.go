@@ -12,9 +12,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// sweep does without pause what `git prune --expire=now` does to what is being
-// written, until it is stopped: temporary files go, and fan-out directories without
-// files. So does everything in these that begins with prefix.
+// sweep removes, without pause until stop is called, the files that `git prune --expire=now` removes:
+// temporary files and empty fan-out directories. It also removes files there that begin with prefix.
 func sweep(dir, prefix string, fanOuts ...string) (stop func()) {
 	done := make(chan struct{})
 	var sweepers sync.WaitGroup
@@ -57,7 +56,7 @@ func removeAll(dir, prefix string) {
 	}
 }
 
-// What is written while somebody prunes without pause arrives.
+// TestWritersMeetSweeping checks that objects are stored while another process prunes without pause.
 func TestWritersMeetSweeping(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
@@ -71,7 +70,7 @@ func TestWritersMeetSweeping(t *testing.T) {
 	for w := range 2 {
 		writers.Go(func() {
 			for i := range 20 {
-				// Some are new, some are there already.
+				// Some are new, others exist already.
 				salt := fmt.Sprint(w, " ", i/2)
 				tip, err := write(d, dir, fmt.Sprintf("refs/heads/w%d", w), []int{2, 12, 100, 100}[i%4], salt)
 				if err != nil {
@@ -124,7 +123,7 @@ func TestPlaceAfterPrune(t *testing.T) {
 				if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
 					t.Errorf("%q, %v", data, err)
 				}
-				// The name can be given again when it was taken.
+				// A removed name can be given again.
 				must(t, os.Remove(path))
 				must(t, f.Place(objects, path))
 				if data, err := os.ReadFile(path); err != nil || string(data) != "content" {

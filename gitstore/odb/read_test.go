@@ -22,8 +22,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// history gives a repository commits whose files resemble each other, so that Git
-// packs them as chains of deltas, and returns the last.
+// history creates commits on branch main with similar files, so that Git packs them as chains of
+// deltas.
 func history(t testing.TB, dir string, commits int) {
 	t.Helper()
 	var in bytes.Buffer
@@ -39,7 +39,7 @@ func history(t testing.TB, dir string, commits int) {
 	gitInput(t, dir, in.String(), "fast-import", "--quiet")
 }
 
-// everything returns what `git cat-file` reads of all objects.
+// everything returns all objects as `git cat-file` prints them.
 func everything(t testing.TB, dir string) map[odb.ID]stored {
 	t.Helper()
 	cmd := exec.Command("git", "cat-file", "--batch-all-objects", "--batch", "--buffer")
@@ -120,7 +120,7 @@ func TestReadWhatGitWrote(t *testing.T) {
 					}
 				}
 				if layout == "index version 1" {
-					continue // go-git does not read it
+					continue // go-git cannot read it
 				}
 				other, err := checker.EncodedObject(plumbing.AnyObject, plumbing.Hash(name))
 				if err != nil || other.Type().String() != o.kind || other.Size() != int64(len(o.data)) {
@@ -135,7 +135,7 @@ func TestReadWhatGitWrote(t *testing.T) {
 	}
 }
 
-// unpack makes all packed objects loose.
+// unpack converts all packed objects to loose ones.
 func unpack(t testing.TB, dir string) {
 	t.Helper()
 	packs, err := filepath.Glob(dir + "/objects/pack/*.pack")
@@ -143,7 +143,7 @@ func unpack(t testing.TB, dir string) {
 	for _, name := range packs {
 		pack, err := os.ReadFile(name)
 		must(t, err)
-		elsewhere := bare(t) // Git does not unpack what it has
+		elsewhere := bare(t) // Git does not unpack objects that exist
 		gitInput(t, elsewhere, string(pack), "unpack-objects", "-q")
 		loose, err := filepath.Glob(elsewhere + "/objects/??/*")
 		must(t, err)
@@ -235,7 +235,7 @@ func TestPartialCloneSaysHowToFetch(t *testing.T) {
 	}
 }
 
-// While somebody repacks and collects without pause, readers find everything.
+// TestConcurrentReadersAndRepack reads all objects while Git repacks and collects without pause.
 func TestConcurrentReadersAndRepack(t *testing.T) {
 	dir := bare(t)
 	history(t, dir, 60)

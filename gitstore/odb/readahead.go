@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// A readAhead reads of a pack what follows, while somebody reads one object after the
-// other, so that the disk works while they are unpacked. The kernel reads ahead of a
-// mapping too, but only when a page that it has marked for that is touched: several
-// readers at once, and pages that are mapped before they are touched, hide that from it. Pages
-// that it is told to have read (madvise, readahead) are single ones, which cost more
-// than what that saves: so what is read here is thrown away.
+// A readAhead reads the part of a pack ahead that a sequential reader will need next, so that the
+// disk works while objects are decompressed. The kernel also reads ahead of a mapping, but only
+// when a specially marked page is accessed; several concurrent readers, and pages that are mapped in
+// advance, prevent that. Asking the kernel to read pages (madvise, readahead) works page by
+// page and costs more than it saves. Therefore the data is read and discarded.
 type readAhead struct {
 	mu      sync.Mutex
-	last    int64 // where what was read last begins, or the farthest of several
-	run     int64 // bytes that were read one after the other
-	next    int64 // where the file is read next
+	last    int64 // the highest offset read recently
+	run     int64 // bytes read sequentially
+	next    int64 // next offset to read ahead
 	until   int64
 	running bool
 	over    bool
@@ -26,13 +25,13 @@ type readAhead struct {
 
 const (
 	aheadPiece  = 256 << 10
-	aheadMost   = 8 << 20  // bytes before they are wanted
-	aheadFrom   = 1 << 20  // bytes in a row after which it begins
-	aheadGap    = 4 << 20  // bytes: objects that are read this close to each other count as sequential
+	aheadMost   = 8 << 20  // bytes to read ahead
+	aheadFrom   = 1 << 20  // sequential bytes after which reading ahead begins
+	aheadGap    = 4 << 20  // bytes: reads this close to each other count as sequential
 	aheadObject = 16 << 10 // bytes: smaller objects do not count
 )
 
-// note notes that an object of a size is read, which begins at an offset of the file.
+// note records that an object of that size at an offset of the file is being read.
 func (a *readAhead) note(file string, at, size int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +52,8 @@ func (a *readAhead) note(file string, at, size int64) {
 	a.work.Go(func() { a.read(file) })
 }
 
-// read reads until it is far enough ahead. What cannot be read, who wants it is told.
+// read reads until it is far enough ahead. It ignores errors: the reader of the object will get
+// them.
 func (a *readAhead) read(file string) {
 	f, err := os.Open(file)
 	if err == nil {
@@ -83,7 +83,7 @@ func (a *readAhead) read(file string) {
 	}
 }
 
-// stop ends it for good.
+// stop ends reading ahead.
 func (a *readAhead) stop() {
 	a.mu.Lock()
 	a.over = true

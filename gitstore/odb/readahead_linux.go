@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sink takes what is read only so that the kernel has it.
+// A sink receives data that is read only to get it into the kernel's cache.
 type sink struct{ null *os.File }
 
 func newSink() (sink, error) {
@@ -16,7 +16,7 @@ func newSink() (sink, error) {
 	return sink{null}, err
 }
 
-// read reads n bytes of a file at an offset. Nothing is copied: /dev/null takes the pages.
+// read reads n bytes at an offset without copying them: /dev/null accepts the pages.
 func (s sink) read(f *os.File, at int64, n int) error {
 	for n > 0 {
 		m, err := unix.Sendfile(int(s.null.Fd()), int(f.Fd()), &at, n)

@@ -4,12 +4,12 @@ package odb
 
 import "os"
 
-// A sink takes what is read only so that the kernel has it.
+// A sink receives data that is read only to get it into the kernel's cache.
 type sink struct{ piece []byte }
 
 func newSink() (sink, error) { return sink{make([]byte, aheadPiece)}, nil }
 
-// read reads n bytes of a file at an offset, at most aheadPiece.
+// read reads n bytes at an offset, at most aheadPiece.
 func (s sink) read(f *os.File, at int64, n int) error {
 	_, err := f.ReadAt(s.piece[:n], at)
 	return err

@@ -14,7 +14,7 @@ import (
 
 const aheadMost = 8 << 20
 
-// packedLarge returns a repository whose one pack has some content of a size.
+// packedLarge returns a repository with one pack of large content.
 func packedLarge(t *testing.T, size int) (dir string, pointer, chunks odb.ID, data []byte) {
 	t.Helper()
 	dir = bare(t)
@@ -29,9 +29,8 @@ func packedLarge(t *testing.T, size int) (dir string, pointer, chunks odb.ID, da
 	return dir, pointer, chunks, data
 }
 
-// TestReadAhead reads a part of large content in different orders. Who reads one chunk
-// after the other, alone or among several, has what follows read ahead, but not all of it;
-// who jumps has not.
+// TestReadAhead reads a part of large content in different orders. Reading sequentially, alone or
+// with others, must read ahead, but not all of the content; jumping must not.
 func TestReadAhead(t *testing.T) {
 	const block, blocks = 256 << 10, 16
 	dir, pointer, chunks, data := packedLarge(t, 32<<20)
@@ -85,8 +84,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestReadAheadEnds reads parts of a content, whose end comes before what would be
-// read ahead ends, and closes the database while that goes on.
+// TestReadAheadEnds reads near the end of the content, and closes the database while reading ahead
+// continues.
 func TestReadAheadEnds(t *testing.T) {
 	dir, pointer, chunks, data := packedLarge(t, 12<<20)
 	for range 8 {

@@ -52,7 +52,7 @@ func gitInput(t testing.TB, dir, input string, args ...string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// bare makes an empty bare repository.
+// bare creates an empty bare repository.
 func bare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r.git")
@@ -122,7 +122,7 @@ func noise(seed uint64, n int) []byte {
 	return data
 }
 
-// files lists what is in a repository's object directory, by relative path.
+// files lists the files in a repository's object directory, by relative path.
 func files(t testing.TB, gitDir string) []string {
 	t.Helper()
 	var names []string

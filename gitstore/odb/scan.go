@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A scan remembers the state of a pack directory when it was read.
+// A scan is the state of a pack directory when it was read.
 type scan struct {
-	modified time.Time // the directory's own time of change; zero when there is none
+	modified time.Time // modification time of the directory; zero if it did not exist
 	at       time.Time
 }
 
-// mtimeGrain is how long a directory may change without getting a new time.
+// mtimeGrain is how long a directory may change without a change of its modification time.
 const mtimeGrain = 100 * time.Millisecond
 
 // current reports whether the directory cannot have changed since the scan.
@@ -24,15 +24,14 @@ func (s scan) current(modified time.Time) bool {
 	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
 }
 
-// Refresh brings the list of packs up to date, whatever the times of folders say.
+// Refresh updates the list of packs regardless of modification times.
 func (d *Database) Refresh() error {
 	_, err := d.rescan(true)
 	return err
 }
 
-// rescan brings the list of packs up to date and returns its number, which is
-// another whenever the list is, and after the first scan. Directories that did not
-// change are not read again, unless forced.
+// rescan updates the list of packs and returns its number, which changes with the list.
+// Directories that have not changed are not read again, unless forced.
 func (d *Database) rescan(force bool) (listed int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,13 +70,13 @@ func (d *Database) rescan(force bool) (listed int, err error) {
 	return listed, nil
 }
 
-// scanPacks makes the packs of one directory those that are in it now.
+// scanPacks updates the packs of one directory.
 func (d *Database) scanPacks(dir string) (changed bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("look for packs: %w", err)
 	}
-	there := make(map[string]bool) // path without extension -> has both files
+	there := make(map[string]bool) // path without extension → whether both files exist
 	packs := make(map[string]bool)
 	for _, entry := range entries {
 		name := entry.Name()

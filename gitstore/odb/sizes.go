@@ -15,34 +15,33 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A sizeTable remembers the types and sizes of a pack's objects. In the pack each
-// stands before its object, so that who wants those of all files of a version reads
-// nearly all of the pack; in the table they are 4 bytes each. What was asked for is
-// kept in <common directory>/domarkx/sizes, in a file named like the pack:
+// A sizeTable caches the types and sizes of a pack's objects. In the pack they precede each
+// object, so that listing the sizes of all files of a version would read nearly the whole pack; the
+// table has 4 bytes per object. It is stored in <common directory>/domarkx/sizes, in a file named
+// like the pack:
 //
 //	"DMXS", 1 as 4 bytes
-//	20 bytes    the pack's checksum
+//	20 bytes    the checksum of the pack
 //	4 bytes     the number of its objects
 //	4 bytes     for each, in the order of the index: the type in the upper 3 bits and the
-//	            size in the others; 0 for one that is not known
+//	            size in the others; 0 if unknown
 //	4 bytes     CRC-32C of all that
 //
-// with numbers in big-endian order. It is a cache: a file that is anything else is
-// passed over.
+// with numbers in big-endian order. It is only a cache: invalid files are ignored.
 type sizeTable struct {
 	known []atomic.Uint32
-	fresh atomic.Int64 // that are not in the file
+	fresh atomic.Int64 // number of entries that are not in the file
 }
 
 const (
 	sizeMark  = "DMXS\x00\x00\x00\x01"
 	sizeStart = len(sizeMark) + len(ID{}) + 4
 	sizeBits  = 29
-	// Fewer are not worth a table.
+	// manySizes is the number of requested sizes after which a table is used.
 	manySizes = 64
-	// maxSizes bounds the memory for a table, and with it the packs that get one.
+	// maxSizes is the number of objects up to which a pack gets a table.
 	maxSizes = 1 << 24
-	// minFresh is how many sizes have to be new before a file is written.
+	// minFresh is the number of new entries after which a file is written.
 	minFresh = 1024
 )
 
@@ -52,7 +51,7 @@ func (d *Database) sizesFile(p *pack) string {
 	return filepath.Join(d.sizesDir(), filepath.Base(p.path))
 }
 
-// sizesOf returns the table of a pack, once enough sizes were asked for; nil before.
+// sizesOf returns the table of a pack, nil until enough sizes were requested.
 func (d *Database) sizesOf(p *pack) *sizeTable {
 	if t := p.sizes.Load(); t != nil || p.asked.Add(1) < manySizes {
 		return t
@@ -76,7 +75,7 @@ func (d *Database) sizesOf(p *pack) *sizeTable {
 	return t
 }
 
-// readSizes returns the entries of the file of a pack's table.
+// readSizes returns the entries in the file of a pack's table.
 func readSizes(name string, x *packidx.Index) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -106,7 +105,7 @@ func sizesHead(x *packidx.Index) string {
 	return string(binary.BigEndian.AppendUint32(head, uint32(x.Len())))
 }
 
-// get returns what is known of an object.
+// get returns the cached type and size of an object.
 func (t *sizeTable) get(i int) (Type, int64, bool) {
 	v := t.known[i].Load()
 	kind := Type(v >> sizeBits)
@@ -119,7 +118,7 @@ func (t *sizeTable) put(i int, kind Type, size int64) {
 	}
 }
 
-// stat returns the type and size of an object by its place in the index.
+// stat returns the type and size of an object by its position in the index.
 func (d *Database) stat(p *pack, i int) (t Type, size int64, err error) {
 	table := d.sizesOf(p)
 	if table != nil {
@@ -133,8 +132,8 @@ func (d *Database) stat(p *pack, i int) (t Type, size int64, err error) {
 	return t, size, err
 }
 
-// saveSizes writes what is new about a pack, if that is much. Where that is not
-// possible, it will be found in the pack again.
+// saveSizes writes the table of a pack if it has many new entries. It ignores errors, since the
+// pack still contains the sizes.
 func (d *Database) saveSizes(p *pack) {
 	t, x := p.sizes.Load(), p.idx.Load()
 	if t == nil || t.fresh.Load() < minFresh || p.gone.Load() {
@@ -162,8 +161,8 @@ func (d *Database) saveSizes(p *pack) {
 	}
 }
 
-// RemoveSizes removes what was kept of packs that are gone, and temporary files that
-// are older than that time.
+// RemoveSizes removes the tables of packs that no longer exist, and temporary files that are older
+// than before.
 func (d *Database) RemoveSizes(before time.Time) error {
 	entries, err := os.ReadDir(d.sizesDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +187,7 @@ func (d *Database) RemoveSizes(before time.Time) error {
 	return errors.Join(errs...)
 }
 
-// hasPack reports whether there is a pack of that name.
+// hasPack reports whether a pack of that name exists.
 func (d *Database) hasPack(name string) bool {
 	for _, dir := range d.dirs {
 		if _, err := os.Stat(filepath.Join(dir, "pack", name+".pack")); !errors.Is(err, fs.ErrNotExist) {

@@ -64,7 +64,7 @@ func TestSizesAreRemembered(t *testing.T) {
 	must(t, err)
 	checkSizes(t, dir, ids)
 
-	// What the file says is believed when it is whole, and nothing else is.
+	// Only intact files are used.
 	sealed := func(data []byte) []byte {
 		end := len(data) - 4
 		binary.BigEndian.PutUint32(data[end:], crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)))
@@ -135,7 +135,8 @@ func TestSizesGoWithTheirPack(t *testing.T) {
 	checkSizes(t, dir, ids)
 }
 
-// Who lists the folders of a version reads the trees of a pack, and finds them together.
+// TestTreesOfAPackAreTogether checks that the trees of a pack are adjacent, so that listing the
+// directories of a version reads one part of the pack.
 func TestTreesOfAPackAreTogether(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)

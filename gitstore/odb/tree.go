@@ -20,21 +20,20 @@ const (
 	ModeSubmodule  uint32 = 0o160000
 )
 
-// A TreeEntry is one name in a tree. In trees of other programs the mode may be
-// another than those that Git writes today.
+// A TreeEntry is an entry of a tree. In trees of other programs it may have a mode that Git does
+// not write today.
 type TreeEntry struct {
 	Mode uint32
 	Name string // any bytes but NUL and slash
 	ID   ID
 }
 
-// IsTree reports whether the entry is a folder.
+// IsTree reports whether the entry is a directory.
 func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
 
-// EncodeTree returns the content of the tree with these entries, in Git's order
-// whatever theirs is. A mode that Git does not write, a name that it refuses
-// (empty, with a slash or NUL, ".", "..", or one that some file system takes for
-// ".git"), a zero id and a name that is there twice are [domarkx.ErrInvalid].
+// EncodeTree encodes a tree with these entries, which may be in any order. These are
+// [domarkx.ErrInvalid]: a mode that Git does not write, a name that it refuses (empty, with a
+// slash or NUL, ".", "..", or one that a file system treats as ".git"), a zero id, and a duplicate name.
 func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	sorted := slices.Clone(entries)
 	slices.SortFunc(sorted, CompareEntries)
@@ -50,10 +49,10 @@ func EncodeTree(entries []TreeEntry) ([]byte, error) {
 			return nil, fmt.Errorf("tree entry: %w", err)
 		}
 		if e.ID.IsZero() {
-			return nil, fmt.Errorf("tree entry %q: %w: it names no object", e.Name, domarkx.ErrInvalid)
+			return nil, fmt.Errorf("tree entry %q: %w: its id is zero", e.Name, domarkx.ErrInvalid)
 		}
 		if names[e.Name] {
-			return nil, fmt.Errorf("tree entry %q: %w: it is there twice", e.Name, domarkx.ErrInvalid)
+			return nil, fmt.Errorf("tree entry %q: %w: duplicate name", e.Name, domarkx.ErrInvalid)
 		}
 		names[e.Name] = true
 		data = strconv.AppendUint(data, uint64(e.Mode), 8)
@@ -95,19 +94,19 @@ func FindEntry(entries []TreeEntry, name string) TreeEntry {
 	return TreeEntry{}
 }
 
-// averageEntry is about the number of bytes of an entry with a short name.
+// averageEntry is the approximate number of bytes of an entry with a short name.
 const averageEntry = 36
 
-// DecodeTree reads the content of a tree. It takes what Git has ever written, and
-// no name that could lead out of the tree: those are [domarkx.ErrCorrupt].
+// DecodeTree decodes a tree. It accepts all modes that Git has ever written. A name that could lead
+// out of the tree is [domarkx.ErrCorrupt].
 func DecodeTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/averageEntry+1)
-	names := string(data) // one copy, of which each name is a part
+	names := string(data) // one copy, of which all names are parts
 	for len(data) > 0 {
 		space := bytes.IndexByte(data, ' ')
 		end := bytes.IndexByte(data, 0)
 		if space < 0 || end < space || len(data)-end-1 < len(ID{}) {
-			return nil, fmt.Errorf("tree: %w: it is cut short", domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("tree: %w: it is truncated", domarkx.ErrCorrupt)
 		}
 		at := names[len(names)-len(data):]
 		bits, err := strconv.ParseUint(at[:space], 8, 18)
@@ -125,28 +124,28 @@ func DecodeTree(data []byte) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// CheckName reports, as [domarkx.ErrInvalid], a name that an entry of a tree must
-// not have: git fsck --strict would complain, and hosts would refuse a push.
+// CheckName returns [domarkx.ErrInvalid] for names that git fsck --strict reports and hosts
+// reject.
 func CheckName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
 		return fmt.Errorf("name %q: %w", name, domarkx.ErrInvalid)
 	case strings.ContainsAny(name, "/\x00"):
-		return fmt.Errorf("name %q: %w: it has a slash or NUL", name, domarkx.ErrInvalid)
+		return fmt.Errorf("name %q: %w: it contains a slash or NUL", name, domarkx.ErrInvalid)
 	}
 	for part := range strings.SplitSeq(name, `\`) {
 		if isNTFSDotGit(part) {
-			return fmt.Errorf("name %q: %w: Windows takes it for .git", name, domarkx.ErrInvalid)
+			return fmt.Errorf("name %q: %w: Windows treats it as .git", name, domarkx.ErrInvalid)
 		}
 	}
 	if isHFSDotGit(name) {
-		return fmt.Errorf("name %q: %w: macOS takes it for .git", name, domarkx.ErrInvalid)
+		return fmt.Errorf("name %q: %w: macOS treats it as .git", name, domarkx.ErrInvalid)
 	}
 	return nil
 }
 
-// isNTFSDotGit is Git's is_ntfs_dotgit: .git and its short name git~1, followed by
-// what Windows ignores.
+// isNTFSDotGit does what Git's is_ntfs_dotgit does: it detects .git and its short name git~1,
+// followed by characters that Windows ignores.
 func isNTFSDotGit(name string) bool {
 	for _, git := range []string{".git", "git~1"} {
 		if len(name) < len(git) || !strings.EqualFold(name[:len(git)], git) {
@@ -160,8 +159,8 @@ func isNTFSDotGit(name string) bool {
 	return false
 }
 
-// isHFSDotGit is Git's is_hfs_dotgit: .git, with characters between that HFS+
-// ignores in names.
+// isHFSDotGit does what Git's is_hfs_dotgit does: it detects .git with characters between that HFS+
+// ignores.
 func isHFSDotGit(name string) bool {
 	kept := strings.Map(func(r rune) rune {
 		switch {

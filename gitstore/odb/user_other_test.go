@@ -4,7 +4,7 @@ package odb_test
 
 import "testing"
 
-// asOrdinaryUser runs prepare and then f: tests are not run as root here.
+// asOrdinaryUser runs prepare and then f: tests do not run as root here.
 func asOrdinaryUser(t *testing.T, prepare, f func()) {
 	t.Helper()
 	prepare()

@@ -15,11 +15,11 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// firstPiece is how much memory a declared size alone can make a reader take.
+// firstPiece is the memory in bytes that a declared size alone can make a reader allocate.
 const firstPiece = 4 << 20
 
-// An inflater decompresses from memory. Making one costs more than using it on a
-// small object, so they are reused.
+// An inflater decompresses a stream from memory. Inflaters are reused: creating one costs more than
+// decompressing a small object.
 type inflater struct {
 	src  bytes.Reader
 	zlib io.ReadCloser
@@ -27,8 +27,7 @@ type inflater struct {
 
 var inflaters = sync.Pool{New: func() any { return new(inflater) }}
 
-// newInflater returns an inflater at the beginning of packed; give it back with
-// release.
+// newInflater returns an inflater for packed. The caller must call release.
 func newInflater(packed []byte) (*inflater, error) {
 	f := inflaters.Get().(*inflater)
 	f.src.Reset(packed)
@@ -58,13 +57,13 @@ func errTooLarge(size int64) error {
 	return fmt.Errorf("object of %d bytes: %w: more than %d MiB in one piece", size, domarkx.ErrUnsupported, maxObject>>20)
 }
 
-// rest returns what is left after have, which together must be exactly size bytes.
+// rest reads the rest of the stream. have and the rest must have exactly size bytes.
 func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	if size > maxObject {
 		return nil, errTooLarge(size)
 	}
 	if int64(len(have)) > size {
-		return nil, errInflate(errors.New("it is longer than it says"))
+		return nil, errInflate(errors.New("it is longer than its declared size"))
 	}
 	data := make([]byte, min(size, max(firstPiece, int64(len(have)))))
 	n := copy(data, have)
@@ -83,9 +82,9 @@ func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	}
 	var more [1]byte
 	if m, err := io.ReadFull(f.zlib, more[:]); m > 0 {
-		return nil, errInflate(errors.New("it is longer than it says"))
+		return nil, errInflate(errors.New("it is longer than its declared size"))
 	} else if err != io.EOF {
-		return nil, errInflate(err) // the checksum
+		return nil, errInflate(err) // a wrong checksum
 	}
 	return data, nil
 }
@@ -128,9 +127,9 @@ type deflater struct {
 	zlib *zlib.Writer
 }
 
-// Objects of sessions are compressed at level 1: they are small, and their originals large. Git
-// keeps them as they are when it repacks. Files of versions are compressed at level 4, which makes
-// them a tenth smaller and up to a half faster to read.
+// Objects of sessions are compressed at level 1, since importing large originals must be fast; Git
+// does not recompress them when it repacks. Files of versions are compressed at level 4, which makes
+// them a tenth smaller and up to half again as fast to read.
 var (
 	deflaters     = newDeflaters(zlib.BestSpeed)
 	fileDeflaters = newDeflaters(4)
@@ -139,24 +138,24 @@ var (
 func newDeflaters(level int) *sync.Pool {
 	return &sync.Pool{New: func() any {
 		f := new(deflater)
-		f.zlib, _ = zlib.NewWriterLevel(f, level) // errors only for an unknown level
+		f.zlib, _ = zlib.NewWriterLevel(f, level) // returns errors only for an invalid level
 		return f
 	}}
 }
 
-// Write takes compressed bytes.
+// Write receives compressed data.
 func (f *deflater) Write(p []byte) (int, error) {
 	f.out = append(f.out, p...)
 	return len(p), nil
 }
 
-// deflate appends the parts, compressed as one stream, to out.
+// deflate appends the parts to out, compressed as one stream.
 func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
 
-// maxSmall is the size up to which objects are compressed at level 1, whatever they are.
+// maxSmall is the size in bytes up to which all objects are compressed at level 1.
 const maxSmall = 16 << 10
 
-// deflateFile is deflate for what is probably a file, or a chunk of one.
+// deflateFile is deflate for objects that probably are files or chunks of files.
 func deflateFile(out []byte, parts ...[]byte) []byte {
 	return deflateWith(fileDeflaters, out, parts)
 }
@@ -167,17 +166,16 @@ func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
 	f.out = out
 	f.zlib.Reset(f)
 	for _, part := range parts {
-		f.zlib.Write(part) // appending takes everything
+		f.zlib.Write(part) // cannot fail: Write appends to memory
 	}
 	f.zlib.Close()
 	out, f.out = f.out, nil
 	return out
 }
 
-// store appends data, at most 64 KiB less one byte of it, as a stream of which nothing
-// is compressed.
+// store appends data, fewer than 64 KiB, as an uncompressed stream.
 func store(out, data []byte) []byte {
-	out = append(out, 0x78, 0x01, 0x01) // zlib, as fast as can be; a stored block, the last
+	out = append(out, 0x78, 0x01, 0x01) // zlib header, fastest level; a stored block, the last one
 	out = binary.LittleEndian.AppendUint16(out, uint16(len(data)))
 	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(data)))
 	return binary.BigEndian.AppendUint32(append(out, data...), adler32.Checksum(data))

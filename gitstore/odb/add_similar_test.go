@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// document is the n-th of several, of that many parts.
+// document returns a document of n parts, and the parts as messages.
 func document(n, parts int) (whole []byte, each [][]byte) {
 	var b bytes.Buffer
 	for i := range parts {
@@ -21,13 +21,13 @@ func document(n, parts int) (whole []byte, each [][]byte) {
 	return b.Bytes(), each
 }
 
-// A record is what was added to a batch.
+// A record lists what was added to a batch.
 type record struct {
 	ids      []odb.ID
 	contents map[odb.ID][]byte
 }
 
-// recorder returns an empty record, and what adds to it.
+// recorder returns an empty record, and a function that adds to the batch and the record.
 func recorder(t *testing.T) (*record, func(add func([]byte) (odb.ID, error), data []byte)) {
 	r := &record{contents: map[odb.ID][]byte{}}
 	return r, func(add func([]byte) (odb.ID, error), data []byte) {
@@ -39,9 +39,9 @@ func recorder(t *testing.T) (*record, func(add func([]byte) (odb.ID, error), dat
 	}
 }
 
-// Parts of documents become deltas, which Git reads and keeps, also those of documents
-// that are larger than what is kept in memory.
-func TestAddRepeating(t *testing.T) {
+// TestAddSimilar checks that parts of documents become deltas that Git can read and keeps, also if
+// the documents are larger than the memory of the window.
+func TestAddSimilar(t *testing.T) {
 	parts, deltas := 24_000, "23"
 	if testing.Short() {
 		parts, deltas = 6_000, "5"
@@ -59,8 +59,8 @@ func TestAddRepeating(t *testing.T) {
 				whole = whole[size:]
 			}
 			for i, part := range each {
-				if i < 2000 || i > 2200 { // what nobody took
-					put(batch.AddRepeating, part)
+				if i < 2000 || i > 2200 { // as if an import had skipped some
+					put(batch.AddSimilar, part)
 				}
 			}
 		}
@@ -81,7 +81,7 @@ func TestAddRepeating(t *testing.T) {
 				t.Fatalf("%s: other content, %v", id, err)
 			}
 		}
-		git(t, dir, "gc", "--quiet") // which takes the deltas over
+		git(t, dir, "gc", "--quiet") // keeps the deltas
 		for id, want := range added.contents {
 			if got, err := d.Blob(id); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%s: other content, %v", id, err)
@@ -91,8 +91,8 @@ func TestAddRepeating(t *testing.T) {
 	}
 }
 
-// BenchmarkAddRepeating stores documents and their parts.
-func BenchmarkAddRepeating(b *testing.B) {
+// BenchmarkAddSimilar stores documents and their parts.
+func BenchmarkAddSimilar(b *testing.B) {
 	whole, parts := document(1, 10_000)
 	b.SetBytes(int64(len(whole)))
 	for b.Loop() {
@@ -103,7 +103,7 @@ func BenchmarkAddRepeating(b *testing.B) {
 			_, err := batch.AddBase(whole[at:min(len(whole), at+64<<10)])
 			must(b, err)
 			for _, part := range parts[at*len(parts)/len(whole) : min(len(whole), at+64<<10)*len(parts)/len(whole)] {
-				_, err := batch.AddRepeating(part)
+				_, err := batch.AddSimilar(part)
 				must(b, err)
 			}
 		}
@@ -112,15 +112,15 @@ func BenchmarkAddRepeating(b *testing.B) {
 	}
 }
 
-// Short blobs become deltas of others that begin alike, also of none that was given as a base, and
-// what has escapes more than its base one of that.
-func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
+// TestAddSimilarShortAndEscaped checks that short blobs become deltas of similar short blobs, and that
+// blobs with additional backslashes become deltas of their base.
+func TestAddSimilarShortAndEscaped(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
 	batch := d.Begin()
 	added, put := recorder(t)
 	for i := range 3000 {
-		put(batch.AddRepeating, fmt.Appendf(nil, "{\n  \"role\": \"%s\",\n  \"message_metadata\": {\n    \"entry\": {\n      \"id\": \"%x\"\n    }\n  },\n  \"content\": \"%d\"\n}\n",
+		put(batch.AddSimilar, fmt.Appendf(nil, "{\n  \"role\": \"%s\",\n  \"message_metadata\": {\n    \"entry\": {\n      \"id\": \"%x\"\n    }\n  },\n  \"content\": \"%d\"\n}\n",
 			[]string{"user", "assistant"}[i%2], noise(uint64(i), 4), i))
 	}
 	const texts = 20
@@ -130,7 +130,7 @@ func TestAddRepeatingOfShortAndEscaped(t *testing.T) {
 			fmt.Fprintf(&text, `\tif \"%x\" != %d {\n`, noise(uint64(i*100+line), 12), line)
 		}
 		put(batch.AddBase, []byte(strings.Repeat(" ", 100)+text.String()))
-		put(batch.AddRepeating, []byte("{"+strings.ReplaceAll(text.String(), `\`, `\\`)+"}"))
+		put(batch.AddSimilar, []byte("{"+strings.ReplaceAll(text.String(), `\`, `\\`)+"}"))
 	}
 	tip := commit(t, batch, odb.ID{}, added.ids...)
 	must(t, batch.Sync())
