@@ -16,13 +16,12 @@ type PendingCall struct {
 	Index    int // of the call among those of the message, from 0
 	Resource string
 	Tool     string
-	// Arguments are those of the call, an object unless Problem is set.
+	// Arguments are those of the call: an object, unless Problem is set.
 	Arguments domarkx.Value
 	// Problem is why the call cannot be made, whatever the user allows; nil if it can.
 	Problem *domarkx.ToolError
 
 	block domarkx.Block
-	at    int // index of the block in the message
 }
 
 // Pending returns the calls without a result in the last message of the assistant, in order.
@@ -36,10 +35,16 @@ func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
 		if s.done || s.block.Language != toolCall {
 			continue
 		}
-		p := PendingCall{Message: e.ID, Index: i, block: s.block, at: s.at}
+		p := PendingCall{Message: e.ID, Index: i, block: s.block}
 		asked, err := parseCall(s.block.Text)
 		p.Resource, p.Tool, p.Arguments = asked.Resource, asked.Tool, asked.Arguments
-		errors.As(err, &p.Problem)
+		if errors.As(err, &p.Problem) {
+			v, _ := domarkx.ParseValue([]byte(s.block.Text))
+			resource, _ := v.Get("resource")
+			tool, _ := v.Get("tool")
+			p.Arguments, _ = v.Get("arguments")
+			p.Resource, p.Tool = resource.Text(), tool.Text()
+		}
 		pending = append(pending, p)
 	}
 	return pending, nil
@@ -147,10 +152,11 @@ func (t *Turn) allow(ctx context.Context, c PendingCall) (trustDigest, error) {
 	if err != nil {
 		return trustDigest{}, err
 	}
-	if e.ID != c.Message || c.at >= len(msg.Content) || !sameCode(msg.Content[c.at], c.block) {
+	s, ok := stepAt(steps(msg, t.canRun), t.target(c).journalled)
+	if e.ID != c.Message || !ok || s.done {
 		return trustDigest{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
-	was, now := base.settled.settledMessage(msg), base.settled.settledMessage(msg, c.at)
+	was, now := base.settled.settledMessage(msg), base.settled.settledMessage(msg, s.at)
 	t.gate.approved[now] = t.gate.approved[was]
 	return now, t.m.growTrust(ctx, now, t.request.Name, was)
 }
@@ -229,6 +235,7 @@ func (t *Turn) base(ctx context.Context, message domarkx.ID) (bases, error) {
 // A ToolOffer is a tool that a model can be offered.
 type ToolOffer struct {
 	Resource string
+	Type     string // of the resource
 	domarkx.Tool
 	// ReadOnly reports that the tool is built in and changes nothing, whatever its arguments are.
 	ReadOnly bool
@@ -281,7 +288,7 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 				}
 			}
 			for _, tool := range tools {
-				offers = append(offers, ToolOffer{spec.ID, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
+				offers = append(offers, ToolOffer{spec.ID, spec.Type, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
 			}
 		}
 	}

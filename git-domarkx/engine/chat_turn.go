@@ -197,3 +197,8 @@ func (m *SessionManager) MessagesBackward(ctx context.Context, snapshot domarkx.
 func (m *SessionManager) ReadMessage(ctx context.Context, e domarkx.Entry) (domarkx.Message, error) {
 	return loadMessage(ctx, m.store, e)
 }
+
+// EntryAt returns message k of a snapshot, counted from 0.
+func (m *SessionManager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (domarkx.Entry, error) {
+	return m.store.Entry(ctx, snapshot.ID, k)
+}

@@ -1,0 +1,204 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// ask stores the user's message.
+func (t *turn) ask(ctx context.Context, text string, files []engine.File) error {
+	blocks, err := markdown.ParseContent(text)
+	if err != nil {
+		return err
+	}
+	r := engine.Reply{}
+	for _, f := range files {
+		if engine.IsImage(f.Data) {
+			name, err := t.FreePath(ctx, plainName(f.Path), f.Data)
+			if err != nil {
+				return fmt.Errorf("attaching %q: %w", f.Path, err)
+			}
+			r.Files = append(r.Files, engine.File{Path: name, Data: f.Data})
+			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: "![" + name + "](" + name + ")"})
+			continue
+		}
+		if !utf8.Valid(f.Data) || strings.ContainsRune(string(f.Data), 0) {
+			return fmt.Errorf("attaching %q: %w: expected a picture or text", f.Path, domarkx.ErrInvalid)
+		}
+		blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: "The file " + path.Base(f.Path) + ":"},
+			domarkx.Block{Type: domarkx.CodeBlock, Language: strings.TrimPrefix(path.Ext(f.Path), "."), Text: strings.TrimSuffix(string(f.Data), "\n")})
+	}
+	r.Message = domarkx.Message{Role: domarkx.User, Content: joinTexts(blocks)}
+	if r.ID, err = t.NewID(ctx); err != nil {
+		return err
+	}
+	info, err := t.Add(ctx, r)
+	if err != nil {
+		return err
+	}
+	t.emit(MessageEvent{Info: info, Index: info.Messages - 1, ID: r.ID, Message: r.Message})
+	return nil
+}
+
+// plainName returns a file name that needs no escapes in Markdown.
+func plainName(file string) string {
+	plain := func(r rune) rune {
+		if strings.ContainsRune("._-", r) || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return '-'
+	}
+	name := strings.TrimLeft(strings.Map(plain, path.Base(file)), ".")
+	if len(name) > 100 {
+		name = name[len(name)-100:]
+	}
+	if strings.Trim(name, "-.") == "" {
+		return "picture"
+	}
+	return name
+}
+
+// joinTexts joins neighbouring text blocks, which Markdown cannot tell apart.
+func joinTexts(blocks []domarkx.Block) []domarkx.Block {
+	joined := []domarkx.Block{}
+	for _, b := range blocks {
+		if n := len(joined); n > 0 && b.Type == domarkx.TextBlock && joined[n-1].Type == domarkx.TextBlock {
+			joined[n-1].Text += "\n\n" + b.Text
+			continue
+		}
+		joined = append(joined, b)
+	}
+	return joined
+}
+
+// answer asks the model and stores its answer. If the conversation does not fit the model, it
+// shortens what it sends.
+func (t *turn) answer(ctx context.Context) (provider.Answer, error) {
+	for t.compacted = false; ; {
+		system, items, err := t.history(ctx)
+		if err != nil {
+			return provider.Answer{}, err
+		}
+		for i := range items {
+			if items[i].raw, err = t.rawOf(ctx, items[i].known); err != nil {
+				return provider.Answer{}, err
+			}
+		}
+		request, tokens, err := t.build(ctx, items, system)
+		if err != nil {
+			return provider.Answer{}, err
+		}
+		if most := float64(t.request.Model.Context) * windowShare; most > 0 && float64(tokens) > most {
+			if again, err := t.makeRoom(ctx, items, system); err != nil || again {
+				if err != nil {
+					return provider.Answer{}, err
+				}
+				continue
+			}
+		}
+		answer, err := t.stream(ctx, request)
+		if errors.Is(err, provider.ErrContext) && len(answer.Parts) == 0 {
+			again, roomErr := t.makeRoom(ctx, items, system)
+			if roomErr != nil {
+				return answer, roomErr
+			}
+			if again {
+				continue
+			}
+			return answer, fmt.Errorf("%w; go on with a copy of its beginning: git domarkx fork %s#K NEW", err, t.request.Session)
+		}
+		return answer, err
+	}
+}
+
+// stream sends a request, shows and records the answer as it arrives, and stores it.
+func (t *turn) stream(ctx context.Context, r provider.Request) (provider.Answer, error) {
+	id, err := t.NewID(ctx)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	j := t.newJournal(id)
+	answer, failed := t.request.Model.Wire.Stream(ctx, r, func(e provider.Event) {
+		switch e := e.(type) {
+		case provider.TextDelta:
+			j.add("text", string(e))
+			t.emit(Text(e))
+		case provider.ThoughtDelta:
+			j.add("thought", string(e))
+			t.emit(Thought(e))
+		case provider.Notice:
+			t.emit(Notice(e))
+		}
+	})
+	if cause := context.Cause(ctx); cause != nil && failed != nil {
+		failed = cause
+	}
+	if err := j.sync(); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	saving := context.WithoutCancel(ctx) // what arrived is kept even if the user ends the program
+	if err := t.keep(saving, id, answer, failed); err != nil {
+		return answer, errors.Join(failed, err)
+	}
+	return answer, errors.Join(failed, j.remove())
+}
+
+// keep stores an answer. If it broke off, the text so far is stored and marked, without calls.
+func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, failed error) error {
+	blocks := t.content(a.Parts, failed == nil)
+	if failed != nil && len(blocks) == 0 {
+		return nil
+	}
+	if n := len(a.Calls()); failed != nil && n > 0 {
+		t.emit(Notice(fmt.Sprintf("the answer broke off, and its calls (%d) are left out", n)))
+	}
+	reply := engine.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}
+	model := a.Model
+	if model == "" {
+		model = t.origin.Model
+	}
+	meta := domarkx.ObjectValue(domarkx.Member{Name: metaModel, Value: text(model)}, domarkx.Member{Name: metaProvider, Value: text(t.origin.Provider)})
+	if a.Stop != "" && failed == nil {
+		meta = meta.With(metaStop, text(string(a.Stop)))
+	}
+	if a.Usage.Context() > 0 {
+		meta = meta.With(metaUsage, usageValue(a.Usage))
+	}
+	if failed != nil {
+		meta = meta.With(metaInterrupted, domarkx.BoolValue(true))
+	}
+	if a.Raw != nil && failed == nil && len(a.Raw.Items) <= maxItems {
+		record := encodeItems(*a.Raw, contentDigest(blocks))
+		reply.Extra = [][]byte{record}
+		meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))
+	}
+	reply.Message.Metadata = &meta
+	info, err := t.Answer(ctx, reply)
+	if err != nil {
+		return err
+	}
+	t.answers++
+	t.spend(a.Usage)
+	t.result.Text = answerText(blocks)
+	t.emit(MessageEvent{Info: info, Index: info.Messages - 1, ID: id, Message: reply.Message})
+	if a.Usage.Context() > 0 {
+		e := UsageEvent{Model: model, Usage: a.Usage}
+		if p := t.request.Model.Price; p != nil {
+			e.Cost = p.Cost(a.Usage)
+		}
+		t.emit(e)
+	}
+	return nil
+}
+
+// text returns a string that came from a provider as a value.
+func text(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }

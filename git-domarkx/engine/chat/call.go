@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// maxRepeats is how many times in a row the same call is asked for before the turn stops.
+const maxRepeats = 3
+
+// Texts of declined calls.
+const (
+	declinedByUser    = "the user declined this call"
+	declinedByMessage = "the call was not made: the user sent another message instead of approving it"
+)
+
+// make makes the calls of an answer that the user approves. If a new message of the user follows
+// them, those that nobody can be asked about are declined; else they stop the turn.
+func (t *turn) make(ctx context.Context, calls []engine.PendingCall, superseded bool) error {
+	for _, c := range calls {
+		t.emit(CallEvent{c})
+		if err := t.one(ctx, c, superseded); err != nil {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turn) one(ctx context.Context, c engine.PendingCall, superseded bool) error {
+	if problem := t.tools.problem(c); problem != nil {
+		return t.refuse(ctx, c, engine.Outcome{Code: problem.Code, Message: problem.Message})
+	}
+	if t.isRepeated(c) {
+		return &StoppedError{Session: t.request.Session,
+			Reason: fmt.Sprintf("the model asked for the same call of %s %d times in a row, and it was not made again", t.tools.name(c.Resource, c.Tool), maxRepeats)}
+	}
+	decision, err := t.request.Approve.Decide(ctx, c, *t.tools.offer(c.Resource, c.Tool))
+	if err != nil {
+		return err
+	}
+	switch {
+	case decision == Deny:
+		return t.refuse(ctx, c, engine.Declined(declinedByUser))
+	case decision == Stop && superseded:
+		return t.refuse(ctx, c, engine.Declined(declinedByMessage))
+	case decision == Stop:
+		return &StoppedError{Session: t.request.Session, Options: "--approve all",
+			Reason: fmt.Sprintf("the call of %s needs your approval, and was not made", t.tools.name(c.Resource, c.Tool))}
+	}
+	report, err := t.Make(ctx, c)
+	if report.OK || report.Code != "" {
+		t.emit(ResultEvent{report})
+	}
+	return err
+}
+
+func (t *turn) refuse(ctx context.Context, c engine.PendingCall, o engine.Outcome) error {
+	report, err := t.Refuse(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	t.emit(ResultEvent{report})
+	return nil
+}
+
+// isRepeated counts a call and reports whether it was asked for too often.
+func (t *turn) isRepeated(c engine.PendingCall) bool {
+	key := domarkx.ArrayValue(domarkx.StringValue(c.Resource), domarkx.StringValue(c.Tool), c.Arguments).JSON()
+	if key != t.last {
+		t.last, t.repeats = key, 0
+	}
+	t.repeats++
+	return t.repeats >= maxRepeats
+}

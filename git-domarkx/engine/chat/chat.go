@@ -1,0 +1,257 @@
+// Package chat lets models answer in sessions. A turn begins with a message of the user and ends
+// with the model's final answer; between them the model calls tools of the session's workspace.
+// Every step is stored before the next one begins, so that a turn can be continued after a kill,
+// edited in between, or continued with another model.
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// A Model is the model that answers.
+type Model struct {
+	Wire      provider.Wire // usually a [provider.Client]
+	Context   int64         // size of the context window in tokens; 0 if unknown
+	MaxTokens int           // of an answer; 0 for the wire's default
+	Reasoning provider.Reasoning
+	Price     *Price // nil if unknown
+}
+
+// A Price is what a model costs, in USD for a million tokens.
+type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
+
+// Cost returns the cost in USD.
+func (p Price) Cost(u provider.Usage) float64 {
+	return (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite + float64(u.Output)*p.Output) / 1e6
+}
+
+// DefaultResponses is the number of answers that a turn may have unless the user says otherwise.
+const DefaultResponses = 50
+
+// Limits end a turn between two steps. Zero values are no limits.
+type Limits struct {
+	Responses int
+	Tokens    int64   // of requests and answers together
+	Cost      float64 // in USD; needs a price of the model
+}
+
+// A Request is a turn to take.
+type Request struct {
+	Session string
+	New     bool    // create the session if it does not exist
+	Text    *string // the user's message, as Markdown; nil to continue a turn
+	Files   []engine.File
+	Model   Model
+	Approve Approver
+	Limits  Limits
+	// Trust asks whether an untrusted session may be worked on this once; nil means no.
+	Trust func(ctx context.Context, e *engine.UntrustedError) (bool, error)
+	// Emit receives the events of the turn, one at a time.
+	Emit func(Event)
+}
+
+// A Result is the end of a turn.
+type Result struct {
+	Text  string // the final answer, as Markdown
+	Usage provider.Usage
+	Cost  float64 // in USD; 0 without a price
+}
+
+// A StoppedError means that a limit or a call that the user did not approve ended a turn. The
+// session can be continued.
+type StoppedError struct {
+	Session string
+	Reason  string
+	Options string // of the command that continues the turn, or ""
+}
+
+func (e *StoppedError) Error() string {
+	options := ""
+	if e.Options != "" {
+		options = " " + e.Options
+	}
+	return fmt.Sprintf("%s; to go on: git domarkx chat%s %s", e.Reason, options, e.Session)
+}
+
+// ErrNothing means that a session has no turn to continue: its last message is a complete answer.
+var ErrNothing = errors.New("there is nothing to go on with; give a message")
+
+// A Chat takes turns in the sessions of a repository.
+type Chat struct {
+	sessions *engine.SessionManager
+	stateDir string
+	known    map[string]known // by blob: messages as they go into requests
+}
+
+// New returns a chat. Streams that are under way are recorded in stateDir.
+func New(sessions *engine.SessionManager, stateDir string) *Chat {
+	return &Chat{sessions: sessions, stateDir: stateDir, known: map[string]known{}}
+}
+
+// Turn takes a turn. If ctx ends, the text so far is stored and marked as interrupted, a running
+// tool is ended and recorded, and the error is the cause of ctx. If the provider fails, the error
+// is that of the wire. Other errors are a [*StoppedError], [ErrNothing], and those of
+// [engine.SessionManager.BeginTurn].
+func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
+	t := &turn{chat: c, request: r, origin: r.Model.Wire.Origin()}
+	if t.Turn, err = c.sessions.BeginTurn(ctx, engine.TurnRequest{Name: r.Session, New: r.New, Approve: r.Trust}); err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()
+	err = t.run(ctx)
+	return t.result, err
+}
+
+// A turn is one turn that is being taken.
+type turn struct {
+	*engine.Turn
+	chat    *Chat
+	request Request
+	origin  provider.Origin
+	tools   toolTable
+	result  Result
+	answers int
+	last    string // the last call
+	repeats int    // how many times in a row it was asked for
+
+	shortened bool // results of old calls are shortened in requests
+	compacted bool // the request that is being made was shortened by a summary
+}
+
+func (t *turn) emit(e Event) {
+	if t.request.Emit != nil {
+		t.request.Emit(e)
+	}
+}
+
+func (t *turn) run(ctx context.Context) error {
+	if err := t.recoverStream(ctx); err != nil {
+		return err
+	}
+	if err := t.Recover(ctx); err != nil {
+		return err
+	}
+	if t.request.Text != nil {
+		if err := t.ask(ctx, *t.request.Text, t.request.Files); err != nil {
+			return err
+		}
+	}
+	offers, err := t.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	t.tools = newToolTable(offers)
+	left, err := t.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		if err := t.make(ctx, left, t.request.Text != nil); err != nil {
+			return err
+		}
+	} else if t.request.Text == nil {
+		if over, err := t.isOver(ctx); err != nil || over {
+			return errors.Join(err, ErrNothing)
+		}
+	}
+	for {
+		if err := t.checkLimits(); err != nil {
+			return err
+		}
+		answer, err := t.answer(ctx)
+		if err != nil {
+			return err
+		}
+		calls, err := t.Pending(ctx)
+		if err != nil {
+			return err
+		}
+		if len(calls) == 0 {
+			if answer.Stop == provider.StopPause {
+				continue
+			}
+			t.noteEnd(answer)
+			return nil
+		}
+		if err := t.make(ctx, calls, false); err != nil {
+			return err
+		}
+	}
+}
+
+// noteEnd tells the user about an answer that ended for an unusual reason.
+func (t *turn) noteEnd(a provider.Answer) {
+	reason := ""
+	switch a.Stop {
+	case provider.StopMaxTokens:
+		reason = "the answer was cut at the limit of tokens for one answer"
+	case provider.StopContext:
+		reason = "the answer was cut because the model's context window is full"
+	case provider.StopRefusal:
+		reason = "the model refused to answer"
+	case provider.StopOther:
+		reason = "the model stopped: " + a.Reported
+	default:
+		if len(a.Parts) > 0 {
+			return
+		}
+		reason = "the answer is empty"
+	}
+	t.emit(Notice(reason))
+}
+
+// isOver reports whether the last message of the session is a complete answer, or whether there is
+// no message to answer.
+func (t *turn) isOver(ctx context.Context) (bool, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.Messages == 0 {
+		return true, err
+	}
+	e, err := t.chat.sessions.EntryAt(ctx, tip, tip.Messages-1)
+	if err != nil || e.Role != domarkx.Assistant {
+		return false, err
+	}
+	msg, err := t.chat.sessions.ReadMessage(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	ends := len(msg.Content) > 0 && isCode(msg.Content[len(msg.Content)-1], toolResult)
+	return !ends && !metadata(msg, metaInterrupted).IsTrue(), nil
+}
+
+// checkLimits returns a *StoppedError if the turn must not have another answer.
+func (t *turn) checkLimits() error {
+	l := t.request.Limits
+	reason := ""
+	u := t.result.Usage
+	switch total := u.Input + u.CacheRead + u.CacheWrite + u.Output; {
+	case l.Responses > 0 && t.answers >= l.Responses:
+		reason = fmt.Sprintf("the turn had %d answers, its limit", t.answers)
+	case l.Tokens > 0 && total >= l.Tokens:
+		reason = fmt.Sprintf("the turn used %d tokens, and its limit is %d", total, l.Tokens)
+	case l.Cost > 0 && t.result.Cost >= l.Cost:
+		reason = fmt.Sprintf("the turn cost %.4f USD, and its limit is %.4f", t.result.Cost, l.Cost)
+	default:
+		return nil
+	}
+	return &StoppedError{Session: t.request.Session, Reason: reason}
+}
+
+// spend counts the tokens of an answer.
+func (t *turn) spend(u provider.Usage) {
+	total := &t.result.Usage
+	total.Input += u.Input
+	total.CacheRead += u.CacheRead
+	total.CacheWrite += u.CacheWrite
+	total.Output += u.Output
+	total.Reasoning += u.Reasoning
+	if p := t.request.Model.Price; p != nil {
+		t.result.Cost += p.Cost(u)
+	}
+}

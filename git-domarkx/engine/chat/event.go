@@ -1,0 +1,49 @@
+package chat
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// An Event is a step of a turn for display: [Text], [Thought], [Notice], [CallEvent],
+// [ResultEvent], [MessageEvent] or [UsageEvent].
+type Event interface{ event() }
+
+// Text continues the text of the answer.
+type Text string
+
+// Thought continues the visible reasoning of the answer.
+type Thought string
+
+// A Notice is a message about the turn for the user.
+type Notice string
+
+// A CallEvent is a call that the model asks for, before the user is asked about it.
+type CallEvent struct{ engine.PendingCall }
+
+// A ResultEvent is the recorded result of a call.
+type ResultEvent struct{ engine.CallReport }
+
+// A MessageEvent is a message that was stored.
+type MessageEvent struct {
+	domarkx.Info // the snapshot that added it
+	Index        int
+	ID           domarkx.ID
+	Message      domarkx.Message
+}
+
+// A UsageEvent is what an answer used.
+type UsageEvent struct {
+	Model string
+	provider.Usage
+	Cost float64 // in USD; 0 without a price
+}
+
+func (Text) event()         {}
+func (Thought) event()      {}
+func (Notice) event()       {}
+func (CallEvent) event()    {}
+func (ResultEvent) event()  {}
+func (MessageEvent) event() {}
+func (UsageEvent) event()   {}

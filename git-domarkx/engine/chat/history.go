@@ -1,0 +1,298 @@
+package chat
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// The members of message_metadata that a chat reads and writes.
+const (
+	metaRole        = "role"
+	metaModel       = "model"
+	metaProvider    = "provider"
+	metaStop        = "stop_reason"
+	metaUsage       = "usage"
+	metaInterrupted = "interrupted"
+	metaItems       = "provider_items"
+	metaCompacts    = "compacts"
+)
+
+func metadata(m domarkx.Message, name string) domarkx.Value {
+	if m.Metadata == nil {
+		return domarkx.Value{}
+	}
+	v, _ := m.Metadata.Get(name)
+	return v
+}
+
+// known is a message as it goes into requests.
+type known struct {
+	role     provider.Role
+	parts    []provider.Part
+	text     string // of a message of the user, for its images
+	system   bool
+	compacts string // the id of the last message that it stands for; "" if it is no summary
+	items    string // SHA-256 of the record of its provider items
+	digest   string // see contentDigest
+	provider string
+	usage    *provider.Usage
+	size     int // bytes of the parts
+}
+
+// An item is a message of the history that a request begins with.
+type item struct {
+	known
+	id  domarkx.ID
+	raw *provider.Raw
+}
+
+// history returns the messages that a request contains, in order: from the last summary on, and
+// the system prompts.
+func (t *turn) history(ctx context.Context) (system []string, items []item, err error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return nil, nil, err
+	}
+	header, err := t.Header(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v, _ := header.ExecutionConfig.Get("system"); v.Kind() == domarkx.String && strings.TrimSpace(v.Text()) != "" {
+		system = append(system, v.Text())
+	}
+	var backward []item
+	summary, end := -1, ""
+	for e, err := range t.chat.sessions.MessagesBackward(ctx, tip) {
+		if err != nil {
+			return nil, nil, err
+		}
+		id := e.ID.String()
+		if summary >= 0 && id == end {
+			break
+		}
+		k, err := t.known(ctx, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if k.compacts != "" && summary >= 0 {
+			continue // of an earlier part of the session
+		}
+		backward = append(backward, item{known: k, id: e.ID})
+		if k.compacts != "" {
+			summary, end = len(backward)-1, k.compacts
+		}
+	}
+	whole := summary < 0
+	if !whole {
+		first, err := t.leadingSystem(ctx, tip)
+		if err != nil {
+			return nil, nil, err
+		}
+		system = append(system, first...)
+		items = append(items, backward[summary])
+	}
+	for i := len(backward) - 1; i >= 0; i-- {
+		if !whole && i > summary {
+			backward[i].usage = nil // of a longer conversation
+		}
+		switch {
+		case i == summary:
+		case backward[i].system:
+			system = append(system, backward[i].text)
+		default:
+			items = append(items, backward[i])
+		}
+	}
+	return system, items, nil
+}
+
+// leadingSystem returns the system messages with which the session begins.
+func (t *turn) leadingSystem(ctx context.Context, tip domarkx.Info) (system []string, err error) {
+	for k := range tip.Messages {
+		e, err := t.chat.sessions.EntryAt(ctx, tip, k)
+		if err != nil {
+			return nil, err
+		}
+		m, err := t.known(ctx, e)
+		if err != nil || !m.system {
+			return system, err
+		}
+		system = append(system, m.text)
+	}
+	return system, nil
+}
+
+// known converts a message, once in the life of the process.
+func (t *turn) known(ctx context.Context, e domarkx.Entry) (known, error) {
+	key := e.ID.String() + e.JSON.ID
+	if k, ok := t.chat.known[key]; ok {
+		return k, nil
+	}
+	msg, err := t.chat.sessions.ReadMessage(ctx, e)
+	if err != nil {
+		return known{}, err
+	}
+	k := t.convert(e.ID, msg)
+	if e.JSON.ID != "" {
+		t.chat.known[key] = k
+	}
+	return k, nil
+}
+
+// convert converts a stored message.
+func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
+	k := known{role: provider.User}
+	if msg.Role == domarkx.User {
+		k.text = markdown.RenderContent(msg.Content)
+		k.system = metadata(msg, metaRole).Text() == "system"
+		k.compacts = metadata(msg, metaCompacts).Text()
+		k.add(provider.Text{Text: k.text})
+		return k
+	}
+	k.role = provider.Assistant
+	k.provider = metadata(msg, metaProvider).Text()
+	k.items = metadata(msg, metaItems).Text()
+	if k.items != "" {
+		k.digest = contentDigest(msg.Content)
+	}
+	k.usage = readUsage(metadata(msg, metaUsage))
+	var text []domarkx.Block
+	flush := func() {
+		if len(text) > 0 {
+			k.add(provider.Text{Text: markdown.RenderContent(text)})
+		}
+		text = nil
+	}
+	callID, n := "", 0
+	for _, b := range msg.Content {
+		switch {
+		case isCode(b, thought):
+			flush()
+			k.add(provider.Thought{Text: b.Text})
+		case isCode(b, toolCall):
+			flush()
+			callID = hex.EncodeToString(id[:]) + "-" + strconv.Itoa(n)
+			n++
+			k.add(t.call(callID, b.Text))
+		case isCode(b, toolResult) && callID != "":
+			flush()
+			k.add(resultPart(callID, b.Text))
+			callID = ""
+		default:
+			text = append(text, b)
+		}
+	}
+	flush()
+	return k
+}
+
+func (k *known) add(p provider.Part) {
+	k.parts = append(k.parts, p)
+	k.size += partSize(p)
+}
+
+func partSize(p provider.Part) int {
+	switch p := p.(type) {
+	case provider.Text:
+		return len(p.Text)
+	case provider.Thought:
+		return len(p.Text)
+	case provider.Call:
+		return len(p.Name) + len(p.Arguments)
+	case provider.Result:
+		return len(p.Text)
+	}
+	return 0
+}
+
+// call returns the call in a tool-call block.
+func (t *turn) call(id, block string) provider.Call {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil || v.Kind() != domarkx.Object {
+		return provider.Call{ID: id, Name: "unknown", Arguments: block}
+	}
+	resource, _ := v.Get("resource")
+	tool, _ := v.Get("tool")
+	arguments, ok := v.Get("arguments")
+	c := provider.Call{ID: id, Name: t.tools.name(resource.Text(), tool.Text()), Arguments: "{}"}
+	switch {
+	case arguments.Kind() == domarkx.String:
+		c.Arguments = arguments.Text()
+	case ok:
+		c.Arguments = arguments.JSON()
+	}
+	return c
+}
+
+// resultPart returns the result in a tool-result block as the model gets it.
+func resultPart(callID, block string) provider.Result {
+	r := provider.Result{CallID: callID, Text: block}
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil || v.Kind() != domarkx.Object {
+		return r
+	}
+	if ok, _ := v.Get("ok"); ok.IsTrue() {
+		result, _ := v.Get("result")
+		r.Text = result.JSON()
+		return r
+	}
+	reason, ok := v.Get("error")
+	if !ok {
+		return r
+	}
+	code, _ := reason.Get("code")
+	message, _ := reason.Get("message")
+	r.Text, r.Failed = strings.TrimSpace(code.Text()+": "+message.Text()), true
+	return r
+}
+
+// rawOf returns the provider items of an answer, if they came from the model that is asked and
+// the answer was not edited.
+func (t *turn) rawOf(ctx context.Context, k known) (*provider.Raw, error) {
+	if k.items == "" || k.provider != t.origin.Provider {
+		return nil, nil
+	}
+	data, err := t.Attachment(ctx, k.items)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	raw, message, ok := decodeItems(data)
+	if !ok || raw.Origin != t.origin || message != k.digest {
+		return nil, nil
+	}
+	return &raw, nil
+}
+
+// Limits of the images of a request.
+const (
+	maxImages    = 20
+	maxImageSize = 5 << 20 // bytes
+)
+
+// images returns the pictures that a message of the user shows and the session keeps.
+func (t *turn) images(ctx context.Context, text string, files map[string]domarkx.AttachedFile) ([]provider.Part, error) {
+	var parts []provider.Part
+	for _, destination := range markdown.Images(text) {
+		path, err := markdown.ImagePath(destination)
+		f, ok := files[path]
+		if err != nil || !ok || f.Size > maxImageSize || len(parts) == maxImages {
+			continue
+		}
+		data, err := t.Attachment(ctx, f.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		switch kind := http.DetectContentType(data); kind {
+		case "image/png", "image/jpeg", "image/gif", "image/webp":
+			parts = append(parts, provider.Image{MediaType: kind, Data: data})
+		}
+	}
+	return parts, nil
+}

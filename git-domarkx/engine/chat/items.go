@@ -1,0 +1,112 @@
+package chat
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// itemsHead begins every record of provider items (gitstore/SPEC.md, section 13).
+const itemsHead = "domarkx-items 1\n"
+
+// Limits of a record.
+const (
+	maxItems     = 100000
+	maxItemsHead = 4 << 20 // bytes before the items
+)
+
+// encodeItems returns the record of the items that stand for a message.
+func encodeItems(raw provider.Raw, message string) []byte {
+	var b bytes.Buffer
+	b.WriteString(itemsHead)
+	fmt.Fprintf(&b, "provider %s\nhost %s\nmodel %s\nmessage %s\n", escape(raw.Origin.Provider), escape(raw.Origin.Host), escape(raw.Origin.Model), message)
+	for _, item := range raw.Items {
+		fmt.Fprintf(&b, "item %d\n", len(item))
+	}
+	b.WriteByte('\n')
+	for _, item := range raw.Items {
+		b.Write(item)
+	}
+	return b.Bytes()
+}
+
+// decodeItems reads a record. An attachment that is not one, byte for byte, is not a record.
+func decodeItems(data []byte) (raw provider.Raw, message string, ok bool) {
+	head, items, found := bytes.Cut(data, []byte("\n\n"))
+	if !found || len(head) > maxItemsHead || !bytes.HasPrefix(head, []byte(itemsHead)) {
+		return raw, "", false
+	}
+	for line := range strings.Lines(string(head[len(itemsHead):])) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "provider":
+			raw.Origin.Provider = unescape(value)
+		case "host":
+			raw.Origin.Host = unescape(value)
+		case "model":
+			raw.Origin.Model = unescape(value)
+		case "message":
+			message = value
+		case "item":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 0 || n > len(items) || len(raw.Items) == maxItems {
+				return raw, "", false
+			}
+			raw.Items = append(raw.Items, items[:n:n])
+			items = items[n:]
+		}
+	}
+	if len(items) > 0 || len(raw.Items) == 0 {
+		return raw, "", false
+	}
+	return raw, message, bytes.Equal(encodeItems(raw, message), data)
+}
+
+// contentDigest identifies what a model said in a message: its content without the results of
+// calls.
+func contentDigest(content []domarkx.Block) string {
+	said := slices.DeleteFunc(slices.Clone(content), func(b domarkx.Block) bool { return isCode(b, toolResult) })
+	if said == nil {
+		said = []domarkx.Block{}
+	}
+	value, _ := domarkx.Message{Content: said}.Value().Get("content")
+	sum := sha256.Sum256([]byte(value.JSON()))
+	return hex.EncodeToString(sum[:])
+}
+
+// escape writes a text without blanks and control characters: see "fence=" in gitstore/SPEC.md.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c > 0x20 && c < 0x7f && c != '%' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// unescape is the reverse of escape. What escape does not write it returns in some form that
+// escape writes in another way.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

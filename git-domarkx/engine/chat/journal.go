@@ -1,0 +1,276 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// syncEvery is how often a stream is synced to disk while it grows. A kill loses nothing of it, a
+// power failure at most this much.
+const syncEvery = 500 * time.Millisecond
+
+// maxJournal limits the journal of a stream that is read again, in bytes.
+const maxJournal = 256 << 20
+
+// A journal records the text of an answer beside the session while it arrives, as JSON lines: a
+// header, then pieces. It is removed when the answer is stored.
+type journal struct {
+	path   string
+	header journalHeader
+
+	mu    sync.Mutex
+	file  *os.File // nil until the first piece
+	err   error
+	stop  chan struct{}
+	ended sync.WaitGroup
+}
+
+// A journalHeader is the first line.
+type journalHeader struct {
+	Format   int    `json:"format"` // 1
+	Session  string `json:"session"`
+	Message  string `json:"message"` // the id that the answer gets
+	Model    string `json:"model"`
+	Provider string `json:"provider"`
+}
+
+// A journalPiece is another line.
+type journalPiece struct {
+	Text    string `json:"text,omitempty"`
+	Thought string `json:"thought,omitempty"`
+}
+
+func (c *Chat) journalPath(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return filepath.Join(c.stateDir, "turns", hex.EncodeToString(sum[:16])+".stream")
+}
+
+func (t *turn) newJournal(id domarkx.ID) *journal {
+	return &journal{path: t.chat.journalPath(t.request.Session),
+		header: journalHeader{1, t.request.Session, id.String(), t.origin.Model, t.origin.Provider}}
+}
+
+// add records a piece. Its errors are those of sync.
+func (j *journal) add(kind, s string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return
+	}
+	if j.file == nil {
+		if j.err = j.open(); j.err != nil {
+			return
+		}
+	}
+	piece := journalPiece{Text: s}
+	if kind == "thought" {
+		piece = journalPiece{Thought: s}
+	}
+	j.err = j.line(piece)
+}
+
+func (j *journal) line(v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = j.file.Write(append(data, '\n'))
+	}
+	return err
+}
+
+func (j *journal) open() error {
+	err := atomicfile.MkdirAll(filepath.Dir(j.path), 0o700)
+	if err == nil {
+		j.file, err = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	}
+	if err == nil {
+		err = j.line(j.header)
+	}
+	if err != nil {
+		return err
+	}
+	j.stop = make(chan struct{})
+	j.ended.Go(j.syncOften)
+	return nil
+}
+
+func (j *journal) syncOften() {
+	ticks := time.NewTicker(syncEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-j.stop:
+			return
+		case <-ticks.C:
+			if err := j.file.Sync(); err != nil {
+				j.mu.Lock()
+				j.err = errors.Join(j.err, err)
+				j.mu.Unlock()
+			}
+		}
+	}
+}
+
+// sync ends the recording. It returns why the answer could not be recorded, if so.
+func (j *journal) sync() error {
+	if j.file == nil {
+		return j.failure()
+	}
+	close(j.stop)
+	j.ended.Wait()
+	err := j.file.Close()
+	j.file = nil
+	return errors.Join(j.failure(), err)
+}
+
+func (j *journal) failure() error {
+	if j.err == nil {
+		return nil
+	}
+	return fmt.Errorf("recording the answer while it arrives: %w", j.err)
+}
+
+// remove removes the journal of an answer that is stored.
+func (j *journal) remove() error { return removeJournal(j.path) }
+
+func removeJournal(path string) error {
+	err := atomicfile.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// recoverStream stores the answer that a killed process was receiving.
+func (t *turn) recoverStream(ctx context.Context) error {
+	path := t.chat.journalPath(t.request.Session)
+	data, err := readJournal(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading what a killed process received: %w", err)
+	}
+	header, parts := parseJournal(data)
+	id, err := domarkx.ParseID(header.Message)
+	if err != nil || header.Session != t.request.Session || len(parts) == 0 {
+		return removeJournal(path) // it was killed before the first piece
+	}
+	stored, err := t.hasMessage(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !stored {
+		origin := t.origin
+		t.origin = provider.Origin{Provider: header.Provider, Model: header.Model}
+		err := t.keep(ctx, id, provider.Answer{Parts: parts}, errKilled)
+		t.origin = origin
+		if err != nil {
+			return err
+		}
+		t.answers = 0
+		t.result.Text = ""
+		t.emit(Notice("the last answer was cut when the program was killed; what had arrived is kept"))
+	}
+	return removeJournal(path)
+}
+
+// errKilled is why an answer was cut.
+var errKilled = errors.New("the program was killed")
+
+func readJournal(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxJournal {
+		return nil, fmt.Errorf("%s: %w: %d bytes", path, domarkx.ErrCorrupt, info.Size())
+	}
+	return os.ReadFile(path)
+}
+
+// parseJournal reads a journal up to its last whole line.
+func parseJournal(data []byte) (header journalHeader, parts []provider.Part) {
+	var answer pieces
+	for n := 0; ; n++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			break
+		}
+		data = rest
+		if n == 0 {
+			if json.Unmarshal(line, &header) != nil || header.Format != 1 {
+				return journalHeader{}, nil
+			}
+			continue
+		}
+		var piece journalPiece
+		if json.Unmarshal(line, &piece) != nil {
+			break // after a power failure
+		}
+		answer.add(piece)
+	}
+	return header, answer.parts()
+}
+
+// pieces joins the pieces of an answer.
+type pieces struct {
+	done          []provider.Part
+	text, thought bytes.Buffer
+}
+
+func (s *pieces) add(p journalPiece) {
+	if p.Thought != "" && s.text.Len() > 0 || p.Text != "" && s.thought.Len() > 0 {
+		s.flush()
+	}
+	s.text.WriteString(p.Text)
+	s.thought.WriteString(p.Thought)
+}
+
+func (s *pieces) flush() {
+	if s.text.Len() > 0 {
+		s.done = append(s.done, provider.Text{Text: s.text.String()})
+	}
+	if s.thought.Len() > 0 {
+		s.done = append(s.done, provider.Thought{Text: s.thought.String()})
+	}
+	s.text.Reset()
+	s.thought.Reset()
+}
+
+func (s *pieces) parts() []provider.Part {
+	s.flush()
+	return s.done
+}
+
+// hasMessage reports whether one of the last messages of the session has an id.
+func (t *turn) hasMessage(ctx context.Context, id domarkx.ID) (bool, error) {
+	const most = 100
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return false, err
+	}
+	n := 0
+	for e, err := range t.chat.sessions.MessagesBackward(ctx, tip) {
+		if err != nil || e.ID == id {
+			return err == nil, err
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,117 @@
+package chat
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// separator stands between the resource and the tool in the name that a model sees.
+const separator = "__"
+
+// maxToolName is the number of bytes that all providers allow in the name of a tool.
+const maxToolName = 64
+
+// A toolTable maps the names that a model sees to the tools of a workspace.
+type toolTable struct {
+	offers []engine.ToolOffer
+	names  []string // of the offers
+}
+
+func newToolTable(offers []engine.ToolOffer) toolTable {
+	t := toolTable{offers: offers}
+	for _, o := range offers {
+		name := provider.ToolName(o.Resource + separator + o.Name)
+		for n := 2; slices.Contains(t.names, name); n++ {
+			suffix := "_" + strconv.Itoa(n)
+			name = name[:min(len(name), maxToolName-len(suffix))] + suffix
+		}
+		t.names = append(t.names, name)
+	}
+	return t
+}
+
+// definitions returns the tools for a request.
+func (t toolTable) definitions() []provider.Tool {
+	tools := make([]provider.Tool, len(t.offers))
+	for i, o := range t.offers {
+		schema := o.Schema
+		if schema.Kind() != domarkx.Object {
+			schema = domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("object")})
+		}
+		tools[i] = provider.Tool{Name: t.names[i], Description: o.Description, Schema: []byte(schema.JSON())}
+	}
+	return tools
+}
+
+// name returns the name of a tool in requests. It need not exist any more.
+func (t toolTable) name(resource, tool string) string {
+	for i, o := range t.offers {
+		if o.Resource == resource && o.Name == tool {
+			return t.names[i]
+		}
+	}
+	if resource == "" {
+		return provider.ToolName(tool)
+	}
+	return provider.ToolName(resource + separator + tool)
+}
+
+// offer returns the tool of a call, or nil if there is none.
+func (t toolTable) offer(resource, tool string) *engine.ToolOffer {
+	i := slices.IndexFunc(t.offers, func(o engine.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
+	if i < 0 {
+		return nil
+	}
+	return &t.offers[i]
+}
+
+// block returns the tool-call block for a call of the model. The block of a tool that does not
+// exist has an empty resource, unless the name begins with one. Arguments that are not a JSON
+// object are kept as a string.
+func (t toolTable) block(c provider.Call) domarkx.Block {
+	var resource, tool string
+	if i := slices.Index(t.names, c.Name); i >= 0 {
+		resource, tool = t.offers[i].Resource, t.offers[i].Name
+	} else if before, after, ok := strings.Cut(c.Name, separator); ok {
+		resource, tool = before, after
+	} else {
+		tool = c.Name
+	}
+	raw := strings.ToValidUTF8(c.Arguments, "\ufffd")
+	arguments, err := domarkx.ParseValue([]byte(raw))
+	switch {
+	case strings.TrimSpace(raw) == "":
+		arguments = domarkx.ObjectValue()
+	case err != nil || arguments.Kind() != domarkx.Object || arguments.Depth() > maxArgumentDepth:
+		arguments = domarkx.StringValue(raw)
+	}
+	text := func(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: engine.JSONLine(domarkx.ObjectValue(
+		domarkx.Member{Name: "resource", Value: text(resource)},
+		domarkx.Member{Name: "tool", Value: text(tool)},
+		domarkx.Member{Name: "arguments", Value: arguments}))}
+}
+
+// maxArgumentDepth limits the nesting of arguments, since documents contain them.
+const maxArgumentDepth = domarkx.MaxDepth - 100
+
+// problem returns why a call cannot be made although its block is complete, or nil: its tool is
+// none of those that the model was offered.
+func (t toolTable) problem(c engine.PendingCall) *domarkx.ToolError {
+	if t.offer(c.Resource, c.Tool) != nil {
+		return c.Problem
+	}
+	if c.Problem != nil && c.Resource != "" {
+		return c.Problem
+	}
+	what := "there are no tools"
+	if len(t.names) > 0 {
+		what = "the tools are " + strings.Join(t.names, ", ")
+	}
+	return &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: "there is no tool " + strconv.Quote(t.name(c.Resource, c.Tool)) + "; " + what}
+}
