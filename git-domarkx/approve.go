@@ -7,14 +7,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // approver returns a function that decides whether an untrusted session may run something
 // once. With --yes it agrees. Otherwise it shows what would run, and asks if the user is
 // at a terminal.
-func (inv *invocation) approver(yes bool) func(context.Context, *engine.UntrustedError) (bool, error) {
-	return func(ctx context.Context, e *engine.UntrustedError) (bool, error) {
+func (inv *invocation) approver(yes bool) func(context.Context, *trust.UntrustedError) (bool, error) {
+	return func(ctx context.Context, e *trust.UntrustedError) (bool, error) {
 		if yes {
 			return true, nil
 		}
@@ -35,7 +35,7 @@ func (inv *invocation) approver(yes bool) func(context.Context, *engine.Untruste
 
 // showListing prints what would run. It indents every line, so that the text cannot pass
 // for the program's own messages.
-func (inv *invocation) showListing(listing []engine.Runs) {
+func (inv *invocation) showListing(listing []trust.Runs) {
 	for _, r := range listing {
 		fmt.Fprintf(inv.err, "%s, %s:\n", visible(r.Where), visible(r.What))
 		for line := range strings.Lines(r.Text) {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 type appendCmd struct {
@@ -51,11 +51,11 @@ func (c *appendCmd) Run(inv *invocation) error {
 		read := string(data)
 		message = &read
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Append(inv.ctx, engine.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
+	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
 	if err != nil {
 		return err
 	}

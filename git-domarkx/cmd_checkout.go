@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 )
 
 type checkoutCmd struct {
@@ -51,21 +52,21 @@ func (c *checkoutCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	v, err := sessions.VersionAt(inv.ctx, revision)
+	v, err := opened.sessions.VersionAt(inv.ctx, revision)
 	if err != nil {
 		return err
 	}
-	return c.checkOut(inv, sessions, engine.CheckoutRequest{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, opened, checkout.Request{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
 // checkOut writes a version to a directory. It warns about everything that it could not
 // write exactly.
-func (o pathOption) checkOut(inv *invocation, sessions *engine.SessionManager, r engine.CheckoutRequest) error {
-	left, err := sessions.Checkout(inv.ctx, r)
+func (o pathOption) checkOut(inv *invocation, opened source, r checkout.Request) error {
+	left, err := opened.checkouts.Checkout(inv.ctx, r)
 	if err != nil {
 		return err
 	}

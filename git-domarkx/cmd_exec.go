@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 type execCmd struct {
@@ -56,7 +57,7 @@ func (execCmd) ExitOne() string {
 
 // Run runs the call.
 func (c *execCmd) Run(inv *invocation) error {
-	request := engine.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
+	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
 	request.Command = c.command(inv.args)
 	if request.Command == nil && (c.Resource == "" || c.Tool == "") {
 		return usagef("missing RESOURCE and TOOL, or -- and a command")
@@ -75,11 +76,11 @@ func (c *execCmd) Run(inv *invocation) error {
 		}
 		request.Args = &args
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	report, err := sessions.Exec(inv.ctx, request)
+	report, err := opened.turns.Exec(inv.ctx, request)
 	showSetup(inv.err, err)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (c *execCmd) Run(inv *invocation) error {
 	if !report.OK {
 		return &domarkx.ToolError{Code: report.Code, Message: report.Outcome.Message}
 	}
-	if _, err := fmt.Fprintln(inv.out, engine.JSONLine(report.Result)); err != nil || !c.ExitCode {
+	if _, err := fmt.Fprintln(inv.out, toolcall.JSONLine(report.Result)); err != nil || !c.ExitCode {
 		return err
 	}
 	return commandStatus(report.Result)

@@ -36,11 +36,11 @@ func (c *forkCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	fork, err := sessions.Fork(inv.ctx, revision, c.New)
+	fork, err := opened.turns.Fork(inv.ctx, revision, c.New)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c *gcCmd) Run(inv *invocation) error {
 		return err
 	}
 	found := findings(stored)
-	found = append(found, source.sessions.RemoveLeft(inv.ctx)...)
+	found = append(found, source.turns.RemoveLeft(inv.ctx)...)
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")
 	}

@@ -23,11 +23,11 @@ func (renameCmd) ExitOne() string {
 
 // Run renames the session.
 func (c *renameCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	info, err := sessions.Rename(inv.ctx, c.From, c.To)
+	info, err := opened.turns.Rename(inv.ctx, c.From, c.To)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 type replayCmd struct {
@@ -41,14 +41,14 @@ func (replayCmd) ExitOne() string {
 
 // Run replays the session.
 func (c *replayCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	var broken error // the first errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true
-	differ, err := sessions.Replay(inv.ctx, engine.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r engine.Replayed) {
+	differ, err := opened.turns.Replay(inv.ctx, turns.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r turns.ReplayResult) {
 		verdict := "differs"
 		switch {
 		case r.NotComparable:

@@ -20,11 +20,11 @@ workspace alone, when only that was removed.
 
 // Run restores the session.
 func (c *restoreCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
-		return sessions.Restore(inv.ctx, name)
+		return opened.turns.Restore(inv.ctx, name)
 	})
 }

@@ -41,11 +41,11 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if revision.Message < 0 && revision.ID == "" && revision.Back == 0 {
 		return usagef("%q names no snapshot or message to go back to, expected NAME#K, NAME~2 or NAME@OID", c.Revision)
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	done, err := sessions.Rewind(inv.ctx, revision)
+	done, err := opened.turns.Rewind(inv.ctx, revision)
 	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s@%s\n", done.Before.Name, done.Before.ID)
 	}

@@ -33,11 +33,11 @@ func (rmCmd) ExitOne() string {
 
 // Run removes the session.
 func (c *rmCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
-		return sessions.Remove(inv.ctx, name, inv.loss(c.Force))
+		return opened.turns.Remove(inv.ctx, name, inv.loss(c.Force))
 	})
 }

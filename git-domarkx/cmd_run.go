@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 type runCmd struct {
@@ -65,7 +65,7 @@ func (runCmd) ExitOne() string {
 
 // Run runs the pending calls.
 func (c *runCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (c *runCmd) Run(inv *invocation) error {
 	var broken error // errors of writing the output
 	w := newResultWriter[runRow](inv, c.JSON)
 	w.prompt = true
-	ran, err := sessions.Run(inv.ctx, engine.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
-		Report: func(r engine.CallReport) {
+	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
+		Report: func(r turns.CallReport) {
 			status := r.Code
 			if r.OK {
 				status = "ok"
@@ -119,7 +119,7 @@ func (inv *invocation) printLine(cells ...cell) error {
 
 // showSetup prints the output of a setup script that failed.
 func showSetup(w io.Writer, err error) {
-	var failed *engine.SetupError
+	var failed *turns.SetupError
 	if !errors.As(err, &failed) || failed.Output == "" {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 type statusCmd struct{ jsonOption }
@@ -107,15 +108,15 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, d := range differing {
 		add(d.State, d.Name, d.Remote)
 	}
-	workspaces, err := sessions.WorkspaceStates(inv.ctx)
+	workspaces, err := opened.turns.WorkspaceStates(inv.ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range workspaces {
 		add(w.State, w.Name, w.Detail)
 	}
-	if err := sessions.CheckProject(inv.ctx); err != nil {
-		add("settings", engine.ProjectFile, err.Error())
+	if err := opened.trust.CheckProject(inv.ctx); err != nil {
+		add("settings", trust.ProjectFile, err.Error())
 	}
 	return printResults(inv, c.JSON, rows)
 }

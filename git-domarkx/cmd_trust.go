@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // projectHelp describes the configuration file that all sessions of a repository share.
@@ -77,16 +78,16 @@ func (trustCmd) ExitOne() string { return "What is wrong with .domarkx.toml has 
 
 // Run trusts the session.
 func (c *trustCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	status := engine.Trusted
+	status := trust.Trusted
 	if c.Revoke {
-		if status, err = sessions.Revoke(inv.ctx, c.Name); err != nil {
+		if status, err = opened.trust.Revoke(inv.ctx, c.Name); err != nil {
 			return err
 		}
-	} else if err := inv.trust(sessions, c.Name); err != nil {
+	} else if err := inv.trust(opened, c.Name); err != nil {
 		return err
 	}
 	return printResult(inv, c.JSON, trustRow{c.Name, status})
@@ -99,12 +100,12 @@ type trustRow struct {
 	Status  string `json:"status" head:"STATUS" doc:"trusted, revoked or unknown"`
 }
 
-func (inv *invocation) trust(sessions *engine.SessionManager, name string) error {
-	info, err := sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
+func (inv *invocation) trust(opened source, name string) error {
+	info, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
 	if err != nil {
 		return err
 	}
-	listing, err := sessions.Listing(inv.ctx, info)
+	listing, err := opened.trust.Listing(inv.ctx, info)
 	if err != nil {
 		return err
 	}
@@ -112,5 +113,5 @@ func (inv *invocation) trust(sessions *engine.SessionManager, name string) error
 		fmt.Fprintf(inv.err, "Nothing of %s can run.\n", visible(name))
 	}
 	inv.showListing(listing)
-	return sessions.Trust(inv.ctx, info)
+	return opened.trust.Trust(inv.ctx, info)
 }

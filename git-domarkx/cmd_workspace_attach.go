@@ -24,11 +24,11 @@ this machine a session that is trusted stays so; else "git domarkx trust" shows 
 
 // Run attaches the workspace.
 func (c *workspaceAttachCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	if err := sessions.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
+	if err := opened.turns.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
 		return err
 	}
 	return printResult(inv, c.JSON, attachRow{c.Name, c.Workspace})

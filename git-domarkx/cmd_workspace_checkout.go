@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 )
 
 type workspaceCheckoutCmd struct {
@@ -28,9 +29,9 @@ func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
 
 // Run writes the version.
 func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
-	sessions, revision, v, err := inv.version(c.Revision)
+	opened, revision, v, err := inv.version(c.Revision)
 	if err != nil {
 		return err
 	}
-	return c.checkOut(inv, sessions, engine.CheckoutRequest{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, opened, checkout.Request{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
 }

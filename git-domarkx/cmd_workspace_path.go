@@ -27,11 +27,11 @@ func (workspacePathCmd) ExitOne() string { return "The workspace is not live on 
 
 // Run prints the directories.
 func (c *workspacePathCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	paths, err := sessions.WorkspacePaths(inv.ctx, c.Workspace, c.Resource)
+	paths, err := opened.turns.WorkspacePaths(inv.ctx, c.Workspace, c.Resource)
 	if err != nil {
 		return err
 	}

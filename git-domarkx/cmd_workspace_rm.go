@@ -35,11 +35,11 @@ func (workspaceRmCmd) ExitOne() string {
 
 // Run removes the workspace.
 func (c *workspaceRmCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
-	v, err := sessions.RemoveWorkspace(inv.ctx, c.Workspace, inv.loss(c.Force))
+	v, err := opened.turns.RemoveWorkspace(inv.ctx, c.Workspace, inv.loss(c.Force))
 	if err != nil {
 		return err
 	}

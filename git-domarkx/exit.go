@@ -9,6 +9,8 @@ import (
 
 	domarkx "github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -44,13 +46,13 @@ func report(w io.Writer, err error) int {
 	var usage *usageError
 	var syntax *domarkx.SyntaxError
 	var refused *engine.RefusedError
-	var notLive *engine.NotLiveError
-	var untrusted *engine.UntrustedError
-	var setup *engine.SetupError
+	var notLive *turns.NotLiveError
+	var untrusted *trust.UntrustedError
+	var setup *turns.SetupError
 	var tool *domarkx.ToolError
 	var resource *plugins.ResourceError
 	var pending *engine.PendingError
-	var busy *engine.BusyError
+	var busy *turns.BusyError
 	var status statusError
 	switch {
 	case err == nil:

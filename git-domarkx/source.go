@@ -11,7 +11,10 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -20,10 +23,13 @@ type pendingSaves map[string]*engine.PendingError
 
 // source adapts the repository's sessions to the mount.
 type source struct {
-	store    *gitstore.Store
-	sessions *engine.SessionManager
-	remotes  *transfer.Manager
-	pending  pendingSaves // saves that are not in the sessions yet
+	store     *gitstore.Store
+	sessions  *engine.SessionManager
+	remotes   *transfer.Manager
+	trust     *trust.Manager
+	turns     *turns.Manager
+	checkouts *checkout.Manager
+	pending   pendingSaves // saves that are not in the sessions yet
 }
 
 // writable returns the options with which a mount can change sessions. The journal of
@@ -141,12 +147,12 @@ func (s source) Settle(ctx context.Context) error {
 
 // Remove moves a session to the trash.
 func (s source) Remove(ctx context.Context, name string) error {
-	_, err := s.sessions.Remove(ctx, name, nil)
+	_, err := s.turns.Remove(ctx, name, nil)
 	return err
 }
 
 // Rename changes the name of a session.
 func (s source) Rename(ctx context.Context, from, to string) error {
-	_, err := s.sessions.Rename(ctx, from, to)
+	_, err := s.turns.Rename(ctx, from, to)
 	return err
 }

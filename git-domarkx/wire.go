@@ -9,8 +9,11 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -53,7 +56,7 @@ func (inv *invocation) openStored() (source, error) {
 		return source{}, err
 	}
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
-	env := engine.Environment{
+	env := local.Environment{
 		StateDir:   git.StateDir(),
 		WorkTree:   git.WorkTree,
 		Identity:   func(ctx context.Context) (author, committer domarkx.Signature, err error) { return identity(ctx, git) },
@@ -62,7 +65,16 @@ func (inv *invocation) openStored() (source, error) {
 		Warn:       inv.warn,
 	}
 	sessions := engine.New(store, all.Codecs(), env)
-	inv.opened = source{store, sessions, transfer.New(sessions, store, env), pendingSaves{}}
+	trust := trust.New(store, env)
+	inv.opened = source{
+		store:     store,
+		sessions:  sessions,
+		trust:     trust,
+		turns:     turns.New(sessions, trust, store, env),
+		remotes:   transfer.New(sessions, store, env),
+		checkouts: checkout.New(sessions, trust, store),
+		pending:   pendingSaves{},
+	}
 	return inv.opened, nil
 }
 
@@ -82,5 +94,5 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 // validator returns a manager without a store, which can only work on documents.
 func (inv *invocation) validator() *engine.SessionManager {
 	workTree, types := inv.resourceTypes()
-	return engine.New(nil, all.Codecs(), engine.Environment{WorkTree: workTree, Workspaces: types})
+	return engine.New(nil, all.Codecs(), local.Environment{WorkTree: workTree, Workspaces: types})
 }

@@ -6,16 +6,16 @@ import (
 )
 
 // version returns the workspace version that an argument names (WS, WS~N, WS@OID), and
-// the manager that resolved it.
-func (inv *invocation) version(spelled string) (*engine.SessionManager, engine.Revision, domarkx.Version, error) {
+// the opened repository.
+func (inv *invocation) version(spelled string) (source, engine.Revision, domarkx.Version, error) {
 	revision, err := engine.ParseRevision(spelled)
 	if err != nil {
-		return nil, revision, domarkx.Version{}, err
+		return source{}, revision, domarkx.Version{}, err
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
-		return nil, revision, domarkx.Version{}, err
+		return source{}, revision, domarkx.Version{}, err
 	}
-	v, err := sessions.ResolveVersion(inv.ctx, revision)
-	return sessions, revision, v, err
+	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
+	return opened, revision, v, err
 }

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An edition computes the next state of a session from a document.
 type edition struct {
-	blobs blobs
-	base  *view // nil for a new session
+	blobs view.Blobs
+	base  *view.View // nil for a new session
 	doc   *domarkx.Document
 	// messages holds the messages of the document if doc itself holds none.
 	messages format.Messages
@@ -77,7 +77,7 @@ func (e *edition) scan() error {
 	for j := range all {
 		if restored != nil && e.keys != nil {
 			if k := restored.places[j].base; k >= 0 { // unchanged: no need to read it
-				entry := e.base.live.At(k)
+				entry := e.base.Live.At(k)
 				all[j] = scanned{e.keys[k+1], entry.Layout.Digest, entry.Role == domarkx.User}
 				continue
 			}
@@ -86,7 +86,7 @@ func (e *edition) scan() error {
 		if err != nil {
 			return err
 		}
-		all[j] = scanned{layoutKey(layout), layout.Digest, role == domarkx.User}
+		all[j] = scanned{view.LayoutKey(layout), layout.Digest, role == domarkx.User}
 	}
 	e.scanned = all
 	return nil
@@ -158,7 +158,7 @@ func (e *edition) next(ctx context.Context, objects *gitstore.Tx) (successor, er
 	complete(e.doc)
 	if e.base != nil {
 		var err error
-		if e.keys, err = e.base.keys(ctx); err != nil {
+		if e.keys, err = e.base.Keys(ctx); err != nil {
 			return successor{}, err
 		}
 	}
@@ -190,28 +190,14 @@ func completeMessage(m *domarkx.WrittenMessage) {
 	}
 }
 
-// entryOf returns the entry for a message as the document writes it.
-func entryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
+// EntryOf returns the entry for a message as the document writes it.
+func EntryOf(m domarkx.WrittenMessage, date int64) domarkx.Entry {
 	space := make([]byte, 0, m.Layout.Size+m.Layout.Size/4+256) // enough for most messages
-	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: appendPretty(space, m.Message.Value())}}
+	e := domarkx.Entry{Role: m.Role, Date: date, Layout: m.Layout, JSON: domarkx.Blob{Data: view.AppendPretty(space, m.Message.Value())}}
 	if m.Verbatim {
-		e.Source = domarkx.Blob{Data: notNil(m.Bytes)}
+		e.Source = domarkx.Blob{Data: view.NotNil(m.Bytes)}
 	}
 	return e
-}
-
-// prettyJSON returns the only form in which JSON is stored.
-func prettyJSON(v domarkx.Value) []byte { return appendPretty(nil, v) }
-
-func appendPretty(dst []byte, v domarkx.Value) []byte {
-	return append(v.AppendJSON(dst, "", "  "), '\n')
-}
-
-func notNil(data []byte) []byte {
-	if data == nil {
-		return []byte{}
-	}
-	return data
 }
 
 // keepPreamble keeps the bytes of the preamble. It is called when the header will hold fields
@@ -232,8 +218,8 @@ func (e *edition) headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.
 		keepPreamble(e.doc) // later snapshots keep its bytes, but not its snapshot_id
 	}
 	if e.base != nil {
-		old = e.base.headers
-		was, err := e.base.header(ctx)
+		old = e.base.Headers
+		was, err := e.base.Header(ctx)
 		if err != nil {
 			return nil, false, err
 		}
@@ -241,7 +227,7 @@ func (e *edition) headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.
 			keepPreamble(e.doc)
 			header.SourceFile, header.HasSourceFile = was.SourceFile, true
 		}
-		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.keys[0] == layoutKey(e.doc.Preamble.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
+		same := (next.Origin == "" || next.Origin == old[0].Origin) && e.keys[0] == view.LayoutKey(e.doc.Preamble.Layout) && sameIncludes(ctx, e.base, e.doc.Includes)
 		if same && bytes.Equal(e.normal(header), e.normal(was)) {
 			return e.unchanged(old, was), false, nil
 		}
@@ -249,9 +235,9 @@ func (e *edition) headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.
 			header.SnapshotID, header.ImportTimestamp = "", ""
 		}
 	}
-	next.JSON, next.Layout = domarkx.Blob{Data: prettyJSON(header.Value())}, e.doc.Preamble.Layout
+	next.JSON, next.Layout = domarkx.Blob{Data: view.PrettyJSON(header.Value())}, e.doc.Preamble.Layout
 	if next.Layout.Verbatim {
-		next.Source = domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
+		next.Source = domarkx.Blob{Data: view.NotNil(e.doc.Preamble.Bytes)}
 	}
 	if len(e.doc.Includes) > 0 {
 		var err error
@@ -259,7 +245,7 @@ func (e *edition) headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.
 			return nil, false, err
 		}
 	}
-	return domarkx.ReviseHeader(old, next, normalHeader(header)), true, nil
+	return domarkx.ReviseHeader(old, next, view.NormalHeader(header)), true, nil
 }
 
 // unchanged returns the headers after an edit that did not change them. was is the decoded header
@@ -269,7 +255,7 @@ func (e *edition) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []dom
 		return old
 	}
 	entry := old[0]
-	entry.Layout, entry.Source = e.doc.Preamble.Layout, domarkx.Blob{Data: notNil(e.doc.Preamble.Bytes)}
+	entry.Layout, entry.Source = e.doc.Preamble.Layout, domarkx.Blob{Data: view.NotNil(e.doc.Preamble.Bytes)}
 	return []domarkx.HeaderEntry{withoutOwn(entry, was)}
 }
 
@@ -277,18 +263,12 @@ func (e *edition) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []dom
 // import_timestamp count only in imports, because no other edit can set them.
 func (e *edition) normal(h domarkx.Header) []byte {
 	if e.derived {
-		return prettyJSON(h.Value())
+		return view.PrettyJSON(h.Value())
 	}
-	return normalHeader(h)
+	return view.NormalHeader(h)
 }
 
-// normalHeader encodes a header without the fields that belong to a single snapshot.
-func normalHeader(h domarkx.Header) []byte {
-	h.SnapshotID, h.ImportTimestamp = "", ""
-	return prettyJSON(h.Value())
-}
-
-func sameIncludes(ctx context.Context, base *view, files []domarkx.Include) bool {
-	old, err := base.includes(ctx)
+func sameIncludes(ctx context.Context, base *view.View, files []domarkx.Include) bool {
+	old, err := base.Includes(ctx)
 	return err == nil && markdown.IncludesID(old) == markdown.IncludesID(files)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // These constants bound the search for the messages that removed messages were joined to. Longer
@@ -69,7 +70,7 @@ func (e *edition) candidates(edit domarkx.Edit, first, end int) []int {
 // joinedTo returns the first candidate that contains the text of message i of the base and did
 // not contain it before the edit, or -1 for none.
 func (e *edition) joinedTo(ctx context.Context, base domarkx.Entries, edit domarkx.Edit, i int, candidates []int) (int, error) {
-	removed, err := loadMessage(ctx, e.blobs, base.At(i))
+	removed, err := view.LoadMessage(ctx, e.blobs, base.At(i))
 	if err != nil {
 		return -1, err
 	}
@@ -86,7 +87,7 @@ func (e *edition) joinedTo(ctx context.Context, base domarkx.Entries, edit domar
 			continue
 		}
 		if was := edit.Match[j]; was >= 0 {
-			before, err := loadMessage(ctx, e.blobs, base.At(was))
+			before, err := view.LoadMessage(ctx, e.blobs, base.At(was))
 			if err != nil {
 				return -1, err
 			}

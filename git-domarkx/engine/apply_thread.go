@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // thread prepares the messages of the next state.
@@ -15,7 +17,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 	var base domarkx.Entries = domarkx.EntryList(nil)
 	var dead []domarkx.Tombstone
 	if e.base != nil {
-		base, dead = e.base.live, e.base.dead
+		base, dead = e.base.Live, e.base.Dead
 	}
 	edit, same, err := e.align(ctx, base)
 	if err != nil {
@@ -49,7 +51,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 		if err != nil {
 			return domarkx.Entry{}, err
 		}
-		now = entryOf(msg, e.date)
+		now = EntryOf(msg, e.date)
 		e.made.message, e.made.origin = j, msg.Origin
 		if from >= 0 {
 			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
@@ -67,7 +69,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 			link := now.Link
 			plain := domarkx.WrittenMessage{Message: withoutStatedMetadata(msg.Message)}
 			completeMessage(&plain)
-			now = entryOf(plain, e.date)
+			now = EntryOf(plain, e.date)
 			now.Link = link
 		}
 		origin = msg.Origin
@@ -149,7 +151,7 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 	linked := map[[sha256.Size]byte][]int{} // keyed by a hash of the content, which may be a gigabyte
 	for i := range base.Len() {
 		if old := base.At(i); old.Link != "" && !taken[i] && !domarkx.InConflict(base, i) {
-			data, err := read(ctx, e.blobs, old.JSON)
+			data, err := view.Read(ctx, e.blobs, old.JSON)
 			if err != nil {
 				return err
 			}
@@ -165,7 +167,7 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 		if err != nil {
 			return err
 		}
-		said := sha256.Sum256(entryOf(msg, e.date).JSON.Data)
+		said := sha256.Sum256(EntryOf(msg, e.date).JSON.Data)
 		if from := linked[said]; len(from) > 0 {
 			edit.Moved[j], linked[said] = from[0], from[1:]
 		}
@@ -199,12 +201,12 @@ func (e *edition) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]stri
 // link returns the workspace version that an edited message keeps. The message keeps its old
 // version unless its runnable content changed.
 func (e *edition) link(ctx context.Context, from int, now domarkx.Message) (string, error) {
-	old := e.base.live.At(from)
+	old := e.base.Live.At(from)
 	if old.Link == "" {
 		return "", nil
 	}
-	was, err := loadMessage(ctx, e.blobs, old)
-	if err != nil || !sameRunnable(was, now) {
+	was, err := view.LoadMessage(ctx, e.blobs, old)
+	if err != nil || !toolcall.SameRunnable(was, now) {
 		return "", err
 	}
 	return old.Link, nil

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // attachOperation is the operation of snapshots that differ from their parent only in attached
@@ -73,7 +73,7 @@ func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domar
 	if err != nil {
 		return nil, 0, err
 	}
-	owned, err := m.ownedHeaders(ctx, headers)
+	owned, err := m.OwnedHeaders(ctx, headers)
 	if err != nil || owned == nil {
 		return &domarkx.State{}, tip.Bytes, err
 	}
@@ -82,11 +82,11 @@ func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domar
 		return nil, 0, err
 	}
 	tail.Headers = owned
-	now, err := newView(ctx, m.store, tail)
+	now, err := view.New(ctx, m.store, tail)
 	if err != nil {
 		return nil, 0, err
 	}
-	return &domarkx.State{Headers: owned}, tip.Bytes + now.size() - before, nil
+	return &domarkx.State{Headers: owned}, tip.Bytes + now.Size() - before, nil
 }
 
 // ImagesShown returns the paths of the images in a snapshot's Markdown, relative to the session's

@@ -9,12 +9,14 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-func (c *clone) begin(name string) *engine.Turn {
+func (c *clone) begin(name string) *turns.Turn {
 	c.t.Helper()
-	turn, err := c.BeginTurn(c.t.Context(), engine.TurnRequest{Name: name})
+	turn, err := c.BeginTurn(c.t.Context(), turns.TurnRequest{Name: name})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -22,7 +24,7 @@ func (c *clone) begin(name string) *engine.Turn {
 }
 
 // answer adds an answer of a model with these Markdown blocks, among them calls.
-func (c *clone) answer(turn *engine.Turn, text string) domarkx.ID {
+func (c *clone) answer(turn *turns.Turn, text string) domarkx.ID {
 	c.t.Helper()
 	blocks, err := markdown.ParseContent(text)
 	if err != nil {
@@ -32,13 +34,13 @@ func (c *clone) answer(turn *engine.Turn, text string) domarkx.ID {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if _, err := turn.Answer(c.t.Context(), engine.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}); err != nil {
+	if _, err := turn.Answer(c.t.Context(), turns.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}); err != nil {
 		c.t.Fatal(err)
 	}
 	return id
 }
 
-func (c *clone) pending(turn *engine.Turn) []engine.PendingCall {
+func (c *clone) pending(turn *turns.Turn) []turns.PendingCall {
 	c.t.Helper()
 	pending, err := turn.Pending(c.t.Context())
 	if err != nil {
@@ -56,7 +58,7 @@ func (c *clone) trusts(name string) bool {
 	return held
 }
 
-func (c *clone) end(turn *engine.Turn) {
+func (c *clone) end(turn *turns.Turn) {
 	c.t.Helper()
 	if err := turn.Close(c.t.Context()); err != nil {
 		c.t.Fatal(err)
@@ -82,7 +84,7 @@ func TestTurnMakesOnlyApprovedCalls(t *testing.T) {
 	if c.trusts("s") {
 		t.Error("an approved call extended trust to another one")
 	}
-	if _, err := turn.Refuse(t.Context(), pending[1], engine.Declined("no")); err != nil {
+	if _, err := turn.Refuse(t.Context(), pending[1], toolcall.Declined("no")); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.notes.made(); !slices.Equal(got, []string{"write a"}) {
@@ -115,7 +117,7 @@ func TestDeclinedCallIsPendingWithoutItsResult(t *testing.T) {
 	c.trusted("s", notesConfig+"\n## user\n\nwrite\n")
 	turn := c.begin("s")
 	c.answer(turn, call("write", `{"name": "a", "text": "1"}`))
-	if _, err := turn.Refuse(t.Context(), c.pending(turn)[0], engine.Declined("no")); err != nil {
+	if _, err := turn.Refuse(t.Context(), c.pending(turn)[0], toolcall.Declined("no")); err != nil {
 		t.Fatal(err)
 	}
 	c.end(turn)
@@ -125,7 +127,7 @@ func TestDeclinedCallIsPendingWithoutItsResult(t *testing.T) {
 	if c.trusts("s") {
 		t.Error("a call without its refusal is trusted")
 	}
-	if _, err := c.BeginTurn(t.Context(), engine.TurnRequest{Name: "s"}); err != nil {
+	if _, err := c.BeginTurn(t.Context(), turns.TurnRequest{Name: "s"}); err != nil {
 		t.Errorf("a turn that makes no call needs trust in it: %v", err)
 	}
 }
@@ -178,8 +180,8 @@ func TestTurnDoesNotTrustWhatArrivesMeanwhile(t *testing.T) {
 func TestTurnOfAnUntrustedSession(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("s.md", notesConfig+"\n## user\n\nwrite\n"))
-	var untrusted *engine.UntrustedError
-	if _, err := c.BeginTurn(t.Context(), engine.TurnRequest{Name: "s"}); !errors.As(err, &untrusted) {
+	var untrusted *trust.UntrustedError
+	if _, err := c.BeginTurn(t.Context(), turns.TurnRequest{Name: "s"}); !errors.As(err, &untrusted) {
 		t.Errorf("got %v, want an UntrustedError", err)
 	}
 }
@@ -188,11 +190,11 @@ func TestOneTurnAtATime(t *testing.T) {
 	c := newClone(t)
 	c.trusted("s", notesConfig+"\n## user\n\nwrite\n")
 	turn := c.begin("s")
-	var busy *engine.BusyError
-	if _, err := c.BeginTurn(t.Context(), engine.TurnRequest{Name: "s"}); !errors.As(err, &busy) || busy.Command != "chat" || busy.Process == 0 {
+	var busy *turns.BusyError
+	if _, err := c.BeginTurn(t.Context(), turns.TurnRequest{Name: "s"}); !errors.As(err, &busy) || busy.Command != "chat" || busy.Process == 0 {
 		t.Errorf("got %v, want a BusyError with the process", err)
 	}
-	if _, _, err := c.run(engine.RunRequest{Name: "s"}); !errors.As(err, &busy) {
+	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &busy) {
 		t.Errorf("run: got %v, want a BusyError", err)
 	}
 	c.end(turn)

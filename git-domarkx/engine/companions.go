@@ -13,12 +13,13 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // keepCompanions stores the files that the messages of an imported document name, and records the
 // digest in each message. For a file that no longer exists, it keeps the digest from the base. If
 // a file cannot be kept, it adds a warning. changed reports whether it changed a message.
-func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view) (added []domarkx.Attachment, changed bool, err error) {
+func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
 	files := in.codec.Companions
 	if files == nil {
 		return nil, false, nil
@@ -62,13 +63,13 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 }
 
 // companionsOf returns the digests that the messages of a snapshot record, by path.
-func companionsOf(ctx context.Context, files *format.Companions, base *view) (map[string]string, error) {
+func companionsOf(ctx context.Context, files *format.Companions, base *view.View) (map[string]string, error) {
 	digests := map[string]string{}
 	if base == nil {
 		return digests, nil
 	}
-	for k := range base.live.Len() {
-		m, err := base.message(ctx, k)
+	for k := range base.Live.Len() {
+		m, err := base.Message(ctx, k)
 		if err != nil {
 			return nil, err
 		}

@@ -3,16 +3,16 @@ package engine
 import (
 	"context"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
-// continueWith commits a state as the successor of a snapshot. linked are workspace versions to
+// ContinueWith commits a state as the successor of a snapshot. linked are workspace versions to
 // link from the new snapshot.
-func (m *SessionManager) continueWith(ctx context.Context, tx *gitstore.Tx, parent domarkx.Info, state *domarkx.State, c change, subject string, linked ...string) (domarkx.Info, error) {
-	owned, err := m.ownedHeaders(ctx, state.Headers)
+func (m *SessionManager) ContinueWith(ctx context.Context, tx *gitstore.Tx, parent domarkx.Info, state *domarkx.State, c Change, subject string, linked ...string) (domarkx.Info, error) {
+	owned, err := m.OwnedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -22,7 +22,7 @@ func (m *SessionManager) continueWith(ctx context.Context, tx *gitstore.Tx, pare
 	if err := m.keepWorkspace(ctx, tx, state); err != nil {
 		return domarkx.Info{}, err
 	}
-	commit, err := m.commitOf(ctx, tx, state, c, subject)
+	commit, err := m.CommitOf(ctx, tx, state, c, subject)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -30,9 +30,9 @@ func (m *SessionManager) continueWith(ctx context.Context, tx *gitstore.Tx, pare
 	return tx.Commit(ctx, commit)
 }
 
-// revert resets a state to the headers and messages of wanted. If n is not negative, it keeps
+// Revert resets a state to the headers and messages of wanted. If n is not negative, it keeps
 // only the first n+1 messages of wanted.
-func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.State, n int) error {
+func (m *SessionManager) Revert(ctx context.Context, state, wanted *domarkx.State, n int) error {
 	thread := wanted.Thread
 	if n >= 0 {
 		thread.Live = thread.Live[:n+1]
@@ -42,14 +42,14 @@ func (m *SessionManager) revert(ctx context.Context, state, wanted *domarkx.Stat
 	if len(wanted.Headers) == 1 && len(state.Headers) == 1 && then.Rev == now.Rev && (!then.Layout.Verbatim || then.Layout == now.Layout) {
 		return nil
 	}
-	h, err := loadHeader(ctx, m.store, wanted.Headers)
+	h, err := view.LoadHeader(ctx, m.store, wanted.Headers)
 	if err != nil {
 		return err
 	}
 	if len(wanted.Headers) > 1 { // the conflict becomes text, as it was shown
-		then.JSON = domarkx.Blob{Data: prettyJSON(h.Value())}
+		then.JSON = domarkx.Blob{Data: view.PrettyJSON(h.Value())}
 		then.Layout, then.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
 	}
-	state.Headers = domarkx.ReviseHeader(state.Headers, then, normalHeader(h))
+	state.Headers = domarkx.ReviseHeader(state.Headers, then, view.NormalHeader(h))
 	return nil
 }

@@ -16,28 +16,28 @@ func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-// Edited is the result of an edit.
-type Edited struct {
-	Saved
+// EditResult is the result of an edit.
+type EditResult struct {
+	SaveResult
 	FromDraft bool // the editor started with a draft that could not be saved before
 }
 
 // Edit passes a session as Markdown to editor and saves the text that it returns. If the text
 // cannot be saved, Edit keeps it as a draft, and the next edit starts with the draft.
-func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (Edited, error) {
+func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (EditResult, error) {
 	tip, err := m.store.Tip(ctx, name)
 	if err != nil {
-		return Edited{}, err
+		return EditResult{}, err
 	}
-	var edited Edited
+	var edited EditResult
 	base := tip.ID
 	text, err := m.TextOf(ctx, tip.ID)
 	if err != nil {
-		return Edited{}, err
+		return EditResult{}, err
 	}
 	draft, ok, err := m.draft(name)
 	if err != nil {
-		return Edited{}, err
+		return EditResult{}, err
 	}
 	if ok {
 		text, base, edited.FromDraft = draft.Data, draft.Base, true
@@ -50,7 +50,7 @@ func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text
 		edited.Info = tip
 		return edited, nil
 	}
-	edited.Saved, err = m.Save(ctx, SaveRequest{Name: name, Base: base, Data: next, Operation: "edit"})
+	edited.SaveResult, err = m.Save(ctx, SaveRequest{Name: name, Base: base, Data: next, Operation: "edit"})
 	if err != nil {
 		kept := drafts.PutBroken(m.draftsDir(), drafts.Draft{Name: name, Base: base, Problem: err.Error(), Data: next})
 		if kept != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // An ExportRequest describes what to export and in which format.
@@ -51,7 +52,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	switch {
 	case r.Team != "" && codec.Place == nil:
 		return nil, teamless(codec)
-	case isForm(codec.Name):
+	case IsForm(codec.Name):
 		err = m.exportForm(ctx, e, info, r.Revision)
 	case r.Revision.Message >= 0:
 		err = fmt.Errorf("exporting %s: %w: a document of the format %s is a whole session", r.Revision, domarkx.ErrInvalid, codec.Name)
@@ -65,23 +66,24 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 		return nil, err
 	}
 	if n := e.Losses.Len(); r.Strict && n > 0 {
-		return e, &RefusedError{fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, n, e.name)}
+		return e, &RefusedError{Reason: fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, n, e.name)}
 	}
 	return e, nil
 }
 
 // A RefusedError explains why an operation was refused.
-type RefusedError struct{ msg string }
+type RefusedError struct{ Reason string }
 
-func (e *RefusedError) Error() string { return e.msg }
+// Error returns the reason.
+func (e *RefusedError) Error() string { return e.Reason }
 
 func teamless(codec format.Codec) error {
-	return &RefusedError{fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
+	return &RefusedError{Reason: fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
 }
 
-// isForm reports whether a format is one of this program's own, which can also show a single
+// IsForm reports whether a format is one of this program's own, which can also show a single
 // message and loses nothing.
-func isForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
+func IsForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message < 0 {
@@ -101,7 +103,7 @@ func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domark
 	case original != nil:
 		e.write = copyOf(original)
 		return nil
-	case isForm(e.codec.Name):
+	case IsForm(e.codec.Name):
 		e.write = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.codec.Name), w) }
 		return nil
 	}
@@ -164,7 +166,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 		return teamless(e.codec)
 	}
 	if err == nil && place.Team != r.Team {
-		err = &RefusedError{fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
+		err = &RefusedError{Reason: fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
 	}
 	return err
 }
@@ -195,12 +197,12 @@ func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*doma
 
 // stream returns a snapshot as a document that loads its messages on demand.
 func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.Stream, error) {
-	v, err := loadView(ctx, m.store, info.ID)
+	v, err := view.Load(ctx, m.store, info.ID)
 	if err != nil {
 		return format.Stream{}, err
 	}
 	s := format.Stream{Messages: shownMessages{ctx, v}}
-	s.Header, err = v.header(ctx)
+	s.Header, err = v.Header(ctx)
 	deriveOwn(&s.Header, info)
 	return s, err
 }
@@ -208,14 +210,14 @@ func (m *SessionManager) stream(ctx context.Context, info domarkx.Info) (format.
 // shownMessages loads the messages of a snapshot on demand.
 type shownMessages struct {
 	ctx  context.Context
-	view *view
+	view *view.View
 }
 
-func (s shownMessages) Len() int { return s.view.live.Len() }
+func (s shownMessages) Len() int { return s.view.Live.Len() }
 
 func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
-	entry := s.view.live.At(k)
-	msg, err := s.view.message(s.ctx, k)
+	entry := s.view.Live.At(k)
+	msg, err := s.view.Message(s.ctx, k)
 	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }
 
@@ -231,7 +233,7 @@ func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec 
 		return nil, err
 	}
 	if codec.IsPart != nil {
-		h, err := loadHeader(ctx, m.store, headers)
+		h, err := view.LoadHeader(ctx, m.store, headers)
 		if err != nil || codec.IsPart(h) {
 			return nil, err
 		}

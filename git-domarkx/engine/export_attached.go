@@ -25,7 +25,7 @@ func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	if !isForm(e.codec.Name) {
+	if !IsForm(e.codec.Name) {
 		for _, f := range files {
 			e.Losses.Add(-1, fmt.Sprintf("the attached file %s", f.Path))
 		}
@@ -72,19 +72,19 @@ func (e *Export) writeFiles(dir string) error {
 func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 	name := filepath.FromSlash(f.Path)
 	if !filepath.IsLocal(name) {
-		return false, &RefusedError{"it is not a path on this system"}
+		return false, &RefusedError{Reason: "it is not a path on this system"}
 	}
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := root.Lstat(name); err == nil {
-			return false, &RefusedError{"a symbolic link that leads nowhere is in its place"}
+			return false, &RefusedError{Reason: "a symbolic link that leads nowhere is in its place"}
 		}
 		return false, nil
 	}
 	if err != nil {
 		return false, pathError(err)
 	}
-	other := &RefusedError{"another file is there; move it away, or write to another folder"}
+	other := &RefusedError{Reason: "another file is there; move it away, or write to another folder"}
 	if !info.Mode().IsRegular() || info.Size() != f.Size {
 		return false, other
 	}

@@ -19,7 +19,7 @@ import (
 // because no other program continues such files, or if the repository is read-only. It does not
 // replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
-	if isForm(e.codec.Name) {
+	if IsForm(e.codec.Name) {
 		return nil
 	}
 	known, err := openSources(m.env.StateDir)

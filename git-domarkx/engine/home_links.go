@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
 // linkerOf returns a linker from messages of a document to the version of its home, or nil if the
@@ -57,9 +58,9 @@ func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Docum
 	return imp.homes.linkerOf(in, doc).linksMore(domarkx.EntryList(state.Thread.Live), doc), nil
 }
 
-// madeElsewhere returns a function that reports whether another program made a call of a message.
+// MadeElsewhere returns a function that reports whether another program made a call of a message.
 // This holds for calls of resources that are missing from the version that an import linked.
-func (m *SessionManager) madeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
+func (m *SessionManager) MadeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
 	here := func(domarkx.Block) bool { return false }
 	if link == "" {
 		return here, nil
@@ -69,7 +70,7 @@ func (m *SessionManager) madeElsewhere(ctx context.Context, link string) (func(c
 		return here, err
 	}
 	return func(call domarkx.Block) bool {
-		asked, err := parseCall(call.Text)
-		return err == nil && call.Language == toolCall && resourceVersion(v.Resources, asked.Resource) == ""
+		asked, err := toolcall.Parse(call.Text)
+		return err == nil && call.Language == toolcall.Language && ResourceVersion(v.Resources, asked.Resource) == ""
 	}, nil
 }

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An ImportRequest names the documents to import.
@@ -34,7 +34,7 @@ type ImportRequest struct {
 
 // An Import is the result of an import.
 type Import struct {
-	Sessions []Saved
+	Sessions []SaveResult
 	Bad      []error // errors of documents that were not imported
 	Warnings []error // problems in documents that were imported
 	Others   int     // number of files in directories that are not sessions
@@ -86,7 +86,7 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.Update(ctx, "import", func(tx *gitstore.Tx) error {
-			imp = &importer{manager: m, tx: tx, homes: homes, change: change{operation: "import", author: author, committer: committer},
+			imp = &importer{manager: m, tx: tx, homes: homes, change: Change{Operation: "import", Author: author, Committer: committer},
 				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = openSources(m.env.StateDir); err != nil {
 				return err
@@ -125,8 +125,8 @@ func (m *SessionManager) Import(ctx context.Context, r ImportRequest) (Import, e
 
 // add adds the result for a document. If several documents belong to one session, the last one
 // counts.
-func (r *Import) add(saved Saved) {
-	i := slices.IndexFunc(r.Sessions, func(s Saved) bool { return s.Name == saved.Name })
+func (r *Import) add(saved SaveResult) {
+	i := slices.IndexFunc(r.Sessions, func(s SaveResult) bool { return s.Name == saved.Name })
 	if i < 0 {
 		r.Sessions = append(r.Sessions, saved)
 		return
@@ -146,7 +146,7 @@ func isBadDocument(err error) bool {
 type importer struct {
 	manager *SessionManager
 	tx      *gitstore.Tx
-	change  change
+	change  Change
 	attach  []string // files to keep with the session
 	sources *sources
 	here    map[string]domarkx.Info
@@ -159,7 +159,7 @@ type importer struct {
 	homes   *keptHomes
 	links   *linkRequest    // nil links no stated versions
 	shared  *sharedMessages // of the current document
-	forks   []Saved         // results for the branches of the current document
+	forks   []SaveResult    // results for the branches of the current document
 	learned []func()        // functions that remember the document, called when all of it is stored
 	stored  string          // tree of the document's original, if that is stored
 	beside  beside          // the last document that names files
@@ -213,34 +213,34 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 }
 
 // tell adds the sessions that a document became to the result.
-func (imp *importer) tell(saved Saved) {
-	for _, s := range append([]Saved{saved}, imp.forks...) {
+func (imp *importer) tell(saved SaveResult) {
+	for _, s := range append([]SaveResult{saved}, imp.forks...) {
 		s.state = nil
 		imp.result.Sessions = append(imp.result.Sessions, s)
 	}
 }
 
-func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
+func (imp *importer) document(ctx context.Context, in input) (SaveResult, error) {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
 	in.print = newFingerprint()
 	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {
-		return Saved{}, inputError(in, err)
+		return SaveResult{}, inputError(in, err)
 	}
 	files.digest.Sum(in.digest[:0])
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
-		return Saved{}, inputError(in, err)
+		return SaveResult{}, inputError(in, err)
 	}
 	in.isSame = isKnown && known.Digest == files.sum()
 	if in.isSame && !imp.homes.isNew(in.home) && imp.links == nil {
 		includes, err := in.includes()
 		if err != nil {
-			return Saved{}, err
+			return SaveResult{}, err
 		}
 		shows, err := in.showsImages()
 		if err != nil {
-			return Saved{}, err
+			return SaveResult{}, err
 		}
 		if !includes && !shows && len(imp.attach) == 0 {
 			return imp.unchanged(ctx, in, known)
@@ -250,7 +250,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	if in.path == "-" {
 		include = nil
 	}
-	var saved Saved
+	var saved SaveResult
 	isFirst := true
 	for conv, err := range in.conversations(include) {
 		if err != nil {
@@ -271,7 +271,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 		defer imp.files.close()
 		if in.isSame = isKnown && known.Digest == files.sum(); in.isSame && imp.links == nil {
 			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil {
-				return Saved{}, err
+				return SaveResult{}, err
 			} else if !more {
 				return imp.unchanged(ctx, in, known)
 			}
@@ -287,7 +287,7 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 	}
 	if !saved.Changed { // otherwise it was verified before the session moved
 		if err := in.verify(); err != nil {
-			return Saved{}, inputError(in, err)
+			return SaveResult{}, inputError(in, err)
 		}
 	}
 	for _, learn := range imp.learned {
@@ -298,40 +298,40 @@ func (imp *importer) document(ctx context.Context, in input) (Saved, error) {
 
 // conversation imports a conversation as a new session or as the next snapshot of one. It reports
 // whether the session already has this document or a later one.
-func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known source, digest string) (Saved, bool, error) {
+func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known source, digest string) (SaveResult, bool, error) {
 	doc := conv.doc
 	save, err := imp.saveOf(ctx, &in, doc, known, digest)
 	if err != nil {
-		return Saved{}, false, inputError(in, err)
+		return SaveResult{}, false, inputError(in, err)
 	}
 	c := imp.change
-	if c.name, c.base, err = imp.place(ctx, in, doc, save.known); err != nil {
-		return Saved{}, false, inputError(in, err)
+	if c.Name, c.base, err = imp.place(ctx, in, doc, save.known); err != nil {
+		return SaveResult{}, false, inputError(in, err)
 	}
 	if err := in.check(conv, c.base == ""); err != nil {
-		return Saved{}, false, err
+		return SaveResult{}, false, err
 	}
 	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
-		return Saved{Info: imp.here[c.name]}, true, err
+		return SaveResult{Info: imp.here[c.Name]}, true, err
 	}
 	saved, err := imp.commit(ctx, in, conv, c)
 	if errors.Is(err, errLater) {
-		return Saved{}, false, err
+		return SaveResult{}, false, err
 	}
 	if err != nil {
-		return Saved{}, false, inputError(in, err)
+		return SaveResult{}, false, inputError(in, err)
 	}
 	if c.base == "" {
-		imp.made[c.name] = true
+		imp.made[c.Name] = true
 	}
 	for _, report := range doc.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	if _, ok := imp.before[c.name]; !ok {
-		imp.before[c.name] = imp.here[c.name].ID
+	if _, ok := imp.before[c.Name]; !ok {
+		imp.before[c.Name] = imp.here[c.Name].ID
 	}
-	imp.here[c.name] = saved.Info
-	now := source{Session: c.name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
+	imp.here[c.Name] = saved.Info
+	now := source{Session: c.Name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
 	imp.learned = append(imp.learned, func() { imp.remember(in, save, now) })
 	return saved, false, nil
 }
@@ -345,16 +345,16 @@ func inputError(in input, err error) error {
 	return fmt.Errorf("%s: %w", in.path, err)
 }
 
-func (imp *importer) commit(ctx context.Context, in input, conv conversation, c change) (Saved, error) {
+func (imp *importer) commit(ctx context.Context, in input, conv conversation, c Change) (SaveResult, error) {
 	made, err := imp.edition(ctx, in, conv, c)
 	if err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
 	e := made.edition
 	c.base = made.base
 	attachments, isKept, err := imp.keepCompanions(ctx, in, e.doc, e.base)
 	if err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
 	e.verify = in.verify
 	for _, version := range made.links {
@@ -363,13 +363,13 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	var contents []domarkx.Attachment
 	if !in.isFork {
 		if e.files, contents, err = imp.files.store(ctx, imp.tx, c.base); err != nil {
-			return Saved{}, err
+			return SaveResult{}, err
 		}
 	}
 	e.attachments = append(attachments, contents...)
 	e.linker = imp.homes.linkerOf(in, e.doc)
-	if e.stated, err = imp.links.of(ctx, c.name); err != nil {
-		return Saved{}, err
+	if e.stated, err = imp.links.of(ctx, c.Name); err != nil {
+		return SaveResult{}, err
 	}
 	if e.linker != nil || e.stated != nil {
 		e.shared = nil // the link depends on the message
@@ -377,18 +377,18 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	if (in.isSame || made.same && !isKept && len(e.files) == 0) && e.base != nil {
 		if next, err := e.next(ctx, imp.tx); err != nil || !next.changed {
 			imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
-			return Saved{Info: imp.here[c.name], Document: c.base}, err
+			return SaveResult{Info: imp.here[c.Name], Document: c.base}, err
 		}
 	}
 	if err := imp.origin(ctx, in, e); err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
 	saved, err := imp.manager.commitEdition(ctx, imp.tx, e, c)
 	imp.stored = e.origin
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.stated.warnings(in.path)...)
 		for _, f := range e.files {
-			imp.result.Attached = append(imp.result.Attached, Attached{c.name, f})
+			imp.result.Attached = append(imp.result.Attached, Attached{c.Name, f})
 		}
 	}
 	if err == nil && saved.Changed {
@@ -400,15 +400,15 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 
 // load returns the state that a document continues. It returns errLater if this update created
 // the snapshot, unless it is the last one created and small.
-func (imp *importer) load(ctx context.Context, c change) (*view, error) {
-	if tip := imp.here[c.name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
+func (imp *importer) load(ctx context.Context, c Change) (*view.View, error) {
+	if tip := imp.here[c.Name].ID; imp.fresh[c.base] && imp.lastID != c.base || tip != c.base && imp.fresh[tip] {
 		return nil, errLater
 	}
 	switch {
 	case imp.fresh[c.base] && imp.last == nil:
 		return nil, errLater
 	case imp.fresh[c.base]:
-		return newView(ctx, imp.manager.store, imp.last)
+		return view.New(ctx, imp.manager.store, imp.last)
 	}
-	return loadView(ctx, imp.manager.store, c.base)
+	return view.Load(ctx, imp.manager.store, c.base)
 }

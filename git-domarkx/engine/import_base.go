@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -138,7 +139,7 @@ func headerKey(h domarkx.Header) domarkx.Key {
 	if h.UserMetadata == nil {
 		return domarkx.Key{}
 	}
-	return sha256.Sum256(prettyJSON(*h.UserMetadata))
+	return sha256.Sum256(view.PrettyJSON(*h.UserMetadata))
 }
 
 // A distance counts the differences between a snapshot and a document.
@@ -176,7 +177,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 	}
 	d.missing = len(was) - matched
 	d.weight = otherMessage*(d.missing+len(c.keys)-matched) + otherBytes*d.edited
-	h, err := loadHeader(c.ctx, c.store, state.Headers[:1])
+	h, err := view.LoadHeader(c.ctx, c.store, state.Headers[:1])
 	if headerKey(h) != c.header {
 		d.weight += otherHeader
 	}
@@ -198,11 +199,11 @@ func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 
 // shares reports whether the tip has a message that the base lacks and that says the same as a
 // message of the document that is not in the base.
-func (c *comparison) shares(base, tip *view, inBase []int) (bool, error) {
+func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 	revs := make(map[domarkx.Rev]bool)
-	has := make(map[domarkx.ID]bool, base.live.Len())
-	for i := range base.live.Len() {
-		e := base.live.At(i)
+	has := make(map[domarkx.ID]bool, base.Live.Len())
+	for i := range base.Live.Len() {
+		e := base.Live.At(i)
 		has[e.ID], revs[e.Rev] = true, true
 	}
 	added := map[domarkx.Key]bool{}
@@ -211,8 +212,8 @@ func (c *comparison) shares(base, tip *view, inBase []int) (bool, error) {
 			added[c.keys[j]] = true
 		}
 	}
-	for t := 0; t < tip.live.Len() && len(added) > 0; t++ {
-		e := tip.live.At(t)
+	for t := 0; t < tip.Live.Len() && len(added) > 0; t++ {
+		e := tip.Live.At(t)
 		if has[e.ID] && revs[e.Rev] {
 			continue
 		}
@@ -238,7 +239,7 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	if err := c.listen(); err != nil {
 		return domarkx.Key{}, err
 	}
-	msg, err := loadMessage(c.ctx, c.store, e)
+	msg, err := view.LoadMessage(c.ctx, c.store, e)
 	key := saidKey(msg)
 	if same, ok := c.said[key]; ok {
 		key = same

@@ -15,14 +15,14 @@ import (
 // fork imports a branch of a document as a session of its own. name is the session of the
 // document's main conversation. If the branch has not changed since its last import, its session
 // stays unchanged.
-func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (Saved, error) {
+func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (SaveResult, error) {
 	in = imp.branchOf(in, name, conv.suffix)
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
-		return Saved{}, inputError(in, err)
+		return SaveResult{}, inputError(in, err)
 	}
 	if isKnown && known.Digest == digest {
-		return Saved{Info: imp.here[known.Session]}, nil
+		return SaveResult{Info: imp.here[known.Session]}, nil
 	}
 	saved, _, err := imp.conversation(ctx, in, conv, known, digest)
 	return saved, err
@@ -63,12 +63,12 @@ func (imp *importer) branches(ctx context.Context, in input, known source) ([]br
 
 // unchanged returns the session that already has the document, and adds the sessions of its
 // branches to imp.forks.
-func (imp *importer) unchanged(ctx context.Context, in input, known source) (Saved, error) {
+func (imp *importer) unchanged(ctx context.Context, in input, known source) (SaveResult, error) {
 	all, err := imp.branches(ctx, in, known)
 	for _, b := range all {
-		imp.forks = append(imp.forks, Saved{Info: imp.here[b.known.Session]})
+		imp.forks = append(imp.forks, SaveResult{Info: imp.here[b.known.Session]})
 	}
-	return Saved{Info: imp.here[known.Session]}, err
+	return SaveResult{Info: imp.here[known.Session]}, err
 }
 
 // origin sets the original of an edition, which all conversations of a document share. A fork
@@ -79,7 +79,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 		return nil
 	}
 	if in.isFork && e.base != nil {
-		if e.origin = e.base.headers[0].Origin; e.origin != "" {
+		if e.origin = e.base.Headers[0].Origin; e.origin != "" {
 			return nil
 		}
 	}
@@ -92,9 +92,9 @@ func (imp *importer) origin(ctx context.Context, in input, e *edition) error {
 	if o.writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
 		return err
 	}
-	if e.base != nil && e.base.headers[0].Origin != "" {
+	if e.base != nil && e.base.Headers[0].Origin != "" {
 		// An original of this update cannot be read yet. Its content is not stored twice anyway.
-		if err := o.writer.Continue(ctx, e.base.headers[0].Origin); err != nil && ctx.Err() != nil {
+		if err := o.writer.Continue(ctx, e.base.Headers[0].Origin); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}
@@ -151,7 +151,7 @@ type growth struct {
 
 // growthOf returns how to continue a document that became a snapshot, or nil if a grown document
 // must be read from the beginning.
-func growthOf(in input, conv conversation, saved Saved) *growth {
+func growthOf(in input, conv conversation, saved SaveResult) *growth {
 	if conv.state == "" || !saved.grows {
 		return nil // a removed message may return, but its id is taken
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // An importing creates the edition of an existing session from a document.
@@ -13,12 +14,12 @@ type importing struct {
 	*importer
 	in   input
 	doc  *edition // the document as read, without a base
-	base *view
+	base *view.View
 	tip  domarkx.Info
 	name string
 
 	compared *comparison
-	newest   *view // the view of tip
+	newest   *view.View // the view of tip
 }
 
 // An imported is an edition created by an import.
@@ -31,15 +32,15 @@ type imported struct {
 
 // edition creates the edition of a session from a document. c.base is the snapshot of the last
 // import.
-func (imp *importer) edition(ctx context.Context, in input, conv conversation, c change) (imported, error) {
+func (imp *importer) edition(ctx context.Context, in input, conv conversation, c Change) (imported, error) {
 	m := imp.manager
-	doc := m.edition(nil, conv.doc, c.committer)
+	doc := m.edition(nil, conv.doc, c.Committer)
 	doc.derived, doc.messages, doc.shared = true, conv.messages, imp.shared
 	if c.base == "" {
 		imp.nameSource(conv.doc, in)
 		return imported{edition: doc}, nil
 	}
-	tip := imp.here[c.name]
+	tip := imp.here[c.Name]
 	isSeries := imp.fresh[tip.ID] || imp.fresh[c.base] // saves that continue one another
 	if isSeries || imp.links != nil {                  // links depend on the versions that the document states
 		var err error
@@ -51,7 +52,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{}, err
 	}
 	base := ""
-	if tip.ID != c.base && !isForm(in.codec.Name) { // other formats may show a snapshot differently
+	if tip.ID != c.base && !IsForm(in.codec.Name) { // other formats may show a snapshot differently
 		base, err = imp.exported(ctx, in, conv.doc, tip)
 	}
 	if err == nil && base == "" {
@@ -60,12 +61,12 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	if err != nil {
 		return imported{}, err
 	}
-	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.name}
+	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.Name}
 	state, err := compared.load(base)
 	if err != nil {
 		return imported{}, err
 	}
-	if mk.base, err = newPackedView(ctx, m.store, state); err != nil {
+	if mk.base, err = view.NewPacked(ctx, m.store, state); err != nil {
 		return imported{}, err
 	}
 	made, err := mk.make(ctx, base)
@@ -85,13 +86,13 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 	e.base = mk.base
 	if mk.in.isFork {
 		if same, err := mk.isBase(ctx, inBase); err != nil || same {
-			return imported{edition: &e, same: mk.base.headers[0].Origin != ""}, err
+			return imported{edition: &e, same: mk.base.Headers[0].Origin != ""}, err
 		}
 	}
 	mk.newest = mk.base
 	shares := false
 	if base != mk.tip.ID {
-		if mk.newest, err = loadView(ctx, mk.manager.store, mk.tip.ID); err != nil {
+		if mk.newest, err = view.Load(ctx, mk.manager.store, mk.tip.ID); err != nil {
 			return imported{}, err
 		}
 		if shares, err = mk.compared.shares(mk.base, mk.newest, inBase); err != nil {
@@ -108,8 +109,8 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 	if err != nil {
 		return imported{}, err
 	}
-	if pure && !shares && mk.base.headers[0].Rev == mk.newest.headers[0].Rev {
-		same := len(inBase) == mk.base.live.Len()
+	if pure && !shares && mk.base.Headers[0].Rev == mk.newest.Headers[0].Rev {
+		same := len(inBase) == mk.base.Live.Len()
 		if same {
 			same, err = mk.saysNothingNew(ctx, base)
 		}
@@ -124,20 +125,20 @@ func (mk *importing) markdown(ctx context.Context, e *edition, inBase []int) (im
 	if err != nil || joined == nil {
 		return imported{edition: e}, err
 	}
-	keys, err := mk.newest.keys(ctx)
+	keys, err := mk.newest.Keys(ctx)
 	if err != nil {
 		return imported{}, err
 	}
-	if layoutKey(e.doc.Preamble.Layout) == keys[0] {
-		joined.state.Headers = mk.newest.headers
+	if view.LayoutKey(e.doc.Preamble.Layout) == keys[0] {
+		joined.state.Headers = mk.newest.Headers
 	}
-	e.base, err = newView(ctx, mk.manager.store, joined.state)
+	e.base, err = view.New(ctx, mk.manager.store, joined.state)
 	return imported{edition: e, links: joined.links}, err
 }
 
 // alike returns for each message of the document the identical message of the base, or -1.
 func (mk *importing) alike(ctx context.Context) ([]int, error) {
-	keys, err := mk.base.keys(ctx)
+	keys, err := mk.base.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 // isBase reports whether the document and its base have equal contents. This is true for most
 // branches of a document that is imported again. They need neither an export nor a full read.
 func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
-	if len(inBase) != mk.base.live.Len() || len(mk.base.headers) > 1 {
+	if len(inBase) != mk.base.Live.Len() || len(mk.base.Headers) > 1 {
 		return false, nil
 	}
 	for j, i := range inBase {
@@ -167,7 +168,7 @@ func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 
 // sameHeader reports whether the document has the header of its base.
 func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
-	h, err := mk.base.header(ctx)
+	h, err := mk.base.Header(ctx)
 	return err == nil && jsonKey(h.Value()) == jsonKey(mk.doc.doc.Header.Value()), err
 }
 
@@ -180,10 +181,10 @@ func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (boo
 			matched++
 		}
 	}
-	if matched < mk.base.live.Len() {
+	if matched < mk.base.Live.Len() {
 		return false, nil
 	}
-	h, err := mk.base.header(ctx)
+	h, err := mk.base.Header(ctx)
 	if err != nil || len(h.ExecutionConfig.Members()) > 0 || h.Setup != nil || len(h.Extra) > 0 || len(h.MetadataExtra) > 0 || h.HasSourceFile || hasOwn(h) {
 		return false, err
 	}
@@ -207,7 +208,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	if err != nil {
 		return imported{}, err
 	}
-	places := was.restore(mk.base.live.Len(), keys)
+	places := was.restore(mk.base.Live.Len(), keys)
 	made := imported{}
 	v := mk.base
 	var joined *join
@@ -227,17 +228,17 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 			}
 		}
 		if joined == nil {
-			joined = &join{state: mk.base.state()}
+			joined = &join{state: mk.base.State()}
 		} else {
 			joined.replace(places)
 		}
-		joined.state.Headers = mk.newest.headers // the document's changes apply to the newest header
+		joined.state.Headers = mk.newest.Headers // the document's changes apply to the newest header
 		made.links = joined.links
-		if v, err = newView(ctx, m.store, joined.state); err != nil {
+		if v, err = view.New(ctx, m.store, joined.state); err != nil {
 			return imported{}, err
 		}
 	}
-	h, err := v.header(ctx)
+	h, err := v.Header(ctx)
 	if err != nil {
 		return imported{}, err
 	}
@@ -246,14 +247,14 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	e.doc = &domarkx.Document{Damage: mk.doc.doc.Damage}
 	var isNew bool
 	if e.doc.Header, isNew = was.restoreHeader(mk.in.codec, h, mk.doc.doc.Header); !isNew {
-		e.doc.Preamble.Layout = *v.layout(0)
+		e.doc.Preamble.Layout = *v.Layout(0)
 		if e.doc.Preamble.Verbatim {
-			if e.doc.Preamble.Bytes, err = v.bytes(ctx, 0); err != nil {
+			if e.doc.Preamble.Bytes, err = v.Bytes(ctx, 0); err != nil {
 				return imported{}, err
 			}
 		}
 	}
-	if e.doc.Includes, err = v.includes(ctx); err != nil {
+	if e.doc.Includes, err = v.Includes(ctx); err != nil {
 		return imported{}, err
 	}
 	r := &restored{ctx: ctx, base: v, doc: mk.doc, places: places}
@@ -322,7 +323,7 @@ func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 	if was.digest == mk.in.digest {
 		return true, nil
 	}
-	if isForm(mk.in.codec.Name) {
+	if IsForm(mk.in.codec.Name) {
 		return false, nil
 	}
 	s := format.Stream{Header: mk.doc.doc.Header, Messages: mk.doc.messages}

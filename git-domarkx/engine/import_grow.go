@@ -12,34 +12,35 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // grown imports a document that only grew since its last import, if that import created the
 // newest snapshot of its session. The cost does not grow with the document, except for one
 // SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
 // in full.
-func (imp *importer) grown(ctx context.Context, c *collector, f found) (Saved, bool, error) {
+func (imp *importer) grown(ctx context.Context, c *collector, f found) (SaveResult, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 {
-		return Saved{}, false, nil
+		return SaveResult{}, false, nil
 	}
 	key, err := canonicalPath(f.path)
 	if err != nil {
-		return Saved{}, false, nil // the full import reports the error
+		return SaveResult{}, false, nil // the full import reports the error
 	}
 	in := input{path: f.path, key: key, as: c.as}
 	known := imp.sources.byPath[imp.key(in)]
 	tip, ok := imp.here[known.Session]
 	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
 		c.format != "" && c.format != known.Growth.Format {
-		return Saved{}, false, nil
+		return SaveResult{}, false, nil
 	}
 	in.codec, ok = format.ByName(imp.manager.codecs, known.Growth.Format)
 	if !ok || in.codec.Grow == nil {
-		return Saved{}, false, nil
+		return SaveResult{}, false, nil
 	}
 	more, err := readGrowth(in.path, known)
 	if err != nil || more == nil {
-		return Saved{}, false, nil
+		return SaveResult{}, false, nil
 	}
 	if more.size == known.Growth.Size {
 		saved, err := imp.unchanged(ctx, in, known)
@@ -92,44 +93,44 @@ func readGrowth(path string, known source) (*grownFile, error) {
 }
 
 // grow appends the new part of a document to its session.
-func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known source, more *grownFile) (Saved, bool, error) {
+func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known source, more *grownFile) (SaveResult, bool, error) {
 	m := imp.manager
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
-		return Saved{}, false, err
+		return SaveResult{}, false, err
 	}
 	if len(headers) != 1 || headers[0].Origin == "" {
-		return Saved{}, false, nil
+		return SaveResult{}, false, nil
 	}
-	h, err := loadHeader(ctx, m.store, headers)
+	h, err := view.LoadHeader(ctx, m.store, headers)
 	if err != nil {
-		return Saved{}, false, err
+		return SaveResult{}, false, err
 	}
 	grown, ok, err := in.codec.Grow(format.Growth{Path: in.path, Data: more.unread, State: known.Growth.State, Header: h})
 	for k, msg := range grown.Messages {
 		ok = ok && checkDepth(tip.Messages+k, msg.Message) == nil
 	}
 	if err != nil || !ok {
-		return Saved{}, false, nil // the full import reports the error
+		return SaveResult{}, false, nil // the full import reports the error
 	}
 	c := imp.change
-	c.name, c.base = known.Session, tip.ID
+	c.Name, c.base = known.Session, tip.ID
 	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more)
 	if err != nil {
-		return Saved{}, false, inputError(in, err)
+		return SaveResult{}, false, inputError(in, err)
 	}
 	for _, report := range grown.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	if _, ok := imp.before[c.name]; !ok {
-		imp.before[c.name] = tip.ID
+	if _, ok := imp.before[c.Name]; !ok {
+		imp.before[c.Name] = tip.ID
 	}
 	branches, err := imp.branches(ctx, in, known)
 	if err != nil {
-		return Saved{}, false, err
+		return SaveResult{}, false, err
 	}
-	imp.fresh[info.ID], imp.here[c.name] = true, info
-	now := source{Session: c.name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
+	imp.fresh[info.ID], imp.here[c.Name] = true, info
+	now := source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
 	if grown.State != "" {
 		now.Growth = &growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
 	}
@@ -138,7 +139,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		of := b.known
 		of.Digest = now.Digest
 		imp.sources.set(imp.key(b.in), of, b.known)
-		imp.forks = append(imp.forks, Saved{Info: imp.here[of.Session]})
+		imp.forks = append(imp.forks, SaveResult{Info: imp.here[of.Session]})
 	}
 	if in.codec.Identify != nil {
 		if id := in.codec.Identify(grown.Header).ID; id != "" {
@@ -146,11 +147,11 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 			imp.sources.set(imp.key(in), now, imp.sources.byPath[imp.key(in)])
 		}
 	}
-	return Saved{Info: info, Changed: true, Document: info.ID, before: tip}, true, nil
+	return SaveResult{Info: info, Changed: true, Document: info.ID, before: tip}, true, nil
 }
 
 // appendGrown commits the messages that were appended to a document.
-func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
+func (imp *importer) appendGrown(ctx context.Context, c Change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
 	m := imp.manager
 	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
 	if err != nil {
@@ -160,36 +161,36 @@ func (imp *importer) appendGrown(ctx context.Context, c change, tip domarkx.Info
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	e := m.edition(tail, &domarkx.Document{Header: grown.Header}, c.committer)
+	e := m.edition(tail, &domarkx.Document{Header: grown.Header}, c.Committer)
 	e.derived, e.origin = true, origin
 	complete(e.doc)
-	if e.keys, err = tail.keys(ctx); err != nil {
+	if e.keys, err = tail.Keys(ctx); err != nil {
 		return domarkx.Info{}, err
 	}
-	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.operation, Preview: tip.Preview,
-		Subject: fmt.Sprintf("%s %s: %s more", c.operation, c.name, count(len(grown.Messages))), Author: c.author, Committer: c.committer}
+	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.Operation, Preview: tip.Preview,
+		Subject: fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, count(len(grown.Messages))), Author: c.Author, Committer: c.Committer}
 	if commit.State.Headers, _, err = e.headers(ctx, imp.tx); err != nil {
 		return domarkx.Info{}, err
 	}
 	live := last.Thread.Live
 	after := live[len(live)-1].ID
 	for _, msg := range grown.Messages {
-		entry := entryOf(markdown.WriteMessage(msg.Message), e.date)
+		entry := EntryOf(markdown.WriteMessage(msg.Message), e.date)
 		entry.ID, entry.After = originID(0, after, msg.Origin), after
 		after = entry.ID
 		commit.State.Thread.Live = append(commit.State.Thread.Live, entry)
 	}
 	state := &domarkx.State{Headers: commit.State.Headers}
 	state.Thread.Live = append(live[:len(live):len(live)], commit.State.Thread.Live...)
-	now, err := newView(ctx, imp.tx, state)
+	now, err := view.New(ctx, imp.tx, state)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	commit.Bytes = tip.Bytes + now.size() - before
+	commit.Bytes = tip.Bytes + now.Size() - before
 	info, err := imp.tx.Append(ctx, commit)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	info.Name = c.name
-	return info, imp.tx.Set(ctx, c.name, info.ID)
+	info.Name = c.Name
+	return info, imp.tx.Set(ctx, c.Name, info.ID)
 }

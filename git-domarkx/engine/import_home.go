@@ -189,7 +189,7 @@ func (m *SessionManager) keepHome(ctx context.Context, h *home, records *homeRec
 }
 
 // commit creates a workspace version for each home that changed since its last import.
-func (h *keptHomes) commit(ctx context.Context, tx *gitstore.Tx, c change) error {
+func (h *keptHomes) commit(ctx context.Context, tx *gitstore.Tx, c Change) error {
 	for _, k := range h.all {
 		if err := h.commitOne(ctx, tx, c, k); err != nil {
 			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
@@ -198,7 +198,7 @@ func (h *keptHomes) commit(ctx context.Context, tx *gitstore.Tx, c change) error
 	return nil
 }
 
-func (h *keptHomes) commitOne(ctx context.Context, tx *gitstore.Tx, c change, k *keptHome) error {
+func (h *keptHomes) commitOne(ctx context.Context, tx *gitstore.Tx, c Change, k *keptHome) error {
 	k.new = false
 	k.made = homeRecord{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
 	tip, err := h.workspaceFor(ctx, tx, k)
@@ -211,8 +211,8 @@ func (h *keptHomes) commitOne(ctx context.Context, tx *gitstore.Tx, c change, k 
 	}
 	spec := domarkx.ResourceSpec{ID: k.codec.Homes.Type, Type: k.codec.Homes.Type,
 		Config: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue(k.codec.Homes.Type)})}
-	version := domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: k.version}}, Operation: c.operation,
-		Subject: "import the files of " + k.codec.Name, Author: c.author, Committer: c.committer}
+	version := domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: k.version}}, Operation: c.Operation,
+		Subject: "import the files of " + k.codec.Name, Author: c.Author, Committer: c.Committer}
 	if tip.ID != "" {
 		version.Parents = []string{tip.ID}
 	}
@@ -270,7 +270,7 @@ func (h *keptHomes) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptHo
 		} else if err != nil {
 			return tip, err
 		}
-		if err := h.manager.vacant(ctx, "", name); errors.Is(err, domarkx.ErrExists) {
+		if err := h.manager.CheckVacant(ctx, "", name); errors.Is(err, domarkx.ErrExists) {
 			continue
 		} else if err != nil {
 			return tip, err

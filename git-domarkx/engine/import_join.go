@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // A join is the base of a document plus the messages that the document shares with the session's
@@ -20,7 +21,7 @@ type join struct {
 
 // A joining computes a join.
 type joining struct {
-	base, tip *view
+	base, tip *view.View
 	inBase    []int         // by document message: the message of the base; -1 for none
 	doc       []domarkx.Key // keys of the document's messages, see [jsonKey]
 	shown     *shown        // the newest snapshot as shown
@@ -30,22 +31,22 @@ type joining struct {
 // the base.
 func (j *joining) join() *join {
 	index := map[domarkx.ID]int{}
-	for i := range j.base.live.Len() {
-		if id := j.base.live.At(i).ID; !domarkx.InConflict(j.base.live, i) {
+	for i := range j.base.Live.Len() {
+		if id := j.base.Live.At(i).ID; !domarkx.InConflict(j.base.Live, i) {
 			index[id] = i
 		}
 	}
 	inBase := func(t int) bool {
-		e := j.tip.live.At(t)
+		e := j.tip.Live.At(t)
 		i, ok := index[e.ID]
-		return ok && j.base.live.At(i).Rev == e.Rev
+		return ok && j.base.Live.At(i).Rev == e.Rev
 	}
 	taken := map[int]int{} // by message of the newest snapshot: the document's message
 	for d, s := range domarkx.Align(j.tipKeys(index, inBase), j.docKeys(), neverAlike).Match {
 		if s < 0 || j.inBase[d] >= 0 {
 			continue
 		}
-		if t := j.shown.of[s]; t >= 0 && !inBase(t) && !domarkx.InConflict(j.tip.live, t) {
+		if t := j.shown.of[s]; t >= 0 && !inBase(t) && !domarkx.InConflict(j.tip.Live, t) {
 			taken[t] = d
 		}
 	}
@@ -61,7 +62,7 @@ func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []d
 	keys := slices.Clone(j.shown.keys)
 	for s, t := range j.shown.of {
 		if t >= 0 && inBase(t) {
-			keys[s] = baseKey(index[j.tip.live.At(t).ID])
+			keys[s] = baseKey(index[j.tip.Live.At(t).ID])
 		}
 	}
 	return keys
@@ -81,17 +82,17 @@ func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message
 
 // merge inserts the taken messages at their positions in the newest snapshot.
 func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
-	out := &join{state: &domarkx.State{Headers: j.base.headers}, base: make([]int, j.base.live.Len()), taken: map[int]int{}}
+	out := &join{state: &domarkx.State{Headers: j.base.Headers}, base: make([]int, j.base.Live.Len()), taken: map[int]int{}}
 	thread := &out.state.Thread
 	next := 0
 	through := func(end int) {
 		for ; next < end; next++ {
 			out.base[next] = len(thread.Live)
-			thread.Live = append(thread.Live, j.base.live.At(next))
+			thread.Live = append(thread.Live, j.base.Live.At(next))
 		}
 	}
-	for t := range j.tip.live.Len() {
-		e := j.tip.live.At(t)
+	for t := range j.tip.Live.Len() {
+		e := j.tip.Live.At(t)
 		i, ok := index[e.ID]
 		if ok && i >= next {
 			through(i + 1)
@@ -116,7 +117,7 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 	for _, e := range thread.Live {
 		alive[e.ID] = true
 	}
-	for _, d := range j.base.dead {
+	for _, d := range j.base.Dead {
 		if !alive[d.ID] {
 			thread.Dead = append(thread.Dead, d)
 		}
@@ -127,14 +128,14 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 }
 
 // storedShown returns a snapshot as shown by Markdown, which loses nothing.
-func storedShown(ctx context.Context, v *view) (*shown, error) {
-	s := &shown{keys: make([]domarkx.Key, v.live.Len()), of: make([]int, v.live.Len())}
+func storedShown(ctx context.Context, v *view.View) (*shown, error) {
+	s := &shown{keys: make([]domarkx.Key, v.Live.Len()), of: make([]int, v.Live.Len())}
 	var err error
-	if s.header, err = v.header(ctx); err != nil {
+	if s.header, err = v.Header(ctx); err != nil {
 		return nil, err
 	}
 	for k := range s.keys {
-		msg, err := loadMessage(ctx, v.blobs, v.live.At(k))
+		msg, err := view.LoadMessage(ctx, v.Blobs, v.Live.At(k))
 		if err != nil {
 			return nil, err
 		}

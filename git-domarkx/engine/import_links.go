@@ -37,7 +37,7 @@ func (r *linkRequest) of(ctx context.Context, session string) (*statedLinks, err
 	workspace := r.workspace
 	if workspace == "" {
 		var err error
-		if workspace, err = r.manager.workspaceOf(ctx, session); err != nil {
+		if workspace, err = r.manager.WorkspaceOf(ctx, session); err != nil {
 			return nil, err
 		}
 	}

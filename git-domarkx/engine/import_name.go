@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // place chooses the session for a document, and the snapshot of its last import.
@@ -78,7 +79,7 @@ func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input)
 	if in.identity != "" {
 		return imp.isIdentity(ctx, tip.ID, in)
 	}
-	h, err := imp.manager.header(ctx, tip.ID)
+	h, err := view.Header(ctx, imp.manager.store, tip.ID)
 	return err == nil && h.HasSourceFile && h.SourceFile == file, err
 }
 
@@ -135,7 +136,7 @@ func (imp *importer) lastImport(ctx context.Context, tip string) (string, error)
 // names below it, because it is a session or differs from another directory only in case.
 func (imp *importer) freeFolder(ctx context.Context, name string) (string, error) {
 	components := strings.Split(name, "/")
-	probe := domarkx.NewID(0, imp.change.committer.When).String() // a name that no session has
+	probe := domarkx.NewID(0, imp.change.Committer.When).String() // a name that no session has
 	for i := range components[:len(components)-1] {
 		before := strings.Join(append(components[:i:i], ""), "/")
 		for n, plain := 1, components[i]; ; n++ {

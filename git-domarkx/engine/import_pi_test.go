@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 const piHeader = `{"type":"session","version":3,"id":"s","timestamp":"2026-02-18T05:00:00.120Z","cwd":"/w"}` + "\n"
@@ -251,8 +253,8 @@ func TestRunLeavesForeignCallsAlone(t *testing.T) {
 		t.Errorf("shown:\n%s", shown)
 	}
 	made := 0
-	ran, err := c.Run(t.Context(), engine.RunRequest{Name: "talk", Report: func(engine.CallReport) { made++ },
-		Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return true, nil }})
+	ran, err := c.Run(t.Context(), turns.RunRequest{Name: "talk", Report: func(turns.CallReport) { made++ },
+		Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }})
 	if err != nil || made != 0 || len(ran.Interrupted) != 0 {
 		t.Errorf("%d calls, %+v, %v", made, ran, err)
 	}

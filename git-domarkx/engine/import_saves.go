@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // A save is a document that is one of several saves of a session. The session is remembered by
@@ -59,17 +60,17 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 
 // isIdentity reports whether a snapshot belongs to the session that a document states.
 func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) (bool, error) {
-	h, err := imp.manager.header(ctx, snapshot)
+	h, err := view.Header(ctx, imp.manager.store, snapshot)
 	return err == nil && in.codec.Identify(h).ID == in.identity, err
 }
 
 // isOld reports whether a session already has a document or a later save. In that case, it
 // arranges to remember the file, so that the file is not read again.
-func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (bool, error) {
+func (imp *importer) isOld(ctx context.Context, in input, s save, c Change) (bool, error) {
 	if c.base == "" {
 		return false, nil
 	}
-	now := source{Session: c.name, Snapshot: c.base, Digest: s.digest, Saved: s.at}
+	now := source{Session: c.Name, Snapshot: c.base, Digest: s.digest, Saved: s.at}
 	if s.known.Session == "" { // found by its name
 		same, err := imp.sameOriginal(ctx, in, c.base)
 		if err != nil {
@@ -89,7 +90,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 		if err != nil {
 			return false, err
 		}
-		h, err := loadHeader(ctx, imp.manager.store, headers[:1])
+		h, err := view.LoadHeader(ctx, imp.manager.store, headers[:1])
 		if err != nil {
 			return false, err
 		}
@@ -101,7 +102,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c change) (boo
 	}
 	if !same {
 		imp.result.Warnings = append(imp.result.Warnings,
-			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, c.name))
+			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, c.Name))
 	}
 	imp.learned = append(imp.learned, func() { imp.sources.set(s.pathKey, now, s.path) })
 	return true, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // A shown is the part of a snapshot that survives an export to some format and an import. Most
@@ -23,7 +24,7 @@ type shown struct {
 }
 
 // show exports a snapshot and reads the export again.
-func (imp *importer) show(ctx context.Context, in input, name string, v *view, info domarkx.Info) (*shown, error) {
+func (imp *importer) show(ctx context.Context, in input, name string, v *view.View, info domarkx.Info) (*shown, error) {
 	m := imp.manager
 	e := &Export{name: name, codec: in.codec}
 	if err := m.exportWhole(ctx, e, info, ""); err != nil {
@@ -48,7 +49,7 @@ func (imp *importer) show(ctx context.Context, in input, name string, v *view, i
 		if err != nil {
 			return nil, err
 		}
-		again := m.edition(v, conv.doc, imp.change.committer)
+		again := m.edition(v, conv.doc, imp.change.Committer)
 		again.messages = conv.messages
 		s, err := readShown(ctx, again)
 		if err == nil {
@@ -63,7 +64,7 @@ func (imp *importer) show(ctx context.Context, in input, name string, v *view, i
 func readShown(ctx context.Context, e *edition) (*shown, error) {
 	s := &shown{header: e.doc.Header}
 	var err error
-	if e.keys, err = e.base.keys(ctx); err != nil {
+	if e.keys, err = e.base.Keys(ctx); err != nil {
 		return nil, err
 	}
 	if s.keys, err = e.jsonKeys(); err != nil {
@@ -72,7 +73,7 @@ func readShown(ctx context.Context, e *edition) (*shown, error) {
 	if err := e.settleStated(ctx); err != nil {
 		return nil, err
 	}
-	edit, same, err := e.align(ctx, e.base.live)
+	edit, same, err := e.align(ctx, e.base.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func metadataOf(h domarkx.Header) domarkx.Value {
 // restored holds the messages of a restored document.
 type restored struct {
 	ctx    context.Context
-	base   *view
+	base   *view.View
 	doc    *edition
 	places []position
 }
@@ -240,26 +241,10 @@ func (r *restored) At(k int) (domarkx.WrittenMessage, error) {
 	if p.base < 0 {
 		return r.doc.at(p.doc)
 	}
-	return r.base.written(r.ctx, p.base)
+	return r.base.Written(r.ctx, p.base)
 }
 
 // isBase reports whether the document equals the base.
 func (r *restored) isBase() bool {
-	return len(r.places) == r.base.live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
-}
-
-// written returns message k as it is shown, with the bytes that its author wrote.
-func (v *view) written(ctx context.Context, k int) (domarkx.WrittenMessage, error) {
-	msg, err := v.message(ctx, k)
-	if err != nil {
-		return domarkx.WrittenMessage{}, err
-	}
-	m := domarkx.WrittenMessage{Message: msg}
-	if l := *v.layout(k + 1); l.Span == 0 && l.Within == 0 {
-		m.Layout = l
-	}
-	if m.Layout.Verbatim {
-		m.Bytes, err = v.bytes(ctx, k+1)
-	}
-	return m, err
+	return len(r.places) == r.base.Live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
 }

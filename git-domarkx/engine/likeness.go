@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // maxCompared is the number of bytes of a message's text to compare. That is enough to recognize
@@ -26,7 +27,7 @@ type likeness struct {
 }
 
 func (l *likeness) of(old, new int) domarkx.Likeness {
-	recast := (l.edition.base.live.At(old).Role == domarkx.User) != l.edition.scanned[new].isUser
+	recast := (l.edition.base.Live.At(old).Role == domarkx.User) != l.edition.scanned[new].isUser
 	a, b := l.bag(old), l.bag(-1-new)
 	alike := 4*min(len(a), len(b)) >= len(a)+len(b) && 4*shared(a, b) >= len(a)+len(b) // at least half of the words
 	switch {
@@ -68,7 +69,7 @@ func (l *likeness) bag(at int) []uint32 {
 		is, err = l.edition.at(-1 - at)
 		msg = is.Message
 	} else {
-		msg, err = loadMessage(l.ctx, l.edition.blobs, l.edition.base.live.At(at))
+		msg, err = view.LoadMessage(l.ctx, l.edition.blobs, l.edition.base.Live.At(at))
 	}
 	if err != nil {
 		l.err = err

@@ -6,10 +6,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// soundLinks clears the links of messages that are not trustworthy: those to versions that are
+// SoundLinks clears the links of messages that are not trustworthy: those to versions that are
 // not parents in the session's history. Only calls by this program create such parents, but
 // anybody can write a link into a message.
-func (m *SessionManager) soundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
+func (m *SessionManager) SoundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
 	linked, err := m.linked(ctx, snapshot, domarkx.EntryList(messages))
 	if err != nil {
 		return err

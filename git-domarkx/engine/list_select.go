@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // ListOptions select and sort the sessions of a list.
@@ -62,7 +63,7 @@ func matchesName(pattern, name string) bool {
 
 // hasTag reports whether "tags" in the front matter of a snapshot contains a tag.
 func (m *SessionManager) hasTag(ctx context.Context, info domarkx.Info, tag string) (bool, error) {
-	h, err := m.header(ctx, info.ID)
+	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
 		return false, err
 	}

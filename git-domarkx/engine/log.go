@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
@@ -22,7 +23,7 @@ func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { ret
 func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) map[string]format.Identity {
 	found := map[string]format.Identity{}
 	for _, info := range list {
-		h, err := m.header(ctx, info.ID)
+		h, err := view.Header(ctx, m.store, info.ID)
 		if err != nil {
 			continue
 		}
@@ -111,8 +112,8 @@ func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int
 	if !counts[e.Link] {
 		e.Link = ""
 	}
-	msg, err := loadMessage(ctx, m.store, e)
-	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: firstLine(msg), ID: e.ID}, err
+	msg, err := view.LoadMessage(ctx, m.store, e)
+	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: view.FirstLine(msg), ID: e.ID}, err
 }
 
 // Diff returns a unified diff of two revisions as Markdown. It is empty if they are the same.

@@ -24,15 +24,15 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 	}
 	merger := MergerAt(max(a.Info.Date, b.Info.Date))
 	merged := domarkx.MergeStates(a.State, b.State)
-	owned, err := m.ownedHeaders(ctx, merged.Headers)
+	owned, err := m.OwnedHeaders(ctx, merged.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	if owned != nil {
 		merged.Headers = owned
 	}
-	c, err := m.commitOf(ctx, tx, merged,
-		change{operation: "merge", author: merger, committer: merger},
+	c, err := m.CommitOf(ctx, tx, merged,
+		Change{Operation: "merge", Author: merger, Committer: merger},
 		fmt.Sprintf("merge %.12s and %.12s", a.Info.ID, b.Info.ID))
 	if err != nil {
 		return domarkx.Info{}, err

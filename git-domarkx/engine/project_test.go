@@ -11,13 +11,15 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
 // share writes the project file that the sessions of the clone share.
 func (c *clone) share(text string) {
 	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, engine.ProjectFile), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, trust.ProjectFile), []byte(text), 0o666); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -30,8 +32,8 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 	c := newClone(t)
 	c.importFile(c.write("s.md", "## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)))
 	c.share(sharedNotes)
-	var shown []engine.Runs
-	_, _, err := c.run(engine.RunRequest{Name: "s", Approve: func(_ context.Context, e *engine.UntrustedError) (bool, error) {
+	var shown []trust.Runs
+	_, _, err := c.run(turns.RunRequest{Name: "s", Approve: func(_ context.Context, e *trust.UntrustedError) (bool, error) {
 		shown = e.Listing
 		c.share(sharedNotes + "title = \"not shown\"\n")
 		return true, nil
@@ -39,7 +41,7 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 	if !errors.Is(err, domarkx.ErrConflict) || len(c.notes.made()) > 0 {
 		t.Errorf("%v, called %q", err, c.notes.made())
 	}
-	if len(shown) != 2 || shown[0].Where != engine.ProjectFile || strings.Contains(shown[0].Text, "not shown") {
+	if len(shown) != 2 || shown[0].Where != trust.ProjectFile || strings.Contains(shown[0].Text, "not shown") {
 		t.Errorf("shown: %v", shown)
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, ".git/domarkx/workspaces")); err == nil {
@@ -147,7 +149,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 			}
 		}
 		forge(c)
-		report, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}})
+		report, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}})
 		if err != nil || report.Result.Text() != "1" {
 			t.Fatalf("live %v: %v, %v", live, report, err)
 		}
@@ -210,7 +212,7 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 			return errors.Join(err, fork.Asleep)
 		},
 		"replay": func(c *clone) error {
-			_, err := c.Replay(t.Context(), engine.ReplayRequest{Name: "s"})
+			_, err := c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
 			return err
 		},
 	} {

@@ -39,10 +39,10 @@ func (m *SessionManager) Renamings() (map[string]Renaming, error) {
 	return all, nil
 }
 
-// rememberRenamed records a renaming. It is called before the session moves, so that the old name
+// RememberRenamed records a renaming. It is called before the session moves, so that the old name
 // cannot return if the process is killed. If the session does not move after all, the record does
 // no harm, because it is only used for names without a session.
-func (m *SessionManager) rememberRenamed(from string, r Renaming) error {
+func (m *SessionManager) RememberRenamed(from string, r Renaming) error {
 	if from == r.To {
 		return nil
 	}

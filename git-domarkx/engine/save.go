@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/domarkx/domarkx/gitstore"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A SaveRequest is a document to save under a session's name.
@@ -21,8 +21,8 @@ type SaveRequest struct {
 	Operation string // the command or the kind of save
 }
 
-// Saved is the result of a save.
-type Saved struct {
+// SaveResult is the result of a save.
+type SaveResult struct {
 	domarkx.Info
 	Changed bool // whether a snapshot was created
 	Merged  bool // whether the session had moved and now contains both changes
@@ -35,66 +35,70 @@ type Saved struct {
 	before domarkx.Info   // the session's newest snapshot before the save
 }
 
+func (s SaveResult) change() trust.SavedChange {
+	return trust.SavedChange{Before: s.before, After: s.Info, Merged: s.Merged}
+}
+
 // Save creates a snapshot from a saved document. If the session moved since the base, Save merges
 // both changes. If it was removed, Save continues from the base. If the document cannot be
 // parsed, Save returns a *domarkx.SyntaxError and changes nothing.
-func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (Saved, error) {
+func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, error) {
 	var err error
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
-	var base *view
+	var base *view.View
 	if r.Base != "" {
-		if base, err = loadView(ctx, m.store, r.Base); err != nil {
-			return Saved{}, err
+		if base, err = view.Load(ctx, m.store, r.Base); err != nil {
+			return SaveResult{}, err
 		}
 	}
-	same, err := base.reads(ctx, r.Data)
+	same, err := base.Reads(ctx, r.Data)
 	if err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
 	if same {
 		if tip, err := m.store.Tip(ctx, r.Name); !errors.Is(err, domarkx.ErrNotFound) {
-			return Saved{Info: tip, Document: r.Base}, err
+			return SaveResult{Info: tip, Document: r.Base}, err
 		}
 	}
 	doc, err := m.parse(ctx, r, base)
 	if err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
 	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
-		return Saved{}, err
+		return SaveResult{}, err
 	}
-	var saved Saved
+	var saved SaveResult
 	err = m.Update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
 		e := m.edition(base, doc, committer)
-		saved, err = m.commitEdition(ctx, tx, e, change{name: r.Name, base: r.Base, operation: r.Operation, author: author, committer: committer})
-		if err == nil && !saved.Merged {
-			err = m.trustSaved(ctx, saved, r.Base, doc)
+		saved, err = m.commitEdition(ctx, tx, e, Change{Name: r.Name, base: r.Base, Operation: r.Operation, Author: author, Committer: committer})
+		if err == nil && saved.Changed && !saved.Merged {
+			err = m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc)
 		}
 		return err
 	})
-	if err != nil || !saved.Merged {
+	if err != nil || !saved.Changed || !saved.Merged {
 		return saved, err
 	}
-	return saved, unextended(saved.Name, m.trustSaved(ctx, saved, r.Base, doc))
+	return saved, trust.NotExtended(saved.Name, m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc))
 }
 
 // parse parses a saved document. Included files are read from the base.
-func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view) (*domarkx.Document, error) {
+func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view.View) (*domarkx.Document, error) {
 	src := format.Source{Path: r.Name + ".md", Data: r.Data}
 	if base != nil {
-		files, err := base.includes(ctx)
+		files, err := base.Includes(ctx)
 		if err != nil {
 			return nil, err
 		}
-		src.Include = storedInclude(files)
+		src.Include = view.StoredInclude(files)
 	}
 	return markdown.Decode(src)
 }
 
-func (m *SessionManager) edition(base *view, doc *domarkx.Document, committer domarkx.Signature) *edition {
+func (m *SessionManager) edition(base *view.View, doc *domarkx.Document, committer domarkx.Signature) *edition {
 	return &edition{blobs: m.store, base: base, doc: doc, date: committer.When.Unix(),
 		newID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
 }
@@ -115,48 +119,48 @@ func (m *SessionManager) Update(ctx context.Context, reason string, fn func(*git
 	return err
 }
 
-// A change describes the commit of a new snapshot.
-type change struct {
-	name      string
+// A Change describes the commit of a new snapshot.
+type Change struct {
+	Name      string
 	base      string // the snapshot that it was made from; "" for none
-	operation string
-	author    domarkx.Signature
-	committer domarkx.Signature
+	Operation string
+	Author    domarkx.Signature
+	Committer domarkx.Signature
 }
 
-// commitOf returns a commit of a state. It sets no parents.
-func (m *SessionManager) commitOf(ctx context.Context, tx blobs, state *domarkx.State, c change, subject string) (domarkx.Commit, error) {
-	v, err := newView(ctx, tx, state)
+// CommitOf returns a commit of a state. It sets no parents.
+func (m *SessionManager) CommitOf(ctx context.Context, tx view.Blobs, state *domarkx.State, c Change, subject string) (domarkx.Commit, error) {
+	v, err := view.New(ctx, tx, state)
 	if err != nil {
 		return domarkx.Commit{}, err
 	}
-	commit := domarkx.Commit{State: state, Operation: c.operation, Subject: subject, Bytes: v.size(), Author: c.author, Committer: c.committer}
+	commit := domarkx.Commit{State: state, Operation: c.Operation, Subject: subject, Bytes: v.Size(), Author: c.Author, Committer: c.Committer}
 	if len(state.Thread.Live) > 0 {
-		first, err := v.message(ctx, 0)
+		first, err := v.Message(ctx, 0)
 		if err != nil {
 			return domarkx.Commit{}, err
 		}
-		commit.Preview = preview(first)
+		commit.Preview = view.Preview(first)
 	}
 	return commit, nil
 }
 
 // subject returns the subject of an edition's commit.
-func subject(c change, e *edition) string {
+func subject(c Change, e *edition) string {
 	n := e.len()
 	was := 0
 	if e.base != nil {
-		was = e.base.live.Len()
+		was = e.base.Live.Len()
 	}
 	switch {
 	case e.base == nil:
-		return fmt.Sprintf("%s %s: %s", c.operation, c.name, count(n))
+		return fmt.Sprintf("%s %s: %s", c.Operation, c.Name, count(n))
 	case n > was:
-		return fmt.Sprintf("%s %s: %s more", c.operation, c.name, count(n-was))
+		return fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, count(n-was))
 	case n < was:
-		return fmt.Sprintf("%s %s: %s fewer", c.operation, c.name, count(was-n))
+		return fmt.Sprintf("%s %s: %s fewer", c.Operation, c.Name, count(was-n))
 	}
-	return fmt.Sprintf("%s %s", c.operation, c.name)
+	return fmt.Sprintf("%s %s", c.Operation, c.Name)
 }
 
 func count(n int) string {
@@ -164,16 +168,4 @@ func count(n int) string {
 		return "1 message"
 	}
 	return fmt.Sprintf("%d messages", n)
-}
-
-// firstLine returns the first non-blank line of a message.
-func firstLine(m domarkx.Message) string {
-	for _, b := range m.Content {
-		for line := range strings.Lines(b.Text) {
-			if line = strings.TrimSpace(line); line != "" {
-				return line
-			}
-		}
-	}
-	return ""
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/google/uuid"
 )
 
@@ -36,13 +37,13 @@ func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.W
 
 // Write writes a snapshot by its id.
 func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.Writer) error {
-	v, err := loadView(ctx, m.store, id)
+	v, err := view.Load(ctx, m.store, id)
 	if err != nil {
 		return err
 	}
 	buf := bufio.NewWriterSize(w, 1<<16)
 	if form == Markdown {
-		err = v.write(ctx, buf)
+		err = v.Write(ctx, buf)
 	} else {
 		err = m.writeJSON(ctx, id, v, buf)
 	}
@@ -71,12 +72,12 @@ func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 	}
 }
 
-func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *bufio.Writer) error {
+func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view.View, w *bufio.Writer) error {
 	s, err := m.snapshot(ctx, id, v)
 	if err != nil {
 		return err
 	}
-	return snapshotDocument(w, s.header, v.live.Len(), func(k int) error {
+	return snapshotDocument(w, s.header, v.Live.Len(), func(k int) error {
 		msg, err := s.message(ctx, k)
 		if err != nil {
 			return err
@@ -88,21 +89,21 @@ func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view, w *b
 
 // A shownSnapshot is a snapshot with the data that is added when it is shown.
 type shownSnapshot struct {
-	view   *view
+	view   *view.View
 	header domarkx.Header
 	linked map[string]bool // the links that are trustworthy
 }
 
-func (m *SessionManager) snapshot(ctx context.Context, id string, v *view) (*shownSnapshot, error) {
+func (m *SessionManager) snapshot(ctx context.Context, id string, v *view.View) (*shownSnapshot, error) {
 	info, err := m.store.Info(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	s := &shownSnapshot{view: v}
-	if s.linked, err = m.linked(ctx, id, v.live); err != nil {
+	if s.linked, err = m.linked(ctx, id, v.Live); err != nil {
 		return nil, err
 	}
-	if s.header, err = v.header(ctx); err != nil {
+	if s.header, err = v.Header(ctx); err != nil {
 		return nil, err
 	}
 	deriveOwn(&s.header, info)
@@ -112,12 +113,12 @@ func (m *SessionManager) snapshot(ctx context.Context, id string, v *view) (*sho
 // message returns message k as it is shown. [shownSnapshot.key] covers everything that affects
 // the result.
 func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, error) {
-	msg, err := s.view.message(ctx, k)
+	msg, err := s.view.Message(ctx, k)
 	if err != nil {
 		return msg, err
 	}
 	msg = withStatedAsMetadata(msg)
-	if link := s.view.live.At(k).Link; s.linked[link] {
+	if link := s.view.Live.At(k).Link; s.linked[link] {
 		addLink(&msg, link)
 	}
 	return msg, nil
@@ -137,13 +138,13 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 	if form == JSON {
 		msg = withStatedAsMetadata(msg)
 		shown := []domarkx.Entry{e}
-		if err := m.soundLinks(ctx, id, shown); err != nil {
+		if err := m.SoundLinks(ctx, id, shown); err != nil {
 			return err
 		}
 		if link := shown[0].Link; link != "" {
 			addLink(&msg, link)
 		}
-		_, err = w.Write(prettyJSON(msg.Value()))
+		_, err = w.Write(view.PrettyJSON(msg.Value()))
 		return err
 	}
 	data, recorded := []byte(nil), true
@@ -157,7 +158,7 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 		data, recorded = markdown.RenderRecorded(msg, e.Layout.Digest)
 	}
 	if err == nil && !recorded {
-		err = damagedMessage(k, e.ID)
+		err = view.DamagedMessage(k, e.ID)
 	}
 	if err == nil {
 		_, err = w.Write(data)
@@ -171,11 +172,11 @@ func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg d
 	if e, err = m.store.Entry(ctx, id, k); err != nil {
 		return msg, e, false, fmt.Errorf("message %d: %w", k, err)
 	}
-	if msg, err = loadMessage(ctx, m.store, e); err != nil || len(e.Past) == 0 {
+	if msg, err = view.LoadMessage(ctx, m.store, e); err != nil || len(e.Past) == 0 {
 		return msg, e, false, err
 	}
 	if conflict, err = m.conflictAt(ctx, id, k, e.ID); conflict {
-		markConflict(&msg, e.Rev)
+		view.MarkConflict(&msg, e.Rev)
 	}
 	return msg, e, conflict, err
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // Size returns the length of a snapshot in a form. For JSON, it caches the lengths of messages,
@@ -19,14 +20,14 @@ func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64,
 	if err != nil {
 		return 0, err
 	}
-	v := &view{blobs: m.store, headers: state.Headers, live: &state.Live, dead: state.Dead}
+	v := &view.View{Blobs: m.store, Headers: state.Headers, Live: &state.Live, Dead: state.Dead}
 	s, err := m.snapshot(ctx, id, v)
 	if err != nil {
 		return 0, err
 	}
 	var total length
 	w := bufio.NewWriter(&total)
-	err = snapshotDocument(w, s.header, v.live.Len(), func(k int) error {
+	err = snapshotDocument(w, s.header, v.Live.Len(), func(k int) error {
 		key := s.key(k)
 		n, ok := m.lengths.get(key)
 		if !ok {
@@ -101,12 +102,12 @@ func (l *lengths) keep(key lengthKey, n int) {
 
 // key returns the key for the JSON length of message k.
 func (s *shownSnapshot) key(k int) lengthKey {
-	e := s.view.live.At(k)
+	e := s.view.Live.At(k)
 	key := lengthKey{json: e.JSON.ID}
 	if s.linked[e.Link] {
 		key.link = e.Link
 	}
-	if domarkx.InConflict(s.view.live, k) {
+	if domarkx.InConflict(s.view.Live, k) {
 		key.side = e.Rev.String()
 	}
 	return key

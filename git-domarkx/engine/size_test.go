@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // The reported size of a snapshot equals the length of its document, regardless of earlier
@@ -14,7 +15,7 @@ func TestSize(t *testing.T) {
 	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat\n")
 	ctx := context.Background()
 	for _, text := range []string{"one", "two \"quoted\" <b>", "drei\n\n- é\n"} {
-		if _, err := c.Append(ctx, engine.AppendRequest{Name: "a", New: true, Role: "user", Text: text}); err != nil {
+		if _, err := c.Append(ctx, turns.AppendRequest{Name: "a", New: true, Role: "user", Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -123,8 +123,8 @@ func (s *sources) save() error {
 	return nil
 }
 
-// sourceRenamed changes the records of a session's files to its new name.
-func (m *SessionManager) sourceRenamed(from, to string) error {
+// SourceRenamed changes the records of a session's files to its new name.
+func (m *SessionManager) SourceRenamed(from, to string) error {
 	s, err := openSources(m.env.StateDir)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // statedVersion returns the workspace_version that a document states for a message. Anybody can
@@ -141,7 +142,7 @@ func (e *edition) settleStated(ctx context.Context) error {
 		}
 		plain := withoutStated(msg.Message)
 		switch {
-		case known[linkedText{stated.Text(), sha256.Sum256(prettyJSON(plain.Value()))}]:
+		case known[linkedText{stated.Text(), sha256.Sum256(view.PrettyJSON(plain.Value()))}]:
 			msg.Message = plain
 		case e.stated != nil && e.stated.accepts(j, stated):
 			msg.Message, e.stated.accepted[j] = plain, stated.Text()
@@ -168,12 +169,12 @@ func (e *edition) linkedTexts(ctx context.Context) (map[linkedText]bool, error) 
 	if e.base == nil {
 		return known, nil
 	}
-	for i := range e.base.live.Len() {
-		entry := e.base.live.At(i)
+	for i := range e.base.Live.Len() {
+		entry := e.base.Live.At(i)
 		if entry.Link == "" {
 			continue
 		}
-		data, err := read(ctx, e.blobs, entry.JSON)
+		data, err := view.Read(ctx, e.blobs, entry.JSON)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // draftsDir returns the directory with the journals of saves that are not snapshots yet.
@@ -36,22 +37,22 @@ type Finding struct {
 // CheckSnapshot renders every message of a snapshot and compares it with the recorded digests. It
 // returns a finding for each damaged message.
 func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) ([]Finding, error) {
-	v, err := loadView(ctx, m.store, info.ID)
+	v, err := view.Load(ctx, m.store, info.ID)
 	if err != nil {
 		return []Finding{damage(info, err)}, ctx.Err()
 	}
 	var found []Finding
-	for i := range v.placed {
-		if _, err := v.bytes(ctx, i); err != nil {
+	for i := range v.Placed {
+		if _, err := v.Bytes(ctx, i); err != nil {
 			found = append(found, damage(info, err))
 		}
 		if i > 0 {
-			if _, err := v.message(ctx, i-1); err != nil {
+			if _, err := v.Message(ctx, i-1); err != nil {
 				found = append(found, damage(info, err))
 			}
 		}
 	}
-	if size := v.size(); size != info.Bytes {
+	if size := v.Size(); size != info.Bytes {
 		found = append(found, Finding{"error", "the recorded size of the document is wrong", info.Name + "@" + info.ID,
 			"git domarkx rewind " + info.Name + "~1, then redo what came after"})
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -32,9 +35,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+type (
+	trustManager = trust.Manager
+	turnsManager = turns.Manager
+)
+
 // A clone is a repository with its manager and a clock that advances by a second on each use.
 type clone struct {
 	*engine.SessionManager
+	*trustManager
+	*turnsManager
 	t          *testing.T
 	dir        string
 	now        time.Time
@@ -115,7 +125,7 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 	t.Cleanup(func() { s.Close() })
 	c.settings, c.notes, c.store = kept, &notes{}, s
 	c.workspaces = plugins.New([]domarkx.Plugin{c.notes}, versions{s}, plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
-	c.SessionManager = engine.New(s, c.codecs(), engine.Environment{
+	env := local.Environment{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			c.now = c.now.Add(time.Second)
@@ -123,7 +133,9 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 			return who, who, nil
 		},
 		Workspaces: c.workspaces, Local: c.settings,
-	})
+	}
+	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env), trust.New(s, env)
+	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
 	return c
 }
 
@@ -175,18 +187,18 @@ func (c *clone) write(name, content string) string {
 	return path
 }
 
-func (c *clone) importFile(path string) engine.Saved {
+func (c *clone) importFile(path string) engine.SaveResult {
 	c.t.Helper()
 	return c.importOne(engine.ImportRequest{Paths: []string{path}})
 }
 
 // importMarkdown imports a file as Markdown, even if it contains no message.
-func (c *clone) importMarkdown(path string) engine.Saved {
+func (c *clone) importMarkdown(path string) engine.SaveResult {
 	c.t.Helper()
 	return c.importOne(engine.ImportRequest{Paths: []string{path}, Format: string(engine.Markdown)})
 }
 
-func (c *clone) importOne(r engine.ImportRequest) engine.Saved {
+func (c *clone) importOne(r engine.ImportRequest) engine.SaveResult {
 	c.t.Helper()
 	result, err := c.Import(c.t.Context(), r)
 	if err != nil {
@@ -222,14 +234,14 @@ func (c *clone) shown(revision string, form engine.Form) string {
 
 func (c *clone) append(name, text string) domarkx.Info {
 	c.t.Helper()
-	info, err := c.Append(c.t.Context(), engine.AppendRequest{Name: name, New: true, Role: "user", Text: text})
+	info, err := c.Append(c.t.Context(), turns.AppendRequest{Name: name, New: true, Role: "user", Text: text})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return info
 }
 
-func (c *clone) save(name, base, data string) engine.Saved {
+func (c *clone) save(name, base, data string) engine.SaveResult {
 	c.t.Helper()
 	saved, err := c.Save(c.t.Context(), engine.SaveRequest{Name: name, Base: base, Data: []byte(data), Operation: "edit"})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // TestTrustGrowsFirst makes changes that extend the trust in a session. The trust must be
@@ -47,7 +49,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 	}
 	for i, text := range []string{"one", "two", "three"} {
 		c.settings.adding = watch("s")
-		if _, err := c.Append(ctx, engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call(text)}); err != nil {
+		if _, err := c.Append(ctx, turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call(text)}); err != nil {
 			t.Fatal(err)
 		}
 		if check("append", "s"); len(c.settings.values["trust"]) != i+1 {
@@ -84,7 +86,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 
 	c.trusted("n", notesConfig)
 	c.settings.adding = watch("n")
-	if _, err := c.Exec(ctx, engine.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
+	if _, err := c.Exec(ctx, turns.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
 		t.Fatal(err)
 	}
 	check("exec", "n")
@@ -106,11 +108,11 @@ func TestRevokeDuringCall(t *testing.T) {
 	ctx := t.Context()
 	c.trusted("n", notesConfig)
 	c.notes.during = func() {
-		if status, err := c.Revoke(ctx, "n"); status != engine.Untrusted || err != nil {
+		if status, err := c.Revoke(ctx, "n"); status != trust.Untrusted || err != nil {
 			t.Errorf("revoke: %q, %v", status, err)
 		}
 	}
-	if _, err := c.Exec(ctx, engine.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
+	if _, err := c.Exec(ctx, turns.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
 		t.Fatal(err)
 	}
 	info := c.tip("n")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 const notesConfig = "```workspace-config\nresources:\n  - type: notes\n```\n"
@@ -32,13 +34,13 @@ func (c *clone) trusted(name, text string) domarkx.Info {
 }
 
 // run runs a session and returns a line for each call.
-func (c *clone) run(r engine.RunRequest) (lines []string, ran engine.Ran, err error) {
-	r.Report = func(report engine.CallReport) { lines = append(lines, line(report)) }
+func (c *clone) run(r turns.RunRequest) (lines []string, ran turns.RunResult, err error) {
+	r.Report = func(report turns.CallReport) { lines = append(lines, line(report)) }
 	ran, err = c.Run(c.t.Context(), r)
 	return lines, ran, err
 }
 
-func line(r engine.CallReport) string {
+func line(r turns.CallReport) string {
 	status := r.Code
 	if r.OK {
 		status = "ok"
@@ -46,9 +48,9 @@ func line(r engine.CallReport) string {
 	return strings.TrimSpace(fmt.Sprintf("%d.%d %s %s %s %s", r.Message, r.Index, r.Resource, r.Tool, status, unexpected(r)))
 }
 
-func (c *clone) runs(name string, want ...string) engine.Ran {
+func (c *clone) runs(name string, want ...string) turns.RunResult {
 	c.t.Helper()
-	lines, ran, err := c.run(engine.RunRequest{Name: name})
+	lines, ran, err := c.run(turns.RunRequest{Name: name})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestUntrustedRunsNothing(t *testing.T) {
 	c.importFile(c.write("s.md", text))
 	refused := func(what string, err error) {
 		t.Helper()
-		var untrusted *engine.UntrustedError
+		var untrusted *trust.UntrustedError
 		if !errors.As(err, &untrusted) || len(untrusted.Listing) == 0 {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -138,15 +140,15 @@ func TestUntrustedRunsNothing(t *testing.T) {
 			t.Fatalf("%s made a resource", what)
 		}
 	}
-	_, _, err := c.run(engine.RunRequest{Name: "s"})
+	_, _, err := c.run(turns.RunRequest{Name: "s"})
 	refused("run", err)
-	_, _, err = c.run(engine.RunRequest{Name: "s", Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return false, nil }})
+	_, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return false, nil }})
 	refused("run, refused", err)
-	_, err = c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}})
+	_, err = c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}})
 	refused("exec", err)
-	_, err = c.Replay(t.Context(), engine.ReplayRequest{Name: "s"})
+	_, err = c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
 	refused("replay", err)
-	if _, _, err = c.run(engine.RunRequest{Name: "s", Approve: func(context.Context, *engine.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.notes.made()) != 1 {
+	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.notes.made()) != 1 {
 		t.Errorf("approved: %v, called %q", err, c.notes.made())
 	}
 	if held, err := c.IsTrusted(t.Context(), c.tip("s")); held || err != nil {
@@ -165,7 +167,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 		}
 	}
 	holds("s", true, "trusted")
-	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", true, "append")
@@ -174,13 +176,13 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	holds("s", true, "edit")
 	c.runs("s", "0.0 notes write ok", "1.0 notes read ok", "2.0 notes read not_found")
 	holds("s", true, "run")
-	report, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=b", "text=2", "times=3"}})
+	report, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=b", "text=2", "times=3"}})
 	if err != nil || !report.OK || report.Message != 3 {
 		t.Fatalf("exec: %+v, %v", report, err)
 	}
 	holds("s", true, "exec")
 	for range 30 {
-		if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "b"}`)}); err != nil {
+		if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "b"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,7 +197,7 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	tip := c.tip("s")
 	c.save("s", tip.ID, strings.Replace(c.show("s"), "evil", "more evil", 1))
 	holds("s", false, "edit of what is not trusted")
-	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", false, "append to what is not trusted")
@@ -204,11 +206,11 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	holds("new", false, "a document saved under a new name")
 	c.append("empty", "hi")
 	holds("empty", true, "nothing to run")
-	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "empty", New: true, Role: "assistant", Text: call("read", `{"name": "x"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "empty", New: true, Role: "assistant", Text: call("read", `{"name": "x"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("empty", true, "append to nothing to run")
-	if status, err := c.Revoke(t.Context(), "empty"); err != nil || status != engine.Untrusted {
+	if status, err := c.Revoke(t.Context(), "empty"); err != nil || status != trust.Untrusted {
 		t.Errorf("revoked: %q, %v", status, err)
 	}
 	holds("empty", false, "revoked")
@@ -230,19 +232,19 @@ func TestSetupRunsOnce(t *testing.T) {
 	c := newClone(t)
 	setup := "```session-config\n{}\n```\n\n```note setup-script\nexit\n```\n\n" + notesConfig
 	c.trusted("s", setup+"\n## assistant\n\n"+call("read", `{"name": "base"}`))
-	var failure *engine.SetupError
-	if _, _, err := c.run(engine.RunRequest{Name: "s"}); !errors.As(err, &failure) || failure.Output != "ran" {
+	var failure *turns.SetupError
+	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &failure) || failure.Output != "ran" {
 		t.Fatalf("a setup that fails: %v", err)
 	}
-	if _, _, err := c.run(engine.RunRequest{Name: "s"}); !errors.As(err, &failure) || len(c.notes.made()) != 1 {
+	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &failure) || len(c.notes.made()) != 1 {
 		t.Fatalf("it was run again: %v, %q", err, c.notes.made())
 	}
 	c.save("s", c.tip("s").ID, strings.Replace(c.show("s"), "exit", "base=set up", 1))
-	lines, _, err := c.run(engine.RunRequest{Name: "s", Retry: true})
+	lines, _, err := c.run(turns.RunRequest{Name: "s", Retry: true})
 	if err != nil || !slices.Equal(lines, []string{"0.0 notes read ok"}) {
 		t.Fatalf("%q, %v", lines, err)
 	}
-	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=base"}}); err != nil {
+	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=base"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.notes.made(); !slices.Equal(got, []string{"note exit", "note base=set up", "read base", "read base"}) {
@@ -272,7 +274,7 @@ func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
+	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
 		t.Fatal(err)
 	}
 	tip, err := c.store.WorkspaceTip(t.Context(), "s")
@@ -298,12 +300,12 @@ func TestReplay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.notesDir(), "by hand"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=last", "text=1"}}); err != nil {
+	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=last", "text=1"}}); err != nil {
 		t.Fatal(err)
 	}
 	made := len(c.notes.made())
 	var got []string
-	differ, err := c.Replay(t.Context(), engine.ReplayRequest{Name: "s", Report: func(r engine.Replayed) {
+	differ, err := c.Replay(t.Context(), turns.ReplayRequest{Name: "s", Report: func(r turns.ReplayResult) {
 		got = append(got, fmt.Sprintf("%d.%d %v", r.Message, r.Index, r.Same()))
 	}})
 	want := []string{"0.0 true", "0.1 true", "0.2 true", "1.0 true", "1.1 false", "2.0 true"}
@@ -318,7 +320,7 @@ func TestReplay(t *testing.T) {
 }
 
 // unexpected returns the error of a call with a failure that no test provokes.
-func unexpected(r engine.CallReport) string {
+func unexpected(r turns.CallReport) string {
 	if r.Code == domarkx.CodeFailed || r.Code == domarkx.CodeBroken {
 		return r.Outcome.Message
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // again opens the repository a second time, like another process.
@@ -31,7 +32,7 @@ func TestASignalDuringACallIsRecorded(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() { <-c.notes.waiting; end(signal) }()
 	var got []string
-	_, err := c.Run(ctx, engine.RunRequest{Name: "s", Report: func(r engine.CallReport) { got = append(got, line(r)) }})
+	_, err := c.Run(ctx, turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { got = append(got, line(r)) }})
 	if !errors.Is(err, signal) || !slices.Equal(got, []string{"0.0 notes wait interrupted"}) {
 		t.Fatalf("%v, %q", err, got)
 	}
@@ -60,13 +61,13 @@ func TestAKillDuringACall(t *testing.T) {
 			c.trusted("s", text)
 			c.killDuringCall(func(victim *clone) {
 				if how == "run" {
-					victim.Run(t.Context(), engine.RunRequest{Name: "s"})
+					victim.Run(t.Context(), turns.RunRequest{Name: "s"})
 				} else {
-					victim.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=1"}})
+					victim.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=1"}})
 				}
 			})
 			states, err := c.WorkspaceStates(t.Context())
-			if err != nil || !slices.ContainsFunc(states, func(s engine.WorkspaceState) bool { return s.State == engine.StateInterrupted }) {
+			if err != nil || !slices.ContainsFunc(states, func(s turns.WorkspaceState) bool { return s.State == turns.StateInterrupted }) {
 				t.Errorf("states %+v, %v", states, err)
 			}
 			k := "0.0"
@@ -81,7 +82,7 @@ func TestAKillDuringACall(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 			c.runs("s")
-			lines, _, err := c.run(engine.RunRequest{Name: "s", Retry: true})
+			lines, _, err := c.run(turns.RunRequest{Name: "s", Retry: true})
 			if err != nil || !slices.Equal(lines, []string{k + " notes write ok"}) {
 				t.Errorf("retried %q, %v", lines, err)
 			}
@@ -168,7 +169,7 @@ func TestTheSessionMovesOnDuringACall(t *testing.T) {
 			c.notes.during = func() {
 				once.Do(func() { other.save("s", other.tip("s").ID, test.edit(other.show("s"))) })
 			}
-			lines, _, err := c.run(engine.RunRequest{Name: "s"})
+			lines, _, err := c.run(turns.RunRequest{Name: "s"})
 			if err != nil || len(lines) == 0 || !strings.HasPrefix(lines[0], test.want+" notes write ok") {
 				t.Fatalf("%q, %v\n%s", lines, err, c.show("s"))
 			}
@@ -240,7 +241,7 @@ func TestCallsOfSeveralProcessesTakeTurns(t *testing.T) {
 		done.Go(func() {
 			for i := range each {
 				name := string(rune('a'+p)) + string(rune('0'+i))
-				r, err := other.Exec(context.Background(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x"}})
+				r, err := other.Exec(context.Background(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x"}})
 				if err != nil || !r.OK {
 					t.Errorf("%+v, %v", r, err)
 				}
@@ -276,7 +277,7 @@ func TestCallsOfSeveralProcessesTakeTurns(t *testing.T) {
 }
 
 func (c *clone) appendText(name, text string) error {
-	_, err := c.Append(context.Background(), engine.AppendRequest{Name: name, New: true, Role: "user", Text: text})
+	_, err := c.Append(context.Background(), turns.AppendRequest{Name: name, New: true, Role: "user", Text: text})
 	return err
 }
 
@@ -288,7 +289,7 @@ func TestATurnIsSmall(t *testing.T) {
 	c.trusted("s", notesConfig+"\n## assistant\n\nhello\n")
 	exec := func(name string) {
 		t.Helper()
-		if r, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x" + name}}); err != nil || !r.OK {
+		if r, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=" + name, "text=x" + name}}); err != nil || !r.OK {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -302,7 +303,7 @@ func TestATurnIsSmall(t *testing.T) {
 	if after-n > objects || bytesAfter-bytes > size {
 		t.Errorf("exec: %d objects, %d bytes", after-n, bytesAfter-bytes)
 	}
-	if _, err := c.Append(t.Context(), engine.AppendRequest{Name: "s", New: true, Role: "assistant", Text: "I write:\n" + call("write", `{"name": "more", "text": "y"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: "I write:\n" + call("write", `{"name": "more", "text": "y"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	n, bytes = c.objects()

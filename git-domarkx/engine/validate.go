@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // Validate decodes documents and reports all problems to bad, including those that an import
@@ -73,15 +74,15 @@ func (m *SessionManager) validate(ctx context.Context, in input, bad func(error)
 // .domarkx.toml, against the config schemas of their plugins. An error in the document is a
 // *domarkx.SyntaxError without a path.
 func (m *SessionManager) checkDocument(ctx context.Context, h domarkx.Header) error {
-	a, err := askedByDocument(h)
-	if err != nil || len(a.specs) == 0 {
+	a, err := trust.ResourcesInDocument(h)
+	if err != nil || len(a.Specs) == 0 {
 		return err
 	}
-	if a.shared, err = project.Read(m.env.WorkTree); err != nil {
+	if a.Shared, err = project.Read(m.env.WorkTree); err != nil {
 		return err
 	}
-	a.complete()
-	return a.at("", m.env.Workspaces.Check(ctx, a.specs))
+	a.Complete()
+	return a.At("", m.env.Workspaces.Check(ctx, a.Specs))
 }
 
 // locate adds the position in the document to an error in its execution_config.

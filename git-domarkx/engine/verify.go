@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -56,12 +57,12 @@ func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int)
 
 // whole returns the size of a document and verifies its preamble.
 func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
-	v, err := loadView(ctx, c.store, id)
+	v, err := view.Load(ctx, c.store, id)
 	if err != nil {
 		return 0, err
 	}
-	_, err = v.bytes(ctx, 0)
-	return v.size(), err
+	_, err = v.Bytes(ctx, 0)
+	return v.Size(), err
 }
 
 // grown computes the size of a document from that of base, which starts with the same messages.
@@ -91,11 +92,11 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 		if err != nil {
 			return 0, false, err
 		}
-		v, err := newView(ctx, c.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
+		v, err := view.New(ctx, c.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
 		if err != nil {
 			return 0, false, err
 		}
-		sizes[i] = v.size()
+		sizes[i] = v.Size()
 	}
 	return old.Bytes - sizes[0] + sizes[1], true, nil
 }

@@ -162,13 +162,13 @@ func sideName(side, path string, f domarkx.File) string {
 	if f.Type == 0 {
 		return "/dev/null"
 	}
-	return quotedPath(side + path)
+	return QuotedPath(side + path)
 }
 
 // diffHead returns the header of a diff: the path and the changed attributes, as in git-diff(1).
 // Attributes that Git does not know are written in the same style.
 func diffHead(path string, a, b domarkx.File) []byte {
-	text := fmt.Appendf(nil, "diff --git %s %s\n", quotedPath("a/"+path), quotedPath("b/"+path))
+	text := fmt.Appendf(nil, "diff --git %s %s\n", QuotedPath("a/"+path), QuotedPath("b/"+path))
 	switch {
 	case a.Type == 0:
 		text = fmt.Appendf(text, "new file mode %06o\n", gitMode(b))
@@ -187,12 +187,12 @@ func diffHead(path string, a, b domarkx.File) []byte {
 		text = fmt.Appendf(text, "device %d:%d\n", b.Major, b.Minor)
 	}
 	if a.HardLink != b.HardLink && b.HardLink != "" {
-		text = fmt.Appendf(text, "hard link to %s\n", quotedPath(b.HardLink))
+		text = fmt.Appendf(text, "hard link to %s\n", QuotedPath(b.HardLink))
 	} else if a.HardLink != b.HardLink {
 		text = fmt.Appendf(text, "no hard link\n")
 	}
 	for _, name := range changedXattrs(a, b) {
-		text = fmt.Appendf(text, "extended attribute %s\n", quotedPath(name))
+		text = fmt.Appendf(text, "extended attribute %s\n", QuotedPath(name))
 	}
 	return text
 }
@@ -228,9 +228,9 @@ func changedXattrs(a, b domarkx.File) []string {
 	return names
 }
 
-// quotedPath quotes a path as Git does with core.quotePath off: paths with control characters,
+// QuotedPath quotes a path as Git does with core.quotePath off: paths with control characters,
 // quotes, backslashes or invalid UTF-8 are put in double quotes with C escapes.
-func quotedPath(path string) string {
+func QuotedPath(path string) string {
 	plain := utf8.ValidString(path) && strings.IndexFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) < 0
 	if plain {
 		return path

@@ -10,11 +10,12 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 func (c *clone) write1(name, text string) {
 	c.t.Helper()
-	if _, err := c.Exec(c.t.Context(), engine.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}}); err != nil {
+	if _, err := c.Exec(c.t.Context(), turns.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}}); err != nil {
 		c.t.Fatal(err)
 	}
 }

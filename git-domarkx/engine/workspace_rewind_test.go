@@ -10,6 +10,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -23,7 +25,7 @@ func ranThree(t *testing.T) *clone {
 	t.Helper()
 	c := newClone(t)
 	c.trusted("s", threeCalls)
-	if _, _, err := c.run(engine.RunRequest{Name: "s"}); err != nil {
+	if _, _, err := c.run(turns.RunRequest{Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -71,7 +73,7 @@ func (c *clone) put(workspace, name, text string) {
 	}
 }
 
-func (c *clone) rewind(revision string) engine.Rewound {
+func (c *clone) rewind(revision string) turns.RewindResult {
 	c.t.Helper()
 	r, err := engine.ParseRevision(revision)
 	if err != nil {
@@ -152,7 +154,7 @@ func TestRewindOfAWorkspaceThatIsNotLive(t *testing.T) {
 	if got := c.file(t, done.Workspace.ID, "a"); got != "1" {
 		t.Errorf("a is %q", got)
 	}
-	if _, err := c.Exec(t.Context(), engine.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
+	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
 		t.Fatal(err)
 	}
 	c.expect("s", "a=1")
@@ -168,7 +170,7 @@ func TestForksGoOnByThemselves(t *testing.T) {
 	}
 	c.expect("f", "a=1")
 	for name, text := range map[string]string{"f": "forked", "s": "original"} {
-		_, err := c.Exec(t.Context(), engine.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}})
+		_, err := c.Exec(t.Context(), turns.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +193,7 @@ func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	fork, err := c.Fork(t.Context(), engine.Revision{Name: "s", Message: 1}, "f")
-	var untrusted *engine.UntrustedError
+	var untrusted *trust.UntrustedError
 	if err != nil || !errors.As(fork.Asleep, &untrusted) {
 		t.Fatal(err, fork.Asleep)
 	}
@@ -237,9 +239,9 @@ func TestStatusMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes.Abort()
-	expect(engine.StateBusy)
+	expect(turns.StateBusy)
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect(engine.StateDirty)
+	expect(turns.StateDirty)
 }

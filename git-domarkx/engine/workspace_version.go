@@ -23,7 +23,7 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 	}
 	v, err := m.store.WorkspaceTip(ctx, r.Name)
 	if err != nil {
-		return v, m.elsewhere(ctx, r.Name, err)
+		return v, m.ElsewhereError(ctx, r.Name, err)
 	}
 	if r.ID != "" {
 		if v, err = m.store.FindVersion(ctx, v.ID, r.ID); err != nil {
@@ -42,13 +42,13 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 	return v, nil
 }
 
-// elsewhere improves an error about a missing workspace if a session of that name uses another
+// ElsewhereError improves an error about a missing workspace if a session of that name uses another
 // workspace or has not created its own yet.
-func (m *SessionManager) elsewhere(ctx context.Context, name string, err error) error {
+func (m *SessionManager) ElsewhereError(ctx context.Context, name string, err error) error {
 	if !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
-	if other, e := m.workspaceOf(ctx, name); e == nil && other != name {
+	if other, e := m.WorkspaceOf(ctx, name); e == nil && other != name {
 		return fmt.Errorf("%w; the session %q uses the workspace %q", err, name, other)
 	}
 	if _, e := m.store.Tip(ctx, name); e == nil {
@@ -122,7 +122,7 @@ func (m *SessionManager) LinkAt(ctx context.Context, snapshot string, k int) (st
 
 // lastOf returns the last trustworthy link among messages of a snapshot.
 func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages []domarkx.Entry) (string, error) {
-	if err := m.soundLinks(ctx, snapshot, messages); err != nil {
+	if err := m.SoundLinks(ctx, snapshot, messages); err != nil {
 		return "", err
 	}
 	for _, e := range slices.Backward(messages) {
@@ -133,9 +133,9 @@ func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages [
 	return "", nil
 }
 
-// stateAt returns the workspace version at the time when a snapshot was the newest of its
+// StateAt returns the workspace version at the time when a snapshot was the newest of its
 // session, or "" if that is unknown. tip is the session's newest snapshot.
-func (m *SessionManager) stateAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
+func (m *SessionManager) StateAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
 	left, err := m.leftAt(ctx, tip, snapshot)
 	if err != nil || left != "" {
 		return left, err
@@ -184,9 +184,9 @@ func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info)
 	return "", nil
 }
 
-// beforeCalls returns the workspace version before the first call of the given messages, or "" if
+// BeforeCalls returns the workspace version before the first call of the given messages, or "" if
 // they made no calls.
-func (m *SessionManager) beforeCalls(ctx context.Context, snapshot, tip string, messages map[domarkx.ID]bool) (string, error) {
+func (m *SessionManager) BeforeCalls(ctx context.Context, snapshot, tip string, messages map[domarkx.ID]bool) (string, error) {
 	var calls []domarkx.Version
 	for v, err := range m.store.Versions(ctx, tip) {
 		if err != nil {
@@ -196,16 +196,16 @@ func (m *SessionManager) beforeCalls(ctx context.Context, snapshot, tip string, 
 			calls = append(calls, v)
 		}
 	}
-	calls, err := m.ownCalls(ctx, snapshot, calls)
+	calls, err := m.OwnCalls(ctx, snapshot, calls)
 	if err != nil || len(calls) == 0 {
 		return "", err
 	}
 	return calls[len(calls)-1].Parents[0], nil
 }
 
-// ownCalls returns the versions that calls of the snapshot's session created. Message ids are not
+// OwnCalls returns the versions that calls of the snapshot's session created. Message ids are not
 // sufficient, because two sessions from one document have the same ids and may share a workspace.
-func (m *SessionManager) ownCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
+func (m *SessionManager) OwnCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
 	ids := make([]string, len(calls))
 	for i, v := range calls {
 		ids[i] = v.ID
@@ -228,4 +228,14 @@ func (m *SessionManager) CheckResource(ctx context.Context, base string, r domar
 		return fmt.Errorf("resource %q: %w", r.ID, err)
 	}
 	return nil
+}
+
+// ResourceVersion returns the version of the resource with that id, or "" if there is none.
+func ResourceVersion(resources []domarkx.ResourceVersion, id string) string {
+	for _, r := range resources {
+		if r.ID == id {
+			return r.Version
+		}
+	}
+	return ""
 }

@@ -12,22 +12,23 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // ask stores the user's message.
-func (t *turn) ask(ctx context.Context, text string, files []engine.File) error {
+func (t *turn) ask(ctx context.Context, text string, files []turns.File) error {
 	blocks, err := markdown.ParseContent(text)
 	if err != nil {
 		return err
 	}
-	r := engine.Reply{}
+	r := turns.Reply{}
 	for _, f := range files {
 		if engine.IsImage(f.Data) {
 			name, err := t.FreePath(ctx, plainName(f.Path), f.Data)
 			if err != nil {
 				return fmt.Errorf("attaching %q: %w", f.Path, err)
 			}
-			r.Files = append(r.Files, engine.File{Path: name, Data: f.Data})
+			r.Files = append(r.Files, turns.File{Path: name, Data: f.Data})
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: "![" + name + "](" + name + ")"})
 			continue
 		}
@@ -161,7 +162,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 	if n := len(a.Calls()); failed != nil && n > 0 {
 		t.emit(Notice(fmt.Sprintf("the answer broke off, and its calls (%d) are left out", n)))
 	}
-	reply := engine.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}
+	reply := turns.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}
 	model := a.Model
 	if model == "" {
 		model = t.origin.Model

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // A Decision is what the user says about a call.
@@ -21,14 +21,14 @@ const (
 type Approver interface {
 	// Decide decides about a call of a tool. The error of a call that cannot be decided ends the
 	// turn, and the call stays pending.
-	Decide(ctx context.Context, c engine.PendingCall, tool engine.ToolOffer) (Decision, error)
+	Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (Decision, error)
 }
 
 // ApproveAll allows all calls.
 type ApproveAll struct{}
 
 // Decide allows the call.
-func (ApproveAll) Decide(context.Context, engine.PendingCall, engine.ToolOffer) (Decision, error) {
+func (ApproveAll) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (Decision, error) {
 	return Allow, nil
 }
 
@@ -40,7 +40,7 @@ type ApproveReadOnly struct {
 }
 
 // Decide decides about a call.
-func (a ApproveReadOnly) Decide(ctx context.Context, c engine.PendingCall, tool engine.ToolOffer) (Decision, error) {
+func (a ApproveReadOnly) Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (Decision, error) {
 	if tool.ReadOnly || tool.Type == "mcp" && slices.Contains(a.Listed, c.Resource+separator+c.Tool) {
 		return Allow, nil
 	}
@@ -54,6 +54,6 @@ func (a ApproveReadOnly) Decide(ctx context.Context, c engine.PendingCall, tool 
 type ApproveNone struct{}
 
 // Decide stops the turn.
-func (ApproveNone) Decide(context.Context, engine.PendingCall, engine.ToolOffer) (Decision, error) {
+func (ApproveNone) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (Decision, error) {
 	return Stop, nil
 }

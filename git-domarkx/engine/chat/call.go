@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // maxRepeats is how many times in a row the same call is asked for before the turn stops.
@@ -19,7 +20,7 @@ const (
 
 // make makes the calls of an answer that the user approves. If a new message of the user follows
 // them, those that nobody can be asked about are declined; else they stop the turn.
-func (t *turn) make(ctx context.Context, calls []engine.PendingCall, superseded bool) error {
+func (t *turn) make(ctx context.Context, calls []turns.PendingCall, superseded bool) error {
 	for _, c := range calls {
 		t.emit(CallEvent{c})
 		if err := t.one(ctx, c, superseded); err != nil {
@@ -32,9 +33,9 @@ func (t *turn) make(ctx context.Context, calls []engine.PendingCall, superseded 
 	return nil
 }
 
-func (t *turn) one(ctx context.Context, c engine.PendingCall, superseded bool) error {
+func (t *turn) one(ctx context.Context, c turns.PendingCall, superseded bool) error {
 	if problem := t.tools.problem(c); problem != nil {
-		return t.refuse(ctx, c, engine.Outcome{Code: problem.Code, Message: problem.Message})
+		return t.refuse(ctx, c, toolcall.Outcome{Code: problem.Code, Message: problem.Message})
 	}
 	if t.isRepeated(c) {
 		return &StoppedError{Session: t.request.Session,
@@ -46,9 +47,9 @@ func (t *turn) one(ctx context.Context, c engine.PendingCall, superseded bool) e
 	}
 	switch {
 	case decision == Deny:
-		return t.refuse(ctx, c, engine.Declined(declinedByUser))
+		return t.refuse(ctx, c, toolcall.Declined(declinedByUser))
 	case decision == Stop && superseded:
-		return t.refuse(ctx, c, engine.Declined(declinedByMessage))
+		return t.refuse(ctx, c, toolcall.Declined(declinedByMessage))
 	case decision == Stop:
 		return &StoppedError{Session: t.request.Session, Options: "--approve all",
 			Reason: fmt.Sprintf("the call of %s needs your approval, and was not made", t.tools.name(c.Resource, c.Tool))}
@@ -60,7 +61,7 @@ func (t *turn) one(ctx context.Context, c engine.PendingCall, superseded bool) e
 	return err
 }
 
-func (t *turn) refuse(ctx context.Context, c engine.PendingCall, o engine.Outcome) error {
+func (t *turn) refuse(ctx context.Context, c turns.PendingCall, o toolcall.Outcome) error {
 	report, err := t.Refuse(ctx, c, o)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (t *turn) refuse(ctx context.Context, c engine.PendingCall, o engine.Outcom
 }
 
 // isRepeated counts a call and reports whether it was asked for too often.
-func (t *turn) isRepeated(c engine.PendingCall) bool {
+func (t *turn) isRepeated(c turns.PendingCall) bool {
 	key := domarkx.ArrayValue(domarkx.StringValue(c.Resource), domarkx.StringValue(c.Tool), c.Arguments).JSON()
 	if key != t.last {
 		t.last, t.repeats = key, 0

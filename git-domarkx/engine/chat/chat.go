@@ -10,8 +10,9 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // A Model is the model that answers.
@@ -46,12 +47,12 @@ type Request struct {
 	Session string
 	New     bool    // create the session if it does not exist
 	Text    *string // the user's message, as Markdown; nil to continue a turn
-	Files   []engine.File
+	Files   []turns.File
 	Model   Model
 	Approve Approver
 	Limits  Limits
 	// Trust asks whether an untrusted session may be worked on this once; nil means no.
-	Trust func(ctx context.Context, e *engine.UntrustedError) (bool, error)
+	Trust func(ctx context.Context, e *trust.UntrustedError) (bool, error)
 	// Emit receives the events of the turn, one at a time.
 	Emit func(Event)
 }
@@ -84,23 +85,23 @@ var ErrNothing = errors.New("there is nothing to go on with; give a message")
 
 // A Chat takes turns in the sessions of a repository.
 type Chat struct {
-	sessions *engine.SessionManager
+	turns    *turns.Manager
 	stateDir string
 	known    map[string]known // by blob: messages as they go into requests
 }
 
 // New returns a chat. Streams that are under way are recorded in stateDir.
-func New(sessions *engine.SessionManager, stateDir string) *Chat {
-	return &Chat{sessions: sessions, stateDir: stateDir, known: map[string]known{}}
+func New(manager *turns.Manager, stateDir string) *Chat {
+	return &Chat{turns: manager, stateDir: stateDir, known: map[string]known{}}
 }
 
 // Turn takes a turn. If ctx ends, the text so far is stored and marked as interrupted, a running
 // tool is ended and recorded, and the error is the cause of ctx. If the provider fails, the error
 // is that of the wire. Other errors are a [*StoppedError], [ErrNothing], and those of
-// [engine.SessionManager.BeginTurn].
+// [turns.Manager.BeginTurn].
 func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	t := &turn{chat: c, request: r, origin: r.Model.Wire.Origin()}
-	if t.Turn, err = c.sessions.BeginTurn(ctx, engine.TurnRequest{Name: r.Session, New: r.New, Approve: r.Trust}); err != nil {
+	if t.Turn, err = c.turns.BeginTurn(ctx, turns.TurnRequest{Name: r.Session, New: r.New, Approve: r.Trust}); err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()
@@ -110,7 +111,7 @@ func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 
 // A turn is one turn that is being taken.
 type turn struct {
-	*engine.Turn
+	*turns.Turn
 	chat    *Chat
 	request Request
 	origin  provider.Origin
@@ -213,11 +214,11 @@ func (t *turn) isOver(ctx context.Context) (bool, error) {
 	if err != nil || tip.Messages == 0 {
 		return true, err
 	}
-	e, err := t.chat.sessions.EntryAt(ctx, tip, tip.Messages-1)
+	e, err := t.chat.turns.EntryAt(ctx, tip, tip.Messages-1)
 	if err != nil || e.Role != domarkx.Assistant {
 		return false, err
 	}
-	msg, err := t.chat.sessions.ReadMessage(ctx, e)
+	msg, err := t.chat.turns.ReadMessage(ctx, e)
 	if err != nil {
 		return false, err
 	}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // What a model is asked for, and how a summary begins.
@@ -102,7 +102,7 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 		return err
 	}
 	message := domarkx.Message{Role: domarkx.User, Metadata: &meta, Content: joinTexts(append([]domarkx.Block{{Type: domarkx.TextBlock, Text: summaryHead}}, Foreign(said)...))}
-	info, err := t.Add(ctx, engine.Reply{ID: id, Message: message})
+	info, err := t.Add(ctx, turns.Reply{ID: id, Message: message})
 	if err != nil {
 		return err
 	}

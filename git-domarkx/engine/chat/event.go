@@ -2,8 +2,8 @@ package chat
 
 import (
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // An Event is a step of a turn for display: [Text], [Thought], [Notice], [CallEvent],
@@ -20,10 +20,10 @@ type Thought string
 type Notice string
 
 // A CallEvent is a call that the model asks for, before the user is asked about it.
-type CallEvent struct{ engine.PendingCall }
+type CallEvent struct{ turns.PendingCall }
 
 // A ResultEvent is the recorded result of a call.
-type ResultEvent struct{ engine.CallReport }
+type ResultEvent struct{ turns.CallReport }
 
 // A MessageEvent is a message that was stored.
 type MessageEvent struct {

@@ -18,6 +18,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -31,9 +33,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+type (
+	trustManager = trust.Manager
+	turnsManager = turns.Manager
+)
+
 // A site is a repository with a scripted model.
 type site struct {
 	*engine.SessionManager
+	*trustManager
+	*turnsManager
 	t     *testing.T
 	git   *gitcmd.Git
 	store *gitstore.Store
@@ -80,7 +89,7 @@ func openSite(t *testing.T, dir string, script ...reply) *site {
 	}
 	t.Cleanup(func() { s.store.Close() })
 	s.git = git
-	s.SessionManager = engine.New(s.store, all.Codecs(), engine.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree,
+	env := local.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
 			s.now = s.now.Add(time.Second)
 			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: s.now}
@@ -88,8 +97,10 @@ func openSite(t *testing.T, dir string, script ...reply) *site {
 		},
 		Workspaces: plugins.New([]domarkx.Plugin{filesystem.Plugin{}}, versions{s.store},
 			plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second}),
-		Local: local.NewFile(git)})
-	s.chat = chat.New(s.SessionManager, git.StateDir())
+		Local: local.NewFile(git)}
+	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env), trust.New(s.store, env)
+	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
+	s.chat = chat.New(s.turnsManager, git.StateDir())
 	return s
 }
 

@@ -69,7 +69,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	}
 	var backward []item
 	summary, end := -1, ""
-	for e, err := range t.chat.sessions.MessagesBackward(ctx, tip) {
+	for e, err := range t.chat.turns.MessagesBackward(ctx, tip) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,7 +116,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 // leadingSystem returns the system messages with which the session begins.
 func (t *turn) leadingSystem(ctx context.Context, tip domarkx.Info) (system []string, err error) {
 	for k := range tip.Messages {
-		e, err := t.chat.sessions.EntryAt(ctx, tip, k)
+		e, err := t.chat.turns.EntryAt(ctx, tip, k)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func (t *turn) known(ctx context.Context, e domarkx.Entry) (known, error) {
 	if k, ok := t.chat.known[key]; ok {
 		return k, nil
 	}
-	msg, err := t.chat.sessions.ReadMessage(ctx, e)
+	msg, err := t.chat.turns.ReadMessage(ctx, e)
 	if err != nil {
 		return known{}, err
 	}

@@ -264,7 +264,7 @@ func (t *turn) hasMessage(ctx context.Context, id domarkx.ID) (bool, error) {
 		return false, err
 	}
 	n := 0
-	for e, err := range t.chat.sessions.MessagesBackward(ctx, tip) {
+	for e, err := range t.chat.turns.MessagesBackward(ctx, tip) {
 		if err != nil || e.ID == id {
 			return err == nil, err
 		}

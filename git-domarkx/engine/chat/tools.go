@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 // separator stands between the resource and the tool in the name that a model sees.
@@ -18,11 +19,11 @@ const maxToolName = 64
 
 // A toolTable maps the names that a model sees to the tools of a workspace.
 type toolTable struct {
-	offers []engine.ToolOffer
+	offers []turns.ToolOffer
 	names  []string // of the offers
 }
 
-func newToolTable(offers []engine.ToolOffer) toolTable {
+func newToolTable(offers []turns.ToolOffer) toolTable {
 	t := toolTable{offers: offers}
 	for _, o := range offers {
 		name := provider.ToolName(o.Resource + separator + o.Name)
@@ -62,8 +63,8 @@ func (t toolTable) name(resource, tool string) string {
 }
 
 // offer returns the tool of a call, or nil if there is none.
-func (t toolTable) offer(resource, tool string) *engine.ToolOffer {
-	i := slices.IndexFunc(t.offers, func(o engine.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
+func (t toolTable) offer(resource, tool string) *turns.ToolOffer {
+	i := slices.IndexFunc(t.offers, func(o turns.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
 	if i < 0 {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (t toolTable) block(c provider.Call) domarkx.Block {
 		arguments = domarkx.StringValue(raw)
 	}
 	text := func(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: engine.JSONLine(domarkx.ObjectValue(
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: toolcall.JSONLine(domarkx.ObjectValue(
 		domarkx.Member{Name: "resource", Value: text(resource)},
 		domarkx.Member{Name: "tool", Value: text(tool)},
 		domarkx.Member{Name: "arguments", Value: arguments}))}
@@ -102,7 +103,7 @@ const maxArgumentDepth = domarkx.MaxDepth - 100
 
 // problem returns why a call cannot be made although its block is complete, or nil: its tool is
 // none of those that the model was offered.
-func (t toolTable) problem(c engine.PendingCall) *domarkx.ToolError {
+func (t toolTable) problem(c turns.PendingCall) *domarkx.ToolError {
 	if t.offer(c.Resource, c.Tool) != nil {
 		return c.Problem
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 const write = `{"path": "a.txt", "content": "hi"}`
@@ -99,7 +100,7 @@ func TestForeignText(t *testing.T) {
 			if _, again := s.message("s", 1); !again.Equal(m) || s.header("s") != before || s.tip("s").Messages != 2 {
 				t.Errorf("after an edit: %+v of %d messages, header %s", again, s.tip("s").Messages, s.header("s"))
 			}
-			ran, err := s.Run(t.Context(), engine.RunRequest{Name: "s", Report: func(r engine.CallReport) { t.Errorf("ran %+v", r) }})
+			ran, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { t.Errorf("ran %+v", r) }})
 			if err != nil || ran.Failed != 0 {
 				t.Errorf("run: %v", err)
 			}
@@ -166,7 +167,7 @@ func TestPendingCallIsResumedByRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	if _, err := s.Run(t.Context(), engine.RunRequest{Name: "s", Report: func(r engine.CallReport) { ran++ }}); err != nil || ran != 1 {
+	if _, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { ran++ }}); err != nil || ran != 1 {
 		t.Fatalf("run: %v, %d calls", err, ran)
 	}
 	if got := s.must("s", ""); got.Text != "Done." {
@@ -176,7 +177,7 @@ func TestPendingCallIsResumedByRun(t *testing.T) {
 
 type denying struct{}
 
-func (denying) Decide(context.Context, engine.PendingCall, engine.ToolOffer) (chat.Decision, error) {
+func (denying) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (chat.Decision, error) {
 	return chat.Deny, nil
 }
 
@@ -213,11 +214,11 @@ func TestReadOnlyApproval(t *testing.T) {
 }
 
 func TestApproverCounts(t *testing.T) {
-	mcp := engine.ToolOffer{Resource: "srv", Type: "mcp", Tool: domarkx.Tool{Name: "get"}}
+	mcp := turns.ToolOffer{Resource: "srv", Type: "mcp", Tool: domarkx.Tool{Name: "get"}}
 	a := chat.ApproveReadOnly{Listed: []string{"srv__get"}}
 	for tool, want := range map[string]chat.Decision{"get": chat.Allow, "set": chat.Stop} {
 		mcp.Name = tool
-		if got, err := a.Decide(t.Context(), engine.PendingCall{Resource: "srv", Tool: tool}, mcp); got != want || err != nil {
+		if got, err := a.Decide(t.Context(), turns.PendingCall{Resource: "srv", Tool: tool}, mcp); got != want || err != nil {
 			t.Errorf("%s: %v, %v", tool, got, err)
 		}
 	}
@@ -351,7 +352,7 @@ func TestMessagesThatComeMeanwhile(t *testing.T) {
 	s := newSite(t, callsTool("files__list_dir", `{}`), say("I saw both."))
 	s.session("s", config)
 	s.model.script[0].before = func(context.Context, provider.Request) {
-		if _, err := s.Append(t.Context(), engine.AppendRequest{Name: "s", Role: "user", Text: "and this"}); err != nil {
+		if _, err := s.Append(t.Context(), turns.AppendRequest{Name: "s", Role: "user", Text: "and this"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -376,7 +377,7 @@ func TestPictures(t *testing.T) {
 	s.session("s", config)
 	text := "what is this?"
 	_, err := s.chat.Turn(t.Context(), chat.Request{Session: "s", Text: &text, Approve: chat.ApproveAll{}, Model: chat.Model{Wire: s.model},
-		Files: []engine.File{{Path: "my shot.png", Data: []byte(png)}, {Path: "notes.txt", Data: []byte("some text\n")}}})
+		Files: []turns.File{{Path: "my shot.png", Data: []byte(png)}, {Path: "notes.txt", Data: []byte("some text\n")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

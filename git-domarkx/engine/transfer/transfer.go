@@ -4,6 +4,7 @@ package transfer
 
 import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -12,10 +13,10 @@ import (
 type Manager struct {
 	sessions *engine.SessionManager
 	store    *gitstore.Store
-	env      engine.Environment
+	env      local.Environment
 }
 
 // New returns a manager for the sessions in a store.
-func New(sessions *engine.SessionManager, store *gitstore.Store, env engine.Environment) *Manager {
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment) *Manager {
 	return &Manager{sessions: sessions, store: store, env: env}
 }

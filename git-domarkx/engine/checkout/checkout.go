@@ -1,0 +1,200 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// A Request describes a version to write and the directory to write it to.
+type Request struct {
+	Of      engine.Revision // the session that the version belongs to, or the workspace with that name
+	Version domarkx.Version
+	Dir     string // must be empty or must not exist
+	Yes     bool   // also write hazards, as far as this user's privileges allow
+}
+
+// Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
+// returns descriptions of the parts that could not be written exactly. It returns a
+// [*RefusedError] if the directory is not empty, or if the version contains hazards (see
+// hazards), the user does not trust the session and r.Yes is false. If the process is killed, the
+// directory is either complete or unchanged. A repeated checkout removes leftovers.
+func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
+	if err := vacantFolder(r.Dir); err != nil {
+		return nil, err
+	}
+	for _, resource := range r.Version.Resources {
+		if err := m.sessions.CheckResource(ctx, "", resource); err != nil {
+			return nil, fmt.Errorf("workspace version %.12s: %w", r.Version.ID, err)
+		}
+	}
+	if !r.Yes {
+		if err := m.checkHazards(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	ids := make([]string, len(r.Version.Resources))
+	for i, resource := range r.Version.Resources {
+		ids[i] = resource.ID
+	}
+	s, whole, err := newStage(r.Dir, r.Version.ID, ids, removeRestored)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	var left []string
+	if !whole {
+		if left, err = m.restoreTo(ctx, r, s.path); err != nil {
+			return left, errors.Join(err, removeRestored(s.path))
+		}
+	}
+	if err := s.finish(); err != nil {
+		err = fmt.Errorf("moving %q to %q: %w", r.Dir, s.path, err)
+		if !s.inside { // no part of it has been moved yet
+			err = errors.Join(err, removeRestored(s.path))
+		}
+		return left, err
+	}
+	return left, nil
+}
+
+// restoreTo writes the resources to subdirectories of dir.
+func (m *Manager) restoreTo(ctx context.Context, r Request, dir string) (left []string, err error) {
+	for _, resource := range r.Version.Resources {
+		missing, err := restoreVersion(ctx, m.store, resource.Version, filepath.Join(dir, resource.ID), r.Yes)
+		for _, what := range missing {
+			left = append(left, resource.ID+": "+what)
+		}
+		if err != nil {
+			return left, fmt.Errorf("writing resource %q to %q: %w", resource.ID, r.Dir, err)
+		}
+	}
+	return left, nil
+}
+
+// vacantFolder returns an error unless a directory does not exist or contains nothing but the
+// leftovers of a killed checkout.
+func vacantFolder(dir string) error {
+	names, err := namesIn(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { _, _, ok := parseStage(name); return ok }) {
+		return errNotEmpty(dir)
+	}
+	return nil
+}
+
+func errNotEmpty(dir string) error {
+	return &engine.RefusedError{Reason: fmt.Sprintf("folder %q is not empty: a workspace is written to an empty one", dir)}
+}
+
+func (m *Manager) checkHazards(ctx context.Context, r Request) error {
+	trusted, err := m.trustsRevision(ctx, r.Of)
+	if err != nil || trusted {
+		return err
+	}
+	var found []string
+	for _, resource := range r.Version.Resources {
+		hazards, err := m.hazards(ctx, resource)
+		if err != nil {
+			return err
+		}
+		found = append(found, hazards...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	const most = 8
+	more := ""
+	if len(found) > most {
+		found, more = found[:most], fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return &engine.RefusedError{Reason: fmt.Sprintf("%s is not trusted, and its workspace holds what can do harm: %s%s; look at it in a mount, and write it all the same with --yes, or trust the session (git domarkx trust %s)",
+		r.Of.Name, strings.Join(found, ", "), more, r.Of.Name)}
+}
+
+// trustsRevision reports whether the user trusts a session. It returns false if no session has
+// that name.
+func (m *Manager) trustsRevision(ctx context.Context, r engine.Revision) (bool, error) {
+	info, err := m.sessions.Resolve(ctx, r)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return m.trust.IsTrusted(ctx, info)
+}
+
+// hazards returns descriptions of files that are dangerous just by being on the disk: files with
+// a set-id bit or capabilities, devices, and nested repositories, because Git obeys their
+// configuration.
+func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
+	var found []string
+	bare := map[string][]string{} // by directory, the names that a bare repository has
+	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(path string, f domarkx.File) error {
+		at := engine.QuotedPath(resource.ID + "/" + path)
+		switch {
+		case f.Type == domarkx.CharDevice || f.Type == domarkx.BlockDevice:
+			found = append(found, f.Type.String()+" "+at)
+		case f.Type == domarkx.Regular && f.Mode&0o6000 != 0:
+			found = append(found, "set-id program "+at)
+		case f.Type == domarkx.Regular && hasCapabilities(f):
+			found = append(found, "program with capabilities "+at)
+		case f.Type == domarkx.Directory && f.Mode&0o6000 != 0:
+			found = append(found, "set-id folder "+at)
+		case isGitName(f.Name):
+			found = append(found, "nested repository "+at)
+		}
+		if i := slices.IndexFunc(bareNames, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
+			folder := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
+			was := isBare(bare[folder])
+			bare[folder] = append(bare[folder], bareNames[i])
+			if !was && isBare(bare[folder]) && !isGitName(folder[strings.LastIndexByte(folder, '/')+1:]) {
+				found = append(found, "nested repository "+engine.QuotedPath(resource.ID+"/"+folder))
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// bareNames are the names by which Git recognizes a directory as a repository. isBare reports
+// whether it would: a repository with "commondir" keeps everything but HEAD elsewhere, including
+// the configuration.
+var bareNames = []string{"HEAD", "objects", "refs", "commondir"}
+
+func isBare(names []string) bool {
+	has := func(name string) bool { return slices.Contains(names, name) }
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
+// hasCapabilities reports whether a program gains privileges when it is started, as with a set-id
+// bit; see capabilities(7).
+func hasCapabilities(f domarkx.File) bool {
+	return slices.ContainsFunc(f.Xattrs, func(x domarkx.Xattr) bool { return x.Name == "security.capability" })
+}
+
+// isGitName reports whether some file system treats a name as ".git".
+func isGitName(name string) bool {
+	folded := strings.Map(func(r rune) rune {
+		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+			return -1 // HFS+ ignores these
+		}
+		return r
+	}, strings.ToLower(name))
+	folded, _, _ = strings.Cut(folded, ":") // a stream of NTFS
+	folded = strings.TrimRight(folded, ". ")
+	return folded == ".git" || folded == "git~1"
+}

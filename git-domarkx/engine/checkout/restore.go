@@ -1,0 +1,119 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/dirversion"
+)
+
+// restoreVersion creates dir and writes a version of a resource below it, never through a symbolic
+// link. It omits devices and owners unless privileged is set and this user may create them. left
+// describes what it omitted.
+func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	warn := func(message string) { left = append(left, message) }
+	if privileged && os.Geteuid() == 0 {
+		err := dirversion.Write(ctx, r, version, dir, warn)
+		if err == nil {
+			err = dirversion.Own(ctx, r, version, dir)
+		}
+		return left, err
+	}
+	reader := &unprivileged{VersionReader: r}
+	if err := dirversion.Write(ctx, reader, version, dir, warn); err != nil || !reader.changed.Load() {
+		return left, err
+	}
+	lost, err := lossesOf(ctx, r, version)
+	return append(left, lost...), err
+}
+
+// lossesOf describes what an unprivileged user loses from a version: devices, owners and
+// set-id bits.
+func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (left []string, err error) {
+	const most = 10
+	owned, lent, devices := 0, 0, 0
+	err = domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
+		switch foreign := foreignBits(f); {
+		case isDevice(f):
+			if devices++; devices <= most {
+				left = append(left, fmt.Sprintf("%s is left out: it is a %s, which only root makes, with --yes", path, f.Type))
+			}
+		case f.Mode&foreign != 0:
+			lent++
+			fallthrough
+		case foreign != 0:
+			owned++
+		}
+		return nil
+	})
+	if devices > most {
+		left = append(left, fmt.Sprintf("%d more devices are left out", devices-most))
+	}
+	if owned > 0 {
+		left = append(left, fmt.Sprintf("%d files are yours, not their owners': only root gives files away, with --yes", owned))
+	}
+	if lent > 0 {
+		left = append(left, fmt.Sprintf("%d files lose their set-id bits: they would lend your rights, not those of the files' owners", lent))
+	}
+	return left, err
+}
+
+// removeRestored deletes a directory that restoreVersion has written to, whatever its permissions.
+func removeRestored(dir string) error {
+	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
+}
+
+// unprivileged reads a version without what an unprivileged user cannot create.
+type unprivileged struct {
+	domarkx.VersionReader
+	changed atomic.Bool // whether a device was left out or a file has another owner
+}
+
+// Folder returns the entries of a directory without devices. It clears set-id bits that
+// would apply to the wrong owner or group.
+func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := u.VersionReader.Folder(ctx, id)
+	all := len(files)
+	files = slices.DeleteFunc(slices.Clone(files), isDevice)
+	if len(files) < all {
+		u.changed.Store(true)
+	}
+	for i := range files {
+		if foreign := foreignBits(files[i]); foreign != 0 {
+			files[i].Mode &^= foreign
+			u.changed.Store(true)
+		}
+	}
+	return files, err
+}
+
+// foreignBits returns the set-id bits that would apply to the wrong user or group if this
+// process created the file.
+func foreignBits(f domarkx.File) (bits uint32) {
+	if f.HasOwner && f.UID != uint32(os.Geteuid()) {
+		bits |= setUID
+	}
+	if f.HasOwner && f.GID != uint32(os.Getegid()) {
+		bits |= setGID
+	}
+	return bits
+}
+
+// The mode bits that make a program run with the rights of its file's owner or group
+// (inode(7)).
+const (
+	setUID = 0o4000
+	setGID = 0o2000
+)
+
+func isDevice(f domarkx.File) bool {
+	return f.Type == domarkx.CharDevice || f.Type == domarkx.BlockDevice
+}

@@ -1,9 +1,0 @@
-package engine
-
-import (
-	"errors"
-	"os"
-)
-
-// lockFolder is not supported on Windows.
-func lockFolder(string) (*os.File, error) { return nil, errors.ErrUnsupported }

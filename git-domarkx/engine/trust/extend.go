@@ -1,0 +1,105 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+)
+
+// ExtendAppended extends the trust in a session to a message that the user appends. before.ID is
+// empty for a new session. It is called before the session moves, so that a process killed in
+// between does not leave it untrusted; trust in a message that is never stored does no harm. The
+// cost does not grow with the session if the digest of before is cached.
+func (m *Manager) ExtendAppended(ctx context.Context, before, after domarkx.Info, msg domarkx.Message) error {
+	before.Name = after.Name
+	runs := msg.Role == domarkx.Assistant && len(toolcall.Runnable(msg)) > 0
+	if before.ID == "" {
+		if !runs {
+			return nil
+		}
+		return m.extendNew(ctx, after.Name, msg)
+	}
+	if !runs {
+		m.CopyDigest(before, after)
+		m.CopySettled(before, after)
+		return nil
+	}
+	d, besides, err := m.DigestWith(ctx, before)
+	if err != nil {
+		return err
+	}
+	held, err := m.Trusts(ctx, d)
+	now := d.Message(msg)
+	m.CacheDigest(after, CachedDigest{now, besides})
+	if err != nil || !held {
+		return err
+	}
+	return m.Grow(ctx, now, after.Name, d)
+}
+
+// extendNew trusts a new session that the user starts with a message that runs something, unless
+// it works in shared resources that the user has not trusted.
+func (m *Manager) extendNew(ctx context.Context, name string, msg domarkx.Message) error {
+	h := domarkx.NewHeader()
+	added, err := m.AddedTo(ctx, name, h)
+	if err != nil {
+		return err
+	}
+	d := HeaderDigest(h, added)
+	if held, err := m.Trusts(ctx, d); err != nil || !held {
+		return err
+	}
+	return m.Grow(ctx, d.Message(msg), name, d)
+}
+
+// A SavedChange is the change of a session by a save.
+type SavedChange struct {
+	Before, After domarkx.Info
+	Merged        bool // whether After also contains changes by others, and is stored already
+}
+
+// ExtendSaved extends the trust in a session to a document that the user saves, if the base of the
+// document and the session's state before are trusted. It does nothing for a new session. A
+// merged save is already stored; otherwise the session has not moved yet.
+func (m *Manager) ExtendSaved(ctx context.Context, saved SavedChange, base string, doc *domarkx.Document) error {
+	if base == "" || saved.Before.ID == "" {
+		return nil
+	}
+	before := saved.Before
+	before.Name = saved.After.Name
+	all := []domarkx.Info{before}
+	if before.ID != base {
+		info, err := m.store.Info(ctx, base)
+		if err != nil {
+			return err
+		}
+		info.Name = saved.After.Name
+		all = append(all, info)
+	}
+	if saved.Merged {
+		return m.extend(ctx, saved.After, all...)
+	}
+	added, err := m.AddedTo(ctx, saved.After.Name, doc.Header)
+	if err != nil {
+		return err
+	}
+	now := documentDigest(doc, added)
+	if held, err := m.Trusts(ctx, now); err != nil || held {
+		return err
+	}
+	was, err := m.digestEach(ctx, all)
+	if err != nil {
+		return err
+	}
+	return m.Grow(ctx, now, saved.After.Name, was...)
+}
+
+// NotExtended returns an error that a change was stored but the trust in it was not.
+func NotExtended(session string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the change of %q is stored, but it is not trusted now: %w", session, err)
+}

@@ -1,0 +1,63 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+)
+
+// A Gate prevents running anything that the user has neither trusted nor approved.
+type Gate struct {
+	m        *Manager
+	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
+	Approved map[Digest]bool
+	Trusted  bool   // whether the last successful check found the session trusted, not only approved
+	Added    Digest // digest of what runs besides the document, at the last successful check
+}
+
+// NewGate returns a gate that calls approve, if it is not nil, for what the user has not trusted.
+func (m *Manager) NewGate(approve func(context.Context, *UntrustedError) (bool, error)) *Gate {
+	return &Gate{m: m, approve: approve, Approved: map[Digest]bool{}}
+}
+
+// Check returns an *UntrustedError unless everything that a snapshot runs is trusted or approved.
+// An approval remains valid until the session changes what it runs.
+func (g *Gate) Check(ctx context.Context, info domarkx.Info) error {
+	if err := g.m.ReadProject(); err != nil {
+		return err
+	}
+	d, added, err := g.m.DigestWith(ctx, info)
+	g.Added = added
+	if err != nil {
+		return err
+	}
+	if g.Trusted, err = g.m.Trusts(ctx, d); err != nil || g.Trusted || g.Approved[d] {
+		return err
+	}
+	untrusted := &UntrustedError{Session: info.Name}
+	if untrusted.Listing, err = g.m.Listing(ctx, info); err != nil {
+		return err
+	}
+	if g.approve == nil {
+		return untrusted
+	}
+	yes, err := g.approve(ctx, untrusted)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return untrusted
+	}
+	g.Approved[d] = true
+	return nil
+}
+
+// Covers returns an error if what runs besides the document has changed since the last check.
+func (g *Gate) Covers(added *Runs) error {
+	if added.Digest() == g.Added {
+		return nil
+	}
+	return fmt.Errorf("%s or its workspace changed meanwhile: %w; nothing was run; try again", project.File, domarkx.ErrConflict)
+}

@@ -1,0 +1,189 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// ListedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them
+// belongs to the config of the resource: the first list of a trusted session is trusted with it,
+// and every other list has to be trusted on its own.
+type ListedTools struct {
+	config Digest // of the resource's type and config
+	digest Digest // of the config and the tools
+	id     string // of the resource
+	runs   Runs
+}
+
+// ListTools returns the tools that a resource with a spec lists.
+func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
+	t := ListedTools{config: configDigest(spec), id: spec.ID}
+	var parts []string
+	var text strings.Builder
+	for _, tool := range tools {
+		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
+		line := domarkx.ObjectValue(domarkx.Member{Name: "name", Value: domarkx.StringValue(tool.Name)},
+			domarkx.Member{Name: "description", Value: domarkx.StringValue(tool.Description)}, domarkx.Member{Name: "inputSchema", Value: tool.Schema})
+		text.WriteString(line.JSON() + "\n") // as JSON, no tool can pass for several
+	}
+	t.digest = t.config.with("tools", parts...)
+	t.runs = toolsListing(spec, text.String())
+	return t
+}
+
+// Untrusted returns the error that the user does not trust these tools.
+func (t ListedTools) Untrusted(session string) *UntrustedError {
+	return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}
+}
+
+func toolsListing(spec domarkx.ResourceSpec, text string) Runs {
+	return Runs{"resource " + spec.ID, "tools", text}
+}
+
+// configDigest identifies the type and config of a resource, whatever its id.
+func configDigest(spec domarkx.ResourceSpec) Digest {
+	return Digest{}.with("config", spec.Type, spec.Config.Without("id").JSON())
+}
+
+// CheckTools returns an *UntrustedError unless the tools are trusted or approved. The session was
+// checked before.
+func (g *Gate) CheckTools(ctx context.Context, session string, t ListedTools) error {
+	if g.Approved[t.digest] {
+		return nil
+	}
+	values, err := g.m.env.Local.All(ctx, local.ToolsKey)
+	if err != nil {
+		return err
+	}
+	known, trusted := t.among(values)
+	switch {
+	case !known && g.Trusted:
+		if err := g.m.trustTools(ctx, session, t); err != nil {
+			return err
+		}
+	case !known: // the approval of the session covers them
+	case !trusted:
+		if err := g.m.keepSeenTools(t); err != nil {
+			return err
+		}
+		untrusted := t.Untrusted(session)
+		if g.approve == nil {
+			return untrusted
+		}
+		yes, err := g.approve(ctx, untrusted)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return untrusted
+		}
+	}
+	g.Approved[t.digest] = true
+	return nil
+}
+
+// among reports whether the values of [local.ToolsKey] contain the config, and whether they contain it with
+// these tools.
+func (t ListedTools) among(values []string) (known, trusted bool) {
+	for _, value := range values {
+		config, rest, _ := strings.Cut(value, " ")
+		digest, _, _ := strings.Cut(rest, " ")
+		known = known || config == t.config.String()
+		trusted = trusted || digest == t.digest.String()
+	}
+	return known, trusted
+}
+
+// trustTools records that the user trusts the tools with this config. It keeps the newest lists of
+// each config.
+func (m *Manager) trustTools(ctx context.Context, session string, t ListedTools) error {
+	prefix := t.config.String() + " "
+	value := prefix + t.digest.String() + " " + session
+	err := m.env.Local.Change(ctx, local.ToolsKey, func(values []string) []string {
+		if slices.Contains(values, value) {
+			return values
+		}
+		values = append(values, value)
+		extra := -keptDigests
+		for _, v := range values {
+			if strings.HasPrefix(v, prefix) {
+				extra++
+			}
+		}
+		return slices.DeleteFunc(values, func(v string) bool {
+			if extra <= 0 || !strings.HasPrefix(v, prefix) {
+				return false
+			}
+			extra--
+			return true
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Remove(m.seenToolsFile(t.config))
+}
+
+// seenToolsFile returns the path of the file with the tools that a resource listed when they were
+// last refused, so that the user can look at them and trust them.
+func (m *Manager) seenToolsFile(config Digest) string {
+	return filepath.Join(m.env.StateDir, "tools", config.String())
+}
+
+func (m *Manager) keepSeenTools(t ListedTools) error {
+	return local.Replace(m.seenToolsFile(t.config), []byte(t.digest.String()+"\n"+t.runs.Text))
+}
+
+// seenTools returns the tools that were refused for the resources of a session.
+func (m *Manager) seenTools(ctx context.Context, info domarkx.Info) ([]ListedTools, error) {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := local.WorkspaceOf(ctx, m.env.Local, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	asked := ResourcesInVersion(workspace, tip)
+	if workspace == info.Name || tip.ID == "" {
+		asked, err = m.ResourcesOf(ctx, info.Name, h)
+	}
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, nil // an invalid document runs nothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []ListedTools
+	for _, spec := range asked.Specs {
+		t := ListedTools{config: configDigest(spec)}
+		data, err := os.ReadFile(m.seenToolsFile(t.config))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		digest, text, _ := strings.Cut(string(data), "\n")
+		if t.digest.parse(digest) {
+			t.runs = toolsListing(spec, text)
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,248 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// The states of trust in a session.
+const (
+	Trusted   = "trusted"
+	Untrusted = "untrusted"
+)
+
+// An UntrustedError means that something would run that the user has not trusted.
+type UntrustedError struct {
+	Session  string
+	Resource string // that lists other tools than those that were trusted; "" when the session itself is not trusted
+	Listing  []Runs // what would run
+}
+
+// Error returns a message that says what to do.
+func (e *UntrustedError) Error() string {
+	if e.Resource != "" {
+		return fmt.Sprintf("resource %q of %q lists other tools than those that you trusted, so none is called: they are not trusted. Look at them with git domarkx trust %s, which also trusts them; --yes calls them this once", e.Resource, e.Session, e.Session)
+	}
+	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, e.Session)
+}
+
+// IsTrusted reports whether the user trusts everything that a snapshot can run. A snapshot that
+// runs nothing is trusted.
+func (m *Manager) IsTrusted(ctx context.Context, info domarkx.Info) (bool, error) {
+	d, err := m.Digest(ctx, info)
+	if err != nil {
+		return false, err
+	}
+	return m.Trusts(ctx, d)
+}
+
+// Trusts reports whether the user trusts a digest. The empty digest is trusted.
+func (m *Manager) Trusts(ctx context.Context, d Digest) (bool, error) {
+	if d.Empty() {
+		return true, nil
+	}
+	values, err := m.env.Local.All(ctx, local.TrustKey)
+	return hasDigest(values, d), err
+}
+
+// hasDigest reports whether the values of trustKey contain a digest.
+func hasDigest(values []string, d Digest) bool {
+	return slices.ContainsFunc(values, func(value string) bool {
+		digest, _, _ := strings.Cut(value, " ")
+		return digest == d.String()
+	})
+}
+
+func recordValue(d Digest, session string) string { return d.String() + " " + session }
+
+// Trust records that the user trusts everything that a snapshot can run. The caller must have
+// shown the listing to the user. It returns an error if .domarkx.toml is invalid.
+func (m *Manager) Trust(ctx context.Context, info domarkx.Info) error {
+	if err := m.checkAdded(ctx, info); err != nil {
+		return err
+	}
+	d, err := m.Digest(ctx, info)
+	if err != nil {
+		return err
+	}
+	seen, err := m.seenTools(ctx, info)
+	if err != nil {
+		return err
+	}
+	for _, t := range seen {
+		if err := m.trustTools(ctx, info.Name, t); err != nil {
+			return err
+		}
+	}
+	return m.record(ctx, d, info.Name)
+}
+
+// record records trust in a session's current content. The trust is based on the digests in
+// was: if the user no longer trusts one of them, record does nothing.
+func (m *Manager) record(ctx context.Context, d Digest, session string, was ...Digest) error {
+	if d.Empty() {
+		return nil
+	}
+	value := recordValue(d, session)
+	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
+		if slices.Contains(values, value) || !allTrusted(values, was) { // keep the entries of other sessions, which are removed separately
+			return values
+		}
+		return append(values, value)
+	})
+}
+
+// allTrusted reports whether all given digests are trusted or empty.
+func allTrusted(values []string, all []Digest) bool {
+	return !slices.ContainsFunc(all, func(d Digest) bool { return !d.Empty() && !hasDigest(values, d) })
+}
+
+// Revoke removes the trust in a session's current content and in its earlier trusted contents.
+// When it returns, the removal is durable, and changes in progress in other processes cannot
+// extend the trust. It returns the resulting state: a session that runs nothing stays trusted.
+func (m *Manager) Revoke(ctx context.Context, name string) (string, error) {
+	info, err := m.store.Tip(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	info.Name = name
+	d, unknown := m.Digest(ctx, info) // on error, still remove the entries of the session
+	err = m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
+		return slices.DeleteFunc(values, func(value string) bool {
+			digest, session, _ := strings.Cut(value, " ")
+			return session == name || unknown == nil && digest == d.String()
+		})
+	})
+	tools := m.env.Local.Change(ctx, local.ToolsKey, func(values []string) []string {
+		return slices.DeleteFunc(values, func(value string) bool {
+			fields := strings.SplitN(value, " ", 3)
+			return len(fields) == 3 && fields[2] == name
+		})
+	})
+	if err := errors.Join(err, tools, unknown); err != nil {
+		return "", err
+	}
+	if d.Empty() {
+		return Trusted, nil
+	}
+	return Untrusted, nil
+}
+
+// extend extends the trust in a session to a change by the user, if all snapshots that the
+// change was made from are trusted. The change is already stored: if the process is killed now,
+// the session is untrusted.
+func (m *Manager) extend(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
+	was, err := m.digestEach(ctx, before)
+	if err != nil {
+		return err
+	}
+	now, err := m.Digest(ctx, after)
+	if err != nil {
+		return err
+	}
+	return m.Grow(ctx, now, after.Name, was...)
+}
+
+// digestEach returns the digests of several snapshots.
+func (m *Manager) digestEach(ctx context.Context, all []domarkx.Info) ([]Digest, error) {
+	digests := make([]Digest, len(all))
+	for i, info := range all {
+		var err error
+		if digests[i], err = m.Digest(ctx, info); err != nil {
+			return nil, err
+		}
+	}
+	return digests, nil
+}
+
+// Grow records trust in a session's content after a change by the user, if all of its
+// earlier contents in was are trusted. Those remain trusted, for rewinds and for other sessions
+// with the same content.
+func (m *Manager) Grow(ctx context.Context, now Digest, session string, was ...Digest) error {
+	if now.Empty() {
+		return nil
+	}
+	values, err := m.env.Local.All(ctx, local.TrustKey)
+	if err != nil || hasDigest(values, now) || !allTrusted(values, was) {
+		return err // nothing to write
+	}
+	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
+		if hasDigest(values, now) || !allTrusted(values, was) {
+			return values
+		}
+		return forgetOld(append(values, recordValue(now, session)), session)
+	})
+}
+
+// keptDigests is the number of states of a session for which trust is kept.
+const keptDigests = 20
+
+// forgetOld removes the oldest values of a session until at most keptTrust remain.
+func forgetOld(values []string, session string) []string {
+	of := func(value string) bool {
+		_, name, _ := strings.Cut(value, " ")
+		return name == session
+	}
+	extra := -keptDigests
+	for _, value := range values {
+		if of(value) {
+			extra++
+		}
+	}
+	return slices.DeleteFunc(values, func(value string) bool {
+		if !of(value) || extra <= 0 {
+			return false
+		}
+		extra--
+		return true
+	})
+}
+
+// Keep extends the trust in the snapshot before to a state that runs only the beginning of
+// it, after a rewind or in a fork. The trust in the snapshot remains, so that the rewind can be
+// undone. Keep must be called before the session moves, so that a process killed in between
+// does not leave it untrusted.
+func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
+	held, err := m.IsTrusted(ctx, before)
+	if err != nil || !held {
+		return err
+	}
+	now, err := m.StateDigest(ctx, name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return view.LoadMessage(ctx, m.store, e) })
+	if err != nil || now.Empty() {
+		return err
+	}
+	all, err := m.digests(ctx, before)
+	if err == nil && !slices.Contains(all, now) {
+		all, err = m.digestsAlone(ctx, name, before)
+	}
+	if err != nil || !slices.Contains(all, now) {
+		return err
+	}
+	was, err := m.Digest(ctx, before)
+	if err != nil {
+		return err
+	}
+	return m.record(ctx, now, name, was)
+}
+
+// digestsAlone returns the digests that a snapshot would have under another session name, if
+// nothing is added to that session, and none otherwise. A user who trusts a session that works in
+// another session's workspace also trusts its own document.
+func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]Digest, error) {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	if added, err := m.AddedTo(ctx, name, h); err != nil || added != nil {
+		return nil, err
+	}
+	info.Name = name
+	return m.digests(ctx, info)
+}

@@ -1,0 +1,310 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// A PendingCall is a call of a session that has no result.
+type PendingCall struct {
+	Message  domarkx.ID
+	Index    int // of the call among those of the message, from 0
+	Resource string
+	Tool     string
+	// Arguments are those of the call: an object, unless Problem is set.
+	Arguments domarkx.Value
+	// Problem is why the call cannot be made, whatever the user allows; nil if it can.
+	Problem *domarkx.ToolError
+
+	block domarkx.Block
+}
+
+// Pending returns the calls without a result in the last message of the assistant, in order.
+func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil || e.ID == (domarkx.ID{}) {
+		return nil, err
+	}
+	var pending []PendingCall
+	for i, s := range toolcall.Steps(msg, t.canRun) {
+		if s.Done || s.Block.Language != toolcall.Language {
+			continue
+		}
+		p := PendingCall{Message: e.ID, Index: i, block: s.Block}
+		asked, err := toolcall.Parse(s.Block.Text)
+		p.Resource, p.Tool, p.Arguments = asked.Resource, asked.Tool, asked.Arguments
+		if errors.As(err, &p.Problem) {
+			v, _ := domarkx.ParseValue([]byte(s.Block.Text))
+			resource, _ := v.Get("resource")
+			tool, _ := v.Get("tool")
+			p.Arguments, _ = v.Get("arguments")
+			p.Resource, p.Tool = resource.Text(), tool.Text()
+		}
+		pending = append(pending, p)
+	}
+	return pending, nil
+}
+
+// canRun reports whether the workspace, if it is open, runs code in a language.
+func (t *Turn) canRun(language string) bool {
+	return t.bench != nil && t.bench.live.CanRun(language)
+}
+
+// lastAnswer returns the last message of the assistant with its index, or a zero entry.
+func (t *Turn) lastAnswer(ctx context.Context) (int, domarkx.Entry, domarkx.Message, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return 0, domarkx.Entry{}, domarkx.Message{}, err
+	}
+	k := tip.Messages
+	for e, err := range t.m.MessagesBackward(ctx, tip) {
+		if k--; err != nil {
+			return 0, e, domarkx.Message{}, err
+		}
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		msg, err := view.LoadMessage(ctx, t.m.store, e)
+		return k, e, msg, err
+	}
+	return 0, domarkx.Entry{}, domarkx.Message{}, nil
+}
+
+// Check returns the error with which [Turn.Make] would reject a call: its resource or tool does
+// not exist, or its arguments do not fit. It opens the workspace.
+func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, error) {
+	if c.Problem != nil {
+		return c.Problem, nil
+	}
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	var problem *domarkx.ToolError
+	errors.As(t.bench.live.CheckCall(ctx, c.Resource, domarkx.Call{Tool: c.Tool, Arguments: c.Arguments}), &problem)
+	return problem, nil
+}
+
+// Make makes a call that the user approved, and records its result as [Manager.Run] does.
+// If the session was trusted without its pending calls, the trust grows to cover the call. An
+// error means that the call was not recorded.
+func (t *Turn) Make(ctx context.Context, c PendingCall) (CallReport, error) {
+	if err := t.open(ctx); err != nil {
+		return CallReport{}, err
+	}
+	now, err := t.allow(ctx, c)
+	if err != nil {
+		return CallReport{}, err
+	}
+	if err := t.bench.admit(ctx, c.block); err != nil {
+		return CallReport{}, err
+	}
+	target := t.target(c)
+	target.Completed = t.bench.complete(ctx, c.block)
+	report, err := t.bench.perform(ctx, target, func(ctx context.Context) callResult { return t.bench.make(ctx, target.recorded()) })
+	return report, errors.Join(err, t.settled(context.WithoutCancel(ctx), c, now))
+}
+
+// Refuse records an outcome of a call that is not made.
+func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallReport, error) {
+	b := t.bench
+	if b == nil {
+		b = &openWorkspace{m: t.m}
+	}
+	_, _, msg, err := t.lastAnswer(ctx)
+	if err != nil {
+		return CallReport{}, err
+	}
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return CallReport{}, err
+	}
+	was := base.Settled.SettledMessage(msg)
+	report := CallReport{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
+	var at position
+	err = t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
+		return err
+	})
+	if report, err = report.at(at, err); err != nil {
+		return report, err
+	}
+	return report, t.settled(ctx, c, was)
+}
+
+func (t *Turn) target(c PendingCall) callTarget {
+	return callTarget{operation: chatOperation, callRecord: callRecord{Session: t.request.Name, Message: c.Message, Index: c.Index,
+		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
+}
+
+// allow extends the trust in the session, as far as there is any, to a call that is about to be
+// made. It returns the digest that then counts.
+func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return trust.Digest{}, err
+	}
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil {
+		return trust.Digest{}, err
+	}
+	s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).callRecord)
+	if e.ID != c.Message || !ok || s.Done {
+		return trust.Digest{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
+	}
+	was, now := base.Settled.SettledMessage(msg), base.Settled.SettledMessage(msg, s.Index)
+	t.gate.Approved[now] = t.gate.Approved[was]
+	return now, t.m.trust.Grow(ctx, now, t.request.Name, was)
+}
+
+// settled caches the digest of the session after a call got its result, and extends the trust in
+// now to arguments that the resource added to the call.
+func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) error {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	_, e, msg, err := t.lastAnswer(ctx)
+	if err != nil || e.ID != c.Message {
+		return err // computed again when it is needed
+	}
+	if err := t.follow(ctx, tip); err != nil {
+		return err
+	}
+	base, err := t.base(ctx, c.Message)
+	if err != nil {
+		return err
+	}
+	d := base.Settled.SettledMessage(msg)
+	h, err := view.Header(ctx, t.m.store, tip.ID)
+	if err != nil {
+		return err
+	}
+	added, err := t.m.trust.AddedTo(ctx, tip.Name, h)
+	if err != nil {
+		return err
+	}
+	t.m.trust.CacheDigest(trust.SettledOf(tip), trust.CachedDigest{Digest: d, Besides: added.Digest()})
+	t.m.trust.CacheDigest(tip, trust.CachedDigest{Digest: base.Whole.Message(msg), Besides: added.Digest()})
+	t.gate.Approved[d] = t.gate.Approved[d] || t.gate.Approved[now]
+	return t.m.trust.Grow(ctx, d, tip.Name, now)
+}
+
+// follow makes the known digests those of a snapshot that this turn has just stored. If the session
+// was changed before that by somebody else, it forgets them.
+func (t *Turn) follow(ctx context.Context, stored domarkx.Info) error {
+	parents, err := t.m.store.Parents(ctx, stored.ID)
+	if err != nil {
+		return err
+	}
+	if len(parents) == 0 || parents[0] != t.at {
+		clear(t.bases)
+	}
+	t.at = stored.ID
+	return nil
+}
+
+// base returns the digests of the session before its last answer.
+func (t *Turn) base(ctx context.Context, message domarkx.ID) (trust.Bases, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return trust.Bases{}, err
+	}
+	if b, ok := t.bases[message]; ok && t.at == tip.ID {
+		return b, nil
+	}
+	h, err := view.Header(ctx, t.m.store, tip.ID)
+	if err != nil {
+		return trust.Bases{}, err
+	}
+	added, err := t.m.trust.AddedTo(ctx, tip.Name, h)
+	if err != nil {
+		return trust.Bases{}, err
+	}
+	b, err := t.m.trust.BasesBefore(ctx, tip, trust.HeaderDigest(h, added), message)
+	if err == nil {
+		t.bases, t.at = map[domarkx.ID]trust.Bases{message: b}, tip.ID
+	}
+	return b, err
+}
+
+// A ToolOffer is a tool that a model can be offered.
+type ToolOffer struct {
+	Resource string
+	Type     string // of the resource
+	domarkx.Tool
+	// ReadOnly reports that the tool is built in and changes nothing, whatever its arguments are.
+	ReadOnly bool
+}
+
+// Tools returns the tools of the resources of the session's workspace, or none if it has no
+// workspace.
+func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := t.Header(ctx)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := t.m.sessions.WorkspaceOf(ctx, tip.Name)
+	if err != nil {
+		return nil, err
+	}
+	version, err := t.m.store.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := t.m.wanted(ctx, tip.Name, workspace, h, version)
+	var none *engine.RefusedError
+	if errors.As(err, &none) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, trust.InSession(tip.Name, err)
+	}
+	types, err := t.m.env.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var offers []ToolOffer
+	for _, spec := range asked.Specs {
+		for _, kind := range types {
+			if kind.Name != spec.Type {
+				continue
+			}
+			tools := kind.Tools
+			if len(tools) == 0 { // the resource lists them itself
+				if err := t.open(ctx); err != nil {
+					return nil, err
+				}
+				if tools, err = t.bench.toolsOf(ctx, spec.ID); err != nil {
+					return nil, err
+				}
+			}
+			for _, tool := range tools {
+				offers = append(offers, ToolOffer{spec.ID, spec.Type, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
+			}
+		}
+	}
+	return offers, nil
+}
+
+// readOnlyTools lists the tools of the built-in types that only read.
+var readOnlyTools = map[string][]string{
+	"filesystem":     {"read_file", "list_dir", "search"},
+	"local_shell":    {"read_file", "list_dir", "search"},
+	"docker_sandbox": {"read_file", "list_dir", "search"},
+	"git_repository": {"read_file", "list_dir", "search"},
+	"sqlite":         {"schema", "query"},
+	"postgres":       {"schema", "query"},
+}

@@ -1,0 +1,97 @@
+package turns
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// A BusyError means that another process is in the middle of a turn of a session.
+type BusyError struct {
+	Session string
+	Command string // "chat" or "run"; "" if unknown
+	Process int    // 0 if unknown
+}
+
+// Error returns a message that names the process.
+func (e *BusyError) Error() string {
+	who := "another process"
+	if e.Command != "" && e.Process != 0 {
+		who = fmt.Sprintf("git domarkx %s, process %d,", e.Command, e.Process)
+	}
+	return fmt.Sprintf("session %q: %s is in the middle of a turn; wait until it ends, or end that process", e.Session, who)
+}
+
+// sessionFile returns the path of a file of machine-local state about a session.
+func (m *Manager) sessionFile(folder, session, suffix string) string {
+	sum := sha256.Sum256([]byte(session))
+	return filepath.Join(m.env.StateDir, folder, hex.EncodeToString(sum[:16])+suffix)
+}
+
+// lockTurn prevents other processes from beginning a turn of a session until the returned
+// function is called or this process ends. If there is a turn already, it returns a *BusyError. In
+// a repository that cannot be written, it locks nothing: whatever the turn then stores fails.
+func (m *Manager) lockTurn(session, command string) (unlock func(), err error) {
+	path := m.sessionFile("turns", session, ".lock")
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return func() {}, readOnlyIsFine(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return func() {}, readOnlyIsFine(err)
+	}
+	err = atomicfile.TryLock(f)
+	switch {
+	case errors.Is(err, atomicfile.ErrLocked):
+		busy := &BusyError{Session: session}
+		busy.Command, busy.Process = readTurnLock(f)
+		f.Close()
+		return nil, busy
+	case err != nil && !errors.Is(err, errors.ErrUnsupported):
+		f.Close()
+		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
+	}
+	if err := writeTurnLock(f, command); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
+	}
+	return func() { f.Close() }, nil // the file stays: a process that has it open may lock it next
+}
+
+func readOnlyIsFine(err error) error {
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	return fmt.Errorf("locking a session for a turn: %w", err)
+}
+
+func writeTurnLock(f *os.File, command string) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(command+" "+strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// readTurnLock reads who locked a file. The process may be about to write it.
+func readTurnLock(f *os.File) (command string, process int) {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
+	if err != nil {
+		return "", 0
+	}
+	command, number, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	process, err = strconv.Atoi(number)
+	if err != nil {
+		return "", 0
+	}
+	return command, process
+}

@@ -1,0 +1,198 @@
+package turns
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// chatOperation is the operation of snapshots that a chat creates.
+const chatOperation = "chat"
+
+// A File is a file to attach to a session.
+type File struct {
+	Path string // relative to the session's directory; see [domarkx.CheckFilePath]
+	Data []byte
+}
+
+// A Reply is a message to add to a session.
+type Reply struct {
+	ID      domarkx.ID // see [Turn.NewID]; adding a message with the id of an existing one is an error
+	Message domarkx.Message
+	Files   []File   // kept by path; the message must name them by the paths that [Turn.FreePath] returns
+	Extra   [][]byte // attachments, found by their SHA-256
+}
+
+// NewID returns an id for a message.
+func (t *Turn) NewID(ctx context.Context) (domarkx.ID, error) {
+	_, committer, err := t.m.env.Identity(ctx)
+	if err != nil {
+		return domarkx.ID{}, err
+	}
+	return domarkx.NewID(0, committer.When), nil
+}
+
+// FreePath returns the path under which the session can keep a file of this content: the wanted
+// one, or a similar one if it keeps another file there.
+func (t *Turn) FreePath(ctx context.Context, wanted string, data []byte) (string, error) {
+	if err := domarkx.CheckFilePath(wanted); err != nil {
+		return "", err
+	}
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return wanted, err
+	}
+	kept, err := t.m.store.Files(ctx, tip.ID)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	digest := hex.EncodeToString(sum[:])
+	ext := path.Ext(wanted)
+	for name, n := wanted, 2; ; n++ {
+		i := slices.IndexFunc(kept, func(f domarkx.AttachedFile) bool { return f.Path == name })
+		if i < 0 || kept[i].SHA256 == digest {
+			return name, nil
+		}
+		name = strings.TrimSuffix(wanted, ext) + "-" + strconv.Itoa(n) + ext
+	}
+}
+
+// Add adds a message of the user to the session, which it creates if the request of the turn says
+// so. It never extends trust to anything.
+func (t *Turn) Add(ctx context.Context, r Reply) (domarkx.Info, error) {
+	return t.add(ctx, r, "")
+}
+
+// Answer adds an answer of a model, linked to the present version of the workspace. Its calls are
+// pending, and nothing in it is trusted by that.
+func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return tip, err
+	}
+	if tip.ID != "" {
+		var before trust.Bases
+		if before.Settled, err = t.m.trust.SettledDigest(ctx, tip); err != nil {
+			return tip, err
+		}
+		if before.Whole, err = t.m.trust.Digest(ctx, tip); err != nil {
+			return tip, err
+		}
+		t.bases, t.at = map[domarkx.ID]trust.Bases{r.ID: before}, tip.ID
+	}
+	link, err := t.link(ctx)
+	if err != nil {
+		return tip, err
+	}
+	info, err := t.add(ctx, r, link)
+	if err == nil {
+		err = t.follow(ctx, info)
+	}
+	return info, err
+}
+
+func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
+	m := t.m
+	name := t.request.Name
+	author, committer, err := m.env.Identity(ctx)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	c := engine.Change{Name: name, Operation: chatOperation, Author: author, Committer: committer}
+	var info domarkx.Info
+	err = m.sessions.Update(ctx, chatOperation+" "+name, func(tx *gitstore.Tx) error {
+		a := engine.Addition{Message: r.Message, ID: r.ID, Link: link}
+		for _, data := range r.Extra {
+			if err := keepData(ctx, tx, &a, data); err != nil {
+				return err
+			}
+		}
+		for _, f := range r.Files {
+			if err := keepData(ctx, tx, &a, f.Data); err != nil {
+				return err
+			}
+			sum := a.Attachments[len(a.Attachments)-1].SHA256
+			a.Files = append(a.Files, domarkx.AttachedFile{Path: f.Path, SHA256: sum, Size: int64(len(f.Data))})
+		}
+		tip, err := tx.Tip(ctx, name)
+		switch {
+		case errors.Is(err, domarkx.ErrNotFound) && t.request.New:
+			if err := tx.CheckName(ctx, name); err != nil {
+				return err
+			}
+			info, err = m.sessions.Begin(ctx, tx, c, a)
+			if err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			if info, err = m.sessions.AppendTo(ctx, tx, tip, c, a); err != nil {
+				return err
+			}
+		}
+		info.Name, tip.Name = name, name
+		if tip.ID != "" {
+			m.trust.CopySettled(tip, info)
+			m.trust.ExtendCached(tip, info, r.Message)
+		}
+		return tx.Set(ctx, name, info.ID)
+	})
+	return info, err
+}
+
+// keepData adds an attachment to an addition.
+func keepData(ctx context.Context, tx *gitstore.Tx, a *engine.Addition, data []byte) error {
+	blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	a.Attachments = append(a.Attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
+	return nil
+}
+
+// maxAttachmentRead limits an attachment that [Turn.Attachment] reads, in bytes.
+const maxAttachmentRead = 256 << 20
+
+// Attachment returns an attachment of the session by its SHA-256 in hexadecimal, and nil if the
+// session does not have it or if it is larger than 256 MiB.
+func (t *Turn) Attachment(ctx context.Context, sha256 string) ([]byte, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return nil, err
+	}
+	c, err := t.m.store.Attachment(ctx, tip.ID, sha256)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if c.Size() > maxAttachmentRead {
+		return nil, nil
+	}
+	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+}
+
+// Files returns the files that the session keeps by path.
+func (t *Turn) Files(ctx context.Context) ([]domarkx.AttachedFile, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return nil, err
+	}
+	return t.m.store.Files(ctx, tip.ID)
+}

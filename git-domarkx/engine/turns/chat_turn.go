@@ -1,0 +1,206 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A TurnRequest names the session of a turn.
+type TurnRequest struct {
+	Name string
+	New  bool // create the session with the first message if it does not exist
+	// Approve asks whether an untrusted session may be worked on this once; nil means no.
+	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+}
+
+// A Turn is the exclusive right to continue a session with answers of a model and with calls: at
+// any time one process has it. Everything that it stores is one snapshot each and durable when the
+// method returns. Other commands can change the session meanwhile. The workspace is opened when it
+// is needed first, and stays open and locked until the end of the turn.
+type Turn struct {
+	m       *Manager
+	request TurnRequest
+	gate    *trust.Gate
+	unlock  func()
+	bench   *openWorkspace             // nil until needed
+	bases   map[domarkx.ID]trust.Bases // of answers, in the snapshot at
+	at      string
+}
+
+// BeginTurn begins a turn. It returns a *BusyError if another process has one of this session, an
+// *trust.UntrustedError if the session is not trusted and the user does not approve it, and
+// [domarkx.ErrNotFound] for a missing session. Calls without a result need neither trust nor
+// approval here: [Turn.Make] is for those that the user approves.
+func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
+	info, err := m.store.Tip(ctx, r.Name)
+	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
+		return nil, err
+	}
+	t := &Turn{m: m, request: r, gate: m.trust.NewGate(r.Approve), bases: map[domarkx.ID]trust.Bases{}}
+	if t.unlock, err = m.lockTurn(r.Name, "chat"); err != nil {
+		return nil, err
+	}
+	if info.ID != "" {
+		if err := t.check(ctx); err != nil {
+			t.unlock()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Close ends the turn: it ends everything that runs for the workspace.
+func (t *Turn) Close(ctx context.Context) error {
+	defer t.unlock()
+	return t.closeBench(ctx)
+}
+
+func (t *Turn) closeBench(ctx context.Context) error {
+	if t.bench == nil {
+		return nil
+	}
+	b := t.bench
+	t.bench = nil
+	return b.close(ctx)
+}
+
+// Tip returns the newest snapshot of the session. Before the first message of a new session, it
+// has no id.
+func (t *Turn) Tip(ctx context.Context) (domarkx.Info, error) {
+	info, err := t.m.store.Tip(ctx, t.request.Name)
+	if errors.Is(err, domarkx.ErrNotFound) && t.request.New {
+		err = nil
+	}
+	info.Name = t.request.Name
+	return info, err
+}
+
+// Header returns the header of the session.
+func (t *Turn) Header(ctx context.Context) (domarkx.Header, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.ID == "" {
+		return domarkx.NewHeader(), err
+	}
+	return view.Header(ctx, t.m.store, tip.ID)
+}
+
+// check returns an *trust.UntrustedError unless everything that the session runs, except calls without a
+// result, is trusted or approved.
+func (t *Turn) check(ctx context.Context) error {
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := t.m.trust.SettledDigest(ctx, tip)
+	if err != nil {
+		return err
+	}
+	held, err := t.m.trust.Trusts(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !held && !t.gate.Approved[d] {
+		if err := t.gate.Check(ctx, tip); err != nil {
+			return err
+		}
+		whole, err := t.m.trust.Digest(ctx, tip)
+		if err != nil {
+			return err
+		}
+		t.gate.Approved[d] = true // what is allowed as a whole is allowed without some of its calls
+		return t.m.trust.Grow(ctx, d, tip.Name, whole)
+	}
+	t.gate.Approved[d], t.gate.Trusted = true, held
+	if err := t.m.trust.ReadProject(); err != nil {
+		return err
+	}
+	_, t.gate.Added, err = t.m.trust.DigestWith(ctx, tip)
+	return err
+}
+
+// open opens the workspace, unless it is open. It records the calls that a killed process left.
+func (t *Turn) open(ctx context.Context) error {
+	if t.bench != nil {
+		return nil
+	}
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	tip, err := t.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := t.m.open(ctx, tip, t.gate)
+	if err != nil {
+		return err
+	}
+	if err := b.prepare(ctx, t.request.Name, false); err != nil {
+		return errors.Join(err, b.close(ctx))
+	}
+	t.bench = b
+	return nil
+}
+
+// Recover records calls of the session that were interrupted when their process was killed. They
+// are not made again.
+func (t *Turn) Recover(ctx context.Context) error {
+	left, err := t.m.interruptedIn(t.request.Name)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return t.open(ctx)
+}
+
+// link returns the version to link to an answer: that of the live workspace, after changes that
+// were made by hand are committed.
+func (t *Turn) link(ctx context.Context) (string, error) {
+	if t.bench == nil {
+		return t.m.replyLink(ctx, t.request.Name)
+	}
+	if err := t.bench.commitChanges(ctx); err != nil && ctx.Err() != nil {
+		return "", err
+	} // otherwise the next call reports what cannot be stored
+	return t.bench.tip.ID, nil
+}
+
+// MessagesBackward returns the messages of a snapshot, the last one first, with their indexes. It
+// reads them in small parts.
+func (m *Manager) MessagesBackward(ctx context.Context, snapshot domarkx.Info) iter.Seq2[domarkx.Entry, error] {
+	const most = 4096
+	return func(yield func(domarkx.Entry, error) bool) {
+		step := 16
+		for end := snapshot.Messages; end > 0; step = min(4*step, most) {
+			from := max(0, end-step)
+			entries, err := m.store.EntriesFrom(ctx, snapshot.ID, from)
+			if err == nil && len(entries) != snapshot.Messages-from {
+				err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, snapshot.Messages)
+			}
+			if err != nil {
+				yield(domarkx.Entry{}, err)
+				return
+			}
+			for i := end - from - 1; i >= 0; i-- {
+				if !yield(entries[i], nil) {
+					return
+				}
+			}
+			end = from
+		}
+	}
+}
+
+// ReadMessage returns the message of an entry.
+func (m *Manager) ReadMessage(ctx context.Context, e domarkx.Entry) (domarkx.Message, error) {
+	return view.LoadMessage(ctx, m.store, e)
+}
+
+// EntryAt returns message k of a snapshot, counted from 0.
+func (m *Manager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (domarkx.Entry, error) {
+	return m.store.Entry(ctx, snapshot.ID, k)
+}

@@ -1,0 +1,205 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+)
+
+// An ExecRequest is a tool call by the user.
+type ExecRequest struct {
+	Name     string
+	Resource string
+	Tool     string
+	Pairs    []string       // KEY=VALUE; these override Args
+	Args     *domarkx.Value // an object; nil for none
+	Command  []string       // when not nil, a command for the only run_command tool; replaces the fields above
+	// Approve is used as in RunRequest.
+	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+}
+
+// runCommand is the tool that runs the words after -- on the command line.
+const runCommand = "run_command"
+
+// Exec runs a tool call and appends it, with its result, to the session as an assistant message
+// that is linked to the new workspace version. If the arguments are invalid, it returns a
+// *domarkx.ToolError and appends nothing.
+func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallReport, err error) {
+	info, err := m.store.Tip(ctx, r.Name)
+	if err != nil {
+		return CallReport{}, err
+	}
+	info.Name = r.Name
+	gate := m.trust.NewGate(r.Approve)
+	if err := gate.Check(ctx, info); err != nil {
+		return CallReport{}, err
+	}
+	b, err := m.open(ctx, info, gate)
+	if err != nil {
+		return CallReport{}, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	if err := b.prepare(ctx, r.Name, false); err != nil {
+		return CallReport{}, err
+	}
+	asked, err := b.request(ctx, r)
+	if err != nil {
+		return CallReport{}, err
+	}
+	if asked.Call, err = b.live.Defaults(ctx, asked.Resource, asked.Call); err != nil {
+		return CallReport{}, err
+	}
+	_, committer, err := m.env.Identity(ctx)
+	if err != nil {
+		return CallReport{}, err
+	}
+	block := toolcall.NewBlock(asked)
+	t := callTarget{operation: "exec", callRecord: callRecord{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
+		Resource: asked.Resource, Tool: asked.Tool}}
+	return b.perform(ctx, t, func(ctx context.Context) callResult {
+		result, err := b.live.Call(ctx, asked.Resource, asked.Call)
+		return callResult{asked.Resource, asked.Tool, result, err}
+	})
+}
+
+// request returns the call that the user asked for.
+func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Request, error) {
+	if r.Command != nil {
+		tools, err := b.tools(ctx)
+		if err != nil {
+			return toolcall.Request{}, err
+		}
+		var able []string
+		for _, spec := range b.live.Specs() {
+			if slices.ContainsFunc(tools[spec.ID], func(t domarkx.Tool) bool { return t.Name == runCommand }) {
+				able = append(able, spec.ID)
+			}
+		}
+		if len(able) == 0 {
+			return toolcall.Request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: "no resource of the workspace runs commands, which -- COMMAND needs"}
+		}
+		if len(able) > 1 {
+			return toolcall.Request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
+				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), r.Name, runCommand)}
+		}
+		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: domarkx.ObjectValue(
+			domarkx.Member{Name: "command", Value: domarkx.StringValue(commandLine(r.Command))})}}, nil
+	}
+	arguments := domarkx.ObjectValue()
+	if r.Args != nil {
+		arguments = *r.Args
+	}
+	tools, err := b.toolsOf(ctx, r.Resource)
+	if err != nil {
+		return toolcall.Request{}, err
+	}
+	var schema domarkx.Value
+	for _, t := range tools {
+		if t.Name == r.Tool {
+			schema = t.Schema
+		}
+	}
+	for _, pair := range r.Pairs {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return toolcall.Request{}, fmt.Errorf("argument %q: %w, expected KEY=VALUE", pair, domarkx.ErrInvalid)
+		}
+		value, err := argument(schema, key, text)
+		if err != nil {
+			return toolcall.Request{}, err
+		}
+		arguments = arguments.With(key, value)
+	}
+	asked := toolcall.Request{Resource: r.Resource, Call: domarkx.Call{Tool: r.Tool, Arguments: arguments}}
+	return asked, b.live.CheckCall(ctx, asked.Resource, asked.Call)
+}
+
+// tools returns the tools of the types of resources, by resource id. It starts no server, so
+// it lacks the tools that resources list themselves.
+func (b *openWorkspace) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
+	types, err := b.m.env.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools := map[string][]domarkx.Tool{}
+	for _, spec := range b.live.Specs() {
+		for _, t := range types {
+			if t.Name == spec.Type {
+				tools[spec.ID] = t.Tools
+			}
+		}
+	}
+	return tools, nil
+}
+
+// argument converts text that the user typed to the value of an argument. The text is a string if
+// the tool's schema allows one, and JSON otherwise.
+func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
+	properties, _ := schema.Get("properties")
+	property, _ := properties.Get(key)
+	kinds := schemaTypes(property)
+	if len(kinds) == 0 || slices.Contains(kinds, "string") {
+		return domarkx.StringValue(text), nil
+	}
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil {
+		return v, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("/arguments/%s: %q is no %s", key, text, strings.Join(kinds, " or "))}
+	}
+	return v, nil
+}
+
+// schemaTypes returns the types that a schema allows, from its "type" or those of its
+// alternatives. It returns none if the schema allows any type.
+func schemaTypes(schema domarkx.Value) []string {
+	if kind, ok := schema.Get("type"); ok {
+		if kind.Kind() == domarkx.String {
+			return []string{kind.Text()}
+		}
+		var kinds []string
+		for _, item := range kind.Items() {
+			kinds = append(kinds, item.Text())
+		}
+		return kinds
+	}
+	var kinds []string
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		alternatives, _ := schema.Get(keyword)
+		for _, alternative := range alternatives.Items() {
+			found := schemaTypes(alternative)
+			if len(found) == 0 {
+				return nil
+			}
+			kinds = append(kinds, found...)
+		}
+	}
+	return kinds
+}
+
+// commandLine quotes words for a shell and joins them. A single word is already a command line.
+func commandLine(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsFunc(word, needsQuotes) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func needsQuotes(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-_./:,+@%", r)
+}

@@ -1,0 +1,282 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A RunRequest names the session to run.
+type RunRequest struct {
+	Name  string
+	Retry bool // also run interrupted calls and a setup script that failed
+	// Approve asks whether something untrusted may run this once; nil means no.
+	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+	// Report is called after each recorded call.
+	Report func(CallReport)
+}
+
+// RunResult is the result of a run.
+type RunResult struct {
+	Failed int // number of calls that ended with an error
+	// Interrupted lists calls of an earlier run that are not repeated automatically.
+	Interrupted []CallReport
+}
+
+// Run makes all pending tool calls of a session's assistant and runs its pending named code
+// blocks, in order. After each, it commits changes of the workspace and adds the result and the
+// link to the message. A failing call does not stop the run. While another process is in the middle
+// of a turn of the session, Run returns a *BusyError.
+func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
+	if _, err := m.store.Tip(ctx, r.Name); err != nil {
+		return RunResult{}, err
+	}
+	unlock, err := m.lockTurn(r.Name, "run")
+	if err != nil {
+		return RunResult{}, err
+	}
+	defer unlock()
+	run := &runner{m: m, request: r, gate: m.trust.NewGate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
+	err = run.all(ctx)
+	return run.ran, err
+}
+
+// A runner runs the calls of one session.
+type runner struct {
+	m        *Manager
+	request  RunRequest
+	gate     *trust.Gate
+	bench    *openWorkspace // nil until needed
+	runs     func(language string) bool
+	tried    map[callKey]bool
+	messages map[string]domarkx.Message // by blob: messages, with content only if they can run something
+	stale    map[string]int             // by blob: the first call of a message to run again
+	ran      RunResult
+}
+
+// A callKey identifies a call as long as its text does not change.
+type callKey struct {
+	message domarkx.ID
+	index   int
+	code    string
+}
+
+func keyOf(c callRecord) callKey {
+	return callKey{c.Message, c.Index, c.Block.Language + "\n" + c.Block.Name + "\n" + c.Block.Text}
+}
+
+func (r *runner) all(ctx context.Context) (err error) {
+	info, err := r.tip(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.gate.Check(ctx, info); err != nil {
+		return err
+	}
+	needed, err := r.needsBench(ctx, info)
+	if err != nil || !needed {
+		return err
+	}
+	interrupted, err := r.m.interruptedIn(r.request.Name)
+	if err != nil {
+		return err
+	}
+	if r.bench, err = r.m.open(ctx, info, r.gate); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.bench.close(ctx)) }()
+	r.runs = r.bench.live.CanRun
+	if err := r.reportInterrupted(ctx, interrupted); err != nil {
+		return err
+	}
+	if err := r.bench.prepare(ctx, r.request.Name, r.request.Retry); err != nil {
+		return err
+	}
+	for {
+		if info, err = r.tip(ctx); err != nil {
+			return err
+		}
+		if err := r.gate.Check(ctx, info); err != nil {
+			return err
+		}
+		next, err := r.next(ctx, info)
+		if err != nil || next == nil {
+			return err
+		}
+		r.tried[keyOf(next.callRecord)] = true
+		if err := r.bench.admit(ctx, next.Block); err != nil {
+			return err
+		}
+		next.Completed = r.bench.complete(ctx, next.Block)
+		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) callResult { return r.bench.make(ctx, next.recorded()) })
+		if next.Completed != "" && err == nil {
+			err = r.goOn(ctx, info)
+		}
+		if report.OK || report.Code != "" {
+			r.report(report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *runner) tip(ctx context.Context) (domarkx.Info, error) {
+	info, err := r.m.store.Tip(ctx, r.request.Name)
+	info.Name = r.request.Name
+	return info, err
+}
+
+func (r *runner) report(c CallReport) {
+	if !c.OK {
+		r.ran.Failed++
+	}
+	if r.request.Report != nil {
+		r.request.Report(c)
+	}
+}
+
+// make runs the call or the code in a block.
+func (b *openWorkspace) make(ctx context.Context, block domarkx.Block) callResult {
+	if block.Language != toolcall.Language {
+		resource, result, err := b.live.Run(ctx, block.Language, block.Text)
+		return callResult{resource, block.Language, result, err}
+	}
+	asked, err := toolcall.Parse(block.Text)
+	if err != nil {
+		return callResult{err: err}
+	}
+	if _, err := b.toolsOf(ctx, asked.Resource); err != nil {
+		return callResult{asked.Resource, asked.Tool, domarkx.Result{}, err}
+	}
+	result, err := b.live.Call(ctx, asked.Resource, asked.Call)
+	return callResult{asked.Resource, asked.Tool, result, err}
+}
+
+// needsBench reports whether the run needs a live workspace. It creates nothing.
+func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error) {
+	m := r.m
+	workspace, err := m.sessions.WorkspaceOf(ctx, info.Name)
+	if err != nil {
+		return false, err
+	}
+	begun, err := m.journal().list()
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(begun, func(c callRecord) bool { return c.Workspace == workspace }) {
+		return true, nil
+	}
+	if i, err := m.env.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
+		return true, nil // the run continues the load or reports why it cannot
+	} else if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return false, err
+	}
+	if _, err := os.Stat(m.setupFile(workspace)); err == nil && r.request.Retry {
+		return true, nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if r.runs, err = m.languages(ctx, info); err != nil {
+		return false, err
+	}
+	next, err := r.next(ctx, info)
+	r.ran.Interrupted = nil
+	if err == nil && next == nil {
+		_, err = r.next(ctx, info) // collects the interrupted calls again
+	}
+	return next != nil, err
+}
+
+// languages returns a function that reports whether the resources of a session run code in a
+// language, according to their plugins.
+func (m *Manager) languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := m.sessions.WorkspaceOf(ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := m.wanted(ctx, info.Name, workspace, h, tip)
+	var none *engine.RefusedError
+	if errors.As(err, &none) {
+		return func(string) bool { return false }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	types, err := m.env.Workspaces.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, t := range types {
+		if slices.ContainsFunc(asked.Specs, func(s domarkx.ResourceSpec) bool { return s.Type == t.Name }) {
+			for _, language := range t.Languages {
+				known[language] = true
+			}
+		}
+	}
+	return func(language string) bool { return known[language] }, nil
+}
+
+// interruptedIn returns the calls of a session that started and were not recorded.
+func (m *Manager) interruptedIn(session string) ([]callRecord, error) {
+	begun, err := m.journal().list()
+	return slices.DeleteFunc(begun, func(c callRecord) bool { return c.Session != session || local.IsAlive(c.Process) }), err
+}
+
+// reportInterrupted reports the interrupted calls that opening the workspace recorded. Without
+// Retry, this run does not repeat them.
+func (r *runner) reportInterrupted(ctx context.Context, before []callRecord) error {
+	left, err := r.m.interruptedIn(r.request.Name)
+	if err != nil {
+		return err
+	}
+	for _, c := range before {
+		if slices.ContainsFunc(left, func(l callRecord) bool { return keyOf(l) == keyOf(c) }) {
+			continue // in another workspace
+		}
+		if r.request.Retry && !c.Appends {
+			continue // reported when it is repeated
+		}
+		info, err := r.tip(ctx)
+		if err != nil {
+			return err
+		}
+		k, err := r.m.placeOf(ctx, info, c.Message)
+		if err != nil {
+			return err
+		}
+		r.report(CallReport{Message: k, Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: toolcall.Interrupted(c.Session), WorkspaceVersion: r.bench.tip.ID})
+	}
+	return nil
+}
+
+// placeOf returns the index of a message, or that of the last message if it was removed.
+func (m *Manager) placeOf(ctx context.Context, info domarkx.Info, id domarkx.ID) (int, error) {
+	state, err := m.store.Load(ctx, info.ID)
+	if err != nil {
+		return 0, err
+	}
+	k := slices.IndexFunc(state.Thread.Live, func(e domarkx.Entry) bool { return e.ID == id })
+	if k < 0 {
+		k = len(state.Thread.Live) - 1
+	}
+	return k, nil
+}

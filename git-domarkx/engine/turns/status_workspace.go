@@ -1,0 +1,236 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// The states of workspaces that are reported to the user.
+const (
+	StateLive        = "live"        // its resources exist on this machine
+	StateDirty       = "dirty"       // its resources have uncommitted changes
+	StateOutdated    = "outdated"    // a newer version exists; the next call loads it
+	StateBusy        = "busy"        // another process uses it
+	StateUntrusted   = "untrusted"   // the session must be trusted before it runs
+	StateInterrupted = "interrupted" // the program was killed during a call that is not recorded yet
+	StateSetup       = "setup"       // the setup script failed
+	StateLoading     = "loading"     // a version was loaded only in part
+)
+
+// A WorkspaceState is one state of a workspace or of its session.
+type WorkspaceState struct {
+	State  string
+	Name   string // of the workspace or the session
+	Detail string
+}
+
+// WorkspaceStates returns which workspaces are live, changed, untrusted or interrupted. It runs
+// nothing.
+func (m *Manager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error) {
+	states, err := m.instanceStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := m.journal().list()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range begun {
+		if !local.IsAlive(c.Process) {
+			states = append(states, WorkspaceState{StateInterrupted, c.Session, c.describe()})
+		}
+	}
+	untrusted, err := m.untrusted(ctx)
+	return append(states, untrusted...), err
+}
+
+func (c callRecord) describe() string {
+	switch {
+	case c.Appends:
+		return fmt.Sprintf("exec %s %s", c.Resource, c.Tool)
+	case c.Block.Language == toolcall.Language:
+		asked, _ := toolcall.Parse(c.Block.Text)
+		return fmt.Sprintf("call %d: %s %s", c.Index, asked.Resource, asked.Tool)
+	}
+	return fmt.Sprintf("call %d: %s %s", c.Index, c.Block.Language, c.Block.Name)
+}
+
+func (m *Manager) instanceStates(ctx context.Context) ([]WorkspaceState, error) {
+	instances, err := m.env.Workspaces.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var states []WorkspaceState
+	for _, i := range instances {
+		state, err := m.instanceState(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		detail := ""
+		for n, r := range i.Resources {
+			if n > 0 {
+				detail += ", "
+			}
+			detail += r.ID
+		}
+		states = append(states, WorkspaceState{state, i.Name, detail})
+		if state == StateBusy { // another process is still working on it
+			continue
+		}
+		if i.Loading != "" {
+			states = append(states, WorkspaceState{StateLoading, i.Name, fmt.Sprintf("version %.12s was loaded only in part; the next call goes on with it, and git domarkx rewind leads to another", i.Loading)})
+		}
+		if _, err := os.Stat(m.setupFile(i.Name)); err == nil {
+			states = append(states, WorkspaceState{StateSetup, i.Name, "the setup script did not end well; git domarkx run --retry runs it again"})
+		}
+	}
+	return states, nil
+}
+
+// instanceState determines the state of an instance from its directories.
+func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string, error) {
+	if i.Interrupted || i.Head == "" {
+		if busy, err := m.env.Workspaces.InUse(ctx, i.Name); err == nil && busy {
+			return StateBusy, nil
+		}
+	}
+	switch {
+	case i.Interrupted:
+		return StateDirty, nil
+	case i.Head == "":
+		return StateLive, nil
+	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, i.Name)
+	if err != nil {
+		return "", err
+	}
+	live, err := m.env.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, OnlyDirectories: true, Keep: m.keeper(i.Name)})
+	switch {
+	case errors.Is(err, domarkx.ErrConflict):
+		return StateBusy, nil
+	case ctx.Err() != nil:
+		return "", err
+	case err != nil: // the next call reports why
+		return StateLive, nil
+	}
+	changed, err := live.Differs(ctx)
+	if err := errors.Join(err, live.Close(ctx)); err != nil {
+		return "", err
+	}
+	switch {
+	case changed:
+		return StateDirty, nil
+	case tip.ID != "" && tip.ID != i.Head:
+		return StateOutdated, nil
+	}
+	return StateLive, nil
+}
+
+// untrusted returns the untrusted sessions that ask for resources, and those that run something
+// in the resources that the repository shares.
+func (m *Manager) untrusted(ctx context.Context) ([]WorkspaceState, error) {
+	list, listed := m.store.List(ctx)
+	if list == nil {
+		return nil, listed
+	}
+	shared, err := project.Read(m.env.WorkTree)
+	lists := err == nil && shared.Resources != nil
+	var states []WorkspaceState
+	for _, info := range list {
+		h, err := view.Header(ctx, m.store, info.ID)
+		if err != nil {
+			continue
+		}
+		asks := !trust.HeaderDigest(h, nil).Empty()
+		if !asks && lists {
+			asks, err = m.runsInShared(ctx, info, h)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !asks {
+			continue
+		}
+		held, err := m.trust.IsTrusted(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			states = append(states, WorkspaceState{StateUntrusted, info.Name, "git domarkx trust " + info.Name + " shows what it runs, and trusts it"})
+		}
+	}
+	return states, nil
+}
+
+// runsInShared reports whether a session runs something in the resources of .domarkx.toml. It
+// returns false for a plain conversation, even though calls could be added to it.
+func (m *Manager) runsInShared(ctx context.Context, info domarkx.Info, h domarkx.Header) (bool, error) {
+	added, err := m.trust.AddedTo(ctx, info.Name, h)
+	if err != nil || added == nil || added.Where != project.File {
+		return false, err
+	}
+	d, err := m.trust.Digest(ctx, info)
+	return d != trust.HeaderDigest(h, added), err
+}
+
+// WorkspaceFindings returns the calls and instances that need attention, for doctor.
+func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, error) {
+	states, err := m.WorkspaceStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []engine.Finding
+	for _, s := range states {
+		half := func(of WorkspaceState) bool { return of.State == StateLoading && of.Name == s.Name }
+		if s.State == StateDirty && slices.ContainsFunc(states, half) {
+			continue
+		}
+		switch s.State {
+		case StateLoading:
+			found = append(found, engine.Finding{Severity: "warning", What: "the workspace is neither what it was nor what it was to be: " + s.Detail, Where: s.Name,
+				Fix: "git domarkx run " + s.Name + " goes on, or says what is in the way; git domarkx rewind " + s.Name + "#K leads to another version"})
+		case StateInterrupted:
+			found = append(found, engine.Finding{Severity: "warning", What: "the program was killed during a call: " + s.Detail, Where: s.Name,
+				Fix: "git domarkx run " + s.Name + " records that; with --retry it makes the call again"})
+		case StateSetup:
+			found = append(found, engine.Finding{Severity: "warning", What: "the setup script did not end well", Where: s.Name,
+				Fix: "git domarkx run --retry " + s.Name})
+		case StateOutdated:
+			found = append(found, engine.Finding{Severity: "info", What: "the workspace has a newer version than its resources", Where: s.Name, Fix: "the next call brings them there, and so does git domarkx rewind"})
+		case StateDirty:
+			found = append(found, engine.Finding{Severity: "info", What: "the workspace has changes that are in no version", Where: s.Name, Fix: "the next call commits them, and so does git domarkx rewind"})
+		}
+	}
+	orphans, err := m.orphans(ctx)
+	return append(append(found, orphans...), m.leftFindings(ctx)...), err
+}
+
+// orphans returns findings for the instances of workspaces that no longer exist.
+func (m *Manager) orphans(ctx context.Context) ([]engine.Finding, error) {
+	instances, err := m.env.Workspaces.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []engine.Finding
+	for _, i := range instances {
+		_, session := m.store.Tip(ctx, i.Name)
+		_, workspace := m.store.WorkspaceTip(ctx, i.Name)
+		if errors.Is(session, domarkx.ErrNotFound) && errors.Is(workspace, domarkx.ErrNotFound) {
+			found = append(found, engine.Finding{Severity: "warning", What: "resources are left of a workspace that is no more", Where: i.Name,
+				Fix: "git domarkx workspace rm " + i.Name})
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,248 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// A CallReport is the result of one call.
+type CallReport struct {
+	Message  int // index in the session, from 0
+	Index    int // of the call among those of the message, from 0
+	Resource string
+	Tool     string // for a code block, its language
+	toolcall.Outcome
+	// WorkspaceVersion is the version of the workspace after the call.
+	WorkspaceVersion string
+}
+
+// at adds the location of a recorded call to its report. If err is nil, it returns p.untrusted.
+func (r CallReport) at(p position, err error) (CallReport, error) {
+	r.Message, r.Index = p.message, p.index
+	if err == nil {
+		err = p.untrusted
+	}
+	return r, err
+}
+
+// A callTarget is a call to make, and describes where to record its outcome.
+type callTarget struct {
+	callRecord
+	operation string
+	prune     bool // remove the results of later calls, which ran on an outdated state
+}
+
+// A position is the location at which an outcome was recorded.
+type position struct {
+	message   int   // index in the session
+	index     int   // index of the call among those of the message
+	untrusted error // why trust did not grow to cover a message created for the call
+}
+
+// A callResult is a call that was made and is not recorded yet.
+type callResult struct {
+	resource, tool string
+	result         domarkx.Result
+	err            error
+}
+
+// perform makes and records a call. It writes a journal entry before the call starts and commits
+// earlier changes as a separate version. Then it stores the outcome, the new version and the link
+// in one update. An error means that the call was not recorded; a failure of the call itself is
+// in the report.
+func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallReport, error) {
+	t.Workspace, t.Process = b.workspace, os.Getpid()
+	if err := b.commitChanges(ctx); err != nil && ctx.Err() != nil {
+		return CallReport{}, err
+	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
+	journal := b.m.journal()
+	if err := journal.begin(t.callRecord); err != nil {
+		return CallReport{}, err
+	}
+	made := call(ctx)
+	ended := context.Cause(ctx)
+	ctx = context.WithoutCancel(ctx) // record the outcome even if the user ends the program
+	t.Resource, t.Tool = made.resource, made.tool
+	outcome := toolcall.Outcome{OK: true, Result: made.result.Value}
+	switch {
+	case made.err != nil && ended != nil:
+		outcome = toolcall.Interrupted(t.Session)
+	case made.err != nil:
+		outcome = toolcall.Failed(made.err)
+	}
+	report, err := b.record(ctx, t, outcome, made.result.Attachment)
+	if err != nil {
+		return report, errors.Join(err, ended)
+	}
+	return report, errors.Join(journal.end(t.callRecord), ended)
+}
+
+// record stores the outcome of a call and the resulting version.
+func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolcall.Outcome, attachment io.ReadCloser) (CallReport, error) {
+	report := CallReport{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
+	var output *os.File
+	if attachment != nil {
+		var err error
+		if output, err = b.m.spool(attachment); err != nil {
+			return report, fmt.Errorf("keeping the output of a call: %w", err)
+		}
+		defer output.Close()
+	}
+	var at position
+	changes, err := b.live.Commit(ctx)
+	if err != nil {
+		if outcome.OK {
+			outcome = toolcall.Outcome{Code: domarkx.CodeFailed, Message: fmt.Sprintf("the call was made, but what it left cannot be kept: %v", err)}
+		} else { // keep the original failure or interruption first
+			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
+		}
+		report.Outcome = outcome
+		stored := b.m.sessions.Update(ctx, t.operation+" "+t.Session, func(tx *gitstore.Tx) error {
+			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
+			return err
+		})
+		return report.at(at, stored)
+	}
+	if outcome.OK {
+		outcome.Version = engine.ResourceVersion(changes.Resources, t.Resource)
+	}
+	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed,
+		call: &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource, Tool: toolOf(t)}},
+		func(tx *gitstore.Tx, v domarkx.Version) error {
+			o := outcome
+			var attachments []domarkx.Attachment
+			if output != nil {
+				a, err := attach(ctx, tx, output)
+				if err != nil {
+					return err
+				}
+				attachments = append(attachments, a)
+				o.Result = o.Result.With("attachment", domarkx.StringValue(a.SHA256))
+			}
+			report.WorkspaceVersion, report.Outcome = v.ID, o
+			at, err = b.recordIn(ctx, tx, t, o, v, attachments)
+			return err
+		})
+	return report.at(at, err)
+}
+
+func attach(ctx context.Context, tx *gitstore.Tx, output *os.File) (domarkx.Attachment, error) {
+	if _, err := output.Seek(0, io.SeekStart); err != nil {
+		return domarkx.Attachment{}, err
+	}
+	blob, sum, err := tx.StoreAttachment(ctx, output)
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+}
+
+// toolOf returns the tool name for the commit of a version; "" for a block of code.
+func toolOf(t callTarget) string {
+	if t.Block.Language == toolcall.Language {
+		return t.Tool
+	}
+	return ""
+}
+
+func callSubject(t callTarget) string {
+	what := t.Tool
+	if t.Block.Language != toolcall.Language {
+		what = strings.TrimSpace(t.Block.Language + " " + t.Block.Name)
+	}
+	return fmt.Sprintf("call %s of %s", what, t.Session)
+}
+
+// recordInterrupted records the calls in this workspace whose process was killed.
+func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
+	journal := b.m.journal()
+	begun, err := journal.list()
+	if err != nil {
+		return err
+	}
+	for _, c := range begun {
+		if c.Workspace != b.workspace {
+			continue
+		}
+		recorded, err := b.isRecorded(ctx, c)
+		if err != nil {
+			return err
+		}
+		if !recorded {
+			t := callTarget{callRecord: c, operation: "run"}
+			if _, err := b.record(ctx, t, toolcall.Interrupted(c.Session), nil); err != nil {
+				return err
+			}
+		}
+		if err := journal.end(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isRecorded reports whether the outcome of a call is in its session, or the session was removed.
+func (b *openWorkspace) isRecorded(ctx context.Context, c callRecord) (bool, error) {
+	tip, err := b.m.store.Tip(ctx, c.Session)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	state, err := b.m.store.Load(ctx, tip.ID)
+	if err != nil {
+		return false, err
+	}
+	own := ownMessage(c)
+	for _, e := range state.Thread.Live {
+		if e.ID == own || c.Appends && e.ID == c.Message {
+			return true, nil
+		}
+		if e.ID != c.Message {
+			continue
+		}
+		msg, err := view.LoadMessage(ctx, b.m.store, e)
+		if err != nil {
+			return false, err
+		}
+		if s, ok := stepAt(toolcall.Steps(msg, b.live.CanRun), c); ok && s.Done && s.Result != c.Before {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ownMessage returns the id of the message to create for a call if its original message was
+// removed or changed.
+func ownMessage(c callRecord) domarkx.ID {
+	return domarkx.DeriveID(0, []byte("call"), c.Message[:], []byte{byte(c.Index >> 8), byte(c.Index)}, []byte(c.Block.Text))
+}
+
+// canRun reports whether the live workspace runs code in a language. If none is open, it does not.
+func (b *openWorkspace) canRun(language string) bool { return b.live != nil && b.live.CanRun(language) }
+
+// stepAt finds a call in its message: at its index, or else the only identical call, because
+// other calls may have been added or removed before it.
+func stepAt(all []toolcall.Step, c callRecord) (toolcall.Step, bool) {
+	if c.Index < len(all) && (toolcall.SameCode(all[c.Index].Block, c.Block) || toolcall.SameCode(all[c.Index].Block, c.recorded())) {
+		return all[c.Index], true
+	}
+	var same []toolcall.Step
+	for _, s := range all {
+		if toolcall.SameCode(s.Block, c.Block) {
+			same = append(same, s)
+		}
+	}
+	if len(same) == 1 {
+		return same[0], true
+	}
+	return toolcall.Step{}, false
+}

@@ -1,0 +1,341 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// A openWorkspace is an open workspace. It is locked: other processes wait until it is closed. The live
+// state derives from the newest version that this process knows.
+type openWorkspace struct {
+	m         *Manager
+	live      *plugins.Live
+	workspace string
+	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
+	header    domarkx.Header  // of the session
+	specs     []domarkx.ResourceSpec
+	session   string      // that the workspace was opened for
+	passed    *trust.Gate // that allowed the session to run; nil for a replay
+}
+
+// errNoWorkspace returns the error for a session that asks for no resources.
+func errNoWorkspace(session string) error {
+	return &engine.RefusedError{Reason: fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}; or the repository has [[resources]] in %s", session, project.File)}
+}
+
+// open opens the workspace of a session and makes it live if necessary. It records
+// interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
+// removes resources according to the session. It does not create the first version of a
+// workspace; bench.prepare does. passed is the gate that allowed the session to run.
+func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.Gate) (*openWorkspace, error) {
+	workspace, err := m.sessions.WorkspaceOf(ctx, session.Name)
+	if err != nil {
+		return nil, err
+	}
+	b := &openWorkspace{m: m, workspace: workspace, session: session.Name, passed: passed}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if b.header, b.specs, err = m.permitted(ctx, session, workspace, tip, passed); err != nil {
+		return nil, err
+	}
+	timeout, err := trust.CallTimeout(b.header)
+	if err != nil {
+		return nil, trust.InSession(session.Name, err)
+	}
+	if err := m.openLive(ctx, b, tip, timeout); err != nil {
+		return nil, err
+	}
+	if err := b.catchUp(ctx); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	return b, nil
+}
+
+// openLive opens and locks the live workspace.
+func (m *Manager) openLive(ctx context.Context, b *openWorkspace, tip domarkx.Version, timeout time.Duration) error {
+	if err := m.finishRename(ctx, b.workspace); err != nil {
+		return err
+	}
+	private, err := m.isPrivate(ctx, b.workspace)
+	if err != nil {
+		return err
+	}
+	o := plugins.Options{Specs: b.specs, Timeout: timeout, Private: private, Keep: m.keeper(b.workspace)}
+	if tip.ID != "" {
+		o.Tip = &tip
+	}
+	b.live, err = m.env.Workspaces.Open(ctx, b.workspace, o)
+	return err
+}
+
+// keeper returns a function that stores the live state of a workspace whose load was interrupted.
+// It commits the state as a separate version, followed by the newest version so far.
+func (m *Manager) keeper(workspace string) func(context.Context, *plugins.Changes) error {
+	return func(ctx context.Context, c *plugins.Changes) error {
+		newest, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		if sameVersions(c.Resources, newest.Resources) {
+			c.Abort()
+			return nil
+		}
+		b := &openWorkspace{m: m, workspace: workspace, tip: newest}
+		var loaded domarkx.Version
+		request := versionRequest{operation: "change", subject: "what was there when a version was loaded only in part", changed: true}
+		if _, err := b.store(ctx, c.Resources, request, b.continueWith(ctx, newest, &loaded)); err != nil {
+			return err
+		}
+		return c.Settle()
+	}
+}
+
+// permitted returns a session's header and the resources that its calls need. It fails if the
+// gate did not allow these resources, because versions may come from anybody.
+func (m *Manager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *trust.Gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
+	h, err := view.Header(ctx, m.store, session.ID)
+	if err != nil {
+		return h, nil, err
+	}
+	asked, err := m.wanted(ctx, session.Name, workspace, h, tip)
+	if err != nil {
+		return h, nil, err
+	}
+	return h, asked.Specs, passed.Covers(asked.Added)
+}
+
+// wanted returns the resources that a session's calls need. In a workspace of another session,
+// these are the resources of the workspace.
+func (m *Manager) wanted(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (trust.Resources, error) {
+	if workspace != session && tip.ID != "" {
+		return trust.ResourcesInVersion(workspace, tip), nil
+	}
+	asked, err := m.trust.ResourcesOf(ctx, session, h)
+	if err == nil {
+		err = m.trust.Check(ctx, session, asked)
+	}
+	if err == nil && len(asked.Specs) == 0 {
+		err = errNoWorkspace(session)
+	}
+	return asked, err
+}
+
+func sameSpecs(a, b []domarkx.ResourceSpec) bool {
+	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceSpec) bool {
+		return a.ID == b.ID && a.Type == b.Type && a.Config.Equal(b.Config)
+	})
+}
+
+// close ends everything that runs for the workspace and unlocks it.
+func (b *openWorkspace) close(ctx context.Context) error { return b.live.Close(ctx) }
+
+// catchUp brings a newly opened workspace up to date.
+func (b *openWorkspace) catchUp(ctx context.Context) error {
+	if err := b.derive(ctx); err != nil {
+		return err
+	}
+	if err := b.recordInterrupted(ctx); err != nil {
+		return err
+	}
+	if err := b.follow(ctx); err != nil {
+		return err
+	}
+	if sameSpecs(b.live.Specs(), b.specs) {
+		if b.tip.ID == "" || sameSpecs(trust.SpecsOf(b.tip.Resources), b.specs) {
+			return nil
+		}
+		return b.commitAs(ctx, "configure", "change the resources", true) // the loaded version had other resources
+	}
+	if b.tip.ID == "" { // the document changed, because its resources could not be created
+		_, err := b.live.Reconfigure(ctx, b.specs)
+		return err
+	}
+	if err := b.commitChanges(ctx); err != nil {
+		return err
+	}
+	if _, err := b.live.Reconfigure(ctx, b.specs); err != nil {
+		return err
+	}
+	return b.commitAs(ctx, "configure", "change the resources", true)
+}
+
+// derive sets b.tip to the version that the live state derives from.
+func (b *openWorkspace) derive(ctx context.Context) error {
+	head := b.live.Head()
+	if head == "" {
+		return nil
+	}
+	var err error
+	b.tip, err = b.m.store.Version(ctx, head)
+	return err
+}
+
+// follow updates the live state if the workspace has a newer version, for example from a pull. It
+// first commits local changes, so that nothing is lost.
+func (b *openWorkspace) follow(ctx context.Context) error {
+	newest, err := b.m.store.WorkspaceTipOrNone(ctx, b.workspace)
+	if err != nil {
+		return err
+	}
+	if half := b.live.Unfinished(); half != nil { // opening just tried to complete the load
+		loading, err := b.m.store.Version(ctx, b.live.Loading())
+		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
+			return fmt.Errorf("workspace %q: %w", b.workspace, half)
+		}
+		b.tip = newest
+		return b.live.Load(ctx, newest)
+	}
+	if newest.ID == "" || newest.ID == b.tip.ID {
+		return nil
+	}
+	changes, err := b.live.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	if sameVersions(changes.Resources, newest.Resources) { // the process was killed before it recorded the commit
+		if err := changes.Settle(); err != nil {
+			return err
+		}
+		b.tip = newest
+		return b.live.Committed(ctx, newest)
+	}
+	if !changes.Changed {
+		changes.Abort()
+		b.tip = newest
+		return b.live.Load(ctx, newest)
+	}
+	var loaded domarkx.Version
+	request := versionRequest{operation: "change", subject: "change made here", changed: true}
+	if err := b.commit(ctx, changes, request, b.continueWith(ctx, newest, &loaded)); err != nil {
+		return err
+	}
+	b.tip = loaded
+	return b.live.Load(ctx, loaded)
+}
+
+func sameVersions(a, b []domarkx.ResourceVersion) bool {
+	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool {
+		return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
+	})
+}
+
+// commitChanges commits changes since the last version that were not made by a call.
+func (b *openWorkspace) commitChanges(ctx context.Context) error {
+	return b.commitAs(ctx, "change", "change between calls", false)
+}
+
+// commitAs commits the live state. Without changes, it does so only if always is set.
+func (b *openWorkspace) commitAs(ctx context.Context, operation, subject string, always bool) error {
+	changes, err := b.live.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	if !changes.Changed && !always {
+		changes.Abort()
+		return nil
+	}
+	if changes.Restarted && operation == "change" {
+		subject = "found after a restart of the machine"
+		b.live.Warn(fmt.Sprintf("workspace %[1]q: it changed since its last version, and the machine was restarted since then. What is there now is a version of its own; if power failed, compare the two with git domarkx workspace diff %[1]s~1 %[1]s", b.workspace))
+	}
+	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
+}
+
+// A versionRequest describes a version to create.
+type versionRequest struct {
+	operation string
+	subject   string
+	call      *domarkx.CallRecord
+	changed   bool // if false, no version is created unless there is none yet
+}
+
+// commit stores changes as a version. It calls also, if not nil, in the same update with the
+// version of the live state.
+func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) error {
+	v, err := b.store(ctx, changes.Resources, r, also)
+	if err != nil {
+		changes.Abort()
+		return err
+	}
+	if !r.changed {
+		changes.Abort()
+		return nil
+	}
+	b.tip = v
+	return errors.Join(changes.Settle(), b.live.Committed(ctx, v))
+}
+
+// store commits a version of the workspace with the given resources. If the workspace moved in
+// the meantime, for example by a pull, the version gets both as parents.
+func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) (domarkx.Version, error) {
+	author, committer, err := b.m.env.Identity(ctx)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	var v domarkx.Version
+	err = b.m.sessions.Update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
+		v = b.tip
+		if r.changed || v.ID == "" {
+			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,
+				Call: r.call, Author: author, Committer: committer}); err != nil {
+				return err
+			}
+		}
+		if also == nil {
+			return nil
+		}
+		return also(tx, v)
+	})
+	return v, err
+}
+
+// continueWith returns a function for [bench.store] that adds a version with the resources of
+// newest in the same update, and sets loaded to it. A kill can then not leave the version before
+// it, which nobody wants to go on from, as the newest one.
+func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx *gitstore.Tx, v domarkx.Version) error {
+	return func(tx *gitstore.Tx, v domarkx.Version) error {
+		if newest.ID == "" {
+			return nil
+		}
+		author, committer, err := b.m.env.Identity(ctx)
+		if err != nil {
+			return err
+		}
+		*loaded, err = tx.CommitVersion(ctx, b.workspace, domarkx.VersionCommit{Parents: []string{v.ID}, Resources: newest.Resources,
+			Operation: "load", Subject: "go on from " + newest.ID[:12], Author: author, Committer: committer})
+		if err != nil {
+			return err
+		}
+		return tx.SetWorkspace(ctx, b.workspace, loaded.ID)
+	}
+}
+
+func (b *openWorkspace) storeVersion(ctx context.Context, tx *gitstore.Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
+	newest, err := tx.WorkspaceTip(ctx, b.workspace)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, err
+	}
+	for _, parent := range []string{newest.ID, b.tip.ID} {
+		if parent != "" && !slices.Contains(c.Parents, parent) {
+			c.Parents = append(c.Parents, parent)
+		}
+	}
+	v, err := tx.CommitVersion(ctx, b.workspace, c)
+	if err != nil {
+		return v, err
+	}
+	return v, tx.SetWorkspace(ctx, b.workspace, v.ID)
+}

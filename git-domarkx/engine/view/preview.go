@@ -1,0 +1,35 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+)
+
+// Preview returns the beginning of a message's text for summaries. Code is shown with its fences.
+func Preview(m domarkx.Message) string {
+	isCode := func(b domarkx.Block) bool { return b.Type == domarkx.CodeBlock }
+	if m.Glue() != nil || !slices.ContainsFunc(m.Content, isCode) {
+		return domarkx.Preview(m) // keeps the fences that were read
+	}
+	const enough = 300 // bytes; more than the 50 units that are shown
+	n, size := 0, 0
+	for ; n < len(m.Content) && size < enough; n++ {
+		size += len(m.Content[n].Text)
+	}
+	return domarkx.Preview(domarkx.Message{Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: markdown.RenderContent(m.Content[:n])}}})
+}
+
+// FirstLine returns the first non-blank line of a message.
+func FirstLine(m domarkx.Message) string {
+	for _, b := range m.Content {
+		for line := range strings.Lines(b.Text) {
+			if line = strings.TrimSpace(line); line != "" {
+				return line
+			}
+		}
+	}
+	return ""
+}
