@@ -57,6 +57,7 @@ func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	}
 	if base.Scheme == "http" {
 		t.Proxy = nil
+		t.DisableKeepAlives = true // some local servers close a kept connection as the next request arrives
 		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			return dialLoopback(ctx, dialer, network, address)
 		}

@@ -59,7 +59,7 @@ func each(t *testing.T, script []providertest.Reply, test func(t *testing.T, s *
 func none(provider.Event) {}
 
 var tools = []provider.Tool{{Name: "shell__run_command", Description: "Runs a command.",
-	Schema: []byte(`{"type":"object","properties":{"command":{"type":"string","maxLength":12345678901234567890}},"required":["command"]}`)}}
+	Schema: []byte(`{"type":"object","properties":{"command":{"type":"string","maxLength":1000}},"required":["command"]}`)}}
 
 func ask(text string, more ...provider.Message) provider.Request {
 	messages := append([]provider.Message{{Role: provider.User, Parts: []provider.Part{provider.Text{Text: text}}}}, more...)
@@ -471,6 +471,21 @@ func TestClientGoesOnWithoutRawItems(t *testing.T) {
 		}
 		if len(s.Refused()) != 1 || len(notices) != 1 {
 			t.Errorf("refused %v, notices %v; expected one of each", s.Refused(), notices)
+		}
+	})
+}
+
+func TestSchemaIsSentAsItIs(t *testing.T) {
+	each(t, []providertest.Reply{{Text: "Fine."}}, func(t *testing.T, s *providertest.Server, w provider.Wire) {
+		r := ask("Well?")
+		r.Tools = []provider.Tool{{Name: "t", Schema: []byte(`{"type":"object","properties":{"n":{"maximum":12345678901234567890,"multipleOf":1.50}},"$defs":{"x":true}}`)}}
+		if _, err := w.Stream(t.Context(), r, none); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"maximum":12345678901234567890`, `1.50`, `"$defs":{"x":true}`} {
+			if body := s.Requests()[0].Body; !bytes.Contains(body, []byte(want)) {
+				t.Errorf("the request lacks %s: %s", want, body)
+			}
 		}
 	})
 }

@@ -10,7 +10,7 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,12 +57,18 @@ func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Respon
 	return res, provider.Check(ctx, res, err, w.key)
 }
 
-// schema decodes a tool's schema for the SDK, with numbers as they are written.
+// schema returns a tool's schema for the SDK. The values remain JSON, so that numbers stay as they
+// are written.
 func schema(t provider.Tool) (map[string]any, error) {
-	dec := json.NewDecoder(strings.NewReader(string(t.Schema)))
-	dec.UseNumber()
-	var s map[string]any
-	return s, dec.Decode(&s)
+	members, err := provider.Members(t.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("schema of the tool %s: %w", t.Name, err)
+	}
+	values := make(map[string]any, len(members))
+	for _, m := range members {
+		values[m.Name] = m.Value
+	}
+	return values, nil
 }
 
 func validID(id string) bool { return len(id) > 0 && len(id) <= 40 && provider.ToolName(id) == id }

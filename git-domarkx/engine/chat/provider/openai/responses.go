@@ -101,7 +101,7 @@ func inputItems(m provider.Message) ([][]byte, error) {
 	if m.Raw != nil {
 		return m.Raw.Items, nil
 	}
-	var items []responses.ResponseInputItemUnionParam
+	var items []any
 	var content responses.ResponseInputMessageContentListParam
 	flush := func() {
 		if len(content) > 0 {
@@ -113,7 +113,7 @@ func inputItems(m provider.Message) ([][]byte, error) {
 		switch part := part.(type) {
 		case provider.Text:
 			if m.Role == provider.Assistant {
-				items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRoleAssistant))
+				items = append(items, outputMessage(part.Text))
 				continue
 			}
 			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))
@@ -139,6 +139,20 @@ func inputItems(m provider.Message) ([][]byte, error) {
 		}
 	}
 	return encoded, nil
+}
+
+// outputMessage returns a text of the assistant without the id that the SDK's type requires. Some
+// servers do not know the shorter form with a string.
+func outputMessage(text string) any {
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	return struct {
+		Type    string    `json:"type"`
+		Role    string    `json:"role"`
+		Content []content `json:"content"`
+	}{"message", "assistant", []content{{"output_text", text}}}
 }
 
 func dataURL(i provider.Image) string {

@@ -1,0 +1,166 @@
+// Package llamatest runs llama.cpp's server, a real language-model server, with a small model that
+// says what a test wants.
+//
+// The server is real: its inference, its wires, its cache, its errors. Only the weights are
+// written by hand (see [WriteModel]). ".ci/test-models" downloads it and sets the environment
+// variable.
+package llamatest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Variable is the environment variable with the folder of the server.
+const Variable = "DOMARKX_TEST_LLAMA"
+
+// Key is the key that the server accepts.
+const Key = "llama-key-0123456789"
+
+// A Server is a running server.
+type Server struct {
+	URL string // with "/v1"
+
+	cmd  *exec.Cmd
+	log  *lines
+	done chan struct{}
+}
+
+// Start starts the server with a model, and more arguments of its own, such as "-c 1024". It ends
+// with the test. Without the variable, the test is skipped.
+func Start(t testing.TB, m Model, arguments ...string) *Server {
+	t.Helper()
+	dir := os.Getenv(Variable)
+	if dir == "" {
+		t.Skipf("NOT TESTED against a real model server: %s is not set; run: make test-models", Variable)
+	}
+	file := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(file, WriteModel(m), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d/v1", port), log: &lines{}, done: make(chan struct{})}
+	s.cmd = command(t, filepath.Join(dir, "root"), append([]string{"-m", file, "--host", "127.0.0.1", "--port", fmt.Sprint(port),
+		"--api-key", Key, "--jinja", "-c", "4096", "-np", "2", "-t", "1", "--no-webui"}, arguments...))
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.cmd.Wait() // it is killed at the end
+		close(s.done)
+	}()
+	t.Cleanup(s.Kill)
+	s.await(t)
+	return s
+}
+
+// command runs the server with the loader and libraries that came with it.
+func command(t testing.TB, root string, arguments []string) *exec.Cmd {
+	t.Helper()
+	loaders, err := filepath.Glob(filepath.Join(root, "usr/lib/*/ld-linux*.so.*"))
+	if err != nil || len(loaders) == 0 {
+		t.Fatalf("%s has no llama-server: run .ci/install-llama", root)
+	}
+	lib := filepath.Dir(loaders[0])
+	backends, err := filepath.Glob(filepath.Join(lib, "ggml", "*", "libggml-cpu*.so"))
+	if err != nil || len(backends) == 0 {
+		t.Fatalf("%s has no backend for the processor", lib)
+	}
+	backend := backends[0]
+	if i := slices.IndexFunc(backends, func(b string) bool { return strings.HasSuffix(b, "cpu-x64.so") }); i >= 0 {
+		backend = backends[i] // runs on any processor
+	}
+	cmd := exec.Command(loaders[0], append([]string{"--library-path", lib + ":" + filepath.Join(lib, "llama"), filepath.Join(root, "usr/bin/llama-server")}, arguments...)...)
+	cmd.Env = append(os.Environ(), "GGML_BACKEND_PATH="+backend, "GGML_NO_BACKTRACE=1")
+	return cmd
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// await waits until the server answers.
+func (s *Server) await(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.URL, "/v1")+"/health", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := http.DefaultClient.Do(r); err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-s.done:
+			t.Fatalf("the server ended:\n%s", s.log.text())
+		case <-ctx.Done():
+			t.Fatalf("the server is not ready:\n%s", s.log.text())
+		}
+	}
+}
+
+// Kill ends the server at once.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	<-s.done
+}
+
+// AwaitLog waits until the server logs a text.
+func (s *Server) AwaitLog(t testing.TB, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(s.log.text(), text) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("the server does not log %q:\n%s", text, s.log.text())
+		}
+	}
+}
+
+// lines holds what the server logs.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
