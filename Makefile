@@ -13,11 +13,13 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-fresh test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-models test-live test-fresh test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
+	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
+	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
 	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
@@ -34,6 +36,12 @@ build:
 test: test-tools
 	.ci/check-source
 	CI=true $(GO) test -trimpath -timeout 30m ./...
+
+test-models:
+	.ci/test-models
+
+test-live:
+	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/engine/chat/models
 
 test-fresh:
 	.ci/test-fresh
