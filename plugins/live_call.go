@@ -175,7 +175,7 @@ func (l *Live) tools(ctx context.Context, i int) (toolSet, error) {
 	if err != nil {
 		return toolSet{}, toolError(err)
 	}
-	set := newToolSet(r.resourceType.plugin.Type(), list)
+	set := newForeignToolSet(list)
 	r.own = &set
 	return set, nil
 }

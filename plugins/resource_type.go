@@ -32,6 +32,15 @@ type toolSet struct {
 	schemas map[string]func() (*schema.Schema, error)
 }
 
+// newForeignToolSet returns the tools of somebody who is not trusted.
+func newForeignToolSet(list []domarkx.Tool) toolSet {
+	schemas := make(map[string]func() (*schema.Schema, error), len(list))
+	for _, t := range list {
+		schemas[t.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.CompileForeign(t.Schema.JSON()), nil })
+	}
+	return toolSet{list, schemas}
+}
+
 func newToolSet(plugin string, list []domarkx.Tool) toolSet {
 	schemas := make(map[string]func() (*schema.Schema, error), len(list))
 	for _, t := range list {

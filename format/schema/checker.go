@@ -21,6 +21,7 @@ type checker struct {
 	schema *Schema
 	found  []problem
 	depth  int
+	work   *int // how often check was called for a foreign schema; nil for others
 }
 
 // A step is one step on the way to a value; nil is the root.
@@ -47,13 +48,19 @@ func (c *checker) valid(s *jsonschema.Schema, v domarkx.Value) bool {
 
 // problems returns the problems of v under s alone.
 func (c *checker) problems(s *jsonschema.Schema, v domarkx.Value, at *step) []problem {
-	alone := checker{schema: c.schema, depth: c.depth}
+	alone := checker{schema: c.schema, depth: c.depth, work: c.work}
 	alone.check(s, v, at)
 	return alone.found
 }
 
 // check collects the problems of v under s.
 func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
+	if c.work != nil {
+		*c.work++
+	}
+	if c.exhausted() {
+		return
+	}
 	if c.depth++; c.depth > maxDepth {
 		c.report(at, v, "is described by a schema that refers to itself without end")
 		return
@@ -82,6 +89,9 @@ func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	}
 	c.checkCombined(s, v, at)
 }
+
+// exhausted reports whether a foreign schema took too much work.
+func (c *checker) exhausted() bool { return c.work != nil && *c.work > maxWork }
 
 func (c *checker) checkType(s *jsonschema.Schema, v domarkx.Value, at *step) bool {
 	wanted := s.Types
@@ -125,12 +135,19 @@ func (c *checker) checkValues(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	if s.Enum == nil || slices.ContainsFunc(s.Enum, func(want any) bool { return equal(want, v) }) {
 		return
 	}
-	wanted := make([]string, len(s.Enum))
-	for i, want := range s.Enum {
+	listed := s.Enum
+	if c.work != nil {
+		listed = listed[:min(len(listed), maxListed)]
+	}
+	wanted := make([]string, len(listed))
+	for i, want := range listed {
 		wanted[i] = quoted(want)
 	}
 	c.report(at, v, fmt.Sprintf("is %s, expected one of %s", spelled(v), strings.Join(wanted, ", ")))
 }
+
+// maxListed is the number of values that a report lists for a foreign schema.
+const maxListed = 20
 
 // equal compares a value of a schema, as encoding/json decodes it, with a value.
 func equal(want any, v domarkx.Value) bool {
@@ -219,7 +236,7 @@ func (c *checker) checkArray(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	if s.MaxItems != nil && n > *s.MaxItems {
 		c.report(at, v, fmt.Sprintf("has %d items, expected %d at most", n, *s.MaxItems))
 	}
-	if s.Items == nil {
+	if s.Items == nil || s.PrefixItems != nil { // with those, the library checks the items
 		return
 	}
 	for i, item := range v.Items() {

@@ -14,10 +14,14 @@ func (s *Schema) prepare(sub *jsonschema.Schema) bool {
 	known := knowsKeywords(sub)
 	if sub.Pattern != "" {
 		pattern, err := regexp.Compile(sub.Pattern)
-		if err != nil { // the library reports it
+		switch {
+		case err == nil:
+			s.patterns[sub.Pattern] = pattern
+		case s.foreign:
+			sub.Pattern = ""
+		default: // the library reports it
 			return false
 		}
-		s.patterns[sub.Pattern] = pattern
 	}
 	if sub.Ref != "" && s.definition(sub.Ref) == nil {
 		known = false

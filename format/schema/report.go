@@ -19,6 +19,9 @@ type problem struct {
 }
 
 func (c *checker) report(at *step, v domarkx.Value, msg string) {
+	if c.work != nil && len(c.found) == maxReports {
+		return
+	}
 	c.found = append(c.found, problem{v.Offset(), at.pointer(), msg})
 }
 

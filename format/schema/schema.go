@@ -21,6 +21,7 @@ type Schema struct {
 	root     *jsonschema.Schema
 	patterns map[string]*regexp.Regexp
 	library  *jsonschema.Resolved // validates keywords that [checker] does not know; nil when there are none
+	foreign  bool                 // see [CompileForeign]
 }
 
 // Compile reads a JSON Schema, which may not refer to other documents. It asserts the
@@ -41,6 +42,22 @@ func Compile(text string) (*Schema, error) {
 	return s, nil
 }
 
+// CompileForeign reads a JSON Schema of somebody who is not trusted, such as a server. It
+// bounds the work of Check, and is not strict: keywords, references and patterns that it does
+// not know are not checked, and what is no JSON Schema accepts every document.
+func CompileForeign(text string) *Schema {
+	s := &Schema{root: new(jsonschema.Schema), patterns: map[string]*regexp.Regexp{}, foreign: true}
+	if err := json.Unmarshal([]byte(text), s.root); err != nil {
+		s.root = new(jsonschema.Schema)
+	}
+	s.prepare(s.root)
+	return s
+}
+
+// maxWork is the number of pairs of a schema and a value that Check looks at for a foreign
+// schema.
+const maxWork = 50_000
+
 // maxReports is the number of problems reported for one document.
 const maxReports = 100
 
@@ -48,7 +65,14 @@ const maxReports = 100
 // the text that v was parsed from; the reports have no path.
 func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
 	c := checker{schema: s}
+	if s.foreign {
+		c.work = new(int)
+	}
 	c.check(s.root, v, nil)
+	if c.exhausted() {
+		c.found = nil
+		c.report(nil, v, "cannot be checked: its schema takes too much work")
+	}
 	if len(c.found) == 0 && s.library != nil {
 		if err := s.library.Validate(plain(v)); err != nil {
 			return []*domarkx.SyntaxError{{Line: 1, Column: 1, Msg: err.Error()}}
