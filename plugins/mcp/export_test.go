@@ -10,3 +10,6 @@ func NewLimited(call, start time.Duration, message int) Plugin {
 
 // MaxMessage is the limit of a message in bytes.
 const MaxMessage = maxMessage
+
+// OnlyLoopback refuses connections to other machines.
+var OnlyLoopback = onlyLoopback

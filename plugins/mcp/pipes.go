@@ -73,6 +73,9 @@ func (p *pipes) Read(context.Context) (jsonrpc.Message, error) {
 		}
 		message, err := jsonrpc.DecodeMessage(line)
 		if err != nil {
+			if line[0] == '{' && bytes.Contains(line[:min(len(line), 200)], []byte(`"jsonrpc"`)) { // somebody may wait for it
+				return nil, p.fail(fmt.Errorf("it wrote a message that cannot be read: %w", err))
+			}
 			if err := p.ignore(line); err != nil {
 				return nil, err
 			}

@@ -34,9 +34,14 @@ func (r *resource) Tools(ctx context.Context) ([]domarkx.Tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.announced = &s.list
+		r.announce(s)
 	}
 	return r.announced.tools, nil
+}
+
+func (r *resource) announce(s *server) {
+	list := s.list // which the server may change
+	r.announced = &list
 }
 
 // start returns a server that runs and has listed its tools.
@@ -93,7 +98,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		return domarkx.Result{}, err
 	}
 	if r.announced == nil {
-		r.announced = &s.list
+		r.announce(s)
 	}
 	if !bytes.Equal(r.announced.text, s.list.text) {
 		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the server changed its tools since they were looked at; repeat the command to look at them again")

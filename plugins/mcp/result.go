@@ -69,8 +69,8 @@ func beginning(content domarkx.Value) domarkx.Value {
 			break
 		}
 		short := shorten(text.Text(), left)
-		for len(domarkx.StringValue(short).JSON()) > left { // escapes take several bytes
-			short = shorten(short, len(short)/2)
+		if over := len(domarkx.StringValue(short).JSON()) - left; over > 0 { // an escape takes more bytes than what it stands for
+			short = shorten(short, max(0, len(short)-over))
 		}
 		items = append(items, domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("text")}, domarkx.Member{Name: "text", Value: domarkx.StringValue(short)}))
 		break

@@ -173,6 +173,9 @@ func (s *server) close() {
 	}
 }
 
+// rejectedByTransport is the code of the SDK's error for a request that was not answered.
+const rejectedByTransport = -32005
+
 // explain returns the error of a request to a server, with what the server said.
 func (r *resource) explain(ctx context.Context, doing string, err error) error {
 	var tool *domarkx.ToolError
@@ -182,7 +185,7 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Code != rejectedByTransport:
 		code := domarkx.CodeFailed
 		if refused.Code == jsonrpc.CodeInvalidParams {
 			code = domarkx.CodeInvalid
