@@ -17,11 +17,7 @@ func (p *page) writeUsage(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		writeItems(&b, g.commands, commandColumn(g.commands))
 	}
-	lists := [][]item{p.arguments, p.options}
-	if p.verb == "" {
-		lists = append(lists, p.globals)
-	}
-	for _, list := range lists {
+	for _, list := range [][]item{p.arguments, p.options} {
 		if len(list) > 0 {
 			b.WriteByte('\n')
 			writeItems(&b, list, 22)
@@ -29,7 +25,8 @@ func (p *page) writeUsage(w io.Writer) error {
 	}
 	switch {
 	case p.verb == "":
-		// Git itself handles --help, by showing the manual page.
+		// The usage line has the options of every command: with more lines the list of commands
+		// would not fit on a screen. Git itself handles --help, by showing the manual page.
 		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
 	case len(p.groups) > 0:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.verb)
