@@ -49,7 +49,9 @@ func (importCmd) Help() string {
 	return `
 Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
 snapshot (json), the sessions of agent-chatter and OpenPocket, the snapshots of Zeus, and
-the transcripts of pi, Claude Code (claude-code) and Codex (codex).
+the transcripts of the agents pi, Claude Code (claude-code), Codex (codex), Gemini CLI
+(gemini), Qwen Code (qwen), Copilot CLI (copilot), Cursor (cursor) and OpenCode
+(opencode, its export).
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported folder, by its path below that folder. Characters that a name cannot have
@@ -65,11 +67,11 @@ The branches of a transcript of pi become sessions beside its own, named with .f
 behind its name (with --as, behind NAME), ID being the entry at a branch's end. Messages
 that branches share are stored once.
 
-A transcript of Claude Code or Codex is named AGENT/YYYY-MM-DD-TITLE after the day of its
-first message (UTC) and its title or first prompt. It is known by the agent's own id,
+A transcript of an agent other than pi is named AGENT/YYYY-MM-DD-TITLE after the day of
+its first message (UTC) and its title or first prompt. It is known by the agent's own id,
 wherever its file is. Its calls are records: nothing runs them. What cannot be read in a
 damaged transcript is reported and kept; everything else is imported. Transcripts of
-Gemini and other agents are not supported yet; they are recognised and refused.
+Goose, Droid, Amp and Cline are not supported yet; they are recognised and refused.
 
 OpenPocket's workspace, or its home above it (~/.openpocket), is imported whole: the
 sessions become sessions; memory, screenshots, scripts and what was given with

@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestCodecsAreWhole(t *testing.T) {
 			extensions = append(extensions, e)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"agent-chatter", "claude-code", "codex", "json", "md", "openpocket", "pi", "zeus"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"agent-chatter", "claude-code", "codex", "copilot", "cursor", "gemini", "json", "md", "opencode", "openpocket", "pi", "qwen", "zeus"}) {
 		t.Errorf("got %q", names)
 	}
 }
@@ -42,6 +43,9 @@ func TestCodecsRecogniseTheirOwn(t *testing.T) {
 	for _, c := range all.Codecs() {
 		var lost format.Losses
 		data, err := c.Encode(doc, format.Target{Losses: &lost})
+		if c.Name == "cursor" && errors.Is(err, domarkx.ErrUnsupported) { // it can only be read
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ const (
 // is reports whether a transcript begins with this object: a record of Claude Code has the id of
 // its session, but for those in which old versions kept summaries and snapshots of files.
 func is(v domarkx.Value) bool {
-	if transcript.Has(transcript.Get(v, "message"), "parts") { // Qwen Code
+	if transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance") { // Qwen Code
 		return false
 	}
 	kind := transcript.Text(v, "type")

@@ -19,7 +19,7 @@ const Name = "codex"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path, Version7: true}
 }
 
 // The types of records that are more than kept. Before version 0.32 records had no envelope: the

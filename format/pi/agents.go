@@ -39,18 +39,6 @@ func isOne(s string, of ...string) bool { return slices.Contains(of, s) }
 
 // agents is asked in this order: the first that fits.
 var agents = []agent{
-	{"Qwen Code", func(v domarkx.Value) bool {
-		message, _ := v.Get(keyMessage)
-		return hasAll(v, "sessionId", "uuid", "parentUuid") && has(message, "parts")
-	}},
-	{"Gemini", func(v domarkx.Value) bool { return hasAll(v, "sessionId", "projectHash") }},
-	{"Copilot", func(v domarkx.Value) bool {
-		return text(v, keyType) == "session.start" && has(v, keyData)
-	}},
-	{"OpenCode", func(v domarkx.Value) bool {
-		info, _ := v.Get("info")
-		return hasAll(v, "projectID", "directory", "time") || hasAll(v, "info", "messages") && hasAll(info, "projectID", "directory")
-	}},
 	{"Goose", func(v domarkx.Value) bool {
 		return hasAll(v, "working_dir", "message_count") || hasAll(v, "description", "message_count", "total_tokens")
 	}},
@@ -72,7 +60,7 @@ func agentOfArray(head []byte) string {
 	first := v.Items()[0]
 	switch {
 	case isOne(text(first, keyRole), "user", "model") && has(first, "parts"), hasAll(first, "sessionId", "messageId", keyMessage):
-		return "Gemini"
+		return "Gemini" // its checkpoints and logs
 	case has(first, "ts") && isOne(text(first, keyType), "say", "ask"):
 		return "Cline"
 	}

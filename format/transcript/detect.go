@@ -21,6 +21,10 @@ func First(head []byte) domarkx.Value {
 			if v, err := domarkx.ParsePartial(line); err == nil || !whole {
 				return v
 			}
+			if bytes.Equal(line, []byte("{")) { // an object on several lines
+				v, _ := domarkx.ParsePartial(rest)
+				return v
+			}
 			damaged = true
 			if v, err := domarkx.ParseValue(escape(line)); err == nil {
 				return v
@@ -31,9 +35,5 @@ func First(head []byte) domarkx.Value {
 		}
 		rest = after
 	}
-	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) == 0 || head[0] != '{' {
-		return domarkx.Value{}
-	}
-	v, _ := domarkx.ParsePartial(head) // an object on several lines
-	return v
+	return domarkx.Value{}
 }

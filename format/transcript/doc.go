@@ -26,6 +26,8 @@ type Agent struct {
 	Note func(v domarkx.Value, s *Session) Note
 	// Say adds to a message what a record says. It gets the records of a message in order.
 	Say func(v domarkx.Value, m *Message)
+	// Version7 says that the agent's ids are UUIDs of version 7.
+	Version7 bool
 	// Unrecorded says that the transcripts have no results of calls.
 	Unrecorded bool
 	// Write writes a session as a new transcript; nil if the format can only be read.
@@ -55,6 +57,8 @@ type Note struct {
 	// Group joins answers: those with the same one are one message, wherever they are. Answers
 	// without one are joined as long as no prompt, result or record About them is between them.
 	Group string
+	// Alone says that an answer without a Group is a whole message.
+	Alone bool
 	// Latest says that the record replaces those of its Group.
 	Latest bool
 	// Calls and Results are the ids of the calls that the record makes, and of those whose results

@@ -33,6 +33,7 @@ type said struct {
 type index struct {
 	*lines
 	agent    *Agent
+	one      bool // the file is one object
 	session  Session
 	refs     []ref
 	messages []said
@@ -68,11 +69,12 @@ func newIndex(a *Agent, l *lines) *index {
 
 func (x *index) read() error {
 	if x.agent.Array != "" && x.before == nil {
-		if one, err := x.isOne(); err != nil || one {
-			if err == nil {
-				err = x.document(x.agent.Array, x.record)
-			}
+		var err error
+		if x.one, err = x.isOne(); err != nil {
 			return err
+		}
+		if x.one {
+			return x.document(x.agent.Array, x.record)
 		}
 	}
 	return x.each(x.record)
@@ -145,7 +147,12 @@ func (x *index) results(n Note, at place) (without int) {
 			without++
 			continue
 		}
-		delete(x.calls, call)
+		if k < 0 { // the record was written again
+			continue
+		}
+		if delete(x.calls, call); n.Latest {
+			x.calls[call] = -1
+		}
 		delete(x.unanswered, id)
 		if k != joined {
 			x.join(k, at)
@@ -195,11 +202,11 @@ func (x *index) prompt(n Note, at place) {
 
 func (x *index) answered(n Note, at place) {
 	k := x.answer
-	if n.Group != "" || k < 0 {
+	if n.Group != "" || n.Alone || k < 0 {
 		if x.grouped(n, at) {
 			return
 		}
-		if n.Group == "" && x.before != nil && x.before.Joins && !x.closed {
+		if n.Group == "" && !n.Alone && x.before != nil && x.before.Joins && !x.closed {
 			x.again = true
 		}
 		k = x.begin(n, Answer, at)
@@ -207,7 +214,7 @@ func (x *index) answered(n Note, at place) {
 			x.join(k, p)
 		}
 		x.close()
-		if n.Group == "" {
+		if n.Group == "" && !n.Alone {
 			x.answer = k
 		}
 	} else {

@@ -31,6 +31,7 @@ type lines struct {
 	number int   // lines read
 	end    int64 // of the part that will stay as it is when the file grows
 	open   bool  // the last line of that part has no line end yet
+	unsure bool  // a part of the last line was read that may change when the file grows
 }
 
 const bom = "\ufeff"
@@ -143,6 +144,7 @@ func (l *lines) broken(raw []byte, start int64, whole bool, why error, record fu
 		l.lost(line, start, start+length, why)
 		return length, false, nil
 	}
+	l.unsure = !whole && len(gaps) > 0
 	for _, gap := range gaps {
 		l.lost(line, start+int64(gap.from), start+int64(gap.to), why)
 	}

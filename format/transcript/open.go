@@ -59,7 +59,10 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 		}
 		main, forks := x.paths()
 		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.reports()}
-		if s.State = x.state().encode(); s.State != "" {
+		if !x.one && !x.unsure {
+			s.State = x.state().encode()
+		}
+		if s.State != "" {
 			s.Read = x.end
 		}
 		if !yield(s, nil) {
@@ -211,7 +214,7 @@ func hasKey(keys, key []byte) bool {
 // grow reads what was added to a transcript, and reports whether it is only new messages.
 func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	var s state
-	if json.Unmarshal([]byte(g.State), &s) != nil || a.identify(g.Header).ID == "" {
+	if _, ok := a.sessionOf(g.Header); !ok || json.Unmarshal([]byte(g.State), &s) != nil {
 		return format.Grown{}, false, nil
 	}
 	if s.Open && len(g.Data) > 0 && g.Data[0] != '\n' && g.Data[0] != '\r' {
@@ -227,7 +230,7 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	if err := x.read(); err != nil {
 		return format.Grown{}, false, err
 	}
-	if x.again || len(x.ends) > 0 || x.session.ID != s.Session.ID || x.session.Sub != s.Session.Sub {
+	if x.again || x.unsure || len(x.ends) > 0 || x.session.ID != s.Session.ID || x.session.Sub != s.Session.Sub {
 		return format.Grown{}, false, nil
 	}
 	main, _ := x.paths()

@@ -134,15 +134,19 @@ func (w *Writer) begin() error {
 	return nil
 }
 
-// UUID returns a UUID that follows from the session and these words. It is of version 7, so that
-// those of later sessions are greater.
+// UUID returns a UUID that follows from the session and these words, and begins with a time as those
+// of version 7 do. It says that it is of version 4, which all agents take, unless the agent's are of
+// version 7.
 func (w *Writer) UUID(words ...string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%q", w.seed, words))
 	id := uuid.UUID(sum[:16])
 	var ms [8]byte
 	binary.BigEndian.PutUint64(ms[:], uint64(w.now.UnixMilli()))
 	copy(id[:6], ms[2:])
-	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	if w.agent.Version7 {
+		id[6] |= 0x70
+	}
 	return id.String()
 }
 
@@ -150,6 +154,9 @@ func (w *Writer) UUID(words ...string) string {
 func (w *Writer) Line(v domarkx.Value) {
 	w.out.Write(append(v.AppendJSON(w.out.AvailableBuffer(), "", ""), '\n'))
 }
+
+// Raw writes text, for files that are not JSON lines.
+func (w *Writer) Raw(s string) { w.out.WriteString(s) }
 
 // Lose reports something of a turn that the transcript cannot hold.
 func (w *Writer) Lose(t Turn, format string, args ...any) { w.to.LoseOf(t.Index, format, args...) }

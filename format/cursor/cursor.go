@@ -1,0 +1,113 @@
+// Package cursor reads the transcripts that Cursor writes beside its own databases, JSON lines of a
+// message each. SPEC.md beside this code says how they become domarkx sessions.
+package cursor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "cursor"
+
+// Codec returns the codec for transcripts of Cursor. They can only be read.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "Cursor", Is: is, Skips: skips, Note: note, Say: say, Unrecorded: true}
+}
+
+func is(v domarkx.Value) bool {
+	role := transcript.Text(v, "role")
+	return (role == "user" || role == "assistant") && !transcript.Has(v, "type") && transcript.Get(v, "message", "content").Kind() == domarkx.Array
+}
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool { return name == "input" }
+
+// note returns what a line is.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	n := transcript.Note{}
+	content := transcript.Get(v, "message", "content")
+	switch transcript.Text(v, "role") {
+	case "user":
+		text, at := prompt(content)
+		if text != "" {
+			n.Kind, n.Text, n.Time = transcript.Prompt, text, at
+		}
+		s.Context = at
+	case "assistant":
+		n.Kind, n.Alone = transcript.Answer, true
+		for _, item := range content.Items() {
+			if id := transcript.Text(item, "id"); transcript.Text(item, "type") == "tool_use" && id != "" {
+				n.Calls = append(n.Calls, id)
+			}
+		}
+	}
+	return n
+}
+
+// prompt returns what the user says, and when.
+func prompt(content domarkx.Value) (text, at string) {
+	var texts []string
+	for _, item := range content.Items() {
+		text := transcript.Text(item, "text")
+		if stamp, ok := element(text, "timestamp"); ok {
+			at = strings.TrimSpace(stamp)
+		}
+		if query, ok := element(text, "user_query"); ok {
+			text = strings.TrimSpace(query)
+		} else if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "<") && strings.HasSuffix(trimmed, ">") {
+			continue // what the program adds
+		}
+		if strings.TrimSpace(text) != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), at
+}
+
+// element returns the text in the first element of that name.
+func element(text, name string) (string, bool) {
+	_, rest, ok := strings.Cut(text, "<"+name+">")
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, "</"+name+">")
+	return inner, ok
+}
+
+// say adds to a message what a line says. Lines have no ids: that of a message follows from its
+// text.
+func say(v domarkx.Value, m *transcript.Message) {
+	sum := sha256.Sum256(v.AppendJSON(nil, "", ""))
+	m.Said(hex.EncodeToString(sum[:12]), m.Context)
+	content := transcript.Get(v, "message", "content")
+	if m.Role == domarkx.User {
+		text, at := prompt(content)
+		m.Text(text)
+		m.Said("", at)
+		return
+	}
+	for i, item := range content.Items() {
+		switch text := transcript.Text(item, "text"); {
+		case transcript.Text(item, "type") == "tool_use":
+			id := transcript.Text(item, "id")
+			if id == "" {
+				id = "call_" + hex.EncodeToString(sum[:8]) + "_" + string(rune('a'+i%26))
+			}
+			tool := transcript.Text(item, "name")
+			if tool == "" {
+				tool = "unknown"
+			}
+			m.Call(transcript.Call{ID: id, Tool: tool, Arguments: transcript.Get(item, "input")})
+		case strings.TrimSpace(text) != "[REDACTED]": // what stands for reasoning
+			m.Text(strings.TrimSuffix(strings.TrimRight(text, " \n"), "[REDACTED]"))
+		}
+	}
+}

@@ -1,0 +1,292 @@
+// Package gemini reads and writes the transcripts of Gemini CLI: JSON lines in which a message may be
+// written several times, and the single JSON object of versions before 0.39. SPEC.md beside this code
+// says how they become domarkx sessions and back.
+package gemini
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "gemini"
+
+// Codec returns the codec for transcripts of Gemini CLI.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write, Path: path}
+}
+
+func is(v domarkx.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool {
+	switch name {
+	case "args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens":
+		return true
+	}
+	return false
+}
+
+// note returns what a record is.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	id, kind := transcript.Text(v, "id"), transcript.Text(v, "type")
+	set := transcript.Get(v, "$set")
+	switch {
+	case set.Kind() == domarkx.Object:
+		return header(set, s)
+	case transcript.Has(v, "$rewindTo"):
+		return transcript.Note{BackTo: "m " + transcript.Text(v, "$rewindTo")}
+	case transcript.Has(v, "sessionId"):
+		s.ID = transcript.Text(v, "sessionId")
+		return header(v, s)
+	}
+	n := transcript.Note{Time: transcript.Text(v, "timestamp"), Alone: true}
+	if id != "" {
+		n.Group, n.Latest = "m "+id, true
+	}
+	content := transcript.Get(v, "content")
+	switch kind {
+	case "user":
+		if transcript.Text(v, "displayContent") != "" {
+			content = transcript.Get(v, "displayContent")
+		}
+		for _, part := range parts(content) {
+			if call := transcript.Text(part, "functionResponse", "id"); call != "" {
+				n.Results = append(n.Results, call)
+			}
+		}
+		if folder := folderIn(content); folder != "" {
+			s.In(folder, "")
+			s.Context = folder
+		}
+		if n.Text = promptText(content); n.Text != "" || hasImage(content) {
+			n.Kind = transcript.Prompt
+		}
+	case "gemini":
+		n.Kind = transcript.Answer
+		for _, call := range transcript.Get(v, "toolCalls").Items() {
+			if id := transcript.Text(call, "id"); id != "" {
+				n.Calls = append(n.Calls, id)
+			}
+		}
+	}
+	return n
+}
+
+// header notes what the metadata of a session says, and returns the messages in it.
+func header(v domarkx.Value, s *transcript.Session) transcript.Note {
+	s.Named(transcript.Text(v, "summary"), 1)
+	if messages := transcript.Get(v, "messages"); messages.Kind() == domarkx.Array {
+		return transcript.Note{Clear: true, Items: messages.Items()}
+	}
+	return transcript.Note{}
+}
+
+// parts returns the parts of a content, which may be text, a part, or a list of both.
+func parts(content domarkx.Value) []domarkx.Value {
+	var all []domarkx.Value
+	items := []domarkx.Value{content}
+	if content.Kind() == domarkx.Array {
+		items = content.Items()
+	}
+	for _, item := range items {
+		if item.Kind() == domarkx.String {
+			item = transcript.Object("text", item)
+		}
+		if item.Kind() == domarkx.Object {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// promptText returns what the user says; what the program adds is in elements of its own.
+func promptText(content domarkx.Value) string {
+	var texts []string
+	for _, part := range parts(content) {
+		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func isAdded(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, name := range []string{"session_context", "system-reminder", "state_snapshot", "hook_context"} {
+		if strings.HasPrefix(text, "<"+name+">") && strings.HasSuffix(text, "</"+name+">") {
+			return true
+		}
+	}
+	return strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context for our chat.")
+}
+
+// folderIn returns the working directory that the program tells the model first.
+func folderIn(content domarkx.Value) string {
+	for _, part := range parts(content) {
+		text := transcript.Text(part, "text")
+		if !isAdded(text) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(text, "**Workspace Directories:**\n"); ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+		}
+	}
+	return ""
+}
+
+func hasImage(content domarkx.Value) bool {
+	for _, part := range parts(content) {
+		if transcript.Has(part, "inlineData") {
+			return true
+		}
+	}
+	return false
+}
+
+// say adds to a message what a record says.
+func say(v domarkx.Value, m *transcript.Message) {
+	m.Cwd = m.Context
+	if transcript.Text(v, "type") == "user" && m.Role == domarkx.Assistant {
+		for _, part := range parts(transcript.Get(v, "content")) {
+			if transcript.Has(part, "functionResponse") {
+				m.Result(transcript.ResponseResult(transcript.Get(part, "functionResponse")))
+			}
+		}
+		m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
+		return
+	}
+	m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
+	content := transcript.Get(v, "content")
+	if m.Role == domarkx.User {
+		if transcript.Text(v, "displayContent") != "" {
+			content = transcript.Get(v, "displayContent")
+		}
+		for _, part := range parts(content) {
+			if text := transcript.Text(part, "text"); !isAdded(text) {
+				m.Text(text)
+			}
+			if transcript.Has(part, "inlineData") {
+				m.Image(transcript.InlineImage(part))
+			}
+		}
+		return
+	}
+	m.Model = transcript.Text(v, "model")
+	if u := transcript.Get(v, "tokens"); u.Kind() == domarkx.Object {
+		m.Usage = usageOf(u, "input", "cached", "output", "thoughts")
+	}
+	for _, thought := range transcript.Get(v, "thoughts").Items() {
+		subject := transcript.Text(thought, "subject")
+		if subject != "" {
+			subject = "**" + subject + "**\n\n"
+		}
+		m.Thought(subject + transcript.Text(thought, "description"))
+	}
+	for _, part := range parts(content) {
+		m.Text(transcript.Text(part, "text"))
+	}
+	for _, call := range transcript.Get(v, "toolCalls").Items() {
+		sayCall(call, m)
+	}
+}
+
+// usageOf returns the usage of a response, whose input includes what the cache had, and whose output
+// does not include the thoughts.
+func usageOf(u domarkx.Value, input, cached, output, thoughts string) *transcript.Usage {
+	read, reasoning := transcript.Int(u, cached), transcript.Int(u, thoughts)
+	return &transcript.Usage{Input: max(0, transcript.Int(u, input)-read), CacheRead: read, Output: transcript.Int(u, output) + reasoning, Reasoning: reasoning}
+}
+
+func sayCall(call domarkx.Value, m *transcript.Message) {
+	id := transcript.Text(call, "id")
+	m.Call(transcript.Call{ID: id, Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
+	for _, part := range transcript.Get(call, "result").Items() {
+		if transcript.Has(part, "functionResponse") {
+			r := transcript.ResponseResult(transcript.Get(part, "functionResponse"))
+			r.ID = id
+			if status := transcript.Text(call, "status"); status == "error" || status == "cancelled" {
+				r.Failed = true
+			}
+			m.Result(r)
+			return
+		}
+	}
+}
+
+// write writes the least that Gemini CLI resumes: the session's metadata and its messages.
+func write(w *transcript.Writer) error {
+	hash := sha256.Sum256([]byte(w.Session.Cwd))
+	w.Line(transcript.Object("sessionId", w.Session.ID, "projectHash", hex.EncodeToString(hash[:]), "startTime", w.Session.Created,
+		"lastUpdated", w.Session.Created, "kind", "main"))
+	if w.Session.Title != "" {
+		w.Line(transcript.Object("$set", transcript.Object("summary", w.Session.Title)))
+	}
+	for t := range w.Turns() {
+		at := t.Time.Format(transcript.ISOTime)
+		if t.Role == domarkx.User {
+			w.Line(transcript.Object("id", t.ID, "timestamp", at, "type", "user", "content", transcript.List(transcript.TextParts(t)...)))
+			continue
+		}
+		steps := transcript.Steps(t.Parts)
+		for i, step := range steps {
+			id := t.ID
+			if i > 0 {
+				id = w.UUID("step", t.ID, string(rune('a'+i)))
+			}
+			w.Line(answer(w, t, id, at, step, i == len(steps)-1))
+		}
+	}
+	return nil
+}
+
+func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []transcript.Part, last bool) domarkx.Value {
+	var texts []string
+	var calls []domarkx.Value
+	for _, p := range step {
+		if p.Call == nil {
+			texts = append(texts, p.Text)
+			continue
+		}
+		status, member := "success", "output"
+		if p.Result.Failed {
+			status, member = "error", "error"
+		}
+		if len(p.Result.Images) > 0 {
+			w.Lose(t, "images in the result of a call")
+		}
+		response := transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "response", transcript.Object(member, p.Result.Said())))
+		calls = append(calls, transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments, "result", transcript.List(response),
+			"status", status, "timestamp", at))
+	}
+	record := transcript.Object("id", id, "timestamp", at, "type", "gemini", "content", strings.Join(texts, "\n\n"))
+	if u := t.Usage; u != nil && last {
+		record = record.With("tokens", transcript.Object("input", u.Input+u.CacheRead+u.CacheWrite, "output", u.Output-u.Reasoning, "cached", u.CacheRead,
+			"thoughts", u.Reasoning, "tool", int64(0), "total", u.Input+u.CacheRead+u.CacheWrite+u.Output))
+	}
+	if w.Model != "" {
+		record = record.With("model", transcript.Str(w.Model))
+	}
+	if len(calls) > 0 {
+		record = record.With("toolCalls", transcript.List(calls...))
+	}
+	return record
+}
+
+// path returns where Gemini CLI keeps a transcript, but for the folder of its project, whose name
+// only the program knows.
+func path(s transcript.Session) string {
+	minute, id := "1970-01-01T00-00", transcript.FileName(s.ID)
+	if t, ok := format.ParseTime(s.Created); ok {
+		minute = t.UTC().Format("2006-01-02T15-04")
+	}
+	return "chats/session-" + minute + "-" + id[:min(len(id), 8)]
+}

@@ -1,0 +1,240 @@
+// Package opencode reads and writes what "opencode export" writes: a JSON object with a session and
+// its messages. SPEC.md beside this code says how it becomes a domarkx session and back.
+package opencode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "opencode"
+
+// Codec returns the codec for exports of OpenCode.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write}
+}
+
+func is(v domarkx.Value) bool {
+	info := transcript.Get(v, "info")
+	return transcript.Has(info, "id", "directory") || transcript.Has(info, "id", "projectID") && strings.HasPrefix(transcript.Text(info, "id"), "ses_")
+}
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool {
+	switch name {
+	case "input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs":
+		return true
+	}
+	return false
+}
+
+// note returns what a record is: the session, or one of its messages.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	info := transcript.Get(v, "info")
+	if transcript.Text(info, "role") == "" {
+		s.ID, s.Parent = transcript.Text(info, "id"), transcript.Text(info, "parentID")
+		if title := transcript.Text(info, "title"); !strings.HasPrefix(title, "New session - ") && !strings.HasPrefix(title, "Child session - ") {
+			s.Named(title, 1)
+		}
+		s.In(transcript.Text(info, "directory"), "")
+		s.Context = transcript.Text(info, "directory")
+		return transcript.Note{}
+	}
+	n := transcript.Note{Time: transcript.MillisTime(transcript.Int(info, "time", "created")), Alone: true}
+	switch transcript.Text(info, "role") {
+	case "user":
+		var texts []string
+		for _, part := range transcript.Get(v, "parts").Items() {
+			if text := shown(part); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		if n.Text = strings.Join(texts, "\n\n"); n.Text != "" {
+			n.Kind = transcript.Prompt
+		}
+	case "assistant":
+		n.Kind = transcript.Answer
+	}
+	return n
+}
+
+// shown returns what a part of a user's message says: nothing when the program added it.
+func shown(part domarkx.Value) string {
+	if transcript.Get(part, "synthetic").IsTrue() || transcript.Get(part, "ignored").IsTrue() {
+		return ""
+	}
+	switch transcript.Text(part, "type") {
+	case "text":
+		return transcript.Text(part, "text")
+	case "subtask":
+		return transcript.Text(part, "prompt")
+	case "file":
+		return "[file: " + first(transcript.Text(part, "filename"), transcript.Text(part, "mime")) + "]"
+	}
+	return ""
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// say adds to a message what a record says.
+func say(v domarkx.Value, m *transcript.Message) {
+	info := transcript.Get(v, "info")
+	m.Said(transcript.Text(info, "id"), transcript.MillisTime(transcript.Int(info, "time", "created")))
+	m.Cwd = first(transcript.Text(info, "path", "cwd"), m.Context)
+	for _, part := range transcript.Get(v, "parts").Items() {
+		kind := transcript.Text(part, "type")
+		switch {
+		case m.Role == domarkx.User && kind == "file":
+			image, ok := transcript.DataImage(transcript.Text(part, "url"))
+			if text := shown(part); text != "" && (!ok || !m.Image(image)) {
+				m.Text(text)
+			}
+		case m.Role == domarkx.User:
+			m.Text(shown(part))
+		case kind == "text":
+			m.Text(transcript.Text(part, "text"))
+		case kind == "reasoning":
+			m.Thought(transcript.Text(part, "text"))
+		case kind == "tool":
+			sayTool(part, m)
+		}
+	}
+	if m.Role == domarkx.User {
+		return
+	}
+	m.Model, m.Stop = transcript.Text(info, "modelID"), transcript.Text(info, "finish")
+	if u := transcript.Get(info, "tokens"); u.Kind() == domarkx.Object {
+		usage := transcript.Usage{Input: transcript.Int(u, "input"), CacheRead: transcript.Int(u, "cache", "read"), CacheWrite: transcript.Int(u, "cache", "write"),
+			Output: transcript.Int(u, "output"), Reasoning: transcript.Int(u, "reasoning")}
+		if transcript.Int(u, "total") == usage.Input+usage.CacheRead+usage.CacheWrite+usage.Output+usage.Reasoning {
+			usage.Output += usage.Reasoning // its output does not include it
+		}
+		m.Usage = &usage
+	}
+	if name := transcript.Text(info, "error", "name"); name != "" {
+		m.Add("error", transcript.Str(name))
+	}
+}
+
+func sayTool(part domarkx.Value, m *transcript.Message) {
+	id, state := transcript.Text(part, "callID"), transcript.Get(part, "state")
+	m.Call(transcript.Call{ID: id, Tool: first(transcript.Text(part, "tool"), "unknown"), Arguments: transcript.Get(state, "input")})
+	r := transcript.Result{ID: id}
+	switch transcript.Text(state, "status") {
+	case "completed":
+		r.Value = transcript.Str(transcript.Text(state, "output"))
+		for _, file := range transcript.Get(state, "attachments").Items() {
+			if image, ok := transcript.DataImage(transcript.Text(file, "url")); ok {
+				r.Images = append(r.Images, image)
+			}
+		}
+	case "error":
+		r.Failed, r.Value = true, transcript.Str(transcript.Text(state, "error"))
+	default:
+		return
+	}
+	m.Result(r)
+}
+
+// version is the version of OpenCode whose export is written.
+const version = "1.18.33"
+
+// write writes what "opencode import" takes.
+func write(w *transcript.Writer) error {
+	o := writing{Writer: w, session: w.Session.ID}
+	if !strings.HasPrefix(o.session, "ses_") {
+		o.session = "ses_" + strings.ReplaceAll(o.session, "-", "")[:26]
+	}
+	created := millis(w.Session.Created)
+	title := first(w.Session.Title, "Imported session")
+	info := transcript.Object("id", o.session, "slug", first(transcript.Slug(title), "session"), "projectID", "global", "directory", w.Session.Cwd, "title", title,
+		"version", version, "time", transcript.Object("created", created, "updated", created))
+	o.Raw("{\n  \"info\": " + info.JSON() + ",\n  \"messages\": [")
+	separator := "\n    "
+	for t := range w.Turns() {
+		o.Raw(separator + o.message(t).JSON())
+		separator = ",\n    "
+	}
+	o.Raw("\n  ]\n}\n")
+	return nil
+}
+
+type writing struct {
+	*transcript.Writer
+	session string
+	asked   string // the user's last message
+	count   int64
+}
+
+func millis(at string) int64 {
+	t, _ := format.ParseTime(at)
+	return t.UnixMilli()
+}
+
+// id returns the next id of a kind. OpenCode sorts by them.
+func (o *writing) id(kind string, at int64) string {
+	o.count++
+	tail := strings.ReplaceAll(o.UUID(kind, fmt.Sprint(o.count)), "-", "")
+	return fmt.Sprintf("%s_%012x%s", kind, (at*4096+o.count)&(1<<48-1), tail[len(tail)-14:])
+}
+
+func (o *writing) message(t transcript.Turn) domarkx.Value {
+	at := t.Time.UnixMilli()
+	id := o.id("msg", at)
+	part := func(kind string, more ...any) domarkx.Value {
+		members := transcript.Object("id", o.id("prt", at), "sessionID", o.session, "messageID", id, "type", kind).Members()
+		return domarkx.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
+	}
+	var parts []domarkx.Value
+	model := transcript.Object("providerID", "unknown", "modelID", first(o.Model, "unknown"))
+	if t.Role == domarkx.User {
+		for _, p := range t.Parts {
+			for _, piece := range transcript.Pieces(p.Text) {
+				if i := piece.Image; i != nil {
+					parts = append(parts, part("file", "mime", i.Type, "filename", "image", "url", "data:"+i.Type+";base64,"+i.Data))
+				} else {
+					parts = append(parts, part("text", "text", piece.Text))
+				}
+			}
+		}
+		o.asked = id
+		info := transcript.Object("id", id, "sessionID", o.session, "role", "user", "time", transcript.Object("created", at), "agent", "build", "model", model)
+		return transcript.Object("info", info, "parts", transcript.List(parts...))
+	}
+	for _, p := range t.Parts {
+		if p.Call == nil {
+			parts = append(parts, part("text", "text", p.Text))
+			continue
+		}
+		if len(p.Result.Images) > 0 {
+			o.Lose(t, "images in the result of a call")
+		}
+		span := transcript.Object("start", at, "end", at)
+		state := transcript.Object("status", "completed", "input", p.Call.Arguments, "output", p.Result.Said(), "title", p.Call.Tool, "metadata", transcript.Object(), "time", span)
+		if p.Result.Failed {
+			state = transcript.Object("status", "error", "input", p.Call.Arguments, "error", p.Result.Said(), "time", span)
+		}
+		parts = append(parts, part("tool", "callID", p.Call.ID, "tool", p.Call.Tool, "state", state))
+	}
+	u := transcript.Usage{}
+	if t.Usage != nil {
+		u = *t.Usage
+	}
+	tokens := transcript.Object("input", u.Input, "output", u.Output, "reasoning", u.Reasoning, "cache", transcript.Object("read", u.CacheRead, "write", u.CacheWrite))
+	info := transcript.Object("id", id, "sessionID", o.session, "role", "assistant", "parentID", o.asked, "time", transcript.Object("created", at, "completed", at),
+		"modelID", transcript.Get(model, "modelID"), "providerID", "unknown", "mode", "build", "agent", "build",
+		"path", transcript.Object("cwd", o.Session.Cwd, "root", o.Session.Cwd), "cost", int64(0), "tokens", tokens, "finish", "stop")
+	return transcript.Object("info", info, "parts", transcript.List(parts...))
+}

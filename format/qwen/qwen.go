@@ -1,0 +1,204 @@
+// Package qwen reads and writes the transcripts of Qwen Code, JSON lines of a record each. SPEC.md
+// beside this code says how they become domarkx sessions and back.
+package qwen
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// Name is what users call the format.
+const Name = "qwen"
+
+// Codec returns the codec for transcripts of Qwen Code.
+func Codec() format.Codec { return transcript.Codec(agent()) }
+
+func agent() *transcript.Agent {
+	return &transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+}
+
+func is(v domarkx.Value) bool {
+	return transcript.Has(v, "sessionId", "uuid", "parentUuid") && (transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance"))
+}
+
+// skips reports whether the index needs no value of a member.
+func skips(name string, kind domarkx.Kind) bool {
+	switch name {
+	case "args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot":
+		return true
+	}
+	return false
+}
+
+// note returns what a record is.
+func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+	kind := transcript.Text(v, "type")
+	if transcript.Get(v, "isSidechain").IsTrue() {
+		return transcript.Note{}
+	}
+	s.ID = first(transcript.Text(v, "sessionId"), s.ID)
+	n := transcript.Note{Once: transcript.Text(v, "uuid"), Time: transcript.Text(v, "timestamp")}
+	parts := transcript.Get(v, "message", "parts").Items()
+	switch kind {
+	case "system":
+		if transcript.Text(v, "subtype") == "custom_title" {
+			s.Named(first(transcript.Text(v, "systemPayload", "customTitle"), transcript.Text(v, "systemPayload", "title")), 1)
+		}
+		return transcript.Note{}
+	case "user":
+		if n.Text = promptText(parts); n.Text != "" || hasImage(parts) {
+			n.Kind, n.After = transcript.Prompt, transcript.Text(v, "parentUuid")
+		}
+	case "assistant":
+		n.Kind, n.Group = transcript.Answer, "r "+transcript.Text(v, "uuid")
+	}
+	for _, part := range parts {
+		if id := transcript.Text(part, "functionCall", "id"); id != "" && kind == "assistant" {
+			n.Calls = append(n.Calls, id)
+		}
+		if id := transcript.Text(part, "functionResponse", "id"); id != "" && kind != "assistant" {
+			n.Results = append(n.Results, id)
+		}
+	}
+	if n.Kind != transcript.Other {
+		s.In(transcript.Text(v, "cwd"), transcript.Text(v, "gitBranch"))
+	}
+	return n
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func promptText(parts []domarkx.Value) string {
+	var texts []string
+	for _, part := range parts {
+		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func isAdded(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<system-reminder>") && strings.HasSuffix(text, "</system-reminder>")
+}
+
+func hasImage(parts []domarkx.Value) bool {
+	for _, part := range parts {
+		if transcript.Has(part, "inlineData") {
+			return true
+		}
+	}
+	return false
+}
+
+// say adds to a message what a record says.
+func say(v domarkx.Value, m *transcript.Message) {
+	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
+	m.Cwd, m.Branch = first(m.Cwd, transcript.Text(v, "cwd")), first(m.Branch, transcript.Text(v, "gitBranch"))
+	if transcript.Text(v, "type") == "assistant" {
+		m.Model = first(transcript.Text(v, "model"), m.Model)
+		if u := transcript.Get(v, "usageMetadata"); u.Kind() == domarkx.Object {
+			cached, thoughts := transcript.Int(u, "cachedContentTokenCount"), transcript.Int(u, "thoughtsTokenCount")
+			m.Usage = &transcript.Usage{Input: max(0, transcript.Int(u, "promptTokenCount")-cached), CacheRead: cached,
+				Output: transcript.Int(u, "candidatesTokenCount"), Reasoning: thoughts}
+		}
+	}
+	for _, part := range transcript.Get(v, "message", "parts").Items() {
+		text := transcript.Text(part, "text")
+		call := transcript.Get(part, "functionCall")
+		switch {
+		case transcript.Has(part, "functionResponse"):
+			if m.Role == domarkx.Assistant {
+				m.Result(transcript.ResponseResult(transcript.Get(part, "functionResponse")))
+			}
+		case transcript.Text(v, "type") != "assistant" && m.Role == domarkx.Assistant:
+		case call.Kind() == domarkx.Object && m.Role == domarkx.Assistant:
+			m.Call(transcript.Call{ID: transcript.Text(call, "id"), Tool: first(transcript.Text(call, "name"), "unknown"), Arguments: transcript.Get(call, "args")})
+		case transcript.Get(part, "thought").IsTrue() && m.Role == domarkx.Assistant:
+			m.Thought(text)
+		case transcript.Has(part, "inlineData"):
+			m.Image(transcript.InlineImage(part))
+		case m.Role == domarkx.Assistant || !isAdded(text):
+			m.Text(text)
+		}
+	}
+}
+
+// write writes the least that Qwen Code resumes: records of the user, the assistant and results, in
+// a chain.
+func write(w *transcript.Writer) error {
+	last := domarkx.Value{}
+	for t := range w.Turns() {
+		n := 0
+		line := func(kind, role string, parts []domarkx.Value, more ...any) {
+			id := t.ID
+			if n++; n > 1 {
+				id = w.UUID("record", t.ID, strconv.Itoa(n))
+			}
+			record := transcript.Object("uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(transcript.ISOTime), "type", kind,
+				"cwd", w.Session.Cwd, "version", "0.24.4", "message", transcript.Object("role", role, "parts", transcript.List(parts...)))
+			w.Line(domarkx.ObjectValue(append(record.Members(), transcript.Object(more...).Members()...)...))
+			last = transcript.Str(id)
+		}
+		if t.Role == domarkx.User {
+			line("user", "user", transcript.TextParts(t))
+			continue
+		}
+		steps := transcript.Steps(t.Parts)
+		for i, step := range steps {
+			var parts, results []domarkx.Value
+			for _, p := range step {
+				if p.Call == nil {
+					parts = append(parts, transcript.Object("text", p.Text))
+					continue
+				}
+				member := "output"
+				if p.Result.Failed {
+					member = "error"
+				}
+				if len(p.Result.Images) > 0 {
+					w.Lose(t, "images in the result of a call")
+				}
+				parts = append(parts, transcript.Object("functionCall", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments)))
+				results = append(results, transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool,
+					"response", transcript.Object(member, p.Result.Said()))))
+			}
+			line("assistant", "model", parts, "model", model(w), "usageMetadata", usage(t, i == len(steps)-1))
+			for _, result := range results {
+				line("tool_result", "user", []domarkx.Value{result})
+			}
+		}
+	}
+	return nil
+}
+
+func model(w *transcript.Writer) any {
+	if w.Model == "" {
+		return nil
+	}
+	return w.Model
+}
+
+func usage(t transcript.Turn, last bool) any {
+	u := t.Usage
+	if u == nil || !last {
+		return nil
+	}
+	return transcript.Object("promptTokenCount", u.Input+u.CacheRead+u.CacheWrite, "candidatesTokenCount", u.Output, "thoughtsTokenCount", u.Reasoning,
+		"totalTokenCount", u.Input+u.CacheRead+u.CacheWrite+u.Output, "cachedContentTokenCount", u.CacheRead)
+}
+
+// path returns where Qwen Code keeps a transcript: in a folder named after the working directory.
+func path(s transcript.Session) string {
+	return transcript.FolderName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
+}
