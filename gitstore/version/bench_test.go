@@ -19,16 +19,16 @@ import (
 
 const (
 	benchFiles  = 50_000
-	benchFolder = 10 // files in each
+	benchFolder = 10 // files per directory
 )
 
-// benchContent is 1 to 2 KiB of text, different for each file.
+// benchContent returns 1 to 2 KiB of text, different for each file.
 func benchContent(i int) []byte {
 	line := fmt.Appendf(nil, "func f%d(x int) int { return x*%d + %x }\n", i, i, uint64(i)*0x9e3779b97f4a7c15)
 	return bytes.Repeat(line, 24+i%16)
 }
 
-// benchTree is files in folders, in the order of a walk.
+// benchTree returns files and directories in the order of a walk.
 func benchTree(files int) []versionFile {
 	tree := []versionFile{top()}
 	for i := range files {
@@ -43,7 +43,7 @@ func benchTree(files int) []versionFile {
 	return tree
 }
 
-// storeContents stores the contents of all files, as a scan on all processors does.
+// storeContents stores the contents of all files on all processors, as a scan does.
 func storeContents(b *testing.B, v *version.Writer, tree []versionFile, open func(i int) io.ReadCloser) {
 	b.Helper()
 	next := make(chan int, 64)
@@ -88,8 +88,8 @@ func addAll(b *testing.B, v *version.Writer, tree []versionFile) {
 	}
 }
 
-// BenchmarkVersionUnchanged writes a version of 50,000 known files of which ten were
-// changed. The scan is not in it.
+// BenchmarkVersionUnchanged writes a version of 50,000 known files of which ten have changed. It does
+// not include the scan.
 func BenchmarkVersionUnchanged(b *testing.B) {
 	s, _ := newStore(b)
 	base, tree := benchVersion(b, s)
@@ -143,7 +143,7 @@ func BenchmarkVersionWalk(b *testing.B) {
 	}
 }
 
-// BenchmarkVersionFirst stores 50,000 new files of a folder.
+// BenchmarkVersionFirst stores 50,000 new files of a directory.
 func BenchmarkVersionFirst(b *testing.B) {
 	work := b.TempDir()
 	tree := benchTree(benchFiles)

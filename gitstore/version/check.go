@@ -7,12 +7,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// What a version may hold in all. A few objects can stand for any number of files, since
-// a folder may have the same one under many names, and every reader would walk through
-// all of them.
+// Limits of a version. A few objects can represent any number of files, since a tree may contain the
+// same directory under many names, and every reader would walk through all of them.
 const (
-	maxFiles = 50_000_000 // with folders
-	maxBytes = 1 << 46    // of regular files
+	maxFiles = 50_000_000 // including directories
+	maxBytes = 1 << 46    // in regular files
 )
 
 // Check checks the directories of a version of a resource. It returns
@@ -46,23 +45,23 @@ func (c *Checker) Check(ctx context.Context, base, version string) error {
 	return err
 }
 
-// A folderPair is a folder and the one that the base has at its path, "" for none.
+// A folderPair is a directory and the one at its path in the base, "" for none.
 type folderPair struct{ base, id string }
 
-// A extent is what a folder holds in all, without what the base has.
+// An extent is the total content of a directory, without what the base has.
 type extent struct {
 	files, bytes int64
-	height       int // folders within each other
+	height       int // nesting of directories below it
 }
 
-// folder checks a folder.
+// folder checks a directory.
 func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) (extent, error) {
 	if id == base {
 		return extent{}, nil
 	}
 	all, known := c.known[folderPair{base, id}]
 	if depth+all.height > MaxDepth {
-		return all, fmt.Errorf("%s: %w: it is more than %d folders deep", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
+		return all, fmt.Errorf("%s: %w: it is nested in more than %d directories", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
 	}
 	if known {
 		return all, nil
@@ -78,7 +77,7 @@ func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) 
 		if err != nil && ctx.Err() != nil {
 			return all, ctx.Err()
 		}
-		for _, f := range old { // none of a base that is damaged
+		for _, f := range old { // none if the base is damaged
 			before[f.Name], content[f.Name] = folderID(&f), f.ID
 		}
 	}
@@ -100,15 +99,15 @@ func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) 
 	}
 	switch {
 	case all.files > maxFiles:
-		return all, fmt.Errorf("%s: %w: it stands for more than %d files", QuotePath(path), domarkx.ErrCorrupt, maxFiles)
+		return all, fmt.Errorf("%s: %w: it contains more than %d files", QuotePath(path), domarkx.ErrCorrupt, maxFiles)
 	case all.bytes > maxBytes:
-		return all, fmt.Errorf("%s: %w: its files have more than %d TiB in all", QuotePath(path), domarkx.ErrCorrupt, int64(maxBytes)>>40)
+		return all, fmt.Errorf("%s: %w: its files have more than %d TiB in total", QuotePath(path), domarkx.ErrCorrupt, int64(maxBytes)>>40)
 	}
 	c.known[folderPair{base, id}] = all
 	return all, nil
 }
 
-// inFolder says in which folder of a version something is wrong.
+// inFolder adds the path of the directory to an error.
 func inFolder(path string, err error) error {
 	if path == "" {
 		return err
@@ -116,7 +115,7 @@ func inFolder(path string, err error) error {
 	return fmt.Errorf("%s: %w", QuotePath(path), err)
 }
 
-// join is the path of a file in a folder of a version.
+// join returns the path of a file in a directory of a version.
 func join(folder, name string) string {
 	if folder == "" {
 		return name

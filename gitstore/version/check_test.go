@@ -30,7 +30,7 @@ func TestCheckVersion(t *testing.T) {
 	for range 1100 {
 		deep = h.tree(folder("d", deep))
 	}
-	for range 40 { // two to the power of 40 folders, were each looked at
+	for range 40 { // 2^40 directories if each were visited
 		wide = h.tree(folder("l", wide), folder("r", wide))
 	}
 	for range 20 {

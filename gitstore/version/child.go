@@ -9,12 +9,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// normalize checks what a file says of itself, and drops what means nothing.
+// normalize checks the attributes of a file, and clears those that do not apply to its type.
 func (c *child) normalize() error {
 	f := &c.File
 	switch {
 	case f.Type < domarkx.Regular || f.Type > domarkx.BlockDevice:
-		return fmt.Errorf("%w: no version can hold a file of that type", domarkx.ErrInvalid)
+		return fmt.Errorf("%w: versions cannot contain files of that type", domarkx.ErrInvalid)
 	case f.Mode > 0o7777:
 		return fmt.Errorf("%w: mode %o", domarkx.ErrInvalid, f.Mode)
 	case strings.ContainsRune(f.Target, 0) || len(f.Target) > maxTarget:
@@ -28,7 +28,7 @@ func (c *child) normalize() error {
 	}
 	if f.HardLink != "" {
 		if f.Type == domarkx.Directory {
-			return fmt.Errorf("%w: a folder has one name only", domarkx.ErrInvalid)
+			return fmt.Errorf("%w: directories cannot have hard links", domarkx.ErrInvalid)
 		}
 		if err := checkPath(f.HardLink); err != nil {
 			return fmt.Errorf("hard link to %q: %w", f.HardLink, err)
@@ -42,7 +42,7 @@ func (c *child) normalize() error {
 
 func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
 
-// resolve finds or stores the object of a file that is no folder.
+// resolve finds or stores the object of a file that is not a directory.
 func (b *Writer) resolve(in *openFolder, c *child) (err error) {
 	switch c.Type {
 	case domarkx.Regular:
@@ -58,7 +58,7 @@ func (b *Writer) resolve(in *openFolder, c *child) (err error) {
 				break
 			}
 		}
-		err = b.known.certain(c.object, c.chunks)
+		err = b.known.ensure(c.object, c.chunks)
 	case domarkx.Symlink:
 		target := []byte(c.Target)
 		if c.Target == "" && c.ID != "" {
@@ -77,7 +77,7 @@ func (b *Writer) resolve(in *openFolder, c *child) (err error) {
 	return err
 }
 
-// storedTarget returns the target of a symbolic link by its id.
+// storedTarget returns the target of a symbolic link that is stored already.
 func (b *Writer) storedTarget(id string) ([]byte, error) {
 	object, err := odb.ParseID(id)
 	if err != nil {
@@ -91,12 +91,12 @@ func (b *Writer) storedTarget(id string) ([]byte, error) {
 	return b.store.db.Blob(object)
 }
 
-// maxLinkTarget is the longest target, in bytes, of a symbolic link that Linux, and
-// by that Git, knows (PATH_MAX).
+// maxLinkTarget is the longest target of a symbolic link in bytes that Linux, and therefore Git,
+// supports (PATH_MAX).
 const maxLinkTarget = 4095
 
-// isOddTarget reports whether hosts may refuse a symbolic link to there: git fsck of
-// some versions looks for links that lead into a .git, and for long ones.
+// isOddTarget reports whether hosts may reject a symbolic link with that target: some versions of git
+// fsck check for targets in a .git directory and for long ones.
 func isOddTarget(target []byte) bool {
 	if len(target) == 0 || len(target) > maxLinkTarget {
 		return true

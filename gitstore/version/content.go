@@ -14,29 +14,29 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// knownContent is what content is certain to be stored when the version is: because
-// the batch stores it, or because the base, which references reach, has it. An object
-// that is merely there is not: a collection may be about to remove it.
+// knownContent knows which content is certain to exist once the version is stored: content in the
+// batch, or in the base, which references reach. Other existing objects do not count, since a
+// collection may be about to remove them.
 type knownContent struct {
 	versions Store
 	base     odb.ID
 	batch    *odb.Batch
 
 	buffers sync.Pool    // of *[]byte
-	calls   atomic.Int64 // of Content
-	bytes   atomic.Int64 // that were given to it
+	calls   atomic.Int64 // calls of Content
+	bytes   atomic.Int64 // bytes passed to Content
 
 	mu     sync.Mutex
-	stored map[odb.ID]odb.ID // object to chunk tree, by the batch
+	stored map[odb.ID]odb.ID // in the batch: object → chunk tree
 
 	loadBlobs  sync.Once
-	blobs      atomic.Pointer[map[odb.ID]odb.ID] // object to chunk tree, of the base
+	blobs      atomic.Pointer[map[odb.ID]odb.ID] // in the base: object → chunk tree
 	loadChunks sync.Once
-	chunks     atomic.Pointer[map[odb.ID]bool] // the chunks of the base's large files
+	chunks     atomic.Pointer[map[odb.ID]bool] // chunks of large files in the base
 }
 
-// From so many contents on, or bytes of them, it pays to know all that the base has.
-// Fewer cost little when they are stored twice.
+// The number of contents, or of bytes, from which on all content of the base is loaded. Storing fewer
+// of them again costs little.
 const (
 	manyContents = 64
 	manyBytes    = 256 << 10
@@ -61,8 +61,7 @@ func (b *Writer) Content(ctx context.Context, r io.Reader) (id string, size int6
 	return b.known.store(ctx, r, chunked.Threshold)
 }
 
-// partThreshold is the size in bytes above which content that is given in parts has
-// more than one.
+// partThreshold is the size in bytes above which ContentInParts cuts content into chunks.
 const partThreshold = 64 << 10
 
 // ContentInParts stores the content of a regular file. See [domarkx.PartWriter].
@@ -72,10 +71,10 @@ func (b *Writer) ContentInParts(ctx context.Context, r io.Reader) (id string, si
 
 const (
 	firstBuffer = 64 << 10
-	keptBuffer  = 1 << 20 // what is larger is not used again
+	keptBuffer  = 1 << 20 // larger buffers are not reused
 )
 
-// store stores content, by chunks when it has more than whole bytes.
+// store stores content. Content over whole bytes is stored in chunks.
 func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
 	r = &cancelReader{ctx, r}
 	buffer, _ := k.buffers.Get().(*[]byte)
@@ -111,7 +110,7 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 	return contentID(object, chunks), size, nil
 }
 
-// note remembers what the batch stores, unless the base is known to have it.
+// note records content that the batch stores, unless the base has it.
 func (k *knownContent) note(object, chunks odb.ID) {
 	if blobs := k.blobs.Load(); blobs != nil {
 		if there, ok := (*blobs)[object]; ok && there == chunks {
@@ -123,8 +122,8 @@ func (k *knownContent) note(object, chunks odb.ID) {
 	k.stored[object] = chunks
 }
 
-// readUpTo appends what r gives to data, until that has more than limit bytes. whole
-// says that r has ended before.
+// readUpTo appends the content of r to data until it has more than limit bytes. whole reports that r
+// ended before that.
 func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err error) {
 	for len(data) <= limit {
 		if len(data) == cap(data) {
@@ -144,7 +143,7 @@ func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err er
 	return data, false, nil
 }
 
-// A cancelReader ends with its context.
+// A cancelReader returns an error when its context has ended.
 type cancelReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -157,8 +156,8 @@ func (r *cancelReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// certain makes sure of content by its id. What is nowhere is [domarkx.ErrNotFound].
-func (k *knownContent) certain(object, chunks odb.ID) error {
+// ensure ensures that content will exist. Missing content is [domarkx.ErrNotFound].
+func (k *knownContent) ensure(object, chunks odb.ID) error {
 	k.mu.Lock()
 	there, ok := k.stored[object]
 	k.mu.Unlock()
@@ -175,7 +174,7 @@ func (k *knownContent) certain(object, chunks odb.ID) error {
 	return nil
 }
 
-// adopt stores again what is there but may not be reached.
+// adopt stores existing content again, since no reference may reach it.
 func (k *knownContent) adopt(object, chunks odb.ID) error {
 	size, err := k.versions.contentSize(object, chunks)
 	if err != nil {
@@ -203,8 +202,7 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 	return err
 }
 
-// baseBlobs returns the objects of all files of the base, and the chunk trees of those
-// that are large.
+// baseBlobs returns the objects of all files in the base, with the chunk trees of large ones.
 func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 	k.loadBlobs.Do(func() {
 		blobs := map[odb.ID]odb.ID{}
@@ -216,8 +214,8 @@ func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 	return *k.blobs.Load()
 }
 
-// collect adds the files below a folder. What cannot be read is left out: its content
-// is stored again then.
+// collect adds the files below a directory. It skips what cannot be read; such content is stored
+// again.
 func (k *knownContent) collect(folder odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
 	if seen[folder] || depth > MaxDepth {
 		return
@@ -247,8 +245,8 @@ func (k *knownContent) collect(folder odb.ID, blobs map[odb.ID]odb.ID, seen map[
 	}
 }
 
-// baseChunks makes known the chunks of all large files of the base, so that of a large
-// file only what changed is stored.
+// baseChunks loads the ids of all chunks in the base, so that only the changed chunks of large files
+// are stored.
 func (k *knownContent) baseChunks() {
 	k.loadChunks.Do(func() {
 		known := map[odb.ID]bool{}
@@ -261,7 +259,7 @@ func (k *knownContent) baseChunks() {
 	})
 }
 
-// maxChunkDepth bounds the depth of a chunk tree; 256 wide, that of the largest file has
+// maxChunkDepth limits the depth of a chunk tree. With 256 entries per node, the largest file needs
 // six levels.
 const maxChunkDepth = 48
 

@@ -9,12 +9,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Diff calls fn for each path at which two versions of resources differ, in
-// the order of a walk by name; old or new is nil where there is none. "" is no
-// version at all: everything of the other one differs. A folder is told when its own
-// attributes differ or one side has none there; what is below it is told by itself. What is
-// equal in both is not read. An error of fn ends the walk and is returned. Versions in
-// which too much differs, as [Store.Check] says, are refused before the walk.
+// Diff calls fn for each path at which two versions of resources differ, in the order of a walk by
+// name; old or new is nil if one version has no file there. "" stands for an empty version. For a
+// directory, fn is called if its own attributes differ or if it exists in one version only; its
+// contents are reported separately. Equal parts are not read. An error of fn ends the walk and is
+// returned. Diff returns an error before the walk if the differing parts exceed the limits of
+// [Store.Check].
 func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	var tops [2]*domarkx.File
 	for i, version := range []string{a, b} {
@@ -39,13 +39,13 @@ type differ struct {
 	fn    func(path string, old, new *domarkx.File) error
 }
 
-// file compares what is at one path.
+// file compares the files at a path.
 func (d *differ) file(ctx context.Context, path string, old, new *domarkx.File, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if depth > MaxDepth+1 {
-		return fmt.Errorf("%s: %w: it is more than %d folders deep", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
+		return fmt.Errorf("%s: %w: it is nested in more than %d directories", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
 	}
 	if !sameButContent(old, new) || old != nil && old.Type != domarkx.Directory && old.ID != new.ID {
 		if err := d.fn(path, old, new); err != nil {
@@ -66,7 +66,7 @@ func folderID(f *domarkx.File) string {
 	return f.ID
 }
 
-// folder compares what is in two folders; "" is none.
+// folder compares the contents of two directories; "" stands for an empty one.
 func (d *differ) folder(ctx context.Context, path, a, b string, depth int) error {
 	var files [2][]domarkx.File
 	for i, id := range []string{a, b} {
@@ -100,8 +100,8 @@ func (d *differ) folder(ctx context.Context, path, a, b string, depth int) error
 	return nil
 }
 
-// sameButContent reports whether two files are both there with equal type and
-// attributes, or both not there.
+// sameButContent reports whether both files exist with the same type and attributes, or neither
+// exists.
 func sameButContent(a, b *domarkx.File) bool {
 	if a == nil || b == nil {
 		return a == b

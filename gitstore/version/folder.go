@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// entryMode returns the mode of a file's entry; 0 for a file that has none.
+// entryMode returns the mode of a file's tree entry, 0 if it has none.
 func (c *child) entryMode() uint32 {
 	switch {
 	case c.Type == domarkx.Directory:
@@ -27,8 +27,8 @@ func (c *child) entryMode() uint32 {
 
 func compareChildren(a, b child) int { return strings.Compare(a.Name, b.Name) }
 
-// folderEntries returns the entries of a folder's tree in Git's order, for children
-// that are sorted by name and a sidecar, which is none when its id is zero.
+// folderEntries returns the tree entries of a directory in Git's order. children must be sorted by
+// name; sidecar is zero if there is none.
 func folderEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 	entries := make([]odb.TreeEntry, 0, len(children)+1)
 	if !sidecar.IsZero() {
@@ -51,7 +51,7 @@ func folderEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 	return entries
 }
 
-// sidecarOf returns the id of a folder's sidecar, zero for none.
+// sidecarOf returns the id of a directory's sidecar, zero if there is none.
 func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
 	e := odb.FindEntry(entries, sidecarName)
 	if e.Name != "" && e.Mode != odb.ModeFile {
@@ -60,10 +60,9 @@ func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
 	return e.ID, nil
 }
 
-// decodeFolder returns the children of a folder, sorted by name, and, when it is
-// the top folder of a resource, what it says of itself. data is nil when there is no
-// sidecar. Everything but the one encoding of these children is
-// [domarkx.ErrCorrupt].
+// decodeFolder returns the files of a directory, sorted by name, and for the top directory of a
+// resource its own attributes. data is nil if there is no sidecar. Any encoding other than the
+// canonical one is [domarkx.ErrCorrupt].
 func decodeFolder(entries []odb.TreeEntry, data []byte) (self *domarkx.File, children []child, err error) {
 	children, chunks, err := decodeChildren(entries)
 	if err != nil {
@@ -85,7 +84,7 @@ func decodeFolder(entries []odb.TreeEntry, data []byte) (self *domarkx.File, chi
 		}
 		i, ok := slices.BinarySearchFunc(children, name, func(c child, name string) int { return strings.Compare(c.Name, name) })
 		if !ok || children[i].Type != domarkx.Regular || !e.IsTree() {
-			return nil, nil, fmt.Errorf("entry %q: %w: it belongs to no file", e.Name, domarkx.ErrCorrupt)
+			return nil, nil, fmt.Errorf("entry %q: %w: it does not belong to a file", e.Name, domarkx.ErrCorrupt)
 		}
 		children[i].chunks = e.ID
 	}
@@ -97,13 +96,13 @@ func decodeFolder(entries []odb.TreeEntry, data []byte) (self *domarkx.File, chi
 		return nil, children, nil
 	}
 	if !bytes.Equal(encodeSidecar(self, children), data) {
-		return nil, nil, fmt.Errorf("%s: %w: it is not what its folder would be given", sidecarName, domarkx.ErrCorrupt)
+		return nil, nil, fmt.Errorf("%s: %w: it differs from the one that its directory requires", sidecarName, domarkx.ErrCorrupt)
 	}
 	return self, children, nil
 }
 
-// decodeChildren returns what the entries of a folder are, sorted by name, and apart
-// from them the entries of chunk trees.
+// decodeChildren returns the files of the entries, sorted by name, and separately the entries of
+// chunk trees.
 func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.TreeEntry, err error) {
 	children = make([]child, 0, len(entries))
 	for i, e := range entries {
@@ -124,7 +123,7 @@ func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.Tre
 			}
 		}
 		if treeName(name, e.Mode == odb.ModeSymlink) != e.Name || len(name) > maxName {
-			return nil, nil, fmt.Errorf("entry %q: %w: no file has that name", e.Name, domarkx.ErrCorrupt)
+			return nil, nil, fmt.Errorf("entry %q: %w: invalid name", e.Name, domarkx.ErrCorrupt)
 		}
 		c := child{File: domarkx.File{Name: name, Type: domarkx.Regular}, object: e.ID}
 		switch e.Mode {
@@ -145,20 +144,19 @@ func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.Tre
 	}
 	for i := 1; i < len(children); i++ {
 		if children[i].Name == children[i-1].Name {
-			return nil, nil, fmt.Errorf("entry %q: %w: it is there twice", children[i].Name, domarkx.ErrCorrupt)
+			return nil, nil, fmt.Errorf("entry %q: %w: duplicate name", children[i].Name, domarkx.ErrCorrupt)
 		}
 	}
 	return children, chunks, nil
 }
 
-// fill gives the children what the sidecar says of them, and adds those that it
-// alone has.
+// fill adds the attributes in the sidecar to the files, and adds the files that only the sidecar has.
 func (s *sidecar) fill(children []child) ([]child, error) {
 	all := children
 	if extra := slices.ContainsFunc(s.rows, func(r row) bool { return r.kind > domarkx.Symlink }); extra {
 		all = make([]child, 0, len(children)+len(s.rows))
 	} else {
-		all = all[:0] // each is read before it is written
+		all = all[:0] // each element is read before it is overwritten
 	}
 	rows := s.rows
 	for i := 0; i < len(children) || len(rows) > 0; {

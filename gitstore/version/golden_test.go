@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// TestVersionExample compares with the example in SPEC.md.
+// TestVersionExample compares a version with the example in SPEC.md.
 func TestVersionExample(t *testing.T) {
 	s, dir := newStore(t)
 	version := writeVersion(t, s, "",

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// hostileTrees writes objects as no writer of versions does.
+// hostileTrees writes objects that no version contains.
 type hostileTrees struct {
 	t     *testing.T
 	batch *odb.Batch
@@ -39,7 +39,7 @@ func (h hostileTrees) blob(data string) odb.ID {
 	return id
 }
 
-// tree writes the entries as they are.
+// tree writes the entries without checking them.
 func (h hostileTrees) tree(entries ...odb.TreeEntry) odb.ID {
 	var data []byte
 	for _, e := range entries {
@@ -160,8 +160,8 @@ func TestDeepVersion(t *testing.T) {
 	t.Error("a very deep folder was taken")
 }
 
-// TestNamesThatHostsKnow stores files under names that Git or hosts know in disguise,
-// with content and targets that they would refuse.
+// TestNamesThatHostsKnow stores files under disguised forms of names with a special meaning for Git or
+// hosts, with contents and targets that they would reject.
 func TestNamesThatHostsKnow(t *testing.T) {
 	s, dir := newStore(t)
 	bad := "[submodule \"../../x\"]\n\tpath = -x\n\turl = -u\n\tupdate = !touch x\n" + strings.Repeat("y", 5000)

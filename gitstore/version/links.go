@@ -10,14 +10,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// linkGroups are the hard links of a version, by the path that they were said to be
-// links to.
+// linkGroups are the hard links of a version, by the path to which they were declared to be links.
 type linkGroups struct {
 	members map[string][]string
-	first   map[string]string // of each member
+	first   map[string]string // the declared path of each member
 }
 
-// add takes a hard link, and makes it one to the first of its names.
+// add records a hard link, and makes it a link to the first of its names.
 func (g *linkGroups) add(path string, c *child) error {
 	if g.members == nil {
 		g.members, g.first = map[string][]string{}, map[string]string{}
@@ -34,7 +33,7 @@ func (g *linkGroups) add(path string, c *child) error {
 	return nil
 }
 
-// compareWalk is the order of files in a walk by name.
+// compareWalk compares two paths by their order in a walk by name.
 func compareWalk(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
@@ -51,9 +50,9 @@ func compareWalk(a, b string) int {
 	return len(a) - len(b)
 }
 
-// relink checks the hard links of the version that was just written. Where the names
-// in a folder came in another order than theirs, another name of a file is the first
-// one: the folders that lead to its names are written again.
+// relink checks the hard links of the version that was just written. If a directory's files were not
+// added in the order of their names, another name of a file may be the first one; then the
+// directories above its names are written again.
 func (b *Writer) relink(ctx context.Context) error {
 	if len(b.links.members) == 0 {
 		return nil
@@ -74,7 +73,7 @@ func (b *Writer) relink(ctx context.Context) error {
 		slices.SortFunc(all, compareWalk)
 		for _, path := range all {
 			if c := files[path]; path != given && !c.sameFile(&f) || path == given && (c.HardLink != "" || c.Type == domarkx.Directory) {
-				return fmt.Errorf("hard link %q to %q: %w: they are not the same file", path, given, domarkx.ErrInvalid)
+				return fmt.Errorf("hard link %q to %q: %w: they have different attributes or content", path, given, domarkx.ErrInvalid)
 			}
 		}
 		if all[0] == given {
@@ -84,7 +83,7 @@ func (b *Writer) relink(ctx context.Context) error {
 		for _, path := range all {
 			c := files[path]
 			switch path {
-			case all[0]: // has what the first name was said to have
+			case all[0]: // gets the attributes that were declared for the other name
 				c = f
 				c.HardLink = ""
 			case given:
@@ -111,16 +110,16 @@ func (b *Writer) relink(ctx context.Context) error {
 	return nil
 }
 
-// sameFile reports whether two names can be those of one file.
+// sameFile reports whether two names can belong to the same file.
 func (c *child) sameFile(other *child) bool {
 	return c.Type == other.Type && c.Mode == other.Mode && c.object == other.object && c.chunks == other.chunks &&
 		c.Major == other.Major && c.Minor == other.Minor
 }
 
-// lookUp reads the files at paths that are in the order of a walk.
+// lookUp reads the files at the given paths, which must be in the order of a walk.
 func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
 	type level struct {
-		name     string // of the folder
+		name     string // of the directory
 		children []child
 	}
 	_, top, err := b.store.folderOf(b.root.String())
@@ -137,7 +136,7 @@ func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, 
 		for depth, name := range names {
 			c, ok := findChild(at[depth].children, name)
 			if !ok {
-				return nil, fmt.Errorf("hard link to %q: %w: it was not added", path, domarkx.ErrInvalid)
+				return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
 			}
 			if depth == len(names)-1 {
 				files[path] = *c
@@ -148,7 +147,7 @@ func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, 
 			}
 			at = at[:depth+1]
 			if c.Type != domarkx.Directory {
-				return nil, fmt.Errorf("hard link to %q: %w: it was not added", path, domarkx.ErrInvalid)
+				return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
 			}
 			_, children, err := b.store.folderOf(c.object.String())
 			if err != nil {
@@ -168,7 +167,7 @@ func findChild(children []child, name string) (*child, bool) {
 	return &children[i], true
 }
 
-// A linkEdit is what is to be different in a folder, or a file that is.
+// A linkEdit is a change of a directory or of a file.
 type linkEdit struct {
 	below map[string]*linkEdit
 	file  domarkx.File
@@ -187,7 +186,7 @@ func (e *linkEdit) put(path string, f domarkx.File) {
 	e.file = f
 }
 
-// rewrite stores a folder with what is to be different.
+// rewrite stores a directory with changes.
 func (b *Writer) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.ID, error) {
 	if err := ctx.Err(); err != nil {
 		return odb.ID{}, err

@@ -10,31 +10,31 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The names in a folder of a version that are no names of files; no other name
-// in it begins with sidecarName.
+// The entries of a tree that are not named like files. No file's entry has a name that begins with
+// sidecarName.
 const (
 	sidecarName  = ".domarkx"
-	hiddenPrefix = ".domarkx-" // before the escaped name of a file that Git or hosts would refuse
-	chunksPrefix = ".domarkx+" // before the escaped name of a file: its chunk tree
+	hiddenPrefix = ".domarkx-" // prefix of the escaped name of a file that Git or hosts would reject
+	chunksPrefix = ".domarkx+" // prefix of the escaped name of a file, for its chunk tree
 )
 
 const (
 	maxName  = 1024 // bytes of a file's name; escaped it stays below the 4,096 of git fsck
-	MaxDepth = 1000 // folders within each other; Git itself stops at 2,048
+	MaxDepth = 1000 // nesting of directories; Git itself stops at 2,048
 )
 
-// checkName reports, as [domarkx.ErrInvalid], what is no name of a file.
+// checkName returns [domarkx.ErrInvalid] for an invalid file name.
 func checkName(name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00"):
-		return fmt.Errorf("%w: %q is no name of a file", domarkx.ErrInvalid, name)
+		return fmt.Errorf("%w: %q is not a valid file name", domarkx.ErrInvalid, name)
 	case len(name) > maxName:
 		return fmt.Errorf("%w: its name has %d bytes, expected at most %d", domarkx.ErrInvalid, len(name), maxName)
 	}
 	return nil
 }
 
-// QuotePath is a path as errors name it: of a very long one the beginning and the end.
+// QuotePath quotes a path for an error message, and shortens a very long one.
 func QuotePath(path string) string {
 	const end = 200
 	if len(path) <= 3*end {
@@ -43,7 +43,7 @@ func QuotePath(path string) string {
 	return strconv.Quote(path[:end]) + "…" + strconv.Quote(path[len(path)-end:])
 }
 
-// checkPath reports, as [domarkx.ErrInvalid], what cannot be the path of a file.
+// checkPath returns [domarkx.ErrInvalid] for an invalid path.
 func checkPath(path string) error {
 	depth := 0
 	for name := range strings.SplitSeq(path, "/") {
@@ -51,14 +51,14 @@ func checkPath(path string) error {
 			return err
 		}
 		if depth++; depth > MaxDepth+1 {
-			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, MaxDepth)
+			return fmt.Errorf("%w: it is nested in more than %d directories", domarkx.ErrInvalid, MaxDepth)
 		}
 	}
 	return nil
 }
 
-// escapeName writes a name so that no program treats it specially, once something
-// stands before it: every byte but A-Z a-z 0-9 . _ - becomes %XX.
+// escapeName escapes a name so that, with a prefix, no program gives it a special meaning: every byte
+// except A-Z a-z 0-9 . _ - becomes %XX.
 func escapeName(name string) string {
 	plain := true
 	for i := range len(name) {
@@ -87,7 +87,7 @@ func isPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
 }
 
-// unescapeName reads what escapeName wrote, and nothing else.
+// unescapeName undoes escapeName, and accepts only its spelling.
 func unescapeName(escaped string) (string, error) {
 	name, err := url.PathUnescape(escaped)
 	if err == nil {
@@ -99,11 +99,10 @@ func unescapeName(escaped string) (string, error) {
 	return name, nil
 }
 
-// The names, in lower case, that Git, hosts and checkouts treat specially, and
-// the beginnings of the short names that Windows may give them: for entries of any
-// type, and for symbolic links. An entry of Git's own of these names would be
-// refused (.git), its content judged (.gitmodules), or change what `git archive` and
-// `git checkout` make of the others (.gitattributes).
+// Lower-case names with a special meaning for Git, hosts or checkouts, and prefixes of the short
+// names that Windows may generate for them: for all entries, and for symbolic links. Git or hosts
+// would reject entries with these names (.git), validate their contents (.gitmodules), or change how
+// `git archive` and `git checkout` treat other files (.gitattributes).
 var (
 	specialNames      = []string{".git", ".gitmodules", ".gitattributes"}
 	specialShort      = []string{"git", "gitmod", "gitatt", "gi7eba", "gi7d29"}
@@ -111,14 +110,13 @@ var (
 	specialLinksShort = []string{"gitign", "gi250a", "mailma", "maba30"}
 )
 
-// isHidden reports whether a name cannot stand in a tree as it is. The rules take in
-// all that git fsck looks for (is_ntfs_dotgit, is_hfs_dotgitmodules and their like) and
-// are simpler.
+// isHidden reports whether a name must be escaped in a tree. The rules are simpler than those of git
+// fsck (is_ntfs_dotgit, is_hfs_dotgitmodules and others) and cover all of them.
 func isHidden(name string, symlink bool) bool {
 	special := false
 	for i := range len(name) {
 		c := name[i]
-		// Only ignored code points of HFS+ begin with these bytes, or a part of the name.
+		// Code points that HFS+ ignores begin with these bytes.
 		special = special || c == 0xe2 || c == 0xef || c == '\\' || c == '~' && i <= 6
 	}
 	if !special && name[0] != '.' {
@@ -135,7 +133,7 @@ func isHidden(name string, symlink bool) bool {
 	return false
 }
 
-// foldName drops the code points that HFS+ ignores and lowers ASCII letters.
+// foldName drops the code points that HFS+ ignores and converts ASCII letters to lower case.
 func foldName(name string) string {
 	b := make([]byte, 0, len(name))
 	for len(name) > 0 {
@@ -174,7 +172,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-// treeName returns the name under which a file stands in its folder's tree.
+// treeName returns the name of a file's entry in its directory's tree.
 func treeName(name string, symlink bool) string {
 	if isHidden(name, symlink) {
 		return hiddenPrefix + escapeName(name)

@@ -13,8 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// Top returns the top folder of a resource's version, with its own attributes. See
-// [domarkx.VersionReader].
+// Top returns the top directory of a version with its own attributes. See [domarkx.VersionReader].
 func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	top := domarkx.File{Type: domarkx.Directory, Mode: modeFolder, ID: version}
 	self, _, err := s.folderOf(version)
@@ -28,8 +27,8 @@ func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	return top, nil
 }
 
-// Folder returns the files of a folder by its id, sorted by the bytes of their
-// names. See [domarkx.VersionReader].
+// Folder returns the files in a directory, sorted by the bytes of their names. See
+// [domarkx.VersionReader].
 func (s Store) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func (s Store) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 	return files, nil
 }
 
-// folderOf reads a folder without the sizes of what is in it.
+// folderOf reads a directory without the sizes of its files.
 func (s Store) folderOf(id string) (self *domarkx.File, children []child, err error) {
 	tree, err := odb.ParseID(id)
 	if err != nil {
@@ -72,7 +71,7 @@ func (s Store) folderOf(id string) (self *domarkx.File, children []child, err er
 	return decodeFolder(entries, data)
 }
 
-// sidecar returns the content of a folder's sidecar, nil when there is none.
+// sidecar returns the content of a directory's sidecar, nil if there is none.
 func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	id, err := sidecarOf(entries)
 	if err != nil || id.IsZero() {
@@ -90,7 +89,7 @@ func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	return data, err
 }
 
-// contentID returns the id of content for those who use versions.
+// contentID returns the id of content in [domarkx.File].
 func contentID(object, chunks odb.ID) string {
 	if chunks.IsZero() {
 		return object.String()
@@ -98,7 +97,7 @@ func contentID(object, chunks odb.ID) string {
 	return object.String() + "+" + chunks.String()
 }
 
-// ParseContentID is the inverse of contentID; anything else is [domarkx.ErrInvalid].
+// ParseContentID parses the id of content. Anything else is [domarkx.ErrInvalid].
 func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	first, second, large := strings.Cut(id, "+")
 	if object, err = odb.ParseID(first); err == nil && large {
@@ -107,7 +106,7 @@ func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	return object, chunks, err
 }
 
-// contentSize returns the number of bytes of a regular file.
+// contentSize returns the size of a regular file in bytes.
 func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	kind, size, err := s.db.Size(object)
 	switch {
@@ -126,7 +125,7 @@ func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	}
 	p, err := chunked.DecodePointer(data)
 	if err != nil || p.Chunks != chunks {
-		return 0, fmt.Errorf("blob %s: %w: it is no pointer to %s", object, domarkx.ErrCorrupt, chunks)
+		return 0, fmt.Errorf("blob %s: %w: it is not a pointer to %s", object, domarkx.ErrCorrupt, chunks)
 	}
 	return p.Size, nil
 }
@@ -155,8 +154,8 @@ func (s Store) Content(ctx context.Context, id string) (domarkx.Content, error) 
 	return &blobContent{db: s.db, id: object, size: size}, nil
 }
 
-// A blobContent is content that is one blob. Who reads all of it at once has it unpacked
-// where he wants it; for who reads a part, all of it is kept.
+// A blobContent is content in a single blob. Reading all of it at once decompresses it directly into
+// the caller's memory; after partial reads the whole content stays in memory.
 type blobContent struct {
 	db   *odb.Database
 	id   odb.ID
@@ -167,10 +166,10 @@ type blobContent struct {
 	err      error
 }
 
-// Size returns the number of bytes.
+// Size returns the size in bytes.
 func (b *blobContent) Size() int64 { return b.size }
 
-// Bytes returns the whole content, which nobody may change.
+// Bytes returns the whole content, which must not be changed.
 func (b *blobContent) Bytes() ([]byte, error) {
 	b.unpacked.Do(func() {
 		data := make([]byte, b.size)
@@ -181,7 +180,7 @@ func (b *blobContent) Bytes() ([]byte, error) {
 	return b.data, b.err
 }
 
-// ReadAt reads as [io.ReaderAt] says.
+// ReadAt implements [io.ReaderAt].
 func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
 	if off == 0 && int64(len(p)) >= b.size {
 		if err := b.db.BlobInto(b.id, p[:b.size:len(p)]); err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// mixed is content that compresses in part.
+// mixed returns content that is partly compressible.
 func mixed(n int) string {
 	data := make([]byte, n/2)
 	rand.NewChaCha8([32]byte{byte(n)}).Read(data)
 	return (string(data) + strings.Repeat("the same again\n", n/30+1))[:n]
 }
 
-// Content of every size is the same in one piece, in parts, and to many readers.
+// TestContentIsReadInAnyWay reads content of all sizes at once, in parts, and concurrently.
 func TestContentIsReadInAnyWay(t *testing.T) {
 	s, dir := newStore(t)
 	for _, packed := range []bool{false, true} {
@@ -50,7 +50,7 @@ func TestContentIsReadInAnyWay(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(i), 1))
 					for k := range 10 {
 						at, n := r.IntN(size+2), r.IntN(size+300)
-						if k == i { // at once
+						if k == i { // all at once
 							at, n = 0, size+r.IntN(2)*300
 						}
 						p := make([]byte, n)
@@ -70,7 +70,8 @@ func TestContentIsReadInAnyWay(t *testing.T) {
 	}
 }
 
-// Whatever bit of a pack flips, nobody reads other content, in one piece or in parts.
+// TestDecayOfContentIsNoticed flips random bits of a pack. Reading must return the right content or
+// an error.
 func TestDecayOfContentIsNoticed(t *testing.T) {
 	s, dir := newStore(t)
 	want := mixed(40_000)

@@ -12,17 +12,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// sidecarMagic begins a sidecar.
+// sidecarMagic is the beginning of a sidecar.
 const sidecarMagic = "domarkx-folder 1"
 
 const (
 	maxSidecar    = 64 << 20 // bytes
-	maxXattrName  = 255      // bytes, as xattr(7) has it
+	maxXattrName  = 255      // bytes, as in xattr(7)
 	maxXattrValue = 64 << 10
-	maxTarget     = 64 << 10 // of a symbolic link
+	maxTarget     = 64 << 10 // bytes of a symbolic link's target
 )
 
-// The modes that cost nothing.
+// Modes that need no entry in a sidecar.
 const (
 	modeFile    = 0o644
 	modeExec    = 0o755
@@ -30,16 +30,16 @@ const (
 	modeSymlink = 0o777
 )
 
-// A child is one file of a folder that is written or was read. Name, type, mode,
-// owner, device numbers, hard link and attributes are those of the File.
+// A child is a file in a directory. Name, type, mode, owner, device numbers, hard link and attributes
+// are those of the File.
 type child struct {
 	domarkx.File
-	object odb.ID // the entry's; zero for what has no entry
-	chunks odb.ID // the chunk tree; zero for what is not large
-	plain  bool   // a symbolic link that stands in the tree as an ordinary file
+	object odb.ID // id of the tree entry; zero if there is none
+	chunks odb.ID // chunk tree; zero if the content is not large
+	plain  bool   // a symbolic link that is stored as a regular file
 }
 
-// An owner is who a file belongs to, if the resource keeps owners.
+// An owner is the owner of a file, if the resource stores owners.
 type owner struct {
 	known    bool
 	uid, gid uint32
@@ -62,7 +62,7 @@ func compareOwners(a, b owner) int {
 	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.gid, b.gid))
 }
 
-// A class of files shares a mode that needs no word in the sidecar.
+// A class is a set of files that share a default mode.
 type class int
 
 const (
@@ -90,21 +90,20 @@ func classOf(f *domarkx.File) class {
 	return classFile
 }
 
-// defaults is what holds for the files of a folder of which its sidecar says
-// nothing else.
+// defaults apply to the files of a directory for which its sidecar has no other value.
 type defaults struct {
 	modes [classes]uint32
 	owner owner
 }
 
-// A tally counts values, of which there are few.
-type tally[T comparable] struct {
+// A counter counts how often values occur. It is fast for few different values.
+type counter[T comparable] struct {
 	values []T
 	counts []int
 	last   int
 }
 
-func (t *tally[T]) add(v T) {
+func (t *counter[T]) add(v T) {
 	if t.last >= len(t.values) || t.values[t.last] != v {
 		if t.last = slices.Index(t.values, v); t.last < 0 {
 			t.last = len(t.values)
@@ -114,9 +113,9 @@ func (t *tally[T]) add(v T) {
 	t.counts[t.last]++
 }
 
-// most returns the most frequent value; of equally frequent ones first, if it is among
-// them or there are none, else the smallest.
-func (t *tally[T]) most(first T, compare func(a, b T) int) T {
+// most returns the most frequent value. Among equally frequent ones it prefers first, which it also
+// returns if there are none, then the smallest.
+func (t *counter[T]) most(first T, compare func(a, b T) int) T {
 	best, count := first, 0
 	for i, v := range t.values {
 		n := t.counts[i]
@@ -128,8 +127,8 @@ func (t *tally[T]) most(first T, compare func(a, b T) int) T {
 }
 
 func defaultsOf(children []child) defaults {
-	var modes [classes]tally[uint32]
-	var owners tally[owner]
+	var modes [classes]counter[uint32]
+	var owners counter[owner]
 	for i := range children {
 		f := &children[i].File
 		modes[classOf(f)].add(f.Mode)
@@ -142,9 +141,9 @@ func defaultsOf(children []child) defaults {
 	return d
 }
 
-// encodeSidecar returns what a folder's tree cannot say of its children, which are
-// sorted by name, and, of the top folder of a resource, of itself; nil when there is
-// nothing. A folder without children always has one, since Git drops empty trees.
+// encodeSidecar returns the attributes of a directory's files, sorted by name, that its tree cannot
+// express, and for the top directory of a resource its own; nil if there are none. An empty
+// directory always has a sidecar, since Git drops empty trees.
 func encodeSidecar(self *domarkx.File, children []child) []byte {
 	d := defaultsOf(children)
 	b := []byte(sidecarMagic)
@@ -180,7 +179,7 @@ func encodeSidecar(self *domarkx.File, children []child) []byte {
 	return b
 }
 
-// appendRowFlags appends what is not the default.
+// appendRowFlags appends the attributes that differ from the defaults.
 func appendRowFlags(b []byte, c *child, d *defaults) []byte {
 	switch {
 	case c.Type == domarkx.Fifo:

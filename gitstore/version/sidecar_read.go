@@ -12,10 +12,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A row is what a line of a sidecar says of a file.
+// A row is a line of a sidecar.
 type row struct {
 	name  string
-	kind  domarkx.FileType // 0 when the tree says it
+	kind  domarkx.FileType // 0 if the tree entry has it
 	major uint32
 	minor uint32
 	mode  *uint32
@@ -24,7 +24,7 @@ type row struct {
 	xattr []domarkx.Xattr
 }
 
-// apply makes the file what the row and the defaults say. Its type is known.
+// apply sets the attributes of a file, whose type is known, from the row and the defaults.
 func (r *row) apply(f *domarkx.File, d *defaults) {
 	mode, o := d.modes[classOf(f)], d.owner
 	if r != nil {
@@ -39,8 +39,8 @@ func (r *row) apply(f *domarkx.File, d *defaults) {
 	f.Mode, f.HasOwner, f.UID, f.GID = mode, o.known, o.uid, o.gid
 }
 
-// A sidecar is one that was read. Its rows have names in strictly ascending order.
-// That it says nothing twice or in another spelling shows when it is encoded again.
+// A sidecar is a decoded sidecar. Its rows are in strictly ascending order of name. Decoding does not
+// check for redundant or alternative spellings; the caller encodes it again and compares.
 type sidecar struct {
 	defaults defaults
 	self     *row
@@ -51,7 +51,7 @@ func errSidecar(line int, text []byte) error {
 	return fmt.Errorf("%s, line %d: %w: %.100q", sidecarName, line, domarkx.ErrCorrupt, text)
 }
 
-// decodeSidecar reads a sidecar.
+// decodeSidecar decodes a sidecar.
 func decodeSidecar(data []byte) (*sidecar, error) {
 	s := &sidecar{defaults: defaults{modes: classModes}}
 	if len(data) > maxSidecar {
@@ -162,7 +162,7 @@ func (r *row) setType(value string) bool {
 	default:
 		return false
 	}
-	o, ok := parseOwner(numbers) // two numbers, too
+	o, ok := parseOwner(numbers) // also two numbers
 	r.major, r.minor = o.uid, o.gid
 	return ok
 }
@@ -207,17 +207,17 @@ func (r *row) addXattr(value string) bool {
 	return checkXattrs(r.xattr[max(0, len(r.xattr)-2):]) == nil
 }
 
-// checkXattrs reports, as [domarkx.ErrInvalid], what cannot be the attributes of one
-// file in order of name.
+// checkXattrs returns [domarkx.ErrInvalid] unless xattrs are valid extended attributes of one file,
+// sorted by name.
 func checkXattrs(xattrs []domarkx.Xattr) error {
 	for i, x := range xattrs {
 		switch {
 		case x.Name == "" || len(x.Name) > maxXattrName || strings.ContainsRune(x.Name, 0):
-			return fmt.Errorf("%w: %q is no name of an extended attribute", domarkx.ErrInvalid, x.Name)
+			return fmt.Errorf("%w: %q is not a valid name of an extended attribute", domarkx.ErrInvalid, x.Name)
 		case len(x.Value) > maxXattrValue:
 			return fmt.Errorf("%w: its extended attribute %q has %d bytes, expected at most %d", domarkx.ErrInvalid, x.Name, len(x.Value), maxXattrValue)
 		case i > 0 && xattrs[i-1].Name >= x.Name:
-			return fmt.Errorf("%w: its extended attribute %q is there twice", domarkx.ErrInvalid, x.Name)
+			return fmt.Errorf("%w: duplicate extended attribute %q", domarkx.ErrInvalid, x.Name)
 		}
 	}
 	return nil

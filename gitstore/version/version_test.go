@@ -28,7 +28,7 @@ type versionFile struct {
 	Data string // of a regular file
 }
 
-// add gives a file to a version.
+// add adds a file to a version.
 func (f versionFile) add(b *version.Writer) error {
 	ctx := context.Background()
 	if f.Type == domarkx.Regular && f.ID == "" {
@@ -48,7 +48,7 @@ type failer interface {
 	Cleanup(func())
 }
 
-// begin starts a version that is aborted with the test.
+// begin starts a version, which is aborted when the test ends.
 func begin(tb failer, s version.Store, base string) *version.Writer {
 	tb.Helper()
 	b, err := s.Begin(context.Background(), base)
@@ -71,7 +71,7 @@ func finish(tb failer, b *version.Writer) string {
 	return version
 }
 
-// writeVersion stores files that are in the order of a walk.
+// writeVersion stores files, which must be in the order of a walk.
 func writeVersion(tb failer, s version.Store, base string, files ...versionFile) string {
 	tb.Helper()
 	b := begin(tb, s, base)
@@ -83,7 +83,7 @@ func writeVersion(tb failer, s version.Store, base string, files ...versionFile)
 	return finish(tb, b)
 }
 
-// readVersion reads all of a version.
+// readVersion reads all files of a version.
 func readVersion(tb failer, s version.Store, version string) []versionFile {
 	tb.Helper()
 	ctx := context.Background()
@@ -115,7 +115,7 @@ func readVersion(tb failer, s version.Store, version string) []versionFile {
 	return files
 }
 
-// sameFiles compares what was written with what was read.
+// sameFiles compares written and read files.
 func sameFiles(wrote, read []versionFile) string {
 	return gocmp.Diff(wrote, read, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domarkx.File{}, "ID", "Size", "Name"))
 }
@@ -148,14 +148,14 @@ func (f versionFile) xattr(name, value string) versionFile {
 	return f
 }
 
-// at is f under another path; link makes that a hard link to f.
+// at returns f with another path; link returns a hard link to f.
 func (f versionFile) at(path string) versionFile { f.Path = path; return f }
 func (f versionFile) link(path string) versionFile {
 	f.Path, f.HardLink = path, f.Path
 	return f
 }
 
-// strangeFiles are all that Git cannot hold by itself, in the order of a walk by name.
+// strangeFiles returns files that Git cannot represent, in the order of a walk by name.
 func strangeFiles() []versionFile {
 	pointer := "domarkx-large 1\nsize 0\nsha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\nchunks 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n"
 	hard := regular("hard", "linked").owner(0, 0).xattr("security.capability", "\x01\x00")
@@ -192,7 +192,7 @@ func strangeFiles() []versionFile {
 	}
 }
 
-// inWalkOrder sorts files as a walk by name has them.
+// inWalkOrder sorts files in the order of a walk by name.
 func inWalkOrder(files []versionFile) []versionFile {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b versionFile) int {
@@ -228,8 +228,7 @@ func TestVersionRoundTrip(t *testing.T) {
 	acceptable(t, dir)
 }
 
-// acceptable checks that Git finds nothing wrong in a repository, and that a host
-// takes all of it.
+// acceptable checks that git fsck accepts a repository, and that a host accepts all of it.
 func acceptable(t *testing.T, dir string) {
 	t.Helper()
 	if out := git(t, dir, "fsck", "--strict", "--no-dangling", "--no-progress"); out != "" {
@@ -247,8 +246,7 @@ func acceptable(t *testing.T, dir string) {
 	git(t, work, "fetch", "-q", "origin", "refs/domarkx/*:refs/domarkx/*")
 }
 
-// shuffled returns the files in the order of a walk that takes the names in each folder
-// in another order.
+// shuffled returns the files in the order of a walk with another order of the names in each directory.
 func shuffled(files []versionFile, r *rand.Rand) []versionFile {
 	rank := map[string]int{}
 	for _, i := range r.Perm(len(files)) {
@@ -271,7 +269,7 @@ func shuffled(files []versionFile, r *rand.Rand) []versionFile {
 	return files
 }
 
-// drawFiles draws files in the order of a walk by name.
+// drawFiles returns random files in the order of a walk by name.
 func drawFiles(t *rapid.T) []versionFile {
 	names := rapid.OneOf(
 		rapid.StringOfN(rapid.RuneFrom([]rune("ab.~%A0 ")), 1, 3, -1),
@@ -329,7 +327,7 @@ func drawFiles(t *rapid.T) []versionFile {
 	return files
 }
 
-// linkToFirst makes the name that comes first the one that hard links are to.
+// linkToFirst makes hard links refer to the first name of a file.
 func linkToFirst(files []versionFile) {
 	first := map[string]string{}
 	for i := range files {

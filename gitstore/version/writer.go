@@ -11,42 +11,42 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Writer is a version of a resource that is being written:
+// A Writer writes a version of a resource:
 //
 //	b, err := s.Begin(ctx, base)
 //	defer b.Abort()
-//	id, _, err := b.Content(ctx, r)   // from any number of goroutines
-//	err = b.Add(ctx, path, file)      // from one
+//	id, _, err := b.Content(ctx, r)   // from several goroutines
+//	err = b.Add(ctx, path, file)      // from one goroutine
 //	version, err := b.Finish(ctx)     // now a commit may name it
 //	…                                 // move the refs
 //	err = b.Settle()                  // now the change may be acknowledged
 //
-// It implements [domarkx.VersionWriter]. Nobody is locked out meanwhile. Of what
-// the base has nothing is written again.
+// It implements [domarkx.VersionWriter]. It holds no lock. Unchanged parts of the base are not
+// written again.
 type Writer struct {
 	store  Store
 	batch  *odb.Batch
-	second *odb.Batch // what was found to be different after the batch was written
+	second *odb.Batch // changes after the first batch was written
 	known  knownContent
 	links  linkGroups
 
 	top   []odb.TreeEntry // of the base
 	base  odb.ID
 	stack []*openFolder // the top first
-	free  [][]child     // of folders that were closed
-	added int           // files, without those of folders that were kept
-	root  odb.ID        // of the top, once that is written
-	err   error         // of an Add; nothing works after it
+	free  [][]child     // of closed directories
+	added int           // number of files, without those of kept directories
+	root  odb.ID        // of the top, once it is written
+	err   error         // of an Add; later calls return it too
 }
 
-// An openFolder is a folder that files may still be added to.
+// An openFolder is a directory to which files may still be added.
 type openFolder struct {
 	path     string
-	at       int // in the children of the folder above
+	at       int // index in the children of the parent
 	children []child
-	baseID   odb.ID // the same folder in the base; zero for none
+	baseID   odb.ID // the same directory in the base; zero for none
 	base     []odb.TreeEntry
-	next     int  // in base, likely to be the next name
+	next     int  // index in base, probably of the next name
 	large    bool // whether base has chunk trees
 }
 
@@ -56,9 +56,8 @@ func newFolder(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openFo
 	return &openFolder{path: path, at: at, baseID: baseID, base: base, large: large}
 }
 
-// Begin starts a version of a resource. base is an earlier version of it, which
-// a reference reaches, or "" for none; one that is not there is
-// [domarkx.ErrNotFound].
+// Begin starts a version of a resource. base is an earlier version that a reference reaches, or "" for
+// none. A missing base is [domarkx.ErrNotFound].
 func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -84,10 +83,9 @@ var (
 	_ domarkx.PartWriter    = (*Writer)(nil)
 )
 
-// Add adds the file at a path. It is for one goroutine at a time. See
-// [domarkx.VersionWriter]; that a name is there twice may be found out later, by
-// another Add or by Finish. After an error other than [domarkx.ErrNotFound] the batch
-// can only be aborted.
+// Add adds the file at a path. It must not be called from several goroutines at once. See
+// [domarkx.VersionWriter]. A duplicate name may be reported by a later Add or by Finish. After an
+// error other than [domarkx.ErrNotFound] the batch can only be aborted.
 func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -106,14 +104,14 @@ func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 	return err
 }
 
-var errOrder = fmt.Errorf("%w: it does not come in the order of a walk", domarkx.ErrInvalid)
+var errOrder = fmt.Errorf("%w: it is not in the order of a walk", domarkx.ErrInvalid)
 
 func (b *Writer) add(path string, f domarkx.File) error {
 	if !b.root.IsZero() {
-		return errors.New("the version is written already")
+		return errors.New("the version is already written")
 	}
-	if b.added++; b.added > maxFiles+1 { // with the top folder
-		return fmt.Errorf("%w: more than %d files come before it", domarkx.ErrInvalid, maxFiles)
+	if b.added++; b.added > maxFiles+1 { // including the top directory
+		return fmt.Errorf("%w: a version can have at most %d files", domarkx.ErrInvalid, maxFiles)
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {
@@ -123,7 +121,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 		if len(b.stack) > 0 || f.Type != domarkx.Directory {
 			return errOrder
 		}
-		// The top folder is the only child of what holds it.
+		// The top directory is the only child of an imaginary one.
 		b.stack = append(b.stack, &openFolder{children: []child{c}}, newFolder("", 0, b.base, b.top))
 		return nil
 	}
@@ -134,14 +132,14 @@ func (b *Writer) add(path string, f domarkx.File) error {
 	c.Name = name
 	if c.Type == domarkx.Directory {
 		if len(b.stack)-1 > MaxDepth {
-			return fmt.Errorf("%w: it is more than %d folders deep", domarkx.ErrInvalid, MaxDepth)
+			return fmt.Errorf("%w: it is nested in more than %d directories", domarkx.ErrInvalid, MaxDepth)
 		}
 		old := in.inBase(treeName(name, false), odb.ModeTree)
 		var entries []odb.TreeEntry
 		if !old.ID.IsZero() {
 			var err error
 			if entries, err = b.store.db.Tree(old.ID); err != nil {
-				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which is about this file
+				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which means that the content of this file is missing
 			}
 		}
 		open := newFolder(path, len(in.children), old.ID, entries)
@@ -164,11 +162,11 @@ func (b *Writer) add(path string, f domarkx.File) error {
 	return nil
 }
 
-// goTo closes folders until the one that a path lies in is the last open one, and
-// returns it with the name in it.
+// goTo closes directories until the last open one contains path. It returns that directory and the
+// file's name in it.
 func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
 	parent, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is refused as a name
+	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is rejected as a name
 		parent, name = path[:i], path[i+1:]
 	}
 	if err := checkName(name); err != nil {
@@ -185,8 +183,8 @@ func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
 	return b.stack[len(b.stack)-1], name, nil
 }
 
-// Keep adds a folder with what the base has below its path. See
-// [domarkx.FolderKeeper] and, for what else it may return, Add.
+// Keep adds a directory with the contents that the base has at its path. See
+// [domarkx.FolderKeeper]; further errors are those of Add.
 func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -206,7 +204,7 @@ func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 
 func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
 	if !b.root.IsZero() {
-		return false, errors.New("the version is written already")
+		return false, errors.New("the version is already written")
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {
@@ -228,7 +226,7 @@ func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
 	return true, nil
 }
 
-// inBase returns the entry of the base's folder, or a zero one.
+// inBase returns the entry of the base's directory, or a zero one.
 func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 	if len(o.base) == 0 {
 		return odb.TreeEntry{}
@@ -249,10 +247,10 @@ func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 	return e
 }
 
-// maxFree is the number of children from which on their memory is not used again.
+// maxFree is the number of children from which on their memory is not reused.
 const maxFree = 4096
 
-// closeFolder writes the last open folder, whose id its entry above gets.
+// closeFolder writes the last open directory, and sets its id in the parent.
 func (b *Writer) closeFolder() error {
 	last := b.stack[len(b.stack)-1]
 	b.stack = b.stack[:len(b.stack)-1]
@@ -270,21 +268,20 @@ func (b *Writer) closeFolder() error {
 	return err
 }
 
-// writeFolder stores the tree of a folder, and its sidecar, unless they are the
-// base's.
+// writeFolder stores the tree of a directory and its sidecar, unless the base has the same.
 func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
 	if !slices.IsSortedFunc(children, compareChildren) {
 		slices.SortFunc(children, compareChildren)
 	}
 	for i := 1; i < len(children); i++ {
 		if children[i].Name == children[i-1].Name {
-			return odb.ID{}, fmt.Errorf("%w: %q is there twice", domarkx.ErrInvalid, children[i].Name)
+			return odb.ID{}, fmt.Errorf("%w: duplicate name %q", domarkx.ErrInvalid, children[i].Name)
 		}
 	}
 	var sidecar odb.ID
 	if data := encodeSidecar(self, children); data != nil {
 		if len(data) > maxSidecar {
-			return odb.ID{}, fmt.Errorf("%w: what Git cannot hold of a folder's files takes more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
+			return odb.ID{}, fmt.Errorf("%w: the attributes of a directory.s files need a sidecar of more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
 		}
 		sidecar = odb.Sum(odb.Blob, data)
 		if odb.FindEntry(base, sidecarName).ID != sidecar {
@@ -300,9 +297,8 @@ func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID 
 	return batch.AddTree(entries)
 }
 
-// Finish writes the version and makes it durable. No reference holds it yet: until
-// [Writer.Settle] it is safe from collections only as the objects of an
-// [odb.Batch] are. A version to which nothing was added is that of an empty folder.
+// Finish writes the version and makes it durable. No reference reaches it yet: until [Writer.Settle],
+// its batch protects it from collection. A version without files is an empty directory.
 func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -333,7 +329,7 @@ func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	return b.root.String(), nil
 }
 
-// Settle is called after references reach the version: see [odb.Batch.Settle].
+// Settle must be called after references reach the version; see [odb.Batch.Settle].
 func (b *Writer) Settle() error {
 	err := b.batch.Settle()
 	if b.second != nil {
@@ -345,7 +341,7 @@ func (b *Writer) Settle() error {
 	return nil
 }
 
-// Abort ends the batch unless it has ended: see [odb.Batch.Abort].
+// Abort ends the batch if it has not ended; see [odb.Batch.Abort].
 func (b *Writer) Abort() {
 	b.batch.Abort()
 	if b.second != nil {

@@ -98,7 +98,7 @@ func TestVersionOfMissingContent(t *testing.T) {
 	if _, err := s.Begin(ctx, strings.Repeat("12", 20)); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("a base that is nowhere: %v", err)
 	}
-	// Content of an earlier version that nothing reaches must survive a collection.
+	// Content of an earlier, unreachable version must survive a collection.
 	large := strings.Repeat("0123456789abcdef", 2<<20)
 	first := writeVersion(t, s, "", top(), regular("a", "unreached"), regular("b", large), symlink("l", "unreached, too"))
 	b := begin(t, s, "")
@@ -125,7 +125,7 @@ func TestVersionOfMissingContent(t *testing.T) {
 	b.Abort()
 }
 
-// objectFiles returns the number of objects and the bytes of the files that hold them.
+// objectFiles returns the number of objects and the size of the files that contain them in bytes.
 func objectFiles(t *testing.T, dir string) (objects int, size int64) {
 	t.Helper()
 	objects = strings.Count(git(t, dir, "cat-file", "--batch-all-objects", "--unordered", "--batch-check"), "\n") + 1
@@ -194,7 +194,7 @@ func TestSmallChangeIsSmall(t *testing.T) {
 			t.Errorf("%s: written and read differ: %s", tt.name, diff)
 		}
 	}
-	// All contents again, as after the loss of a stat cache: the base has them.
+	// Storing all contents again, as after the loss of a stat cache, writes nothing: the base has them.
 	_, size := objectFiles(t, dir)
 	if again := writeVersion(t, s, base, files...); again != base {
 		t.Errorf("again it is %s, not %s", again, base)
@@ -204,8 +204,8 @@ func TestSmallChangeIsSmall(t *testing.T) {
 	}
 }
 
-// TestContentsOfTheBase are given again, few but large: as after a change that stat
-// does not show.
+// TestContentsOfTheBase stores known contents again, few but large, as after a change that stat does
+// not show.
 func TestContentsOfTheBase(t *testing.T) {
 	s, dir := newStore(t)
 	data := make([]byte, 6<<20)
@@ -362,8 +362,8 @@ var _ interface {
 	Abort()
 } = (*version.Writer)(nil)
 
-// Content that is given in parts is one file, of which a change costs little however
-// small the file is.
+// TestContentInParts checks that a change of a file that is stored in chunks costs little, even if the
+// file is small.
 func TestContentInParts(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
@@ -400,7 +400,7 @@ func TestContentInParts(t *testing.T) {
 	if diff := sameFiles(want, readVersion(t, s, first)); diff != "" {
 		t.Errorf("written and read differ: %s", diff)
 	}
-	// The id is good for another version, as the whole content is.
+	// The id can be used in another version, like that of content in one blob.
 	b := begin(t, s, "")
 	files := readVersion(t, s, first)
 	for _, f := range files {
