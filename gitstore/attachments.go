@@ -16,13 +16,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// attachmentsName is the folder of a snapshot that holds its attachments: each in a
-// folder that is called like the first two digits of its SHA-256, under the other 62.
+// attachmentsName is the directory of a snapshot's attachments. An attachment is stored in the
+// subdirectory named by the first two digits of its SHA-256, under the other 62 digits.
 const attachmentsName = "attachments"
 
-// StoreAttachment stores the whole of an output that is too long for its message,
-// and returns what [domarkx.Commit] takes, and its SHA-256. At most
-// [chunked.Threshold] bytes of it are held in memory.
+// StoreAttachment stores an output that is too long for its message. It returns a blob for
+// [domarkx.Commit], and the SHA-256. It keeps at most [chunked.Threshold] bytes in memory.
 func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Blob{}, "", err
@@ -49,7 +48,7 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 	return blob, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// addAttachment stores a blob. What may be a file record can be read within the update.
+// addAttachment stores a blob. Later steps of the update can read it if it may be a file record.
 func (b *builder) addAttachment(data []byte) (odb.ID, error) {
 	if len(data) <= maxFileRecord {
 		return b.keep(odb.Blob, data)
@@ -61,7 +60,7 @@ func (b *builder) addAttachment(data []byte) (odb.ID, error) {
 	return id, err
 }
 
-// contextReader reads until its context ends.
+// contextReader returns an error when its context has ended.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -74,9 +73,8 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// attachmentTree returns the tree of the attachments that the snapshots of these
-// root trees have, and of new ones; a zero id when there are none. What one of them
-// has already is not written again.
+// attachmentTree returns the tree of the attachments in the snapshots with these root trees, and of
+// new ones; a zero id if there are none. Subtrees of these snapshots are not written again.
 func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
 	var known []odb.ID
 	for _, root := range roots {
@@ -108,7 +106,7 @@ func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 	return b.unionOfFolders(known, folders)
 }
 
-// unionOfFolders returns the tree of the folders of some trees, and further ones.
+// unionOfFolders returns the tree of the directories in some trees, and of further ones.
 func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEntry) (odb.ID, error) {
 	below := map[string][]odb.ID{}
 	for _, id := range known {
@@ -118,7 +116,7 @@ func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEn
 		}
 		for _, e := range entries {
 			if !e.IsTree() {
-				return odb.ID{}, fmt.Errorf("%s: %w: %q is no folder", attachmentsName, domarkx.ErrCorrupt, e.Name)
+				return odb.ID{}, fmt.Errorf("%s: %w: %q is not a directory", attachmentsName, domarkx.ErrCorrupt, e.Name)
 			}
 			if !slices.Contains(below[e.Name], e.ID) {
 				below[e.Name] = append(below[e.Name], e.ID)
@@ -149,8 +147,8 @@ func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEn
 	return b.makeTree(top, known...)
 }
 
-// unionOfFiles returns the entries of some trees, and further ones. Of two that
-// differ under one name, which only damage or forgery makes, the smaller id counts.
+// unionOfFiles returns the entries of some trees, and further ones. If two entries of a name differ,
+// which only damage or forgery causes, the smaller id wins.
 func (b *builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.TreeEntry, error) {
 	byName := map[string]odb.TreeEntry{}
 	for _, id := range known {
@@ -172,8 +170,8 @@ func (b *builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 	return all, nil
 }
 
-// Attachment opens an attachment of a snapshot by its SHA-256, in hexadecimal. None
-// there is [domarkx.ErrNotFound].
+// Attachment opens an attachment of a snapshot by its hexadecimal SHA-256. A missing one is
+// [domarkx.ErrNotFound].
 func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
 	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
 	digits := strings.ToLower(sha256hex)
@@ -210,8 +208,8 @@ func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	return attachment{bytes.NewReader(data.Bytes()), size}, nil
 }
 
-// attachmentBlob returns the attachment with that SHA-256 in the folder of all of them,
-// which need not be there, or a zero blob when there is none.
+// attachmentBlob returns the attachment with that SHA-256 in the directory of all attachments; a zero
+// blob if the attachment or the directory does not exist.
 func (r reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob, error) {
 	if attachments.IsZero() {
 		return domarkx.Blob{}, nil
@@ -231,7 +229,7 @@ func (r reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 	return stored(entries, digest[2:])
 }
 
-// An attachment is one that is in memory.
+// An attachment is an attachment in memory.
 type attachment struct {
 	*bytes.Reader
 	size int64

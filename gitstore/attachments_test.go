@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// attach appends a message to a session, with attachments.
+// attach appends a message with attachments to a session.
 func attach(tb testing.TB, s *gitstore.Store, name string, contents ...io.Reader) (domarkx.Info, []string) {
 	tb.Helper()
 	var info domarkx.Info
@@ -141,7 +141,7 @@ func TestAttachments(t *testing.T) {
 	}
 }
 
-// blank gives that many bytes.
+// blank is a reader of that many NUL bytes.
 type blank int64
 
 func (z *blank) Read(p []byte) (int, error) {
@@ -190,7 +190,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Attaching costs the same however many attachments there are.
+// TestAttachmentsFanOut checks that the cost of attaching does not depend on the number of attachments.
 func TestAttachmentsFanOut(t *testing.T) {
 	s, dir := newStore(t)
 	save(t, s, "s", conversation(1))

@@ -13,8 +13,7 @@ import (
 
 var sizes = []int{100, 1000, 10000, 100000}
 
-// sessionOf makes a session of n messages, packed, and lets the disk settle: what
-// follows shall not be timed with it.
+// sessionOf creates a packed session of n messages, and waits until the disk has written it.
 func sessionOf(b *testing.B, s *gitstore.Store, dir string, n int) domarkx.Info {
 	b.Helper()
 	state := conversation(n)
@@ -27,7 +26,7 @@ func sessionOf(b *testing.B, s *gitstore.Store, dir string, n int) domarkx.Info 
 	return info
 }
 
-// One message at the end, durable: flat in the size of the session.
+// BenchmarkAppend durably appends one message. Its time must not depend on the size of the session.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -53,7 +52,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// A message in the middle and its content: flat in k and in the size.
+// BenchmarkEntry reads a message and its content. Its time must not depend on its position or the size of
+// the session.
 func BenchmarkEntry(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -89,7 +89,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// manySessions makes sessions of some messages each in one update.
+// manySessions creates sessions of some messages each in one update.
 func manySessions(tb testing.TB, s *gitstore.Store, sessions, messages int) {
 	tb.Helper()
 	ctx := context.Background()
@@ -116,7 +116,7 @@ func manySessions(tb testing.TB, s *gitstore.Store, sessions, messages int) {
 
 const loremIpsum = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore magna aliqua."
 
-// 10,000 sessions, beside what git needs to list their refs.
+// BenchmarkList lists 10,000 sessions, and compares with git listing their refs.
 func BenchmarkList(b *testing.B) {
 	dir := newRepository(b)
 	manySessions(b, open(b, dir), 10000, 1)
@@ -126,7 +126,7 @@ func BenchmarkList(b *testing.B) {
 		}
 		b.Run("sessions/"+packed, func(b *testing.B) {
 			for b.Loop() {
-				s := open(b, dir) // as each command does
+				s := open(b, dir) // like each command
 				if list, err := s.List(context.Background()); err != nil || len(list) != 10000 {
 					b.Fatalf("%d sessions, %v", len(list), err)
 				}
@@ -140,7 +140,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// 1,000 sessions of 50 messages, beside git fast-import of the same objects.
+// BenchmarkImport stores 1,000 sessions of 50 messages, and compares with git fast-import.
 func BenchmarkImport(b *testing.B) {
 	b.Run("sessions", func(b *testing.B) {
 		for b.Loop() {

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// storedObjects returns how many bytes each object takes on disk, by id.
+// storedObjects returns the size on disk of each object in bytes, by id.
 func storedObjects(tb testing.TB, dir string) map[string]int64 {
 	tb.Helper()
 	sizes := map[string]int64{}
@@ -26,8 +26,8 @@ func storedObjects(tb testing.TB, dir string) map[string]int64 {
 	return sizes
 }
 
-// realistic gives messages the ids and digests that compress as badly as real ones,
-// and the commit messages some text.
+// realistic gives messages ids and digests that are as incompressible as real ones, and the commit
+// messages some text.
 func realistic(state *domarkx.State) {
 	for i := range state.Thread.Live {
 		e := &state.Thread.Live[i]
@@ -36,7 +36,8 @@ func realistic(state *domarkx.State) {
 	}
 }
 
-// One message costs at most 10 objects and 5 KB beside itself, wherever it comes.
+// TestAppendBudget checks that a message needs at most 10 objects and 5 KB in addition to its content,
+// whatever its position.
 func TestAppendBudget(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()

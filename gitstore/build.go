@@ -36,13 +36,13 @@ func (b *builder) keepCommit(c *commitObject) (odb.ID, error) {
 	return b.keep(odb.Commit, data)
 }
 
-// makeTree stores a tree of the entries, in any order, for later steps of the same
-// update, unless one of the known trees is the same; no entries make no tree.
+// makeTree stores a tree, whose entries may be in any order, for later steps of the same update. It
+// does not write a tree that equals one of the known trees, and no tree without entries.
 func (b *builder) makeTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
 	return writeTree(b.keep, entries, known...)
 }
 
-// writeTree is makeTree with another way to store objects.
+// writeTree is makeTree with another function that stores the object.
 func writeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
 	if len(entries) == 0 {
 		return odb.ID{}, nil
@@ -57,13 +57,13 @@ func writeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeE
 	return write(odb.Tree, data)
 }
 
-// storeBlob stores content that is not stored yet, and gives it its ids. Most often it says
-// what that said which was stored by storeBase shortly before.
+// storeBlob stores content that has no id yet, and sets its ids. The content probably repeats a part
+// of what storeBase stored before.
 func (b *builder) storeBlob(ctx context.Context, blob *domarkx.Blob) error {
 	return b.storeWith(ctx, blob, b.batch.AddSimilar)
 }
 
-// storeBase is storeBlob for what the blobs that follow say again.
+// storeBase is storeBlob for content whose parts the following blobs repeat.
 func (b *builder) storeBase(ctx context.Context, blob *domarkx.Blob) error {
 	return b.storeWith(ctx, blob, b.batch.AddBase)
 }
@@ -95,7 +95,7 @@ func (b *builder) large(content io.Reader) (domarkx.Blob, error) {
 	return domarkx.Blob{ID: pointer.String(), Chunks: chunks.String()}, err
 }
 
-// file appends the tree entries of a stored blob under a name.
+// file appends the tree entries of a stored blob.
 func file(entries []odb.TreeEntry, name string, blob domarkx.Blob) ([]odb.TreeEntry, error) {
 	id, err := odb.ParseID(blob.ID)
 	if err != nil {

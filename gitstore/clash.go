@@ -10,13 +10,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A nameIndex knows the names that are taken, also by case and as folders.
+// A nameIndex contains the existing names, and finds names that differ from them only in case, or are
+// directories of each other.
 type nameIndex struct {
 	noun    string
 	fold    cases.Caser
-	names   map[string]string         // folded name -> name
-	folders map[string]map[string]int // folded folder -> folder as spelled -> names in it
-	example map[string]string         // folded folder -> a name in it
+	names   map[string]string         // case-folded name → name
+	folders map[string]map[string]int // case-folded directory → directory as spelled → number of names in it
+	example map[string]string         // case-folded directory → a name in it
 }
 
 func newNameIndex(k kind) *nameIndex {
@@ -25,7 +26,7 @@ func newNameIndex(k kind) *nameIndex {
 
 func (x *nameIndex) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
 
-// foldersOf calls yield with each folder of a name, from the outermost.
+// foldersOf calls yield with each directory of a name, the outermost first.
 func foldersOf(name string, yield func(folder string)) {
 	for i := range len(name) {
 		if name[i] == '/' {
@@ -60,9 +61,8 @@ func (x *nameIndex) remove(name string) {
 	})
 }
 
-// check returns [domarkx.ErrExists], naming what is in the way, when something
-// new of that name could not stand beside the others: on file systems too
-// that know no case.
+// check returns [domarkx.ErrExists] with the obstacle if a new name cannot coexist with the others on
+// any file system, including those that ignore case.
 func (x *nameIndex) check(name string) error {
 	taken := func(why, other string) error {
 		return fmt.Errorf("%s name %q: %w: %s %q", x.noun, name, domarkx.ErrExists, fmt.Sprintf(why, x.noun), other)
@@ -97,7 +97,7 @@ func (x *nameIndex) check(name string) error {
 	return err
 }
 
-// exampleIn returns a name in a folder that is there.
+// exampleIn returns a name in an existing directory.
 func (x *nameIndex) exampleIn(key string) string {
 	example := x.example[key]
 	if _, ok := x.names[x.key(example)]; ok {

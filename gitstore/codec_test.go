@@ -19,7 +19,7 @@ const (
 	id1   = "00000000fffffffe0102030405060708"
 	id2   = "0000000100000000a1a2a3a4a5a6a7a8"
 	zeros = "00000000000000000000000000000000"
-	sum   = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU" // of nothing
+	sum   = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU" // SHA-256 of an empty text
 )
 
 var equal = cmp.Options{cmpopts.EquateEmpty()}
@@ -126,7 +126,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range back { // what the files beside it say
+		for i := range back { // these values are in the names of files
 			back[i].Role, back[i].JSON, back[i].Source = leaf[i].Role, leaf[i].JSON, leaf[i].Source
 			back[i].Layout.Verbatim = leaf[i].Layout.Verbatim
 		}
@@ -303,7 +303,7 @@ func mustID(t interface{ Fatal(...any) }, s string) domarkx.ID {
 	return id
 }
 
-// drawThread draws a thread in its one order, with conflicts and tombstones.
+// drawThread returns a random thread in its defined order, with conflicts and tombstones.
 func drawThread(t *rapid.T, most int) *domarkx.Thread {
 	var thread domarkx.Thread
 	ids := []domarkx.ID{{}}

@@ -12,16 +12,16 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// syncedName is the file of the state directory that says what of other programs is
-// known to be durable: a line for packed-refs, then the names of pack files.
+// syncedName is the file in the state directory that lists which files of other programs are known
+// to be durable: a line for packed-refs, then the names of pack files.
 const syncedName = "synced"
 
-// syncCollected makes durable what a `git gc` wrote since it was last called. Git does
-// not sync packed-refs, nor the folders of its files. A file system that makes the
-// removal of the loose refs durable, as it may with the next sync of any file, but not
-// the content of packed-refs, would lose all refs in a power cut.
+// syncCollected makes durable what `git gc` has written since the last call. Git does not sync
+// packed-refs or the directories of its files. A file system may make the removal of loose refs
+// durable with any later sync, but not the content of packed-refs; then a power failure would lose all
+// refs.
 //
-// When nothing has changed it costs the reading of one folder and two small files.
+// If nothing has changed, it reads one directory and two small files.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")
@@ -59,7 +59,7 @@ func (s *Store) syncCollected() error {
 			}
 		}
 	}
-	// The folder of packs first: refs must not be durable before what they reach.
+	// The pack directory comes first: refs must not become durable before their objects.
 	for _, path := range []string{packs, refs, s.git.CommonDir} {
 		if err := syncPath(path); err != nil {
 			return fmt.Errorf("syncing refs: %w", err)
@@ -69,7 +69,7 @@ func (s *Store) syncCollected() error {
 	return nil
 }
 
-// syncPath makes a file or folder durable, if it is there.
+// syncPath makes a file or directory durable if it exists.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

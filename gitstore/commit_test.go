@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// stored compares states of which one was read back: contents by their ids.
+// storedEqual compares states of which one was read back: contents by their ids.
 var storedEqual = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domarkx.Blob{}, "Data")}
 
 func drawState(t *rapid.T, most int) *domarkx.State {
@@ -156,7 +156,7 @@ func TestAppendWithAnotherHeader(t *testing.T) {
 	git(t, dir, "fsck", "--strict")
 }
 
-// An edit in a long session writes again only what is on the way to it.
+// TestEditOfALongSessionIsSmall checks that an edit writes only the trees on the path to the message.
 func TestEditOfALongSessionIsSmall(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()

@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// appendNext appends message n of a writer to a session, however often others move
-// it meanwhile.
+// appendNext appends message n of a writer to a session, and retries if others move it meanwhile.
 func appendNext(s *gitstore.Store, name string, writer, n int) error {
 	ctx := context.Background()
 	for {
@@ -57,8 +56,8 @@ func TestWritersAndCollections(t *testing.T) {
 	}
 	group.Go(func() {
 		for _, args := range [][]string{{"gc", "-q", "--prune=now"}, {"repack", "-a", "-d", "-q"}, {"pack-refs", "--all"}, {"gc", "-q", "--prune=now"}} {
-			// What one collection took of a commit that no ref had yet, the writer puts back
-			// after it moved the ref; another collection that begins in between gives up.
+			// The writer restores objects that a collection removed after the ref moved; another collection
+			// that starts in between gives up.
 			const most = 10
 			for n := 1; ; n++ {
 				cmd := exec.Command("git", args...)

@@ -10,18 +10,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The conflict cache holds how many conflicts there are in snapshots, by commit. It is
-// only a cache, written as the list cache is: a record per commit is the 20 bytes of its id
-// and a varint.
+// The conflict cache stores the number of conflicts in snapshots, by commit. It has the format of the
+// list cache; a record consists of the 20 bytes of the commit's id and a varint.
 const (
 	conflictCacheName  = "conflict-cache"
 	conflictCacheMagic = "domarkx conflict cache 1\n"
 )
 
-// Conflicts returns how many conflicts merges left in snapshots, by id, without those
-// that have none: each message that stands in several texts is one, and so is a header
-// with several sides. What is asked for again costs one file, whatever the sessions hold.
-// A snapshot that cannot be read has none.
+// Conflicts returns the number of conflicts that merges left in snapshots, by id, without those that
+// have none. A message with several texts is a conflict, and so is a header with several sides. The
+// numbers are cached. Unreadable snapshots are omitted.
 func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[string]int, error) {
 	known := readConflictCache(s.StateDir())
 	found := map[string]int{}
@@ -29,13 +27,13 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 	missed := false
 	for _, info := range snapshots {
 		n, ok := known[info.ID]
-		if !ok && info.Number > 1 { // the first snapshot merges nothing
+		if !ok && info.Number > 1 { // the first snapshot is not a merge
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			var err error
 			if n, err = s.conflicts(ctx, info.ID); err != nil {
-				continue // the list says so
+				continue // List reports it
 			}
 			missed = true
 		}
@@ -52,7 +50,7 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 	return found, nil
 }
 
-// conflicts counts the conflicts of a snapshot. It reads no content of messages.
+// conflicts counts the conflicts of a snapshot. It does not read the contents of messages.
 func (r reader) conflicts(ctx context.Context, id string) (int, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -98,7 +96,7 @@ func readConflictCache(dir string) map[string]int {
 func encodeConflictCache(counts map[string]int) []byte {
 	data := newCache(conflictCacheMagic, len(counts)*24)
 	for id, n := range counts {
-		data, _ = hex.AppendDecode(data, []byte(id)) // is an object id
+		data, _ = hex.AppendDecode(data, []byte(id)) // is a valid id
 		data = binary.AppendVarint(data, int64(n))
 	}
 	return sealCache(conflictCacheMagic, data)

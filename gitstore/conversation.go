@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// walk calls visit with each leaf of a conversation of so many messages, in order.
+// walk calls visit with each leaf of a conversation of that many messages, in order.
 func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
 	if messages == 0 && conversation.IsZero() {
 		return nil
@@ -39,8 +39,8 @@ func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, vis
 	return level(0, 0, conversation)
 }
 
-// folders reads the folders of a folder of a level whose first message is first,
-// in order, in a conversation of so many messages.
+// folders returns the subdirectories of the directory of a level whose first message is first, in
+// order, in a conversation of that many messages.
 func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
 	entries, err := r.tree(id)
 	if err != nil {
@@ -58,7 +58,7 @@ func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry,
 		if entries[i].Name == folderName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := odb.FindEntry(entries, folderName(level, i)); e.IsTree() { // more than 9,999 sort by digits
+		if e := odb.FindEntry(entries, folderName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
 			ordered := make([]odb.TreeEntry, len(entries))
 			for i := range ordered {
 				if ordered[i] = odb.FindEntry(entries, folderName(level, i)); !ordered[i].IsTree() {
@@ -72,13 +72,13 @@ func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry,
 	return entries, nil
 }
 
-// above returns the path of the folder of a level whose first message is first.
+// above returns the path of the directory of a level whose first message is first.
 func above(level, first int) string {
 	names := leafNames(leafOf(first))
 	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
 }
 
-// leaf reads the messages of a leaf folder.
+// leaf reads the messages of a leaf.
 func (r reader) leaf(number int, id odb.ID) ([]domarkx.Entry, error) {
 	leaf, err := r.readLeaf(id)
 	if err != nil {
@@ -135,8 +135,8 @@ func (r reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 	return leaf, nil
 }
 
-// leafBelow finds the leaf that holds file k in folders fanned out like those of a
-// conversation, reading one folder a level.
+// leafBelow finds the leaf with file k in directories that are fanned out like a conversation. It
+// reads one directory per level.
 func (r reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
 	id := top
 	for _, name := range leafNames(leafOf(k)) {

@@ -10,21 +10,21 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A conversationBuilder puts messages behind those of a conversation tree, or
-// makes a new one. It holds no more of them than a leaf has.
+// A conversationBuilder appends messages to a conversation tree, or creates a new one. It keeps the
+// messages of one leaf in memory.
 type conversationBuilder struct {
 	*builder
-	old    int  // messages of the tree
-	kept   int  // those of them that stay; the others are replaced
-	passes bool // what is stored is not read again within the update, and not held for that
-	added  int  // messages that follow them, so far
+	old    int  // messages in the tree
+	kept   int  // messages of the tree that are kept; the others are replaced
+	passes bool // later steps of the update do not read the messages, which are therefore not kept in memory
+	added  int  // messages appended so far
 
 	next  func() (*domarkx.Entry, error, bool)
 	ahead *domarkx.Entry
 }
 
-// build stores the folders of a conversation with these messages behind those that it
-// has; old is its tree, known are other trees of which nothing is written again.
+// build stores the directories of a conversation with appended messages. old is the tree of the
+// conversation; directories of the known trees are not written again.
 func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID, known []odb.ID) (odb.ID, error) {
 	next, stop := iter.Pull2(add)
 	defer stop()
@@ -67,9 +67,8 @@ func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) 
 	return c.keep(kind, data)
 }
 
-// node stores the folder of a level whose first message is first. old is that
-// folder as it is, when messages of it stay; known are folders in its place in
-// other trees.
+// node stores the directory of a level whose first message is first. old is its previous tree if
+// messages of that are kept; known are directories at its place in other trees.
 func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
 	if level == len(spans)-1 {
 		return c.leaf(ctx, first, old, known)
@@ -112,7 +111,7 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 	return writeTree(c.write, entries, known...)
 }
 
-// subfolders returns the folders of trees by name.
+// subfolders returns the subdirectories of trees by name.
 func (c *conversationBuilder) subfolders(trees []odb.ID) (map[string][]odb.ID, error) {
 	byName := map[string][]odb.ID{}
 	for _, id := range trees {
@@ -129,7 +128,7 @@ func (c *conversationBuilder) subfolders(trees []odb.ID) (map[string][]odb.ID, e
 	return byName, nil
 }
 
-// leaf stores a leaf folder.
+// leaf stores a leaf.
 func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
 	var messages []domarkx.Entry
 	if !old.IsZero() {
@@ -181,7 +180,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 	return id, err
 }
 
-// storeEntry stores what is not stored yet of a message.
+// storeEntry stores the parts of a message that are not stored yet.
 func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) error {
 	if e.Layout.Verbatim != !e.Source.IsZero() || e.JSON.IsZero() {
 		return fmt.Errorf("%w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)

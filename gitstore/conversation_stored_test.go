@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// oneByOne gives entries one after the other, and err behind them.
+// oneByOne yields entries, and then err.
 func oneByOne(entries []domarkx.Entry, err error) iter.Seq2[*domarkx.Entry, error] {
 	return func(yield func(*domarkx.Entry, error) bool) {
 		for _, e := range entries {
@@ -27,8 +27,8 @@ func oneByOne(entries []domarkx.Entry, err error) iter.Seq2[*domarkx.Entry, erro
 	}
 }
 
-// TestStoreConversation: a conversation that is stored as it comes is the one that a commit of
-// all its messages stores, and snapshots continue each other within an update.
+// TestStoreConversation checks that storing messages one by one gives the same conversation as a commit
+// of all, and that snapshots can continue each other within an update.
 func TestStoreConversation(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := context.Background()

@@ -1,16 +1,14 @@
-// Package gitstore keeps sessions in a Git repository: it turns the model of
-// package domarkx into Git objects and refs, and back.
+// Package gitstore stores sessions in a Git repository: it converts the model of package domarkx
+// into Git objects and refs, and back.
 //
-// A snapshot of a session is one commit on refs/domarkx/sessions/<name>; SPEC.md
-// beside this file says what is in it, byte for byte. Trees are fanned out so
-// that appending a message writes O(log n) objects and message k is reached
-// without reading the others.
+// A snapshot of a session is a commit on refs/domarkx/sessions/<name>. SPEC.md beside this file
+// specifies its content byte for byte. Trees are fanned out so that appending a message writes
+// O(log n) objects, and message k is found without reading the others.
 //
-// Everything that changes the repository goes through [Store.Update]: objects are
-// durable before refs move, refs move all together and only when nobody else
-// moved them meanwhile, and an error leaves nothing behind. Reading needs no
-// lock, and writes nothing but a cache of the list of sessions.
+// All changes go through [Store.Update]: objects become durable before refs move, refs move
+// together and only if nobody else has moved them, and an error changes nothing. Reading
+// needs no lock and writes only caches.
 //
-// Deciding (what to merge, what to name, what a document means) is not done
-// here; this package stores what it is given and says what is stored.
+// This package makes no decisions about merges, names or the meaning of documents. It stores and
+// returns content.
 package gitstore

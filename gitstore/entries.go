@@ -10,9 +10,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// encodeEntries writes the entries file of one leaf. It holds of each message what
-// neither its JSON nor its file names say; a leaf is readable without its
-// neighbours.
+// encodeEntries returns the entries file of a leaf. For each message it has the data that is neither in
+// its JSON nor in its file names. A leaf can be decoded without its neighbours.
 func encodeEntries(leaf []domarkx.Entry) ([]byte, error) {
 	dst := make([]byte, 0, 112*len(leaf))
 	var previous *domarkx.Entry
@@ -35,9 +34,8 @@ func encodeEntries(leaf []domarkx.Entry) ([]byte, error) {
 	return dst, nil
 }
 
-// defaultAfter returns what a line without after= means: the message of the line
-// before, for another text of the same message what that says, and for the
-// first line of a leaf the beginning.
+// defaultAfter returns the meaning of a line without after=: the message of the previous line; for
+// another text of the same message the value of that; in the first line of a leaf, the beginning.
 func defaultAfter(previous *domarkx.Entry, id domarkx.ID) domarkx.ID {
 	switch {
 	case previous == nil:
@@ -61,8 +59,8 @@ func checkEntry(e *domarkx.Entry) error {
 	return checkLayout(e.Layout)
 }
 
-// decodeEntries reads what encodeEntries wrote, and nothing else. Role, JSON,
-// Source and Layout.Verbatim are left to the names of the files beside it.
+// decodeEntries decodes an entries file, and accepts only its canonical form. Role, JSON, Source and
+// Layout.Verbatim follow from the names of the files beside it.
 func decodeEntries(data []byte) ([]domarkx.Entry, error) {
 	lines, err := splitLines(data)
 	if err != nil {
@@ -84,7 +82,7 @@ func decodeEntries(data []byte) ([]domarkx.Entry, error) {
 		leaf = append(leaf, e)
 	}
 	for i := range leaf {
-		leaf[i].Role = domarkx.User // any role will do to write it again
+		leaf[i].Role = domarkx.User // any role, to encode it again
 	}
 	again, err := encodeEntries(leaf)
 	if err != nil {
@@ -126,7 +124,7 @@ func decodeEntry(line string, previous *domarkx.Entry) (domarkx.Entry, error) {
 	return e, nil
 }
 
-// parseExtent reads a digest and a size.
+// parseExtent parses a digest and a size.
 func parseExtent(r *record, digest, size string) (err error) {
 	if r.layout.Digest, err = parseDigest(digest); err != nil {
 		return err
@@ -137,7 +135,7 @@ func parseExtent(r *record, digest, size string) (err error) {
 	return nil
 }
 
-// splitLines returns the lines of a file, each of which ends with LF.
+// splitLines returns the lines of a file, each of which must end with LF.
 func splitLines(data []byte) ([]string, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// What the external tests of the codecs need.
+// Codecs for external tests.
 var (
 	EncodeEntries    = encodeEntries
 	DecodeEntries    = decodeEntries
@@ -35,7 +35,7 @@ var (
 	DecodeVersionMessage = decodeVersionMessage
 )
 
-// Clash returns the error of a new name beside others.
+// Clash returns the error for a new name besides others.
 func Clash(name string, others ...string) error {
 	x := newNameIndex(sessions)
 	for _, other := range others {
@@ -44,17 +44,17 @@ func Clash(name string, others ...string) error {
 	return x.check(name)
 }
 
-// SealListCache makes a list cache of records, with the checksum that they have.
+// SealListCache returns a list cache of records, with their checksum.
 func SealListCache(records []byte) []byte {
 	data := append(EncodeListCache(nil), records...)
 	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
-// Encode writes what DecodeOriginal read.
+// Encode encodes what DecodeOriginal decoded.
 func (o *Origin) Encode() []byte { return o.encode() }
 
-// Encode writes what DecodeCommit read.
+// Encode encodes what DecodeCommit decoded.
 func (c *commitObject) Encode() ([]byte, error) { return c.encode() }
 
 // EncodeCommit encodes a commit.

@@ -8,20 +8,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// fileRecordHead begins every file record, and maxFileRecord bounds one, in bytes.
+// fileRecordHead is the beginning of a file record, and maxFileRecord its maximum size in bytes.
 const (
 	fileRecordHead = "domarkx-file 1\n"
 	maxFileRecord  = 16 << 10
 )
 
-// maxReplaced is how many records one can replace and stay within maxFileRecord.
+// maxReplaced is the maximum number of records that one can replace, so that it fits into maxFileRecord.
 const maxReplaced = 128
 
-// A fileRecord is an attachment that says by which path a session keeps another one.
+// A fileRecord is an attachment that assigns a path to another attachment.
 type fileRecord struct {
 	path     string
-	content  string   // the SHA-256 of the attachment
-	replaces []string // the SHA-256 of earlier records of that path, ascending
+	content  string   // SHA-256 of the attachment
+	replaces []string // SHA-256 of earlier records of that path, ascending
 }
 
 func (f fileRecord) encode() []byte {
@@ -32,8 +32,8 @@ func (f fileRecord) encode() []byte {
 	return b
 }
 
-// decodeFileRecord reads a record. An attachment that is not one, byte for byte, is an
-// attachment like all others.
+// decodeFileRecord decodes a record. An attachment that does not have its canonical form is an
+// ordinary attachment.
 func decodeFileRecord(data []byte) (fileRecord, bool) {
 	rest, ok := strings.CutPrefix(string(data), fileRecordHead)
 	if !ok || len(data) > maxFileRecord {

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Files returns the files that a snapshot keeps by their paths, in order of path.
+// Files returns the attached files of a snapshot that have paths, sorted by path.
 func (r reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
 	root, _, err := r.root(snapshot)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 			if err != nil {
 				return nil, err
 			}
-			if ok { // else somebody wrote a text that reads like a record
+			if ok { // otherwise somebody attached a text that looks like a record
 				files = append(files, domarkx.AttachedFile{Path: path, SHA256: content, Size: size})
 				break
 			}
@@ -58,8 +58,8 @@ func (r reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 // fileRecords are the file records of snapshots, by their SHA-256.
 type fileRecords map[string]fileRecord
 
-// live returns the records that no other one replaces, by path. Those of one path, of
-// which the first counts, are in ascending order.
+// live returns the records that no other record replaces, by path. Records of the same path are in
+// ascending order; the first one is effective.
 func (f fileRecords) live() map[string][]string {
 	replaced := map[string]bool{}
 	for _, record := range f {
@@ -78,7 +78,7 @@ func (f fileRecords) live() map[string][]string {
 	return live
 }
 
-// addFileRecords adds the records in the folder of all attachments of a snapshot.
+// addFileRecords adds the records in the attachments directory of a snapshot.
 func (r reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
 	folders, err := r.tree(attachments)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 	return nil
 }
 
-// readFileRecords reads the records in one of the folders with attachments.
+// readFileRecords reads the records in one subdirectory of the attachments.
 func (r reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 	entries, err := r.tree(f.ID)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(data) // of a pointer it is another one
+		sum := sha256.Sum256(data) // differs for a pointer
 		if record, ok := decodeFileRecord(data); ok && hex.EncodeToString(sum[:]) == f.Name+e.Name {
 			records[f.Name+e.Name] = record
 		}
@@ -133,7 +133,7 @@ func (r reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 	return records, nil
 }
 
-// attachmentSize returns the size of an attachment, and whether it is there.
+// attachmentSize returns the size of an attachment, and whether it exists.
 func (r reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, error) {
 	blob, err := r.attachmentBlob(attachments, digest)
 	if err != nil || blob.ID == "" {
@@ -154,7 +154,7 @@ func (r reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, 
 	return size, err == nil, err
 }
 
-// storeFiles stores the records of files of a new snapshot that continues those of these root trees.
+// storeFiles stores the file records of a new snapshot. roots are the root trees of its parents.
 func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFile) ([]domarkx.Attachment, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -194,14 +194,14 @@ func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 	return added, nil
 }
 
-// A fileCache remembers the records in folders with attachments, by the ids of their
-// trees. A nil one remembers nothing.
+// A fileCache caches the records in directories of attachments by the ids of their trees. A nil
+// fileCache caches nothing.
 type fileCache struct {
 	mu      sync.Mutex
 	folders map[odb.ID]fileRecords
 }
 
-// maxCachedFolders bounds how many folders are remembered.
+// maxCachedFolders is the maximum number of cached directories.
 const maxCachedFolders = 1 << 14
 
 func (c *fileCache) get(id odb.ID) (fileRecords, bool) {

@@ -18,7 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// keepFiles makes a snapshot that continues another one with these files, given as path and content.
+// keepFiles creates a snapshot that continues another one with these files, given as path and content.
 func keepFiles(tb testing.TB, s *gitstore.Store, base string, files map[string]string) domarkx.Info {
 	tb.Helper()
 	var info domarkx.Info
@@ -128,7 +128,7 @@ func TestFilesByPath(t *testing.T) {
 	}
 }
 
-// Two commits in one update: the second one sees the files of the first.
+// TestFilesWithinAnUpdate checks that the second of two commits in an update sees the files of the first.
 func TestFilesWithinAnUpdate(t *testing.T) {
 	s, _ := newStore(t)
 	base := save(t, s, "s", conversation(1))
@@ -168,8 +168,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Whoever can store an attachment can write one that reads like a record. It names
-// nothing that the snapshot does not have, and no path that leads elsewhere.
+// TestForgedFileRecords attaches texts that look like records. They must not refer to anything that
+// the snapshot does not have, or to a path outside.
 func TestForgedFileRecords(t *testing.T) {
 	s, dir := newStore(t)
 	save(t, s, "s", conversation(1))
@@ -195,8 +195,8 @@ func TestForgedFileRecords(t *testing.T) {
 	}
 }
 
-// Merging keeps what either side has; where one side alone wrote to a file since the
-// common snapshot its file counts, and both orders give the same.
+// TestMergeKeepsFiles checks that merging keeps the files of both sides. If only one side changed a file since the common
+// snapshot, its version wins; the order of the sides does not matter.
 func TestMergeKeepsFiles(t *testing.T) {
 	s, dir := newStore(t)
 	base := save(t, s, "s", conversation(1))
@@ -206,7 +206,7 @@ func TestMergeKeepsFiles(t *testing.T) {
 			return rapid.MapOfN(paths, rapid.StringMatching("[xyz]"), 0, 3).Draw(rt, label)
 		}
 		var common, left, right, one, other, next domarkx.Info
-		changed := [2]map[string]bool{{}, {}} // the paths that each side wrote to, whatever they hold in the end
+		changed := [2]map[string]bool{{}, {}} // paths that each side changed, whatever their final content
 		by := func(side int, files map[string]string) map[string]string {
 			for path := range files {
 				changed[side][path] = true

@@ -13,13 +13,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// minAbbreviation is the number of digits that an abbreviated id has at least, as
-// in Git.
+// minAbbreviation is the minimum number of digits of an abbreviated id, as in Git.
 const minAbbreviation = 4
 
-// Find returns the snapshot whose id begins with these hexadecimal digits, four or
-// more, among a snapshot and all that it came from. None there is
-// [domarkx.ErrNotFound]; several, or what is no beginning of an id, is
+// Find returns the snapshot whose id begins with these hexadecimal digits (at least four), among tip and
+// its ancestors. No such snapshot is [domarkx.ErrNotFound]; several, or an invalid abbreviation, are
 // [domarkx.ErrInvalid].
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
 	found, err := s.find(ctx, s.snapshots(), tip, prefix)
@@ -32,8 +30,8 @@ func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, err
 	return found.info, err
 }
 
-// FindVersion is [Store.Find] for a workspace version and those before it. The
-// result has its resources, and no name of the workspace.
+// FindVersion is [Store.Find] for workspace versions. The result includes the resources but not the
+// name of the workspace.
 func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error) {
 	found, err := s.find(ctx, s.versions(), tip, prefix)
 	switch {
@@ -45,8 +43,7 @@ func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Ve
 	return s.Version(ctx, found.id)
 }
 
-// find returns the commit whose id begins so, among a commit and all that it came
-// from.
+// find returns the commit whose id begins with prefix, among tip and its ancestors.
 func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (ancestor, error) {
 	digits := strings.ToLower(prefix)
 	if len(digits) < minAbbreviation || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
@@ -64,7 +61,7 @@ func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (anc
 	for _, id := range candidates {
 		a, err := line.at(id)
 		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
-			continue // nothing of this kind at all
+			continue // no object has that prefix
 		}
 		if err != nil {
 			return ancestor{}, err
@@ -84,7 +81,7 @@ func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (anc
 	return ancestor{}, fmt.Errorf("%w, it could be any of %d, give more digits", domarkx.ErrInvalid, len(found))
 }
 
-// maxSuggested is how many names an error suggests.
+// maxSuggested is the maximum number of names that an error suggests.
 const maxSuggested = 3
 
 // notFound returns the error for a name that does not exist, with the most similar names.
@@ -125,7 +122,7 @@ func (s *Store) notFound(k kind, name string) error {
 	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
 }
 
-// editDistance returns how many bytes have to be inserted, removed or replaced to turn a into b
+// editDistance returns the number of bytes that must be inserted, removed or replaced to turn a into b
 // (Levenshtein), at most limit.
 func editDistance(a, b string, limit int) int {
 	if max(len(a)-len(b), len(b)-len(a)) >= limit {

@@ -11,28 +11,27 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A Finding is one thing that [Store.Fsck] or [Store.GC] has to say.
+// A Finding is a message of [Store.Fsck] or [Store.GC].
 type Finding struct {
 	Severity string // "error", "warning" or "info"
 	What     string
-	Where    string // a ref, or NAME@OID with a path behind it
-	Fix      string // a command, or what to do
+	Where    string // a ref, or NAME@OID and a path
+	Fix      string // a command or an instruction
 }
 
-// Fixes that several findings have.
+// Fixes of several findings.
 const (
 	fixRestore = "get the session from a remote or a backup: git domarkx pull"
 	fixRename  = "git domarkx rename it"
 )
 
-// Fsck reads all that sessions, workspaces and the trash are made of, with their
-// whole histories, and reports what is not as SPEC.md says. What the canonical rendering
-// of a message is it does not know; of author's bytes it verifies the digest.
-// progress, which may be nil, is told how many refs were checked, of how many.
-// The error is one that kept it from checking.
+// Fsck reads all objects of sessions, workspaces and the trash with their whole histories, and reports
+// deviations from SPEC.md. It verifies digests, but not canonical renderings of messages, which it does
+// not know. progress, if not nil, is called with the number of checked refs. An error is returned only
+// if checking was not possible.
 //
-// A running git gc moves objects from place to place. What seems to be damaged is
-// looked for again, until two checks find the same.
+// A concurrent git gc moves objects. Therefore a check that finds damage is repeated until two checks
+// find the same.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	back, err := s.rollBackAll(ctx)
 	if err != nil {
@@ -51,7 +50,7 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 	}
 }
 
-// maxFscks is how often a check is made again that finds something else each time.
+// maxFscks is the maximum number of repetitions of a check with changing results.
 const maxFscks = 5
 
 func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
@@ -97,14 +96,14 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 	return c.findings, nil
 }
 
-// A namedRef is a ref, live or in the trash, with the name of what it holds.
+// A namedRef is a ref, live or in the trash, with the name that it belongs to.
 type namedRef struct {
 	kind     kind
 	name, id string
 }
 
-// rollBackAll moves refs back whose commits are missing, as every command does that
-// comes to one, and reports it.
+// rollBackAll moves refs back whose commits are missing, like any command that meets one, and reports
+// them.
 func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error) {
 	for _, k := range kinds {
 		for _, prefix := range []string{k.prefix, k.trash} {
@@ -131,7 +130,7 @@ func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error)
 	return findings, nil
 }
 
-// names checks the names of the refs of a kind.
+// names checks the names of refs.
 func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
 	var named []namedRef
 	names := newNameIndex(k)
@@ -150,7 +149,7 @@ func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
 	return named
 }
 
-// trashNames checks the names of the refs of what was removed.
+// trashNames checks the names of refs in the trash.
 func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
 	var named []namedRef
 	for _, ref := range refs {
@@ -164,19 +163,19 @@ func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
 	return named
 }
 
-// A checker reads each object once, however many snapshots have it.
+// A checker checks each object once, however many snapshots contain it.
 type checker struct {
 	reader
 	findings []Finding
 	commits  map[string]bool
-	trees    memo             // folders of conversations
-	blobs    memo             // blobs and what they are used as
-	links    map[string]bool  // what the messages of the session link to
-	extents  *version.Checker // of the versions of all resources
+	trees    memo             // directories of conversations
+	blobs    memo             // blobs by their use
+	links    map[string]bool  // links in the messages of the session
+	extents  *version.Checker // checks versions of resources
 	origins  originChecks
 
-	// message, if set, compares a message that is stored as JSON alone with what was
-	// recorded of its rendering.
+	// message, if set, compares a message that is stored only as JSON with the recorded digest of its
+	// rendering.
 	message func(e domarkx.Entry, m domarkx.Message) error
 }
 
@@ -189,7 +188,7 @@ func (c *checker) report(severity, what, where, fix string) {
 	c.findings = append(c.findings, Finding{severity, what, where, fix})
 }
 
-// damaged reports an error, if there is one, unless it is the caller's own.
+// damaged reports err if it is not nil. It returns an error only if ctx has ended.
 func (c *checker) damaged(ctx context.Context, err error, where string) error {
 	if ctx.Err() != nil || err == nil {
 		return ctx.Err()
@@ -202,7 +201,7 @@ func (c *checker) damaged(ctx context.Context, err error, where string) error {
 	return nil
 }
 
-// session checks a tip and what it came from.
+// session checks a session's tip and its history.
 func (c *checker) session(ctx context.Context, name, tip string) error {
 	c.links = map[string]bool{}
 	err := c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
@@ -236,9 +235,8 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 	return c.checkLinks(ctx, name, tip)
 }
 
-// history checks a commit and what it came from, each once. check returns a commit
-// and those before it; an error of it that is not the caller's own says that these
-// cannot be read.
+// history checks a commit and its history, each commit once. check returns a commit and its parents; its
+// error means that the parents cannot be read.
 func (c *checker) history(ctx context.Context, tip string, check func(id string) (ancestor, []ancestor, error), name string) error {
 	queue := []string{tip}
 	for len(queue) > 0 {
@@ -268,7 +266,7 @@ func (c *checker) history(ctx context.Context, tip string, check func(id string)
 	return nil
 }
 
-// order checks that the messages stand as merging orders them.
+// order checks that the messages are in the order that merging defines.
 func (c *checker) order(ctx context.Context, id string) error {
 	state, err := c.Load(ctx, id)
 	if err != nil {
@@ -282,7 +280,7 @@ func (c *checker) order(ctx context.Context, id string) error {
 		return a.ID == b.ID && a.Rev == b.Rev && a.After == b.After && slices.Equal(a.Past, b.Past)
 	}) && slices.EqualFunc(state.Thread.Dead, again.Dead, func(a, b domarkx.Tombstone) bool { return a.ID == b.ID && a.After == b.After })
 	if !same {
-		return fmt.Errorf("conversation: %w: its messages are not in the order that their ids give", domarkx.ErrCorrupt)
+		return fmt.Errorf("conversation: %w: its messages are not in the order that follows from their ids", domarkx.ErrCorrupt)
 	}
 	return nil
 }

@@ -9,18 +9,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A conversationCheck checks the messages of one snapshot. What the base has at the
-// same place is not read again.
+// A conversationCheck checks the messages of a snapshot. It skips what the base has at the same place.
 type conversationCheck struct {
 	*checker
-	messages int             // of the snapshot
-	before   int             // of the base
-	same     int             // the first messages of both, as far as is known
-	seen     map[odb.ID]bool // folders of the snapshot: ids of messages differ, so no folder stands there twice
+	messages int             // in the snapshot
+	before   int             // in the base
+	same     int             // known number of equal messages at the beginning of both
+	seen     map[odb.ID]bool // directories of the snapshot; they cannot repeat, since ids of messages differ
 }
 
-// folder checks the folder of a level whose first message is first; base is the folder
-// that the base has in its place, if any.
+// folder checks the directory of a level whose first message is first; base is the directory at its
+// place in the base, if any.
 func (w *conversationCheck) folder(ctx context.Context, level, first int, id, base odb.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -64,8 +63,8 @@ func (w *conversationCheck) folder(ctx context.Context, level, first int, id, ba
 	})
 }
 
-// count is how many of so many messages stand in the folder of a level that begins with
-// message first.
+// count returns how many of that many messages belong to the directory of a level whose first message
+// is first.
 func (*conversationCheck) count(level, first, messages int) int {
 	most := math.MaxInt
 	if level > 0 {
@@ -100,7 +99,7 @@ func (w *conversationCheck) leaf(ctx context.Context, first, count int, id, base
 	return nil
 }
 
-// entryKey identifies a message and what is recorded of its bytes.
+// entryKey identifies a message with its recorded digests.
 func entryKey(e domarkx.Entry) memoKey {
 	l := e.Layout
 	as := fmt.Sprintf("message %s %x %d %t %d %s %s", e.Role, l.Digest, l.Size, l.Verbatim, l.Within, e.Source.ID, e.Source.Chunks)
@@ -118,7 +117,7 @@ func (w *conversationCheck) entry(ctx context.Context, e domarkx.Entry) error {
 		return fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
 	if m.Role != e.Role {
-		return fmt.Errorf("%w: the message's role is %q, its file's name says %q", domarkx.ErrCorrupt, m.Role, e.Role)
+		return fmt.Errorf("%w: the message's role is %q, in its file name it is %q", domarkx.ErrCorrupt, m.Role, e.Role)
 	}
 	if w.message != nil && !e.Layout.Verbatim && e.Layout.Within == 0 {
 		return w.message(e, m)

@@ -7,23 +7,22 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A memo remembers what was checked and what was wrong with it. Its memory is bounded:
-// what it forgets is checked again.
+// A memo caches the results of checks. Its memory is limited; forgotten checks are repeated.
 type memo map[memoKey]error
 
 // A memoKey identifies a check.
 type memoKey [16]byte
 
-// maxMemo is how many checks are remembered: some 100 MB.
+// maxMemo is the maximum number of cached results: about 100 MB.
 const maxMemo = 1 << 20
 
-// blobKey identifies the check of a blob that is used as something.
+// blobKey identifies the check of a blob in a certain use.
 func blobKey(as string, b domarkx.Blob) memoKey {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", as, b.ID, b.Chunks))
 	return memoKey(sum[:16])
 }
 
-// once runs a check, or returns what it returned before.
+// once runs a check, or returns its cached result.
 func (m memo) once(key memoKey, check func() error) error {
 	err, done := m[key]
 	if !done {

@@ -10,17 +10,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// originChecks are the originals that were checked, by the folder of their first
-// segments. An original that continues one of them is read from where it differs.
+// originChecks are checked originals, by the directory of their first segments. An original that
+// continues one of them is read from where it differs.
 type originChecks map[odb.ID]*originCheck
 
-// maxOriginChecks is how many originals are remembered.
+// maxOriginChecks is the maximum number of cached originals.
 const maxOriginChecks = 64
 
-// An originCheck is an original that was read, folder by folder of its segments.
+// An originCheck is a checked original, as a list of its segment directories.
 type originCheck struct{ leaves []originLeaf }
 
-// An originLeaf is a folder of segments, and what was read up to its end.
+// An originLeaf is a directory of segments with the state of the check after it.
 type originLeaf struct {
 	id       odb.ID
 	segments int
@@ -41,7 +41,7 @@ func (c *checker) checkOrigin(ctx context.Context, tree string) error {
 		}
 	}
 	if end.size != origin.Size || [32]byte(end.digest.(hash.Hash).Sum(nil)) != origin.SHA256 {
-		return fmt.Errorf("original document: %w: its bytes are not those that were stored", domarkx.ErrCorrupt)
+		return fmt.Errorf("original document: %w: its digest differs", domarkx.ErrCorrupt)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (c *checker) readOrigin(ctx context.Context, o *Origin) (end originLeaf, er
 	return end, nil
 }
 
-// readSegments reads a folder of segments behind what was read before.
+// readSegments reads a directory of segments and continues from the given state.
 func (c *checker) readSegments(before originLeaf, id odb.ID, segments int) (originLeaf, error) {
 	digest, err := before.digest.Clone()
 	if err != nil {

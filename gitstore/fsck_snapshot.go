@@ -12,19 +12,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// rootNames are the entries that the root of a snapshot can have.
+// rootNames are the possible entries of a snapshot's root.
 var rootNames = []string{"snapshot.json", "snapshot.json" + chunksSuffix, "preamble.md", "preamble.md" + chunksSuffix,
 	"header", "headers", "includes", "source", "conversation", "deleted", attachmentsName}
 
-// A snapshotBase is a snapshot that was checked before: what another one has at the same
-// place is not read again. The zero value has nothing.
+// A snapshotBase is a snapshot that has been checked: what another snapshot has at the same place is
+// skipped. The zero value is empty.
 type snapshotBase struct {
 	root     []odb.TreeEntry
 	messages int
 }
 
-// check reports the first thing that is wrong with a snapshot. same is a number of
-// messages that it begins with as the base does.
+// check reports the first error in a snapshot. same is a number of messages at its beginning that equal
+// those of the base.
 func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitObject, info domarkx.Info) (same int, err error) {
 	root, err := c.tree(commit.tree)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitOb
 	return walk.same, err
 }
 
-// checkHeaders checks the headers of a snapshot that the base has not.
+// checkHeaders checks the headers of a snapshot that differ from those of the base.
 func (c *checker) checkHeaders(ctx context.Context, base, root []odb.TreeEntry) error {
 	headers, err := c.headers(root)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *checker) checkHeaders(ctx context.Context, base, root []odb.TreeEntry) 
 	return nil
 }
 
-// trustHeader notes that the blobs of a header were checked before.
+// trustHeader marks the blobs of a header as checked.
 func (c *checker) trustHeader(h domarkx.HeaderEntry) {
 	c.blobs.note(blobKey("header", h.JSON), nil)
 	c.blobs.note(sourceKey(h.Layout, h.Source), nil)
@@ -135,7 +135,7 @@ func (c *checker) checkIncludes(tree string) error {
 	return nil
 }
 
-// checkSource compares author's bytes with their digest.
+// checkSource compares the author's bytes with their digest.
 func (c *checker) checkSource(l domarkx.Layout, b domarkx.Blob) error {
 	if !l.Verbatim {
 		return nil
@@ -172,7 +172,7 @@ func (c *checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, err
 	return v, nil
 }
 
-// plain reports a blob that has to be stored in chunks and is not. It does not read it.
+// plain returns an error for a blob that should be stored in chunks. It does not read the blob.
 func (c *checker) plain(b domarkx.Blob) error {
 	id, err := odb.ParseID(b.ID)
 	if err != nil {

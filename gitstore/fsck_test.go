@@ -15,8 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// rewritten makes a commit like another one with files replaced ("" removes one)
-// and its message changed.
+// rewritten creates a copy of a commit with replaced files ("" removes one) and a changed message.
 func rewritten(t *testing.T, dir, commit string, files map[string]string, old, new string) string {
 	t.Helper()
 	index := filepath.Join(t.TempDir(), "index")
@@ -150,7 +149,7 @@ func TestMissingAndDamagedObjects(t *testing.T) {
 	}
 }
 
-// Objects that a git gc moves from place to place while fsck runs are not missing.
+// TestFsckBesideCollection checks that objects which a concurrent git gc moves do not count as missing.
 func TestFsckBesideCollection(t *testing.T) {
 	s, dir := newStore(t)
 	for i := range 3 {
@@ -217,14 +216,14 @@ func TestReadOnlyRepository(t *testing.T) {
 	if _, err := s.Load(context.Background(), list(t, s)[0].ID); err != nil {
 		t.Error(err)
 	}
-	if os.Geteuid() != 0 { // root may write everywhere
+	if os.Geteuid() != 0 { // root can write anywhere
 		if _, err := os.Stat(cache); err == nil {
 			t.Error("a cache was written")
 		}
 	}
 }
 
-// Opening and reading leave a repository as it is.
+// TestReadingWritesNothing checks that opening and reading do not change a repository.
 func TestReadingWritesNothing(t *testing.T) {
 	dir := newRepository(t)
 	before := git(t, dir, "count-objects", "-v")

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// workspace checks a version and those before it.
+// workspace checks a workspace's tip and its history.
 func (c *checker) workspace(ctx context.Context, name, tip string) error {
 	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
 		a, err := c.versions().at(id)
@@ -30,7 +30,7 @@ func (c *checker) workspace(ctx context.Context, name, tip string) error {
 	}, name)
 }
 
-// checkVersion reports the first thing that is wrong with a version.
+// checkVersion returns the first error in a version.
 func (c *checker) checkVersion(ctx context.Context, id string) error {
 	v, err := c.Version(ctx, id)
 	if err != nil {
@@ -48,13 +48,13 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 	return nil
 }
 
-// checkVersionFolder reads all that is in a folder of a resource's version.
+// checkVersionFolder reads all files in a directory of a version.
 func (c *checker) checkVersionFolder(ctx context.Context, dir, id string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if depth > version.MaxDepth {
-		return fmt.Errorf("%s: %w: it is more than %d folders deep", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
+		return fmt.Errorf("%s: %w: it is nested in more than %d directories", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
 	}
 	return c.blobs.once(blobKey("folder of a version", domarkx.Blob{ID: id}), func() error {
 		files, err := c.Folder(ctx, id)
@@ -91,14 +91,14 @@ func (c *checker) checkContent(id string) error {
 	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.stream(io.Discard, blob) })
 }
 
-// noteLink remembers what a message links to.
+// noteLink records the link of a message.
 func (c *checker) noteLink(e domarkx.Entry) {
 	if e.Link != "" {
 		c.links[e.Link] = true
 	}
 }
 
-// checkLinks reports links to what is no parent in the history of a session.
+// checkLinks reports links of messages to commits that are not parents in the session's history.
 func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
 	links := slices.Sorted(maps.Keys(c.links))
 	linked, err := c.Linked(ctx, tip, links)
@@ -118,8 +118,7 @@ func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
 	return nil
 }
 
-// checkAttachments compares the attachments of a snapshot that the base has not with
-// their names.
+// checkAttachments compares the names of attachments that are not in the base with their contents.
 func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
 	top, err := folder(root, attachmentsName)
 	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
@@ -144,7 +143,7 @@ func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
 	return nil
 }
 
-// attachmentFolders returns the folders of the attachments of a snapshot.
+// attachmentFolders returns the directories of a snapshot's attachments.
 func (c *checker) attachmentFolders(root []odb.TreeEntry) (map[string]odb.ID, error) {
 	top, err := folder(root, attachmentsName)
 	if err != nil || top.IsZero() {
@@ -163,7 +162,7 @@ func (c *checker) attachmentFolders(root []odb.TreeEntry) (map[string]odb.ID, er
 
 func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 	if !f.IsTree() {
-		return fmt.Errorf("%w: mode %o, expected a folder", domarkx.ErrCorrupt, f.Mode)
+		return fmt.Errorf("%w: mode %o, expected a directory", domarkx.ErrCorrupt, f.Mode)
 	}
 	entries, err := c.tree(f.ID)
 	if err != nil {
@@ -186,7 +185,7 @@ func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 			continue // counted with its file
 		}
 		if !isSHA256(f.Name + e.Name) {
-			return fmt.Errorf("%s: %w: it is no attachment", e.Name, domarkx.ErrCorrupt)
+			return fmt.Errorf("%s: %w: it is not an attachment", e.Name, domarkx.ErrCorrupt)
 		}
 		blob, err := stored(entries, e.Name)
 		if err != nil {
@@ -210,7 +209,7 @@ func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 		}
 	}
 	if named != len(entries) || named == 0 {
-		return fmt.Errorf("%w: it has entries that are no attachments", domarkx.ErrCorrupt)
+		return fmt.Errorf("%w: it has entries that are not attachments", domarkx.ErrCorrupt)
 	}
 	return nil
 }

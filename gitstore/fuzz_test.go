@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Each decoder takes one encoding only: what it accepts is written the same again,
-// and what it refuses is corrupt.
+// Each decoder accepts only canonical encodings: encoding the result returns the input, and other inputs
+// are reported as corrupt.
 
 func FuzzDecodeEntries(f *testing.F) {
 	f.Add([]byte(id1 + " " + sum + " 12 1700000000\n" + id2 + " - 0 -5 past=0000000000000000 tail=open fence=``` tight\n"))
@@ -78,7 +78,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			return
 		}
 		again, err := gitstore.DecodeMessage(gitstore.EncodeMessage(info))
-		info.Subject = again.Subject // is cleaned when written
+		info.Subject = again.Subject // encoding cleans it
 		if err != nil || again != info {
 			t.Errorf("%q became %+v, %v", data, again, err)
 		}
@@ -142,7 +142,7 @@ func FuzzDecodeCommit(f *testing.F) {
 	})
 }
 
-// What is read as a manifest is what would be written.
+// FuzzManifest checks that accepted manifests are canonical.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{\n  \"format\": 1,\n  \"resources\": []\n}\n"))
 	f.Add(gitstore.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: domarkx.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
@@ -165,7 +165,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// What is read as a version's message means the same when written again.
+// FuzzVersionMessage checks that encoding a decoded message preserves its meaning.
 func FuzzVersionMessage(f *testing.F) {
 	f.Add(gitstore.EncodeVersionMessage(domarkx.Version{Subject: "s", Operation: "call", Number: 2, Call: &domarkx.CallRecord{Session: "a"}}, 3))
 	f.Add([]byte("s\n\nDomarkx-Format: 1\nDomarkx-Number: 1\nDomarkx-Resources: 1\nDomarkx-Operation: \"x\"\nDomarkx-Call: {}\n"))

@@ -10,14 +10,12 @@ import (
 	"time"
 )
 
-// staleAfter is the age from which on a temporary file belongs to no running
-// process.
+// staleAfter is the age from which on temporary files cannot belong to running processes.
 const staleAfter = 24 * time.Hour
 
-// GC removes from the trash what is older than gc.reflogExpireUnreachable
-// (git-config(1); 30 days unless set), removes temporary files that killed
-// processes left and what is remembered of packs that are gone, and lets Git collect
-// what was kept from it. It reports what it removed.
+// GC removes entries from the trash that are older than gc.reflogExpireUnreachable (git-config(1);
+// default 30 days), removes temporary files of killed processes and caches of removed packs, and
+// releases packs that killed processes had protected from collection. It reports the removed objects.
 func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	expiry, err := s.git.ExpiryDate(ctx, "gc.reflogExpireUnreachable", "30.days.ago")
 	if err != nil {
@@ -33,7 +31,7 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 			for _, ref := range refs {
 				name, at, err := k.parseTrash(ref.Name)
 				if err != nil || !at.Before(expiry) {
-					continue // fsck reports the former
+					continue // fsck reports invalid refs
 				}
 				if err := tx.move(ref.Name, ""); err != nil {
 					return err

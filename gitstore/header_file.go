@@ -9,10 +9,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// encodeHeaderFile writes the header file: one line with what neither
-// snapshot.json nor the preamble's bytes say. It is nil when all of that is the
-// default, for then there is no file. In headers/<rev>/ the folder's name says
-// the revision.
+// encodeHeaderFile returns the header file: one line with the data that is neither in snapshot.json nor
+// in the preamble's bytes. It returns nil if all values are defaults; then there is no such file. In
+// headers/<rev>/ the name of the directory has the revision.
 func encodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	if err := checkLayout(h.Layout); err != nil {
 		return nil, fmt.Errorf("preamble: %w", err)
@@ -30,8 +29,8 @@ func encodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	return dst, nil
 }
 
-// decodeHeaderFile reads what encodeHeaderFile wrote; data is nil when there is no
-// file.
+// decodeHeaderFile decodes a header file, and accepts only its canonical form. data is nil if there is
+// no file.
 func decodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
 	var h domarkx.HeaderEntry
 	if data == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// headers reads the headers of a snapshot from its root.
+// headers reads the headers of a snapshot.
 func (r reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 	first, err := r.header(root, false)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 		where := "headers/" + f.Name
 		rev, err := domarkx.ParseRev(f.Name)
 		if err != nil || rev.String() != f.Name || !f.IsTree() {
-			return nil, fmt.Errorf("%s: %w: expected a folder with the name of a revision", where, domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("%s: %w: expected a directory with the name of a revision", where, domarkx.ErrCorrupt)
 		}
 		entries, err := r.tree(f.ID)
 		if err != nil {
@@ -49,7 +49,7 @@ func (r reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 	return headers, nil
 }
 
-// header reads one header from its folder; named says that this is not the root.
+// header reads a header from its directory; named is false for the root.
 func (r reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry, error) {
 	line, err := r.small(entries, "header")
 	if err != nil {
@@ -84,7 +84,7 @@ func (r reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 	return h, nil
 }
 
-// checkHeaders reports headers that are none or not in ascending order.
+// checkHeaders returns an error unless headers are valid and in ascending order.
 func checkHeaders(headers []domarkx.HeaderEntry) error {
 	if len(headers) == 0 {
 		return fmt.Errorf("no header: %w, expected at least one", domarkx.ErrInvalid)
@@ -97,8 +97,8 @@ func checkHeaders(headers []domarkx.HeaderEntry) error {
 	return nil
 }
 
-// headerTree stores the headers of a snapshot with that conversation and returns
-// what stands for them in the root.
+// headerTree stores the headers of a snapshot with that conversation. It returns their entries in the
+// root.
 func (b *builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry, conversation odb.ID) ([]odb.TreeEntry, error) {
 	if err := checkHeaders(headers); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (b *builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 		return nil, fmt.Errorf("header: %w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)
 	}
 	if h.Layout.Within != 0 {
-		return nil, fmt.Errorf("header: %w: nothing holds the preamble", domarkx.ErrInvalid)
+		return nil, fmt.Errorf("header: %w: its preamble cannot lie within another part", domarkx.ErrInvalid)
 	}
 	if err := b.storeBlob(ctx, &h.JSON); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
@@ -179,8 +179,7 @@ func (b *builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 	return entries, nil
 }
 
-// Header returns the headers of a snapshot: the one that is shown, and behind it
-// those in conflict with it.
+// Header returns the headers of a snapshot: the effective one, followed by those in conflict with it.
 func (r reader) Header(_ context.Context, id string) ([]domarkx.HeaderEntry, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -193,7 +192,7 @@ func (r reader) Header(_ context.Context, id string) ([]domarkx.HeaderEntry, err
 	return headers, nil
 }
 
-// Tombstones returns the removed messages of a snapshot, in order of id.
+// Tombstones returns the removed messages of a snapshot, sorted by id.
 func (r reader) Tombstones(_ context.Context, id string) ([]domarkx.Tombstone, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -231,8 +230,8 @@ func (r reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
 	return dead, nil
 }
 
-// tombstoneTree stores tombstones; none make no tree. known are folders in its
-// place in other snapshots.
+// tombstoneTree stores tombstones; without any it returns a zero id. known are directories at its place
+// in other snapshots.
 func (b *builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.ID, error) {
 	files, err := buckets(dead)
 	if err != nil {

@@ -14,25 +14,24 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// An ancestor is a commit of a history: a snapshot or a workspace version, and its
-// parents.
+// An ancestor is a commit in a history: a snapshot or a workspace version.
 type ancestor struct {
 	id      string
 	number  int
-	parents []odb.ID // of a snapshot also the versions that it links to
+	parents []odb.ID // including, for a snapshot, the versions to which it links
 
 	info    domarkx.Info    // of a snapshot, without the session's name
 	version domarkx.Version // of a version, without resources and the workspace's name
 }
 
-// A lineage reads the history of snapshots or that of workspace versions.
+// A lineage reads a history of snapshots or of workspace versions.
 type lineage struct {
 	reader
 	read  func(id odb.ID) (ancestor, error)
-	other error // what read says of a parent that is no part of such a history
+	other error // error of read for parents that are not part of the history
 }
 
-// snapshots reads histories of sessions.
+// snapshots returns the histories of sessions.
 func (r reader) snapshots() lineage {
 	return lineage{r, func(id odb.ID) (ancestor, error) {
 		c, info, err := r.snapshot(id.String())
@@ -51,8 +50,8 @@ func (l lineage) at(id string) (ancestor, error) {
 	return l.read(oid)
 }
 
-// before returns what a commit continues, in order, at most so many (all for -1).
-// What a shallow clone left out is not there.
+// before returns the parents of a commit that belong to the history, in order, at most limit of them
+// (-1 for all). Parents that a shallow clone omits are skipped.
 func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
 	var all []ancestor
 	for _, id := range a.parents {
@@ -80,7 +79,7 @@ func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
 	return all, nil
 }
 
-// isShallow reports whether the parents of a commit were left out on purpose
+// isShallow reports whether the parents of a commit were omitted from a shallow clone
 // (gitrepository-layout(5), "shallow").
 func (r reader) isShallow(id string) (bool, error) {
 	list, err := os.ReadFile(r.shallow)
@@ -98,9 +97,8 @@ func (r reader) isShallow(id string) (bool, error) {
 	return false, nil
 }
 
-// History yields a snapshot and those that it came from by their first parents,
-// the newest first. In a shallow clone it ends where the clone does. It ends
-// behind an error.
+// History yields a snapshot and its first-parent ancestors, the newest first. In a shallow clone it ends
+// where the clone ends. An error is yielded last.
 func (r reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		line := r.snapshots()
@@ -124,8 +122,8 @@ func (r reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, 
 	}
 }
 
-// Ancestors yields a snapshot and all that it came from, also by merges, by
-// descending number and then by id. It ends behind an error.
+// Ancestors yields a snapshot and all its ancestors, sorted by descending number and then by id. An error
+// is yielded last.
 func (r reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		err := r.snapshots().visit(ctx, id, func(a ancestor) (bool, bool) {
@@ -138,8 +136,8 @@ func (r reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info
 	}
 }
 
-// visit calls f with a commit and its ancestors, by descending number and then by
-// id. f says whether to go on, and whether into the parents.
+// visit calls f with a commit and its ancestors, sorted by descending number and then by id. f reports
+// whether to continue, and whether to visit the parents.
 func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
 	first, err := l.at(id)
 	if err != nil {
@@ -173,7 +171,7 @@ func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, p
 	return nil
 }
 
-// IsAncestor reports whether snapshot a is b or one that b came from.
+// IsAncestor reports whether snapshot a is b or an ancestor of b.
 func (r reader) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 	return r.snapshots().isAncestor(ctx, a, b)
 }
@@ -195,7 +193,7 @@ func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	return found, err
 }
 
-// newest is a heap of commits, the greatest number on top.
+// newest is a heap of commits, the one with the highest number on top.
 type newest []ancestor
 
 func (q newest) Len() int { return len(q) }

@@ -8,16 +8,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// chunksSuffix ends the name of the tree that holds the content of a large blob;
-// at the name without it stands the pointer.
+// chunksSuffix is the suffix of the name of a chunk tree. The entry without the suffix is the pointer.
 const chunksSuffix = ".chunks"
 
-// maxIncludePath bounds the path of an included file, in bytes.
+// maxIncludePath is the maximum length of the path of an included file in bytes.
 const maxIncludePath = 1024
 
-// includeName returns the one tree entry name of an included file. Nothing but
-// letters, digits, '.', '_' and '-' stand for themselves, so that no path can be
-// a name that Git or a file system treats specially.
+// includeName returns the canonical name of the tree entry of an included file. All characters except
+// letters, digits, '.', '_' and '-' are escaped, so that no path becomes a name with a special meaning
+// for Git or a file system.
 func includeName(p string) (string, error) {
 	if p == "" || len(p) > maxIncludePath || strings.HasPrefix(p, "/") || path.Clean(p) != p ||
 		p == ".." || strings.HasPrefix(p, "../") || p == "." || strings.ContainsRune(p, 0) {
@@ -41,7 +40,7 @@ func includeName(p string) (string, error) {
 	return b.String(), nil
 }
 
-// includePath returns the path that a tree entry name stands for.
+// includePath returns the path of an included file from the name of its tree entry.
 func includePath(name string) (string, error) {
 	p, err := unescapeField(name)
 	if err == nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// StoreIncludes stores included files and returns the tree that holds them, for
-// [domarkx.HeaderEntry]; no files make "". Two files of one path, and a path that
-// leads outside, are [domarkx.ErrInvalid].
+// StoreIncludes stores included files and returns their tree for [domarkx.HeaderEntry], "" without
+// files. Duplicate paths and paths that lead outside are [domarkx.ErrInvalid].
 func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
 	var entries []odb.TreeEntry
 	for _, f := range files {
@@ -25,7 +24,7 @@ func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (strin
 			return "", fmt.Errorf("included file %q: %w", f.Path, err)
 		}
 		if id, err := odb.ParseID(blob.ID); err == nil && blob.Chunks == "" {
-			tx.fresh[id] = freshObject{odb.Blob, f.Data} // a later step of the update shows the document
+			tx.fresh[id] = freshObject{odb.Blob, f.Data} // later steps of the update render the document
 		}
 		if entries, err = file(entries, name, blob); err != nil {
 			return "", err
@@ -38,8 +37,7 @@ func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (strin
 	return id.String(), nil
 }
 
-// Includes reads the included files of a header's tree, sorted by path; "" holds
-// none.
+// Includes returns the included files in a header's tree, sorted by path. The tree "" has none.
 func (r reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, error) {
 	blobs, paths, err := r.includes(tree)
 	if err != nil {

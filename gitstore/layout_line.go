@@ -10,10 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A record is one line of an entries or header file, before it is known which.
-// Its two codecs share the flags, which stand in one fixed order.
+// A record is a line of an entries or header file. Both have the same flags in the same fixed order.
 type record struct {
-	after  *domarkx.ID // nil when not written
+	after  *domarkx.ID // nil if omitted
 	rev    domarkx.Rev
 	past   []domarkx.Rev
 	link   string
@@ -26,8 +25,7 @@ var tails = [...]string{domarkx.TailLine: "", domarkx.TailCRLF: "crlf", domarkx.
 
 var digestEncoding = base64.RawURLEncoding.Strict()
 
-// appendDigest writes the 43 characters of a digest, or "-" for the one of a piece
-// that has no bytes of its own.
+// appendDigest appends the 43 characters of a digest, or "-" for content without own bytes.
 func appendDigest(dst []byte, digest [32]byte) []byte {
 	if digest == ([32]byte{}) {
 		return append(dst, '-')
@@ -47,7 +45,7 @@ func parseDigest(s string) ([32]byte, error) {
 	return [32]byte(raw), nil
 }
 
-// appendFlags writes what is not the default, each flag behind a blank.
+// appendFlags appends the flags that differ from the defaults, each after a space.
 func appendFlags(dst []byte, r record) []byte {
 	text := func(key, value string) {
 		dst = append(dst, ' ')
@@ -89,8 +87,7 @@ func appendFlags(dst []byte, r record) []byte {
 	return dst
 }
 
-// parseFlags reads flags in any order: the caller compares the line with its one
-// valid encoding afterwards.
+// parseFlags accepts flags in any order: the caller encodes the line again and compares.
 func parseFlags(r *record, fields []string) error {
 	for _, field := range fields {
 		key, value, _ := strings.Cut(field, "=")
@@ -136,7 +133,7 @@ func parseFlags(r *record, fields []string) error {
 	return nil
 }
 
-// checkLayout reports whether a layout can be written at all.
+// checkLayout returns an error for a layout that cannot be encoded.
 func checkLayout(l domarkx.Layout) error {
 	if l.Size < 0 || l.Span < 0 || l.Within < 0 || int(l.Tail) >= len(tails) {
 		return fmt.Errorf("layout %+v: %w", l, domarkx.ErrInvalid)
@@ -155,7 +152,7 @@ func joinRevs(revs []domarkx.Rev) string {
 	return strings.Join(parts, ",")
 }
 
-// splitRevs reads revisions, which stand in ascending order, each once.
+// splitRevs parses revisions, which must be in ascending order without duplicates.
 func splitRevs(s string) ([]domarkx.Rev, error) {
 	parts := strings.Split(s, ",")
 	revs := make([]domarkx.Rev, len(parts))
@@ -173,8 +170,8 @@ func splitRevs(s string) ([]domarkx.Rev, error) {
 
 const upperHex = "0123456789ABCDEF"
 
-// escapeField writes a text so that it has no blank, line end or control character:
-// every byte that is not visible ASCII, and '%', becomes %XX.
+// escapeField escapes a text so that it contains no spaces, line ends or control characters: bytes that
+// are not visible ASCII, and '%', become %XX.
 func escapeField(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

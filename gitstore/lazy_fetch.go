@@ -12,10 +12,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A lazyFetch fetches the objects that a partial clone left at its remote
-// (gitformat-pack(5), partial-clone in Git's technical documentation). Git brings
-// each when it is needed; a session has thousands, so that all that are missing of
-// all sessions come at once.
+// A lazyFetch fetches objects that a partial clone left at its remote (gitformat-pack(5),
+// partial-clone in Git's technical documentation). Git would fetch each object when it is needed; since
+// a session has thousands, lazyFetch fetches the missing objects of all sessions at once.
 type lazyFetch struct {
 	ctx context.Context
 	git *gitcmd.Git
@@ -24,8 +23,8 @@ type lazyFetch struct {
 	tried map[odb.ID]bool
 }
 
-// bring fetches the object, and what else is missing.
-func (p *lazyFetch) bring(id odb.ID) error {
+// fetch fetches an object, and all others that are missing.
+func (p *lazyFetch) fetch(id odb.ID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tried[id] {
@@ -48,7 +47,8 @@ func (p *lazyFetch) bring(id odb.ID) error {
 	}
 	failed := fmt.Errorf("no remote has promised it: %w", domarkx.ErrNotFound)
 	for _, remote := range remotes {
-		// As Git itself does it; --no-filter, so that a tree brings all below it.
+		// These are the options that Git itself uses; with --no-filter, so that a tree is fetched with all
+		// objects below it.
 		_, failed = p.git.Do(p.ctx, gitcmd.Command{
 			Args: []string{
 				"-c", "fetch.negotiationAlgorithm=noop", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1",
@@ -65,7 +65,7 @@ func (p *lazyFetch) bring(id odb.ID) error {
 	return failed
 }
 
-// missing lists what the sessions here and of remotes reach and is not there.
+// missing returns the missing objects that local sessions and those of remotes reach.
 func (p *lazyFetch) missing() ([]odb.ID, error) {
 	out, err := p.git.Run(p.ctx, nil, "rev-list", "--objects", "--missing=print", "--glob=refs/domarkx/*", "--glob=refs/domarkx-remotes/*")
 	if err != nil {
@@ -79,14 +79,14 @@ func (p *lazyFetch) missing() ([]odb.ID, error) {
 		}
 		id, err := odb.ParseID(name)
 		if err != nil {
-			return nil, fmt.Errorf("reading what git rev-list printed: %w", err)
+			return nil, fmt.Errorf("reading the output of git rev-list: %w", err)
 		}
 		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
-// remotes are those of whose objects some may be missing here.
+// remotes returns the remotes from which objects may be missing.
 func (p *lazyFetch) remotes() ([]string, error) {
 	config, err := p.git.Config(p.ctx)
 	if err != nil {

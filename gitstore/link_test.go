@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// link appends messages to a session; each links to a version.
+// link appends messages to a session, each with a link to a version.
 func link(tb testing.TB, s *gitstore.Store, name string, versions ...string) domarkx.Info {
 	tb.Helper()
 	var info domarkx.Info
@@ -27,7 +27,7 @@ func link(tb testing.TB, s *gitstore.Store, name string, versions ...string) dom
 			after = last.ID
 		}
 		e := entry(tip.Messages, after, "linked")
-		e.ID[15] ^= byte(len(name)) // other sessions have other messages
+		e.ID[15] ^= byte(len(name)) // different messages in other sessions
 		e.Link = versions[len(versions)-1]
 		info, err = tx.Append(ctx, commitOf(&domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{e}}}, append([]string{tip.ID}, versions...)...))
 		if err != nil {
@@ -38,7 +38,7 @@ func link(tb testing.TB, s *gitstore.Store, name string, versions ...string) dom
 	return info
 }
 
-// What a session links to is held by the session alone, for as long as it is there.
+// TestLinkedVersionsAreKept checks that a linked version exists as long as the session exists, even if nothing else refers to it.
 func TestLinkedVersionsAreKept(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
@@ -130,7 +130,7 @@ func TestLinksThatDoNotCount(t *testing.T) {
 	}
 }
 
-// Asking of each message of a long session whether its link counts reads the history
+// TestManyLinks checks the links of all messages of a long session, which reads the history only once.
 // once.
 func TestManyLinks(t *testing.T) {
 	s, dir := newStore(t)

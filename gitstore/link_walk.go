@@ -11,17 +11,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// linkWalks remembers how far the histories of some snapshots were searched for
-// links: who looks at all messages of a session asks for each.
+// linkWalks caches searches for links in the histories of some snapshots: reading all messages of a
+// session searches once per message.
 type linkWalks struct {
 	mu     sync.Mutex
 	recent []*linkWalk // the latest last
 }
 
-// maxLinkWalks is how many histories are remembered.
+// maxLinkWalks is the maximum number of cached searches.
 const maxLinkWalks = 4
 
-// of returns the search through the history of a snapshot. On nil it is a new one.
+// of returns the search in the history of a snapshot. On nil it returns a new one.
 func (l *linkWalks) of(snapshot string) *linkWalk {
 	walk := &linkWalk{snapshot: snapshot}
 	if l == nil {
@@ -39,18 +39,18 @@ func (l *linkWalks) of(snapshot string) *linkWalk {
 	return walk
 }
 
-// A linkWalk is a search through the history of a snapshot, from the newest on.
+// A linkWalk is a search in the history of a snapshot, starting with the newest commit.
 type linkWalk struct {
 	snapshot string
 
 	mu      sync.Mutex
 	begun   bool
-	queue   newest          // snapshots whose parents were not looked at
+	queue   newest          // snapshots whose parents were not visited yet
 	seen    map[odb.ID]bool // snapshots that are or were in the queue
-	parents map[odb.ID]bool // parents that are no snapshots
+	parents map[odb.ID]bool // parents that are not snapshots
 }
 
-// reaches reports whether a commit that is no snapshot is a parent in the history.
+// reaches reports whether a commit that is not a snapshot is a parent in the history.
 func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +72,7 @@ func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, 
 	return w.parents[id], nil
 }
 
-// step looks at the parents of the snapshot that is first in the queue.
+// step visits the parents of the first snapshot in the queue.
 func (w *linkWalk) step(line lineage, a ancestor) error {
 	var before []ancestor
 	for _, id := range a.parents {

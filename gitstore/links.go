@@ -10,8 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// LinkedVersions returns the workspace versions that are parents of a snapshot, in
-// order.
+// LinkedVersions returns the workspace versions that are parents of a snapshot, in order.
 func (r reader) LinkedVersions(_ context.Context, snapshot string) ([]string, error) {
 	c, _, err := r.snapshot(snapshot)
 	if err != nil {
@@ -31,10 +30,9 @@ func (r reader) LinkedVersions(_ context.Context, snapshot string) ([]string, er
 	return linked, nil
 }
 
-// Linked returns those of the versions that are parents of a snapshot or of one that
-// it came from. Only a link to one of these counts: any other is what somebody wrote
-// into a message. It reads no further back than it has to, and for one snapshot
-// nothing twice.
+// Linked returns those of the versions that are parents of a snapshot or of one of its ancestors. Other
+// links do not count, since anybody can write them into a message. It reads the history only as far as
+// necessary, and caches it.
 func (r reader) Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error) {
 	linked := map[string]bool{}
 	var walk *linkWalk
@@ -55,20 +53,20 @@ func (r reader) Linked(ctx context.Context, snapshot string, versions []string) 
 	return linked, nil
 }
 
-// isVersion reports whether a commit is a workspace version that can be read.
+// isVersion reports whether a commit is a readable workspace version.
 func (r reader) isVersion(id odb.ID) bool {
 	_, _, _, err := r.version(id)
 	return err == nil
 }
 
-// HasVersion reports whether a workspace version is here.
+// HasVersion reports whether a workspace version exists in this repository.
 func (s *Store) HasVersion(id string) bool {
 	oid, err := odb.ParseID(id)
 	return err == nil && s.db.Has(oid) && s.isVersion(oid)
 }
 
-// NewVersions returns the ids of the workspace versions that some commits are or came
-// from, and that none of the known commits is or came from, the earlier first.
+// NewVersions returns the ids of the workspace versions among tips and their ancestors that are not
+// among known and their ancestors, the oldest first.
 func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string, error) {
 	if len(tips) == 0 {
 		return nil, nil
@@ -86,7 +84,7 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	return ids, nil
 }
 
-// revList returns the commits that git rev-list finds behind some and not behind others.
+// revList returns the commits that git rev-list finds from tips and not from known.
 func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]odb.ID, error) {
 	var input bytes.Buffer
 	for _, id := range tips {

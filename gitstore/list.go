@@ -11,9 +11,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// List says what the newest snapshot of each session is, in order of name. A
-// session that cannot be read is left out, and its error is joined to those of
-// others beside the rest of the list.
+// List returns the newest snapshot of each session, sorted by name. Sessions that cannot be read are
+// omitted; their errors are joined and returned together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	refs, err := s.refs.List(sessions.prefix)
 	if err != nil {
@@ -52,21 +51,21 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	return infos, errors.Join(errs...)
 }
 
-// A Removed is a session in the trash.
-type Removed struct {
-	domarkx.Info // of the tip it had
+// A TrashedSession is a session in the trash.
+type TrashedSession struct {
+	domarkx.Info // its last tip
 	Ref          string
-	At           time.Time // when it was removed
+	At           time.Time // time of the removal
 }
 
-// Trash lists what was removed, in order of name and then of time. What cannot be
-// read is left out, as in [Store.List].
-func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
+// Trash lists the sessions in the trash, sorted by name and time. Those that cannot be read are handled
+// as in [Store.List].
+func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 	refs, err := s.refs.List(sessions.trash)
 	if err != nil {
 		return nil, err
 	}
-	removed := make([]Removed, 0, len(refs))
+	removed := make([]TrashedSession, 0, len(refs))
 	var errs []error
 	for _, ref := range refs {
 		name, at, err := sessions.parseTrash(ref.Name)
@@ -86,9 +85,9 @@ func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
 			errs = append(errs, fmt.Errorf("in the trash: %w", err))
 			continue
 		}
-		removed = append(removed, Removed{Info: info, Ref: ref.Name, At: at})
+		removed = append(removed, TrashedSession{Info: info, Ref: ref.Name, At: at})
 	}
-	slices.SortFunc(removed, func(a, b Removed) int {
+	slices.SortFunc(removed, func(a, b TrashedSession) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 {
 			return c
 		}
@@ -97,8 +96,7 @@ func (s *Store) Trash(ctx context.Context) ([]Removed, error) {
 	return removed, errors.Join(errs...)
 }
 
-// Trashed returns the ids of the snapshots that were removed under a name, the
-// earliest first.
+// Trashed returns the ids of the snapshots that were removed under a name, the earliest first.
 func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
 	return s.trashed(sessions, name)
 }
@@ -109,7 +107,7 @@ func (s *Store) trashed(k kind, name string) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
-	for _, ref := range refs { // sorted by name, and so by time
+	for _, ref := range refs { // sorted by name, and therefore by time
 		if n, _, err := k.parseTrash(ref.Name); err == nil && n == name {
 			ids = append(ids, ref.ID)
 		}

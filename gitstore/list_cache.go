@@ -11,28 +11,27 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The list cache holds what the commits of session tips say, so that listing many
-// sessions need not read as many objects. It is only a cache: keyed by commit,
-// whose content never changes, and ignored when it is damaged.
+// The list cache stores the messages of the commits of session tips, so that listing many sessions need
+// not read as many objects. Entries are keyed by commit, whose content never changes. A damaged
+// cache is ignored.
 //
-// The file is a magic line, a CRC-32 (Castagnoli) of the rest in four bytes, big
-// endian, and a record per commit: the 20 bytes of its id; number, messages,
-// bytes and date as varints; subject, preview and operation as a length (uvarint)
-// and that many bytes.
+// The file consists of a magic line, a CRC-32 (Castagnoli) of the rest in four bytes, big
+// endian, and a record per commit: the 20 bytes of its id; number, messages, bytes and date as varints;
+// subject, preview and operation, each as a length (uvarint) followed by that many bytes.
 const (
 	listCacheName  = "list-cache"
 	listCacheMagic = "domarkx list cache 1\n"
-	cacheAfter     = 64 // commits that were not in the cache before it is written again
+	cacheAfter     = 64 // number of misses after which the cache is written again
 )
 
-// A listCache is what is cached, in the order in which it was listed.
+// A listCache is a decoded cache, in the order of the list.
 type listCache struct {
 	infos []domarkx.Info
-	next  int            // which is probably asked for
-	at    map[string]int // by commit id; nil until another one was asked for
+	next  int            // index of the entry that is probably needed next
+	at    map[string]int // by commit id; nil until needed
 }
 
-// find returns what is cached of a commit.
+// find returns the entry of a commit.
 func (c *listCache) find(id string) (domarkx.Info, bool) {
 	at, ok := c.next, c.next < len(c.infos) && c.infos[c.next].ID == id
 	if !ok {
@@ -51,7 +50,7 @@ func (c *listCache) find(id string) (domarkx.Info, bool) {
 	return c.infos[at], true
 }
 
-// readListCache returns what is cached; nothing when there is no sound cache.
+// readListCache returns the entries of the cache; none if it does not exist or is damaged.
 func readListCache(dir string) []domarkx.Info {
 	data, err := os.ReadFile(filepath.Join(dir, listCacheName))
 	if err != nil {
@@ -60,8 +59,7 @@ func readListCache(dir string) []domarkx.Info {
 	return decodeListCache(data)
 }
 
-// writeListCache replaces the cache. It is no error when it cannot: in a
-// repository that takes no writes there is no cache.
+// writeListCache replaces the cache. It ignores errors, since a repository may not be writable.
 func writeListCache(dir string, infos []domarkx.Info) {
 	writeCache(dir, listCacheName, encodeListCache(infos))
 }
@@ -69,7 +67,7 @@ func writeListCache(dir string, infos []domarkx.Info) {
 func encodeListCache(infos []domarkx.Info) []byte {
 	data := newCache(listCacheMagic, len(infos)*160)
 	for _, info := range infos {
-		data, _ = hex.AppendDecode(data, []byte(info.ID)) // is an object id
+		data, _ = hex.AppendDecode(data, []byte(info.ID)) // is a valid id
 		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
 			data = binary.AppendVarint(data, n)
 		}
@@ -80,18 +78,18 @@ func encodeListCache(infos []domarkx.Info) []byte {
 	return sealCache(listCacheMagic, data)
 }
 
-// newCache begins the content of a cache that has a magic line.
+// newCache returns the beginning of a cache with that magic line.
 func newCache(magic string, size int) []byte {
 	return append(append(make([]byte, 0, len(magic)+4+size), magic...), 0, 0, 0, 0)
 }
 
-// sealCache sets the checksum of a cache's records.
+// sealCache sets the checksum of a cache.
 func sealCache(magic string, data []byte) []byte {
 	binary.BigEndian.PutUint32(data[len(magic):], crc32.Checksum(data[len(magic)+4:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
-// openCache returns the records of a sound cache.
+// openCache verifies a cache and returns its records.
 func openCache(magic string, data []byte) (cacheDecoder, bool) {
 	start := len(magic) + 4
 	if len(data) < start || string(data[:len(magic)]) != magic ||
@@ -106,7 +104,7 @@ func decodeListCache(data []byte) []domarkx.Info {
 	if !ok {
 		return nil
 	}
-	const usualRecord = 64 // bytes, or more
+	const usualRecord = 64 // minimum size in bytes, approximately
 	infos := make([]domarkx.Info, 0, len(d.rest)/usualRecord)
 	for len(d.rest) > 0 && !d.bad {
 		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.take(20)))}
@@ -155,10 +153,10 @@ func (d *cacheDecoder) skip(size int) {
 	d.rest = d.rest[size:]
 }
 
-// writeCache replaces a cache, if it can.
+// writeCache replaces a cache and ignores errors.
 func writeCache(dir, name string, data []byte) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return // reading makes no state directory
+		return // reading does not create the state directory
 	}
 	f, err := os.CreateTemp(dir, name+".*.tmp")
 	if err != nil {

@@ -28,7 +28,7 @@ func testEnv() []string {
 	}
 }
 
-// git runs git in a directory and returns what it printed.
+// git runs git in a directory and returns its output.
 func git(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.Command("git", args...)
@@ -42,7 +42,7 @@ func git(tb testing.TB, dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// newRepository makes a bare repository and returns its directory.
+// newRepository creates a bare repository and returns its directory.
 func newRepository(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -69,7 +69,7 @@ func open(tb testing.TB, dir string) *gitstore.Store {
 	return s
 }
 
-// newStore opens the sessions of a new repository.
+// newStore opens a new repository.
 func newStore(tb testing.TB) (*gitstore.Store, string) {
 	tb.Helper()
 	dir := newRepository(tb)
@@ -83,13 +83,13 @@ func update(tb testing.TB, s *gitstore.Store, fn func(*gitstore.Tx) error) {
 	}
 }
 
-// commitOf wraps a state as a snapshot to be stored.
+// commitOf returns a commit of a state.
 func commitOf(state *domarkx.State, parents ...string) domarkx.Commit {
 	who := domarkx.Signature{Name: "A U Thor", Email: "author@example.com", When: testTime}
 	return domarkx.Commit{Parents: parents, State: state, Operation: "test", Subject: "test", Bytes: 7, Preview: "p", Author: who, Committer: who}
 }
 
-// entry makes message k of a test session.
+// entry returns message k of a test session.
 func entry(k int, after domarkx.ID, text string) domarkx.Entry {
 	role := domarkx.User
 	if k%2 == 1 {
@@ -101,7 +101,7 @@ func entry(k int, after domarkx.ID, text string) domarkx.Entry {
 		Layout: domarkx.Layout{Digest: [32]byte{byte(k), byte(k >> 8), byte(k >> 16), 1}, Size: int64(len(text))}}
 }
 
-// conversation makes a state of n messages.
+// conversation returns a state of n messages.
 func conversation(n int) *domarkx.State {
 	state := &domarkx.State{Headers: []domarkx.HeaderEntry{header()}}
 	var after domarkx.ID
@@ -117,7 +117,7 @@ func header() domarkx.HeaderEntry {
 	return domarkx.HeaderEntry{JSON: domarkx.Blob{Data: append(domarkx.NewHeader().Value().AppendJSON(nil, "", "  "), '\n')}}
 }
 
-// save makes the state the newest snapshot of a session.
+// save stores a state as the newest snapshot of a session.
 func save(tb testing.TB, s *gitstore.Store, name string, state *domarkx.State) domarkx.Info {
 	tb.Helper()
 	var info domarkx.Info
@@ -136,7 +136,7 @@ func save(tb testing.TB, s *gitstore.Store, name string, state *domarkx.State) d
 	return info
 }
 
-// unpack makes loose objects of all packs of a repository.
+// unpack converts all packed objects of a repository to loose ones.
 func unpack(tb testing.TB, dir string) {
 	tb.Helper()
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))

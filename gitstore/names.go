@@ -14,19 +14,18 @@ import (
 )
 
 const (
-	maxComponent = 200  // bytes of one component of a name
-	maxName      = 1000 // bytes of a name
+	maxComponent = 200  // bytes of one component
+	maxName      = 1000 // bytes
 	unnamed      = "session"
 )
 
-// CheckName reports whether a session can have that name: NFC; components between
-// slashes that are not empty, have none of `@ # ~ ^ : \ ? * [`, no blank or control
-// character, no two dots in a row, no leading '-' or '.', no trailing '.', ".md"
-// or ".lock", and at most 200 bytes. The error is [domarkx.ErrInvalid] and names
-// the name that [MapName] gives.
+// CheckName returns [domarkx.ErrInvalid] if a session cannot have that name; the error suggests the result
+// of [MapName]. Valid names are in NFC; their components, separated by slashes, are not empty, have at most
+// 200 bytes, contain none of `@ # ~ ^ : \ ? * [`, no space or control character and no two successive
+// dots, do not begin with '-' or '.', and do not end in '.', ".md" or ".lock".
 func CheckName(name string) error { return sessions.checkName(name) }
 
-// CheckWorkspaceName is [CheckName] for a workspace, with the same rules.
+// CheckWorkspaceName is [CheckName] for workspaces, with the same rules.
 func CheckWorkspaceName(name string) error { return workspaces.checkName(name) }
 
 func (k kind) checkName(name string) error {
@@ -37,7 +36,7 @@ func (k kind) checkName(name string) error {
 	return fmt.Errorf("%s name %q: %w, try %q", k.noun, name, domarkx.ErrInvalid, mapped)
 }
 
-// misspelled is what checkName says of a name that no reference can have.
+// misspelled returns the error of checkName for a name that no reference can have.
 func (k kind) misspelled(name string, err error) error {
 	if errors.Is(err, domarkx.ErrInvalid) {
 		return cmp.Or(k.checkName(name), err)
@@ -45,14 +44,13 @@ func (k kind) misspelled(name string, err error) error {
 	return err
 }
 
-// MapName returns the name nearest to the given one that [CheckName] accepts:
-// what a name cannot have becomes '-', what it cannot begin with goes, empty
-// components go, and what is too long is cut. An acceptable name is returned as
-// it is.
+// MapName returns a valid name that is similar to the given one: invalid characters become '-', invalid
+// leading characters and empty components are dropped, and long components are cut. Valid names are
+// returned unchanged.
 func MapName(name string) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "-"))
 	var components []string
-	length := -1 // without the slash before the first
+	length := -1 // without the slash before the first component
 	for component := range strings.SplitSeq(name, "/") {
 		if component = mapComponent(component); component == "" {
 			continue
@@ -92,7 +90,7 @@ func mapComponent(s string) string {
 	}
 }
 
-// mapEnding replaces the dot of an ending that a component cannot have.
+// mapEnding replaces the dot of an invalid ending of a component.
 func mapEnding(s string) string {
 	for _, ending := range []string{".md", ".lock", "."} {
 		if before, ok := strings.CutSuffix(s, ending); ok {

@@ -94,7 +94,7 @@ func TestGitAcceptsNames(t *testing.T) {
 
 func TestClash(t *testing.T) {
 	others := []string{"plan", "work/a", "Work2/b", "straße"}
-	tests := []struct{ name, other string }{ // other is the session in the way
+	tests := []struct{ name, other string }{ // other is the conflicting session
 		{"new", ""},
 		{"work/b", ""},
 		{"plans", ""},

@@ -10,13 +10,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// A reader reads objects: those of the repository and, within an update, those
-// that it made already.
+// A reader reads objects of the repository and, within an update, those that it has already written.
 type reader struct {
 	db      *odb.Database
-	shallow string                 // the file that lists where a shallow clone ends
+	shallow string                 // file with the boundary of a shallow clone
 	fresh   map[odb.ID]freshObject // nil outside an update
-	sizes   map[odb.ID]int64       // of further blobs that an update stored and cannot read yet; nil outside one
+	sizes   map[odb.ID]int64       // sizes of other blobs that the update stored and cannot read yet; nil outside an update
 	links   *linkWalks             // nil within an update
 	files   *fileCache             // nil within an update
 }
@@ -26,7 +25,7 @@ type freshObject struct {
 	data []byte
 }
 
-// typed returns an object's content, which the caller must not change.
+// typed returns the content of an object of that type. The caller must not change it.
 func (r reader) typed(id odb.ID, kind odb.Type) ([]byte, error) {
 	got, data := odb.Type(0), []byte(nil)
 	if o, ok := r.fresh[id]; ok {
@@ -81,16 +80,16 @@ func (r reader) commit(id odb.ID) (*commitObject, error) {
 	return c, nil
 }
 
-// folder returns the tree of that name, or a zero id when there is none.
+// folder returns the tree of that name, or a zero id.
 func folder(entries []odb.TreeEntry, name string) (odb.ID, error) {
 	e := odb.FindEntry(entries, name)
 	if e.Name != "" && !e.IsTree() {
-		return odb.ID{}, fmt.Errorf("%s: %w: mode %o, expected a folder", name, domarkx.ErrCorrupt, e.Mode)
+		return odb.ID{}, fmt.Errorf("%s: %w: mode %o, expected a directory", name, domarkx.ErrCorrupt, e.Mode)
 	}
 	return e.ID, nil
 }
 
-// stored returns the file of that name, or a zero blob when there is none.
+// stored returns the file of that name, or a zero blob.
 func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
 	e := odb.FindEntry(entries, name)
 	if e.Name == "" {
@@ -107,7 +106,7 @@ func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
 	return b, err
 }
 
-// small returns the content of the file of that name, nil when there is none.
+// small returns the content of the file of that name, nil if there is none.
 func (r reader) small(entries []odb.TreeEntry, name string) ([]byte, error) {
 	b, err := stored(entries, name)
 	if err != nil || b.ID == "" {
@@ -124,7 +123,7 @@ func (r reader) small(entries []odb.TreeEntry, name string) ([]byte, error) {
 	return data, err
 }
 
-// open returns a reader of a blob's real bytes and their number.
+// open opens the content of a blob and returns its size in bytes.
 func (r reader) open(b domarkx.Blob) (io.ReadCloser, int64, error) {
 	if b.Data != nil || b.ID == "" {
 		return io.NopCloser(bytes.NewReader(b.Data)), int64(len(b.Data)), nil

@@ -10,20 +10,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// An Origin is the foreign document that a snapshot was made from.
+// An Origin is a foreign document from which a snapshot was made.
 type Origin struct {
 	Format       string
 	Size         int64
 	SHA256       [32]byte
-	Conversation string // what [Store.Conversation] says of the snapshot that was made from it
+	Conversation string // result of [Store.Conversation] for the snapshot that was made from it
 
 	reader   reader
 	segments odb.ID
 	count    int
 }
 
-// originTree stores what is known of an original whose segments are stored, and
-// returns its tree.
+// originTree stores the description of an original whose segments are stored, and returns its tree.
 func (tx *Tx) originTree(o *Origin) (string, error) {
 	id, err := tx.keep(odb.Blob, o.encode())
 	if err != nil {
@@ -35,12 +34,11 @@ func (tx *Tx) originTree(o *Origin) (string, error) {
 		return "", err
 	}
 	source := odb.Sum(odb.Tree, tree)
-	tx.fresh[source] = freshObject{odb.Tree, tree} // stored when it is complete, else it would be left over
+	tx.fresh[source] = freshObject{odb.Tree, tree} // stored later with the snapshot; an incomplete tree would remain as garbage
 	return source.String(), nil
 }
 
-// noteSnapshot completes the tree of an original with the snapshot that is made
-// from it, unless it belongs to one already.
+// noteSnapshot adds the snapshot to the tree of an original, unless it has one already.
 func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) error {
 	if h.Origin == "" {
 		return nil
@@ -64,9 +62,9 @@ func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) erro
 	return err
 }
 
-// Conversation identifies what a snapshot's document says: its messages and the
-// revision of its header, so that a snapshot_id of its own makes no difference.
-// Two snapshots that say the same have the same.
+// Conversation returns an identifier of the content of a snapshot's document: its messages and the
+// revision of its header. Snapshots with equal content have the same identifier, even if their
+// snapshot_id differs.
 func (r reader) Conversation(_ context.Context, id string) (string, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -90,7 +88,7 @@ func conversationName(conversation odb.ID, header domarkx.Rev) string {
 	return conversation.String() + " " + header.String()
 }
 
-// Origin reads what is known of a foreign original, but not its bytes.
+// Origin reads the description of a foreign original, without its bytes.
 func (r reader) Origin(_ context.Context, tree string) (*Origin, error) {
 	id, err := odb.ParseID(tree)
 	if err != nil {
@@ -117,12 +115,12 @@ func (r reader) Origin(_ context.Context, tree string) (*Origin, error) {
 	return o, err
 }
 
-// encode writes the file original.
+// encode returns the content of the file original.
 func (o *Origin) encode() []byte {
 	return fmt.Appendf(nil, "format %s\nsize %d\nsegments %d\nsha256 %x\n", o.Format, o.Size, o.count, o.SHA256)
 }
 
-// decodeOriginal reads what encode wrote, and nothing else.
+// decodeOriginal decodes the file original, and accepts only its canonical form.
 func decodeOriginal(data []byte) (*Origin, error) {
 	var o Origin
 	var digest []byte

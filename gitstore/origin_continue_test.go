@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// TestContinueOrigin: of a document that was saved anew only what changed is stored, and it is
-// the document.
+// TestContinueOrigin checks that only the changes of a document that was saved again are stored, and that
+// reading returns the new document.
 func TestContinueOrigin(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := context.Background()
@@ -87,7 +87,7 @@ func TestContinueOrigin(t *testing.T) {
 	}
 }
 
-// sizeOf returns how many bytes the files below a folder have.
+// sizeOf returns the total size of the files below a directory in bytes.
 func sizeOf(t *testing.T, dir string) int64 {
 	t.Helper()
 	var n int64

@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// GrowOrigin stores a foreign document that is the one of a tree with more bytes
-// behind it, and returns its tree, which is that of [Tx.BeginOrigin]. Only the end of
-// what is stored is read. The digest is that of all bytes.
+// GrowOrigin stores a foreign document that continues the one in a tree, and returns its tree, which
+// equals that of [Tx.BeginOrigin]. more are the additional bytes; sha256 is the digest of the whole
+// document. Only the end of the stored document is read.
 func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
 	old, err := tx.Origin(ctx, tree)
 	if err != nil {
@@ -24,8 +24,7 @@ func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha25
 	return tx.originTree(grown)
 }
 
-// grow stores more bytes behind those of an original. Its last segment is made anew:
-// it may have had no line end yet, or not been full.
+// grow appends bytes to an original. It writes the last segment again, since that may be incomplete.
 func (o *Origin) grow(ctx context.Context, b *builder, more io.Reader, sha256 [32]byte) (*Origin, error) {
 	folders := fanOut{builder: b}
 	size := &counter{w: io.Discard}
@@ -56,7 +55,7 @@ func (o *Origin) grow(ctx context.Context, b *builder, more io.Reader, sha256 [3
 	return &Origin{Format: o.Format, Size: o.Size + size.n, SHA256: sha256, segments: segments, count: folders.count}, err
 }
 
-// resume takes up the first count files of folders that are stored.
+// resume loads the first count files of stored directories.
 func (f *fanOut) resume(top odb.ID, count int) error {
 	f.count = count
 	id, leaf := top, len(f.levels)-1
@@ -92,7 +91,7 @@ func (f *fanOut) resume(top odb.ID, count int) error {
 			f.levels[level] = append(f.levels[level], e)
 		}
 		if count%spans[level] == 0 {
-			return nil // nothing is open below
+			return nil // no open directory below
 		}
 		if id, err = folder(entries, folderName(level, n)); err != nil {
 			return err

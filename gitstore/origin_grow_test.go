@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// storeOrigin stores a document, and returns its tree.
+// storeOrigin stores a document and returns its tree.
 func storeOrigin(ctx context.Context, tx *gitstore.Tx, format string, content []byte) (string, error) {
 	w, err := tx.BeginOrigin(format, bytes.NewReader(content), sha256.Sum256(content))
 	if err != nil {
@@ -26,7 +26,8 @@ func storeOrigin(ctx context.Context, tx *gitstore.Tx, format string, content []
 	return w.Finish(ctx)
 }
 
-// TestGrowOrigin: a document that grew has the tree that it would have had at once.
+// TestGrowOrigin checks that a document that grew step by step has the same tree as one that is stored at
+// once.
 func TestGrowOrigin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores 17 MB several times; run the tests without -short")

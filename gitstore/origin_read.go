@@ -10,16 +10,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Open returns the original's bytes as a stream, which the caller closes. At its
-// end the stream gives [domarkx.ErrCorrupt] when these are not the bytes that were
-// stored.
+// Open returns a stream of the original's bytes, which the caller closes. At its end it returns
+// [domarkx.ErrCorrupt] if the digest differs.
 func (o *Origin) Open() (io.ReadCloser, error) {
 	return &originReader{origin: o, digest: sha256.New()}, nil
 }
 
 type originReader struct {
 	origin  *Origin
-	next    int // segment
+	next    int // next segment
 	leaf    []odb.TreeEntry
 	segment io.ReadCloser
 	size    int64
@@ -47,7 +46,7 @@ func (r *originReader) Read(p []byte) (int, error) {
 		}
 		if r.next == r.origin.count {
 			if r.size != r.origin.Size || [32]byte(r.digest.Sum(nil)) != r.origin.SHA256 {
-				return 0, fmt.Errorf("original document: %w: its bytes are not those that were stored", domarkx.ErrCorrupt)
+				return 0, fmt.Errorf("original document: %w: its digest differs", domarkx.ErrCorrupt)
 			}
 			return 0, io.EOF
 		}
@@ -68,7 +67,7 @@ func (r *originReader) Close() error {
 	return err
 }
 
-// open opens segment i; the segments of one leaf folder follow each other.
+// open opens segment i. It caches the leaf directory.
 func (r *originReader) open(i int) (io.ReadCloser, error) {
 	if i%leafWidth == 0 {
 		leaf, err := r.origin.reader.leafBelow(r.origin.segments, i)
@@ -82,7 +81,7 @@ func (r *originReader) open(i int) (io.ReadCloser, error) {
 	return r.openIn(i)
 }
 
-// openIn opens segment i, which is in the folder that was read last.
+// openIn opens segment i in the cached leaf directory.
 func (r *originReader) openIn(i int) (io.ReadCloser, error) {
 	b, err := stored(r.leaf, twoDigits(i%leafWidth))
 	if err != nil {

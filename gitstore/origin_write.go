@@ -15,13 +15,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// segmentSize is the number of bytes from which on a segment of a foreign original
-// ends with the line.
+// segmentSize is the number of bytes from which on a segment of a foreign original ends with the next
+// line.
 const segmentSize = 64 << 10
 
-// An OriginWriter stores a foreign document as far as it is told to, and to the end when
-// it is finished. A message costs least right behind the part of the document that says the
-// same. It is for the goroutine of its transaction.
+// An OriginWriter stores a foreign document step by step, so that each message can be stored directly after
+// the part of the document that contains it, which makes deltas small. It must be used by the goroutine of
+// its transaction only.
 type OriginWriter struct {
 	tx       *Tx
 	origin   Origin
@@ -29,8 +29,8 @@ type OriginWriter struct {
 	folders  fanOut
 }
 
-// BeginOrigin begins to store a foreign document, whose digest is known. A document that
-// grew shares all but its end with the old one.
+// BeginOrigin starts to store a foreign document with a known digest. A document that grew shares all
+// segments but the last with its earlier version.
 func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*OriginWriter, error) {
 	if !isFormatName(format) {
 		return nil, fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
@@ -38,8 +38,8 @@ func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*O
 	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), folders: fanOut{builder: &tx.builder}}, nil
 }
 
-// Continue says that the document continues the original of a tree, which a reference reaches:
-// what they have in common is not stored again. It is for before anything is stored.
+// Continue declares that the document continues the original in a tree that a reference reaches. Common
+// segments are not stored again. It must be called before anything is stored.
 func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
 	old, err := w.tx.Origin(ctx, tree)
 	if err != nil {
@@ -70,8 +70,8 @@ func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
 	return nil
 }
 
-// Through stores the first n bytes of the document, and what else is in the segment that
-// they end in. What is stored already is not stored again.
+// Through stores the document up to byte n, and the rest of the segment there. Bytes that are stored
+// already are skipped.
 func (w *OriginWriter) Through(ctx context.Context, n int64) error {
 	for w.segments.size < n && !w.segments.ended {
 		if err := w.folders.segment(ctx, w.segments); err != nil {
@@ -81,9 +81,8 @@ func (w *OriginWriter) Through(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Finish stores the rest of the document and returns its tree, for [domarkx.HeaderEntry]. What
-// it was made into is noted by the [Tx.Commit] that is given the tree. The writer cannot be used
-// any more then.
+// Finish stores the rest of the document and returns its tree for [domarkx.HeaderEntry]. [Tx.Commit] adds
+// the snapshot to that tree. The writer must not be used afterwards.
 func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 	defer w.segments.release()
 	if err := w.Through(ctx, math.MaxInt64); err != nil {
@@ -97,7 +96,7 @@ func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 	return w.tx.originTree(&w.origin)
 }
 
-// storeSegments stores bytes behind the segments that are there.
+// storeSegments appends segments.
 func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
 	r := readSegments(content)
 	defer r.release()
@@ -135,7 +134,7 @@ func (f *fanOut) segment(ctx context.Context, r *segmentReader) error {
 	return f.add(blob)
 }
 
-// known returns the id of a segment that is there; else zero.
+// known returns the id of a segment that is already stored, otherwise zero.
 func (f *fanOut) known(segment []byte, whole bool) odb.ID {
 	if !whole || len(f.there) == 0 {
 		return odb.ID{}
@@ -149,11 +148,11 @@ func (f *fanOut) known(segment []byte, whole bool) odb.ID {
 // A segmentReader divides a document into segments.
 type segmentReader struct {
 	memory *segmentSpace
-	size   int64 // of the segments that were read
-	ended  bool  // there are no more
+	size   int64 // bytes of the segments read so far
+	ended  bool  // whether all segments were read
 }
 
-// readSegments returns a reader to be released.
+// readSegments returns a reader, which the caller must release.
 func readSegments(content io.Reader) *segmentReader {
 	r := &segmentReader{memory: segmentMemory.Get().(*segmentSpace)}
 	r.memory.input.Reset(content)
@@ -168,7 +167,7 @@ func (r *segmentReader) release() {
 	segmentMemory.Put(r.memory)
 }
 
-// A segmentSpace is memory to read segments into. Most originals are no larger.
+// A segmentSpace is memory for segments. Most originals are smaller.
 type segmentSpace struct {
 	input   *bufio.Reader
 	segment []byte
@@ -178,9 +177,9 @@ var segmentMemory = sync.Pool{New: func() any {
 	return &segmentSpace{bufio.NewReaderSize(nil, segmentSize), make([]byte, 0, 2*segmentSize)}
 }}
 
-// next reads up to the first line end with which there are segmentSize bytes or more, or to the
-// end: then the segment may be empty. It stands until the next one is read. When it is more
-// than fits in an ordinary blob, whole is false, and the rest of the line is still to be read.
+// next returns the bytes up to the first line end after segmentSize bytes, or up to the end; the last
+// segment may be empty. The slice is valid until the next call. If the segment is too large for an
+// ordinary blob, whole is false, and the caller must read the rest of the line.
 func (r *segmentReader) next() (segment []byte, whole bool, err error) {
 	segment = r.memory.segment[:0]
 	defer func() {
@@ -206,12 +205,12 @@ func (r *segmentReader) next() (segment []byte, whole bool, err error) {
 	}
 }
 
-// A lineReader reads to the end of the line.
+// A lineReader reads up to the end of a line.
 type lineReader struct {
 	input *bufio.Reader
 	part  []byte
 	done  bool
-	size  int64 // that were read of the line
+	size  int64 // bytes read of the line
 }
 
 func (r *lineReader) Read(p []byte) (int, error) {
@@ -234,7 +233,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A counter counts what is written to another writer.
+// A counter counts the bytes that are written to another writer.
 type counter struct {
 	w io.Writer
 	n int64
@@ -245,11 +244,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// A fanOut stores files that come one after the other in folders like those of a
-// conversation.
+// A fanOut stores a sequence of files in directories that are fanned out like a conversation.
 type fanOut struct {
 	*builder
-	levels [len(spans)][]odb.TreeEntry // the folders that are being filled, the leaf last
+	levels [len(spans)][]odb.TreeEntry // incomplete directories, the leaf last
 	count  int
 	there  map[odb.ID]bool // segments that need not be stored again
 }
@@ -269,7 +267,7 @@ func (f *fanOut) add(blob domarkx.Blob) error {
 	return nil
 }
 
-// close stores the folder of a level, if anything is in it, and enters it above.
+// close stores the directory of a level, unless it is empty, and adds it to its parent.
 func (f *fanOut) close(level int) error {
 	if len(f.levels[level]) == 0 {
 		return nil
@@ -284,7 +282,7 @@ func (f *fanOut) close(level int) error {
 	return nil
 }
 
-// finish returns the tree of all; a zero id when nothing was added.
+// finish returns the tree of all files; a zero id without files.
 func (f *fanOut) finish() (odb.ID, error) {
 	for level := len(f.levels) - 1; level > 0; level-- {
 		if err := f.close(level); err != nil {

@@ -7,22 +7,21 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The fan-out of a conversation: a leaf folder holds leafWidth messages, the two
-// levels above it nodeWidth folders each, and the top any number.
+// The fan-out of a conversation: a leaf directory has leafWidth messages, the two levels above it have
+// nodeWidth directories each, and the top has any number.
 const (
 	leafWidth = 16
 	nodeWidth = 32
 )
 
-// spans holds how many messages a folder of each level covers, from the top: one
-// entry of conversation/, of tttt/, of mm/, and one message.
+// spans are the numbers of messages below one directory of each level, from the top: an entry of
+// conversation/, of tttt/, of mm/, and a message.
 var spans = [4]int{leafWidth * nodeWidth * nodeWidth, leafWidth * nodeWidth, leafWidth, 1}
 
-// leafOf returns the number of the leaf that holds message k.
+// leafOf returns the number of the leaf with message k.
 func leafOf(k int) int { return k / leafWidth }
 
-// leafNames returns the names of the three folders that lead from conversation/
-// to a leaf.
+// leafNames returns the names of the three directories on the path from conversation/ to a leaf.
 func leafNames(leaf int) [3]string {
 	first := leaf * leafWidth
 	return [3]string{
@@ -35,7 +34,7 @@ func leafNames(leaf int) [3]string {
 // topName returns the name of entry i of conversation/.
 func topName(i int) string { return fmt.Sprintf("%04d", i) }
 
-// leafPath returns the path of a leaf below the root of the snapshot, for errors.
+// leafPath returns the path of a leaf in a snapshot, for errors.
 func leafPath(leaf int) string {
 	n := leafNames(leaf)
 	return "conversation/" + n[0] + "/" + n[1] + "/" + n[2]
@@ -51,7 +50,7 @@ func folderName(level, i int) string {
 func messageFile(i int, role domarkx.Role) string { return twoDigits(i) + "-" + string(role) + ".json" }
 func sourceFile(i int) string                     { return twoDigits(i) + ".md" }
 
-// parseMessageFile reads what messageFile wrote.
+// parseMessageFile parses the name of a message's file.
 func parseMessageFile(name string) (i int, role domarkx.Role, ok bool) {
 	middle, ok := strings.CutSuffix(name, ".json")
 	if !ok || len(middle) < 4 || middle[2] != '-' {

@@ -12,14 +12,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// maxReserve bounds how many messages memory is set aside for on the word of a
-// commit message alone, and maxGrown where there is a last one.
+// maxReserve is the number of messages for which memory is allocated because of a commit message alone,
+// and maxGrown the number if the last message exists.
 const (
 	maxReserve = 1 << 14
 	maxGrown   = 1 << 20
 )
 
-// snapshot reads a commit and what its message says.
+// snapshot reads the commit of a snapshot.
 func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
 	return c, info, nil
 }
 
-// root reads the tree of a snapshot.
+// root reads the root tree of a snapshot.
 func (r reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	c, info, err := r.snapshot(id)
 	if err != nil {
@@ -47,16 +47,15 @@ func (r reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	return entries, info, err
 }
 
-// Info says what a snapshot's commit says of it, all but the session's name. A
-// commit that is no snapshot is [domarkx.ErrCorrupt], one of a later format
-// [domarkx.ErrUnsupported].
+// Info returns the description of a snapshot in its commit, without the session's name. A commit that is
+// not a snapshot is [domarkx.ErrCorrupt], one of a later format [domarkx.ErrUnsupported].
 func (r reader) Info(_ context.Context, id string) (domarkx.Info, error) {
 	_, info, err := r.snapshot(id)
 	return info, err
 }
 
-// Parents returns the ids of a snapshot's parents, in order: the snapshots it
-// continues, then the workspace versions that it links to.
+// Parents returns the ids of a snapshot's parents in order: the snapshots that it continues, then the
+// workspace versions to which it links.
 func (r reader) Parents(_ context.Context, id string) ([]string, error) {
 	c, _, err := r.snapshot(id)
 	if err != nil {
@@ -73,7 +72,7 @@ func idStrings(ids []odb.ID) []string {
 	return s
 }
 
-// Load reads all of a snapshot but the contents of its blobs.
+// Load reads a snapshot without the contents of its blobs.
 func (r reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -89,7 +88,7 @@ func (r reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 func (r reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
 	state := &domarkx.State{}
 	reserve := min(messages, maxReserve)
-	if messages > reserve { // growing would take twice the memory, but the commit's message alone is no reason for so much
+	if messages > reserve { // growing would take twice the memory, but the commit message may be forged
 		if _, err := r.entry(root, messages-1); err != nil {
 			return nil, err
 		}
@@ -114,7 +113,7 @@ func (r reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState
 	return state, nil
 }
 
-// parts reads a snapshot of so many messages, each of which it gives to add.
+// parts reads a snapshot of that many messages, and passes each to add.
 func (r reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) ([]domarkx.HeaderEntry, []domarkx.Tombstone, error) {
 	headers, err := r.headers(root)
 	if err != nil {
@@ -143,10 +142,10 @@ func (r reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	return headers, dead, err
 }
 
-// errStopped ends a walk that nobody wants to go on with.
+// errStopped ends a walk early.
 var errStopped = errors.New("stopped")
 
-// Entries returns the messages of a snapshot in order, those of one leaf in memory at once.
+// Entries yields the messages of a snapshot in order. It keeps those of one leaf in memory.
 func (r reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error] {
 	return func(yield func(domarkx.Entry, error) bool) {
 		root, info, err := r.root(id)
@@ -171,9 +170,8 @@ func (r reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry,
 	}
 }
 
-// Entry returns message k, counted from 0, of a snapshot. It reads neither the
-// other messages nor the contents of this one. There being no such message is
-// [domarkx.ErrNotFound].
+// Entry returns message k of a snapshot, counted from 0. It reads neither the other messages nor the
+// message's contents. A missing message is [domarkx.ErrNotFound].
 func (r reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -208,8 +206,7 @@ func (r reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 	return leaf[k%leafWidth], nil
 }
 
-// EntriesFrom returns the messages of a snapshot from number k on. It reads little of
-// the others.
+// EntriesFrom returns the messages of a snapshot from number k on. It reads little of the others.
 func (r reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -236,7 +233,7 @@ func (r reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.En
 	return entries, nil
 }
 
-// LastEntry returns the last message of a snapshot; an empty one is
+// LastEntry returns the last message of a snapshot. A snapshot without messages is
 // [domarkx.ErrNotFound].
 func (r reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {
 	info, err := r.Info(ctx, id)
@@ -246,7 +243,7 @@ func (r reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error)
 	return r.Entry(ctx, id, info.Messages-1)
 }
 
-// Roles returns the roles of all messages in order, from the names of files alone.
+// Roles returns the roles of all messages in order. It reads only the names of files.
 func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -275,8 +272,7 @@ func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	return roles, nil
 }
 
-// Read returns a blob's real bytes, also those of a large one; those at hand are
-// returned as they are.
+// Read returns the content of a blob, large or not. It returns Data if that is set.
 func (r reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 	if b.Data != nil || b.ID == "" {
 		return b.Data, nil
@@ -301,8 +297,7 @@ func (r reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// Open returns a blob's real bytes as a stream, which the caller closes, and
-// their number.
+// Open opens the content of a blob and returns its size in bytes. The caller closes the stream.
 func (r reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, error) {
 	return r.open(b)
 }

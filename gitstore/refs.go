@@ -8,11 +8,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A kind is a sort of things that have names.
+// A kind is a kind of named objects: sessions or workspaces.
 type kind struct {
 	noun   string
-	prefix string // of the refs that hold them
-	trash  string // of the refs that hold those that were removed
+	prefix string // prefix of their refs
+	trash  string // prefix of the refs of removed ones
 }
 
 var (
@@ -21,7 +21,7 @@ var (
 	kinds      = [...]kind{sessions, workspaces}
 )
 
-// remotePrefix is where the refs are that say what remotes have.
+// remotePrefix is the prefix of the refs that record the state of remotes.
 const remotePrefix = "refs/domarkx-remotes/"
 
 // SessionRef returns the ref of a session.
@@ -32,11 +32,10 @@ func WorkspaceRef(name string) string { return workspaces.ref(name) }
 
 func (k kind) ref(name string) string { return k.prefix + name }
 
-// name returns the name of what a ref holds.
+// name returns the name that belongs to a ref.
 func (k kind) name(ref string) string { return strings.TrimPrefix(ref, k.prefix) }
 
-// kindOf returns the kind and the name of what a ref holds, or held when it is in the
-// trash.
+// kindOf returns the kind and the name that belong to a ref, live or in the trash.
 func kindOf(ref string) (kind, string) {
 	for _, k := range kinds {
 		if name, ok := strings.CutPrefix(ref, k.prefix); ok {
@@ -49,11 +48,11 @@ func kindOf(ref string) (kind, string) {
 	return kind{noun: "ref"}, ref
 }
 
-// trashTime is the form of the time in a trash ref: a name cannot have an '@', so
-// that the two never mix, and neither do the entries of "a" and of "a/b".
+// trashTime is the format of the time in a trash ref. Names cannot contain '@', so that names and times
+// are distinguishable, and the trash of "a" is separate from that of "a/b".
 const trashTime = "20060102T150405Z"
 
-// parseTrash returns the name of what a trash ref holds and when it got there.
+// parseTrash returns the name of a removed object and the time of its removal.
 func (k kind) parseTrash(ref string) (name string, at time.Time, err error) {
 	rest := strings.TrimPrefix(ref, k.trash)
 	i := strings.LastIndexByte(rest, '@')

@@ -11,17 +11,16 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// OnRollback sets what is told that a ref named a missing commit and was moved back.
-// It must be set before the first reading.
+// OnRollback sets a function that is called when a ref whose commit is missing was moved back. It must be
+// called before the first read.
 func (s *Store) OnRollback(tell func(error)) { s.tell = tell }
 
-// A rollback is the error of a ref whose commit is missing. A collection of garbage may
-// have removed it, or the disk lost it. Nothing in it can be read, and `git gc` fails for
-// the whole repository until the ref names another commit.
+// A rollback is the error of a ref whose commit is missing: a garbage collection removed it, or the disk
+// lost it. Such a ref cannot be read, and `git gc` fails for the whole repository until the ref is moved.
 type rollback struct {
 	ref, from string
-	to        string // the last commit of the reflog that is whole; "" for none
-	created   bool   // the ref was made with missing commits only: it goes
+	to        string // the last intact commit in the reflog; "" for none
+	created   bool   // whether all commits since the ref was created are missing, so that it is removed
 }
 
 func (b *rollback) Error() string {
@@ -36,8 +35,8 @@ func (b *rollback) Error() string {
 	return text + ", and its reflog names no whole one; get it from a remote (git domarkx pull) or a backup"
 }
 
-// tip returns what a ref names, and moves the ref back to the last whole commit when that
-// is missing; "" when there is no such ref.
+// tip returns the commit of a ref, "" if the ref does not exist. If the commit is missing, it moves the ref
+// back to the last intact one.
 func (s *Store) tip(ctx context.Context, ref string) (string, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil {
@@ -46,7 +45,7 @@ func (s *Store) tip(ctx context.Context, ref string) (string, error) {
 	return s.wholeTip(ctx, ref, id)
 }
 
-// wholeTip is tip for a ref that named id a moment ago.
+// wholeTip is tip for a ref that had the value id a moment ago.
 func (s *Store) wholeTip(ctx context.Context, ref, id string) (string, error) {
 	if !s.isMissing(id) {
 		return id, nil
@@ -64,7 +63,7 @@ func (s *Store) lockedRollBack(ctx context.Context, ref string) (string, *rollba
 	return id, back, errors.Join(err, release())
 }
 
-// isMissing reports whether there is no such commit, nor a remote that has promised it.
+// isMissing reports whether a commit exists neither here nor, in a partial clone, at the remote.
 func (s *Store) isMissing(id string) bool {
 	oid, err := odb.ParseID(id)
 	if err != nil || s.db.Has(oid) {
@@ -74,15 +73,15 @@ func (s *Store) isMissing(id string) bool {
 	return errors.Is(err, domarkx.ErrNotFound)
 }
 
-// rollBack moves a ref back to the last whole commit of its reflog, if its commit is
-// missing, and returns what the ref names then, and what was done; nil for nothing. An
-// error says that the ref cannot be moved back. The lock must be held.
+// rollBack moves a ref whose commit is missing back to the last intact commit in its reflog. It returns
+// the new value of the ref and a description of the change, nil for none. An error means that the ref
+// cannot be moved back. The lock must be held.
 func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil || !s.isMissing(id) {
 		return id, nil, err
 	}
-	// A running git gc moves objects about: nothing is moved back before Git says the same.
+	// A concurrent git gc moves objects. Therefore look again before moving the ref.
 	if err := s.db.Refresh(); err != nil || !s.isMissing(id) {
 		return id, nil, err
 	}
@@ -101,7 +100,7 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 		return "", back, err
 	}
 	if back.to != "" {
-		// Without this, git fsck and git gc complain about the reflog for ever.
+		// Otherwise git fsck and git gc keep reporting the reflog.
 		_, _ = s.git.Run(ctx, nil, "reflog", "expire", "--stale-fix", "--rewrite", "--expire=never", "--expire-unreachable=never", ref)
 	}
 	if s.tell != nil {
@@ -110,8 +109,7 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 	return back.to, back, nil
 }
 
-// lastWhole looks for the last commit in a ref's reflog that is there with all that it
-// reaches.
+// lastWhole returns the last commit in a ref's reflog that exists with all objects that it reaches.
 func (s *Store) lastWhole(ctx context.Context, ref, id string) (*rollback, error) {
 	values, created, err := s.refs.Reflog(ref)
 	if err != nil {

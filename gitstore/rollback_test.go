@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// broken makes a session of three snapshots and opens it when objects of those that are
-// numbered were lost.
+// broken creates a session of three snapshots, removes objects of the numbered ones, and opens it.
 func broken(t *testing.T, lost ...int) (s *gitstore.Store, dir string, ids []string, told *[]string) {
 	t.Helper()
 	s, dir = newStore(t)
@@ -24,7 +23,7 @@ func broken(t *testing.T, lost ...int) (s *gitstore.Store, dir string, ids []str
 	unpack(t, dir)
 	for _, n := range lost {
 		id := ids[n]
-		if n == 1 { // its commit stays
+		if n == 1 { // keep its commit
 			id = git(t, dir, "rev-parse", id+"^{tree}")
 		}
 		if err := os.Remove(filepath.Join(dir, "objects", id[:2], id[2:])); err != nil {
@@ -93,7 +92,7 @@ func TestRollbackWithoutWholeCommit(t *testing.T) {
 	if _, err := s.Tip(ctx, "s"); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), ids[2]) || len(*told) > 0 {
 		t.Errorf("with a whole commit left by none: %v, told %q", err, *told)
 	}
-	// A session that never had a whole commit goes.
+	// A session that never had an intact commit is removed.
 	s, dir = newStore(t)
 	id := save(t, s, "s", conversation(1)).ID
 	unpack(t, dir)

@@ -8,15 +8,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The trailers that only a snapshot's commit message has.
+// Trailers that only the commit messages of snapshots have.
 const (
 	trailerMessages = "Domarkx-Messages"
 	trailerBytes    = "Domarkx-Bytes"
 	trailerPreview  = "Domarkx-Preview"
 )
 
-// encodeMessage writes a commit message: the subject, a blank line, the trailers.
-// Numbers stand bare; texts are JSON strings, so that none can forge a trailer.
+// encodeMessage returns a commit message: the subject, an empty line, the trailers. Texts are JSON
+// strings, so that none can forge a trailer.
 func encodeMessage(info domarkx.Info) []byte {
 	var b bytes.Buffer
 	b.WriteString(cleanSubject(info.Subject, info.Operation) + "\n\n")
@@ -29,8 +29,8 @@ func encodeMessage(info domarkx.Info) []byte {
 	return b.Bytes()
 }
 
-// decodeMessage reads the message of a snapshot's commit. Trailers that this
-// version does not know may follow those it does.
+// decodeMessage decodes the commit message of a snapshot. It ignores unknown trailers after the known
+// ones.
 func decodeMessage(message []byte) (domarkx.Info, error) {
 	subject, t, err := decodeTrailers(message, errNoSnapshot)
 	if err != nil {

@@ -15,35 +15,34 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// A Store is the sessions of one repository. Any number of goroutines may read
-// from one; updates exclude each other, also between processes.
+// A Store contains the sessions of a repository. Any number of goroutines may read from it. Updates
+// exclude each other, also between processes.
 type Store struct {
 	reader
 	git  *gitcmd.Git
 	refs *refdb.Refs
-	tell func(error) // what OnRollback sets; nil for nothing
+	tell func(error) // set by OnRollback; may be nil
 
 	blocked map[string]error // see Block
 }
 
-// Open opens the sessions of a repository. It writes nothing, except that it ends
-// what a killed process left half done.
+// Open opens the sessions of a repository. It writes only to finish or undo the changes of killed processes.
 func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	db, err := odb.Open(g.GitDir, g.CommonDir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{reader: reader{db: db, shallow: filepath.Join(g.CommonDir, "shallow"), links: &linkWalks{}, files: &fileCache{}}, git: g, refs: refdb.Open(g)}
-	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).bring)
-	if err := s.mend(ctx); err != nil {
+	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).fetch)
+	if err := s.repair(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
 
-// mend ends what a killed process left half done, where the repository takes
-// writes and there is anything of this program in it at all.
-func (s *Store) mend(ctx context.Context) error {
+// repair finishes or undoes what a killed process left half done, if the repository is writable and contains
+// data of this program.
+func (s *Store) repair(ctx context.Context) error {
 	if _, err := os.Stat(s.StateDir()); err != nil {
 		return nil // nothing was ever written
 	}
@@ -57,10 +56,9 @@ func (s *Store) mend(ctx context.Context) error {
 	return err
 }
 
-// releaseKeeps lets Git collect what killed processes kept from it. It does so under
-// the lock, when all changes that these had begun are finished: until then the objects
-// may be reached by no ref. While another process has the lock, it leaves that to a
-// later command.
+// releaseKeeps releases packs that killed processes protected from Git's collection. It takes the lock, so
+// that pending ref changes to their objects are finished first. If another process has the lock, a later
+// command does it.
 func (s *Store) releaseKeeps(ctx context.Context) error {
 	if left, err := s.db.HasLeftKeeps(); !left || err != nil {
 		return err
@@ -72,7 +70,7 @@ func (s *Store) releaseKeeps(ctx context.Context) error {
 	return errors.Join(s.db.ReleaseKeeps(), release())
 }
 
-// Close gives back memory and files. The store must not be used any more.
+// Close releases memory and files. The store must not be used afterwards.
 func (s *Store) Close() error { return s.db.Close() }
 
 // Refresh is [odb.Database.Refresh].
@@ -81,34 +79,32 @@ func (s *Store) Refresh() error { return s.db.Refresh() }
 // BoundMemory is [odb.Database.BoundMemory].
 func (s *Store) BoundMemory(n int64) { s.db.BoundMemory(n) }
 
-// Git returns how to run git on the repository.
+// Git returns the git of the repository.
 func (s *Store) Git() *gitcmd.Git { return s.git }
 
-// WorkTree returns the top of the work tree; "" in a bare repository.
+// WorkTree returns the top directory of the work tree; "" in a bare repository.
 func (s *Store) WorkTree() string { return s.git.WorkTree }
 
-// StateDir returns the folder of what is local to this machine. It may not exist
-// yet; whoever makes it gives it the mode 0700.
+// StateDir returns the directory of this program's machine-local state. It may not exist; it must be created
+// with mode 0700.
 func (s *Store) StateDir() string { return s.git.StateDir() }
 
 // MapName is [MapName].
 func (s *Store) MapName(name string) string { return MapName(name) }
 
-// Update runs fn with a transaction and makes what fn did durable and visible, all
-// of it or nothing. reason is for the reflogs. An error of fn is returned as it is, and
-// nothing is changed.
+// Update runs fn with a transaction, and makes all its changes durable and visible, or none. reason is
+// written to the reflogs. If fn returns an error, Update returns it and changes nothing.
 //
-// Other updates wait meanwhile, in this process and others; plain git commands
-// do not: when one moved a ref that fn looked at, the error is
-// [domarkx.ErrConflict], and the caller may try again. In a repository that takes no
-// writes it is [domarkx.ErrReadOnly].
+// Other updates wait, in this process and others. Plain git commands do not: if one has moved a ref that fn
+// read, the error is [domarkx.ErrConflict], and the caller may try again. If the repository is not writable,
+// it is [domarkx.ErrReadOnly].
 func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (err error) {
 	release, err := s.refs.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	// Before the first sync of this update, and again after its last.
+	// Before the first sync of this update, and again after its last one.
 	if err := s.syncCollected(); err != nil {
 		return err
 	}
@@ -134,12 +130,12 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	if err := batch.Settle(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
-	_ = s.db.Consolidate() // the change is made, whether packs can be joined or not
+	_ = s.db.Consolidate() // the update has succeeded even if this fails
 	return nil
 }
 
-// Tip says what the newest snapshot of a session is. There being no such session
-// is [domarkx.ErrNotFound], with names that are like it.
+// Tip returns the newest snapshot of a session. An unknown session is [domarkx.ErrNotFound] with similar
+// names.
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := s.blocked[name]; err != nil {
 		return domarkx.Info{}, err

@@ -9,10 +9,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// bucketOf returns the name of the file in deleted/ that holds a tombstone.
+// bucketOf returns the name of a tombstone's file in deleted/.
 func bucketOf(id domarkx.ID) string { return fmt.Sprintf("%02x", id[len(id)-1]) }
 
-// buckets sorts tombstones, which are in order of id, into their files.
+// buckets distributes tombstones, which are sorted by id, to their files.
 func buckets(dead []domarkx.Tombstone) (map[string][]domarkx.Tombstone, error) {
 	files := map[string][]domarkx.Tombstone{}
 	for i, d := range dead {
@@ -25,7 +25,7 @@ func buckets(dead []domarkx.Tombstone) (map[string][]domarkx.Tombstone, error) {
 	return files, nil
 }
 
-// encodeTombstones writes one file of deleted/.
+// encodeTombstones returns the content of a file in deleted/.
 func encodeTombstones(dead []domarkx.Tombstone) []byte {
 	var b bytes.Buffer
 	for _, d := range dead {
@@ -38,8 +38,7 @@ func encodeTombstones(dead []domarkx.Tombstone) []byte {
 	return b.Bytes()
 }
 
-// decodeTombstones reads the file of that name, and nothing but its one valid
-// encoding.
+// decodeTombstones decodes the file of that name, and accepts only its canonical form.
 func decodeTombstones(name string, data []byte) ([]domarkx.Tombstone, error) {
 	lines, err := splitLines(data)
 	if err != nil {
@@ -80,7 +79,7 @@ func decodeTombstone(line string) (d domarkx.Tombstone, err error) {
 	return d, err
 }
 
-// sortTombstones puts them in order of id.
+// sortTombstones sorts tombstones by id.
 func sortTombstones(dead []domarkx.Tombstone) {
 	slices.SortFunc(dead, func(a, b domarkx.Tombstone) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// formatVersion is the version of the storage format, in the trailer
-// Domarkx-Format.
+// formatVersion is the version of the storage format, in the trailer Domarkx-Format.
 const formatVersion = "1"
 
-// The trailers that the commit messages of snapshots and of workspace versions have.
+// Trailers of the commit messages of both snapshots and workspace versions.
 const (
 	trailerFormat    = "Domarkx-Format"
 	trailerNumber    = "Domarkx-Number"
@@ -23,7 +22,7 @@ const (
 
 func trailer(b *bytes.Buffer, key, value string) { b.WriteString(key + ": " + value + "\n") }
 
-// cleanSubject makes one line of a subject that is valid UTF-8 and not empty.
+// cleanSubject makes a subject a single line of valid UTF-8 that is not empty.
 func cleanSubject(subject, operation string) string {
 	for _, s := range []string{subject, operation, "snapshot"} {
 		s = strings.Map(func(r rune) rune {
@@ -39,15 +38,13 @@ func cleanSubject(subject, operation string) string {
 	return ""
 }
 
-// trailers are what a commit message ends with. The first that does not hold what it
-// should is the error.
+// trailers are the trailers of a commit message. err is the first invalid value.
 type trailers struct {
 	values map[string]string
 	err    error
 }
 
-// decodeTrailers reads a commit message. One that is not this program's is the error
-// foreign.
+// decodeTrailers decodes a commit message. It returns the error foreign for messages of other programs.
 func decodeTrailers(message []byte, foreign error) (subject string, t trailers, err error) {
 	subject, rest, ok := strings.Cut(string(message), "\n\n")
 	if !ok {
@@ -80,11 +77,11 @@ func (t *trailers) number(key string) int64 {
 	return n
 }
 
-// maxNumber is the greatest number of a commit. No history is as long, and the number of
-// the next commit can still be written.
+// maxNumber is the maximum number of a commit in a history: more than any history has, and the number
+// of the next commit does not overflow.
 const maxNumber = 1<<53 - 1
 
-// sequence is the number of a commit in its history.
+// sequence returns the number of a commit in its history.
 func (t *trailers) sequence() int {
 	n := t.number(trailerNumber)
 	if n < 1 || n > maxNumber {

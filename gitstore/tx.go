@@ -11,20 +11,20 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// A Tx is a running [Store.Update]. It reads like the store, and also what it
-// made itself. It is for one goroutine, and only until the function returns.
+// A Tx is a transaction of [Store.Update]. It also reads its own changes. It must be used by one
+// goroutine, and only until the function returns.
 type Tx struct {
 	builder
 	ctx   context.Context // of the update
 	store *Store
-	seen  map[string]string // ref -> its id when first looked at, "" for none
-	next  map[string]string // ref -> its new id, "" for none
+	seen  map[string]string // ref → its id when it was read first, "" for none
+	next  map[string]string // ref → its new id, "" for none
 
-	passed map[string]bool // the trees of conversations of which nothing was kept to be read
+	passed map[string]bool // trees of conversations whose messages cannot be read within the update
 
-	names    map[kind]*nameIndex // read when a new name is taken
-	removed  map[string]string   // name -> the time that its trash ref names
-	restored map[string]string   // name -> the time that its trash ref named
+	names    map[kind]*nameIndex // loaded for the first new name
+	removed  map[string]string   // name → time in its trash ref
+	restored map[string]string   // name → time in its former trash ref
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
@@ -33,7 +33,7 @@ func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
 		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 
-// ref returns what a ref points at within the transaction, "" for nothing.
+// ref returns the value of a ref within the transaction, "" for none.
 func (tx *Tx) ref(name string) (string, error) {
 	if id, ok := tx.next[name]; ok {
 		return id, nil
@@ -56,7 +56,7 @@ func (tx *Tx) ref(name string) (string, error) {
 	return id, nil
 }
 
-// move lets a ref point at another commit, "" for none.
+// move sets the value of a ref, "" to remove it.
 func (tx *Tx) move(ref, id string) error {
 	if _, err := tx.ref(ref); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (tx *Tx) move(ref, id string) error {
 	return nil
 }
 
-// refChanges returns what is different in the end, in order of name.
+// refChanges returns the changed refs, sorted by name.
 func (tx *Tx) refChanges() []refdb.Change {
 	var changes []refdb.Change
 	for ref, id := range tx.next {
@@ -82,7 +82,7 @@ func (tx *Tx) refChanges() []refdb.Change {
 	return changes
 }
 
-// tip returns what a name of a kind stands for; none is [domarkx.ErrNotFound].
+// tip returns the commit of a name; a missing one is [domarkx.ErrNotFound].
 func (tx *Tx) tip(k kind, name string) (string, error) {
 	id, err := tx.ref(k.ref(name))
 	if err != nil {
@@ -94,8 +94,8 @@ func (tx *Tx) tip(k kind, name string) (string, error) {
 	return id, nil
 }
 
-// Tip is like [Store.Tip], within the transaction: when the session moves on
-// before the transaction ends, that fails with [domarkx.ErrConflict].
+// Tip is [Store.Tip] within the transaction: if the session moves before the transaction ends, the
+// transaction fails with [domarkx.ErrConflict].
 func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -107,10 +107,9 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	return tx.named(ctx, name, id)
 }
 
-// Set moves a session to a snapshot that has its tip among its ancestors, or makes
-// the session. A snapshot that does not descend from the tip is
-// [domarkx.ErrConflict]; a new name can be [domarkx.ErrInvalid] ([CheckName]), or
-// [domarkx.ErrExists] when it clashes with another session's.
+// Set creates a session, or moves it to a snapshot that descends from its tip. Otherwise the error is
+// [domarkx.ErrConflict]. A new name can be [domarkx.ErrInvalid] (see [CheckName]) or, if it clashes with that
+// of another session, [domarkx.ErrExists].
 func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if err := tx.store.blocked[name]; err != nil {
 		return err
@@ -126,7 +125,7 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	})
 }
 
-// set moves a name to a commit that is ahead of its tip, or takes the name.
+// set creates a name, or moves it to a commit if ahead reports that it descends from the tip.
 func (tx *Tx) set(k kind, name, id string, ahead func(tip string) (bool, error)) error {
 	tip, err := tx.ref(k.ref(name))
 	if err != nil {
@@ -143,12 +142,12 @@ func (tx *Tx) set(k kind, name, id string, ahead func(tip string) (bool, error))
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s %q: %w: its tip %s is no ancestor of %s", k.noun, name, domarkx.ErrConflict, tip, id)
+		return fmt.Errorf("%s %q: %w: its tip %s is not an ancestor of %s", k.noun, name, domarkx.ErrConflict, tip, id)
 	}
 	return tx.move(k.ref(name), id)
 }
 
-// Rename gives a session another name. Its snapshots stay as they are.
+// Rename renames a session. Its snapshots do not change.
 func (tx *Tx) Rename(_ context.Context, from, to string) error {
 	for _, name := range []string{from, to} {
 		if err := tx.store.blocked[name]; err != nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// errNoSnapshot says that a commit is none of a session.
+// errNoSnapshot is the error for a commit that is not a snapshot.
 var errNoSnapshot = fmt.Errorf("%w: no session snapshot", domarkx.ErrCorrupt)
 
-// Commit stores a snapshot, which no ref holds yet. Blobs of the state without an
-// id are stored and get one. Of trees that the parents have nothing is written
-// again. A parent of an unknown format is [domarkx.ErrUnsupported]; a state that
-// cannot be stored is [domarkx.ErrInvalid].
+// Commit stores a snapshot, which no ref reaches yet. Blobs of the state without an id are stored and get
+// one. Trees of the parents are not written again. A parent of an unknown format is
+// [domarkx.ErrUnsupported], an invalid state [domarkx.ErrInvalid].
 func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := tx.parents(c.Parents)
 	if err != nil {
@@ -60,10 +59,9 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	return tx.commit(c, parents, roots, root, stored.Messages)
 }
 
-// StoreConversation stores the messages of a snapshot with these parents, as they come,
-// for [Tx.Commit]; blobs without an id are stored, and get one. However many they are,
-// few of them are held in memory. Within the transaction the snapshot can be continued by
-// another one, but its messages cannot be read.
+// StoreConversation stores messages one by one, for a [Tx.Commit] with these parents. Blobs without an id
+// are stored and get one. It keeps few messages in memory. Within the transaction the snapshot can be
+// continued by another one, but its messages cannot be read.
 func (tx *Tx) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
 	ancestry, err := tx.parents(parents)
 	if err != nil {
@@ -86,7 +84,7 @@ func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder,
 	if err != nil {
 		return nil, err
 	}
-	// What this update has stored itself it does not store again anyway.
+	// Objects of this update are not stored again in any case.
 	known = slices.DeleteFunc(known, func(id odb.ID) bool { return tx.passed[id.String()] })
 	id, err := build.build(ctx, live, odb.ID{}, known)
 	if err != nil {
@@ -99,7 +97,7 @@ func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder,
 	return stored, nil
 }
 
-// foldersNamed returns the folders of that name in root trees.
+// foldersNamed returns the directories of that name in root trees.
 func foldersNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	var ids []odb.ID
 	for _, root := range roots {
@@ -124,10 +122,9 @@ func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	return roots, nil
 }
 
-// Append stores a snapshot that has the messages of its first parent, except the last
-// c.Replaced, followed by those of c.State.Thread.Live. The tombstones are the parent's, and so
-// are the headers unless c.State.Headers has some. However long the session is, only the end of
-// it is read.
+// Append stores a snapshot with the messages of its first parent, except the last c.Replaced, followed by
+// those in c.State.Thread.Live. It keeps the parent's tombstones and, unless c.State.Headers has some, its
+// headers. It reads only the end of the session.
 func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := tx.parents(c.Parents)
 	if err != nil {
@@ -169,7 +166,7 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	return tx.commit(c, parents, roots, withFolder(root, "conversation", conversation), kept+build.added)
 }
 
-// withFolder returns the entries with that folder; a zero id stands for none.
+// withFolder returns the entries with that directory; a zero id stands for none.
 func withFolder(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == name })
 	if !id.IsZero() {
@@ -178,10 +175,10 @@ func withFolder(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry
 	return entries
 }
 
-// An ancestry is the parents of a new snapshot.
+// An ancestry describes the parents of a new snapshot.
 type ancestry struct {
 	ids       []odb.ID
-	snapshots []*commitObject // those that are snapshots
+	snapshots []*commitObject // the snapshots among them
 	infos     []domarkx.Info
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// CheckName reports whether a new session can have that name: one that none can
-// have is [domarkx.ErrInvalid], see [CheckName], and one that clashes with that of
-// another session, also by case or as a folder, is [domarkx.ErrExists].
+// CheckName returns an error if a new session cannot have that name: [domarkx.ErrInvalid] for an invalid name
+// (see [CheckName]), [domarkx.ErrExists] if it clashes with that of another session, also by case or as a
+// directory.
 func (tx *Tx) CheckName(_ context.Context, name string) error { return tx.checkName(sessions, name) }
 
 func (tx *Tx) checkName(k kind, name string) error {
@@ -21,7 +21,7 @@ func (tx *Tx) checkName(k kind, name string) error {
 	return names.check(name)
 }
 
-// take checks that something new can have that name, and notes that it has.
+// take checks a new name and adds it to the existing ones.
 func (tx *Tx) take(k kind, name string) error {
 	if err := tx.checkName(k, name); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (tx *Tx) take(k kind, name string) error {
 	return nil
 }
 
-// taken returns the names that are taken within the transaction.
+// taken returns the existing names within the transaction.
 func (tx *Tx) taken(k kind) (*nameIndex, error) {
 	if names := tx.names[k]; names != nil {
 		return names, nil
@@ -54,7 +54,7 @@ func (tx *Tx) taken(k kind) (*nameIndex, error) {
 	return names, nil
 }
 
-// drop notes that a name is free.
+// drop removes a name from the existing ones.
 func (tx *Tx) drop(k kind, name string) {
 	if names := tx.names[k]; names != nil {
 		names.remove(name)

@@ -17,8 +17,8 @@ func (tx *Tx) ToTrash(_ context.Context, name string) error {
 	return tx.toTrash(sessions, name)
 }
 
-// toTrash moves what has a name into the trash. A session and a workspace of one
-// name that are removed in one transaction get the same time.
+// toTrash moves a name to the trash. A session and a workspace of the same name that are removed in one
+// transaction get the same time.
 func (tx *Tx) toTrash(k kind, name string) error {
 	id, err := tx.tip(k, name)
 	if err != nil {
@@ -35,8 +35,7 @@ func (tx *Tx) toTrash(k kind, name string) error {
 	return errors.Join(tx.move(k.trash+name+"@"+at, id), tx.move(k.ref(name), ""))
 }
 
-// freeTime returns the time, not before now, at which nothing of that name was
-// removed yet.
+// freeTime returns the first time, not before now, at which nothing of that name was removed.
 func (tx *Tx) freeTime(name string) (string, error) {
 	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
 		text, free := at.Format(trashTime), true
@@ -53,8 +52,8 @@ func (tx *Tx) freeTime(name string) (string, error) {
 	}
 }
 
-// FromTrash brings back what was removed last under a name. Nothing there is
-// [domarkx.ErrNotFound]; a session that has the name is [domarkx.ErrExists].
+// FromTrash restores the session that was removed last under a name. A missing one is
+// [domarkx.ErrNotFound]; it is [domarkx.ErrExists] if the name exists again.
 func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -66,8 +65,7 @@ func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) 
 	return tx.named(ctx, name, id)
 }
 
-// fromTrash brings back what was removed last under a name, or at a time when that
-// is given, and returns its tip.
+// fromTrash restores the last removed commit of a name, or the one removed at a given time, and returns its tip.
 func (tx *Tx) fromTrash(k kind, name, at string) (string, error) {
 	refs, err := tx.store.refs.List(k.trash + name + "@" + at)
 	if err != nil {

@@ -14,21 +14,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// DocumentChecks are the checks of a snapshot that depend on how it reads as Markdown.
+// DocumentChecks are the checks of a snapshot that depend on its Markdown form.
 type DocumentChecks interface {
-	// Message compares a message that is stored as JSON alone with what was recorded of
-	// its rendering.
+	// Message compares a message that is stored only as JSON with the recorded digest of its rendering.
 	Message(e domarkx.Entry, m domarkx.Message) error
-	// Snapshot compares what the commit of a snapshot says of its document with the
-	// document. base is a snapshot that was checked before and begins with the same
-	// messages, at least so many of them; "" if there is none.
+	// Snapshot compares the description of a document in a snapshot's commit with the document. base is a
+	// checked snapshot that has the same first messages, at least same of them; "" if there is none.
 	Snapshot(ctx context.Context, id, base string, same int) error
 }
 
-// Verify checks what refs of a remote bring: every commit that no ref of this
-// repository reaches yet, and of its content what the commits before it have not. Ref
-// names are shared ones (refs/domarkx/KIND/NAME). It returns what is wrong, by ref. Its
-// memory does not grow with the size of what it reads.
+// Verify checks what refs of a remote introduce: all commits that no local ref reaches, and the content
+// that their parents do not have. Refs have shared names (refs/domarkx/KIND/NAME). It returns the errors
+// by ref. Its memory use does not depend on the amount of data.
 func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
 	ids, err := s.newCommits(ctx, refs)
 	if err != nil {
@@ -54,7 +51,7 @@ func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks DocumentChe
 	return bad, nil
 }
 
-// newCommits returns the commits that refs bring, parents before their children.
+// newCommits returns the commits that refs introduce, parents before their children.
 func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, error) {
 	tips := make([]string, len(refs))
 	for i, ref := range refs {
@@ -73,14 +70,14 @@ func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, err
 	return s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
 }
 
-// A verifier checks commits that come from a remote.
+// A verifier checks commits of a remote.
 type verifier struct {
 	c      checker
 	checks DocumentChecks
-	found  map[odb.ID]error // what is wrong with the commits that were checked
+	found  map[odb.ID]error // errors of the checked commits, nil for none
 }
 
-// ref checks what a ref names, when its commits were checked.
+// ref checks a ref whose commits were checked.
 func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
 	id, err := odb.ParseID(ref.ID)
 	if err != nil {
@@ -160,8 +157,8 @@ func (v *verifier) snapshot(ctx context.Context, c *commitObject, info domarkx.I
 	return v.checks.Snapshot(ctx, info.ID, first(before), same)
 }
 
-// parents returns the parents of a snapshot: snapshots and workspace versions. cut
-// reports that a shallow clone has not all of them.
+// parents returns the parents of a snapshot: snapshots and workspace versions. cut reports that a shallow
+// clone lacks some of them.
 func (v *verifier) parents(id string, c *commitObject) (before, linked []string, cut bool, err error) {
 	for _, p := range c.parents {
 		_, _, err := v.c.snapshot(p.String())
@@ -184,7 +181,7 @@ func (v *verifier) parents(id string, c *commitObject) (before, linked []string,
 	return before, linked, false, nil
 }
 
-// checkNumber compares the number of a commit with the one that its parents give it.
+// checkNumber compares the number of a commit with that expected from its parents.
 func checkNumber(want, got int, cut bool) error {
 	if got == want || cut {
 		return nil
@@ -211,7 +208,7 @@ func (v *verifier) version(ctx context.Context, id odb.ID) error {
 	return nil
 }
 
-// versionAfter checks what a version has and its first parent has not.
+// versionAfter checks the content of a version that its first parent does not have.
 func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error {
 	line := v.c.versions()
 	a, err := line.at(now.ID)
@@ -247,8 +244,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 	return nil
 }
 
-// checkNewContent checks the content of a file in a version: that of a large one is
-// compared with its digest.
+// checkNewContent checks the content of a file in a version. Large content is compared with its digest.
 func (c *checker) checkNewContent(f *domarkx.File) error {
 	object, chunks, err := version.ParseContentID(f.ID)
 	if err != nil {
@@ -268,8 +264,7 @@ func (c *checker) checkNewContent(f *domarkx.File) error {
 	return err
 }
 
-// thread checks the order of the messages of a tip, and the links that the session did
-// not have before.
+// thread checks the order of the messages of a tip, and the links that the session did not have before.
 func (v *verifier) thread(ctx context.Context, id string) error {
 	v.c.links = map[string]bool{}
 	if err := v.c.order(ctx, id); err != nil {
@@ -298,14 +293,13 @@ func (v *verifier) thread(ctx context.Context, id string) error {
 	}
 	for _, link := range links {
 		if !linked[link] {
-			return fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is no parent of the session's snapshots", id, domarkx.ErrCorrupt, link)
+			return fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is not a parent of the session's snapshots", id, domarkx.ErrCorrupt, link)
 		}
 	}
 	return nil
 }
 
-// knownBefore returns the newest snapshot that a new one continues and that is not new,
-// by first parents; "" if there is none.
+// knownBefore returns the newest first-parent ancestor that is not new; "" if there is none.
 func (v *verifier) knownBefore(id string) (string, error) {
 	line := v.c.snapshots()
 	for {

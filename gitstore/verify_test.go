@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// counted counts what is checked of documents.
+// counted counts the checks of documents.
 type counted struct {
 	messages int
 	base     string
@@ -29,7 +29,7 @@ func (c *counted) Snapshot(_ context.Context, _, base string, same int) error {
 	return nil
 }
 
-// incoming verifies a commit as if a remote had it.
+// incoming verifies a commit as if it came from a remote.
 func incoming(t *testing.T, s *gitstore.Store, id string) (counted, error) {
 	t.Helper()
 	var c counted
@@ -41,7 +41,7 @@ func incoming(t *testing.T, s *gitstore.Store, id string) (counted, error) {
 	return c, bad[ref.Name]
 }
 
-// What a ref reaches is not read again; of a new snapshot only what is new is.
+// TestVerifyReadsWhatIsNew checks that only content that no local ref reaches is read.
 func TestVerifyReadsWhatIsNew(t *testing.T) {
 	s, dir := newStore(t)
 	first := save(t, s, "s", conversation(5000))

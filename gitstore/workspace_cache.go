@@ -10,10 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The version cache is what the list cache is, for the tips of workspaces. A record
-// is the 20 bytes of the commit's id; number and date as varints; and as texts with
-// their lengths the ids of the parents (40 digits each, one behind the other), the
-// subject, the operation, and the trailer of the call ("" when there is none).
+// The version cache is a list cache for the tips of workspaces. A record consists of the 20 bytes of the
+// commit's id; number and date as varints; and, as texts with their lengths, the ids of the parents (40
+// digits each), the subject, the operation, and the trailer of the call ("" if there is none).
 const (
 	versionCacheName  = "workspace-cache"
 	versionCacheMagic = "domarkx workspace cache 1\n"
@@ -34,7 +33,7 @@ func writeVersionCache(dir string, versions []domarkx.Version) {
 func encodeVersionCache(versions []domarkx.Version) []byte {
 	data := newCache(versionCacheMagic, len(versions)*256)
 	for _, v := range versions {
-		data, _ = hex.AppendDecode(data, []byte(v.ID)) // is an object id
+		data, _ = hex.AppendDecode(data, []byte(v.ID)) // is a valid id
 		data = binary.AppendVarint(binary.AppendVarint(data, int64(v.Number)), v.Date)
 		call := ""
 		if v.Call != nil {

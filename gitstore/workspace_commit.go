@@ -9,11 +9,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// CommitVersion stores a version of a workspace, which no ref holds yet. The
-// versions of its resources are stored already (see [Store.BeginVersion]), its
-// parents are versions. The name of the workspace is only for the result. A parent
-// of an unknown format is [domarkx.ErrUnsupported]; resources that no version can
-// hold are [domarkx.ErrInvalid].
+// CommitVersion stores a version of a workspace, which no ref reaches yet. The versions of its resources
+// must be stored (see [Store.BeginVersion]). The name of the workspace is only used in the result. A
+// parent of an unknown format is [domarkx.ErrUnsupported]; invalid resources are [domarkx.ErrInvalid].
 func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Version{}, err
@@ -74,7 +72,7 @@ func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
 	return tx.makeTree(entries)
 }
 
-// version reads the commit of a version and what its message says.
+// version reads the commit of a version.
 func (r reader) version(id odb.ID) (*commitObject, domarkx.Version, int, error) {
 	c, err := r.commit(id)
 	if err != nil {
@@ -88,9 +86,9 @@ func (r reader) version(id odb.ID) (*commitObject, domarkx.Version, int, error) 
 	return c, v, resources, nil
 }
 
-// Version returns a workspace version by its full id, with its resources and
-// without the name of the workspace. A commit that is no such version is
-// [domarkx.ErrCorrupt], one of a later format [domarkx.ErrUnsupported].
+// Version returns a workspace version by its full id, with its resources and without the name of the
+// workspace. A commit that is not a version is [domarkx.ErrCorrupt], one of a later format
+// [domarkx.ErrUnsupported].
 func (r reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
@@ -109,7 +107,7 @@ func (r reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 	return v, nil
 }
 
-// resources reads the manifest in a version's tree, and holds it against the tree.
+// resources reads the manifest in a version's tree, and compares it with the tree.
 func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	root, err := r.tree(tree)
 	if err != nil {
@@ -142,7 +140,7 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	}
 	for _, resource := range resources {
 		if e := folders[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
-			return nil, fmt.Errorf("resource %q: %w: its folder is not the version that %s names", resource.ID, domarkx.ErrCorrupt, manifestName)
+			return nil, fmt.Errorf("resource %q: %w: its directory is not the version that %s names", resource.ID, domarkx.ErrCorrupt, manifestName)
 		}
 	}
 	if len(folders) != len(root) || len(root) != len(resources)+1 {

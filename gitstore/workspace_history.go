@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// versions reads histories of workspaces. They hold nothing but versions.
+// versions returns the histories of workspaces, which consist of versions only.
 func (r reader) versions() lineage {
 	return lineage{reader: r, read: func(id odb.ID) (ancestor, error) {
 		c, v, _, err := r.version(id)
@@ -19,9 +19,9 @@ func (r reader) versions() lineage {
 	}}
 }
 
-// Versions yields a workspace version and all before it, by descending number and
-// then by id, without their resources and the name of the workspace. In a shallow
-// clone it ends where the clone does. It ends behind an error.
+// Versions yields a workspace version and its ancestors, sorted by descending number and then by id, without
+// their resources and the name of the workspace. In a shallow clone it ends where the clone ends. An error
+// is yielded last.
 func (r reader) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
 		err := r.versions().visit(ctx, id, func(a ancestor) (bool, bool) {
@@ -34,7 +34,7 @@ func (r reader) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Versi
 	}
 }
 
-// IsEarlier reports whether workspace version a is b or one that b came from.
+// IsEarlier reports whether workspace version a is b or an ancestor of b.
 func (r reader) IsEarlier(ctx context.Context, a, b string) (bool, error) {
 	return r.versions().isAncestor(ctx, a, b)
 }

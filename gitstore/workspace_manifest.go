@@ -17,7 +17,7 @@ const (
 	maxResourceID = 100               // bytes
 )
 
-// encodeManifest writes what a version says of its resources.
+// encodeManifest returns the manifest of a version.
 func encodeManifest(resources []domarkx.ResourceVersion) []byte {
 	items := make([]domarkx.Value, len(resources))
 	for i, r := range resources {
@@ -35,7 +35,7 @@ func encodeManifest(resources []domarkx.ResourceVersion) []byte {
 	return append(v.AppendJSON(nil, "", "  "), '\n')
 }
 
-// decodeManifest reads what encodeManifest wrote, and nothing else.
+// decodeManifest decodes a manifest, and accepts only its canonical form.
 func decodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 	bad := func(what string) ([]domarkx.ResourceVersion, error) {
 		return nil, fmt.Errorf("%w: %s", domarkx.ErrCorrupt, what)
@@ -65,13 +65,12 @@ func decodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 		return bad(err.Error())
 	}
 	if !bytes.Equal(encodeManifest(resources), data) {
-		return bad("it is not written as it must be")
+		return bad("it is not in canonical form")
 	}
 	return resources, nil
 }
 
-// checkResources reports resources that no version can hold, as
-// [domarkx.ErrInvalid].
+// checkResources returns [domarkx.ErrInvalid] for resources that a version cannot have.
 func checkResources(resources []domarkx.ResourceVersion) error {
 	seen := make(map[string]bool, len(resources))
 	for _, r := range resources {
@@ -80,7 +79,7 @@ func checkResources(resources []domarkx.ResourceVersion) error {
 		}
 		switch {
 		case seen[r.ID]:
-			return fmt.Errorf("resource %q: %w: the id is taken", r.ID, domarkx.ErrInvalid)
+			return fmt.Errorf("resource %q: %w: duplicate id", r.ID, domarkx.ErrInvalid)
 		case r.Type == "":
 			return fmt.Errorf("resource %q: %w: it has no type", r.ID, domarkx.ErrInvalid)
 		case r.Config.Kind() != domarkx.Object:
@@ -93,8 +92,7 @@ func checkResources(resources []domarkx.ResourceVersion) error {
 	return nil
 }
 
-// checkResourceID reports, as [domarkx.ErrInvalid], an id that cannot be the name of
-// a resource's folder.
+// checkResourceID returns [domarkx.ErrInvalid] for an id that cannot be the name of a directory.
 func checkResourceID(id string) error {
 	valid := id != "" && len(id) <= maxResourceID && id != manifestName && id[0] != '.' && id[0] != '-' &&
 		strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""

@@ -8,18 +8,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// errNoVersion says that a commit is none of a workspace.
+// errNoVersion is the error for a commit that is not a workspace version.
 var errNoVersion = fmt.Errorf("%w: no workspace version", domarkx.ErrCorrupt)
 
-// The trailers that only a workspace version's commit message has. The first tells
-// it from a snapshot's.
+// Trailers that only the commit messages of workspace versions have. The first one distinguishes them from
+// snapshots.
 const (
 	trailerResources = "Domarkx-Resources"
 	trailerCall      = "Domarkx-Call"
 )
 
-// encodeVersionMessage writes the commit message of a version of that many
-// resources, as [encodeMessage] does.
+// encodeVersionMessage returns the commit message of a version with that many resources; see
+// [encodeMessage].
 func encodeVersionMessage(v domarkx.Version, resources int) []byte {
 	var b bytes.Buffer
 	b.WriteString(cleanSubject(v.Subject, v.Operation) + "\n\n")
@@ -33,8 +33,8 @@ func encodeVersionMessage(v domarkx.Version, resources int) []byte {
 	return b.Bytes()
 }
 
-// decodeVersionMessage reads what encodeVersionMessage wrote, and perhaps further
-// trailers behind it.
+// decodeVersionMessage decodes the commit message of a version. It ignores unknown trailers after the known
+// ones.
 func decodeVersionMessage(message []byte) (v domarkx.Version, resources int, err error) {
 	subject, t, err := decodeTrailers(message, errNoVersion)
 	if err != nil {
@@ -63,7 +63,7 @@ func callValue(c *domarkx.CallRecord) domarkx.Value {
 	)
 }
 
-// parseCall reads what callValue wrote, and nothing else: that is nil.
+// parseCall parses the trailer of a call; nil if it is not in canonical form.
 func parseCall(text string) *domarkx.CallRecord {
 	v, err := domarkx.ParseValue([]byte(text))
 	if err != nil {

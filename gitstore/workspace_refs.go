@@ -11,9 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Workspaces says what the newest version of each workspace is, without its
-// resources, in order of name. A workspace that cannot be read is left out, and its
-// error is joined to those of others beside the rest of the list.
+// Workspaces returns the newest version of each workspace without its resources, sorted by name. Workspaces
+// that cannot be read are omitted; their errors are joined and returned together with the list.
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	refs, err := s.refs.List(workspaces.prefix)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	return tips, errors.Join(errs...)
 }
 
-// commitOnly returns what the commit of a version says.
+// commitOnly returns a version without its resources.
 func (r reader) commitOnly(id string) (domarkx.Version, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
@@ -62,8 +61,8 @@ func (r reader) commitOnly(id string) (domarkx.Version, error) {
 	return v, err
 }
 
-// WorkspaceTip returns the newest version of a workspace, with its resources. There
-// being no such workspace is [domarkx.ErrNotFound], with names that are like it.
+// WorkspaceTip returns the newest version of a workspace with its resources. An unknown workspace is
+// [domarkx.ErrNotFound] with similar names.
 func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := s.tip(ctx, workspaces.ref(name))
 	if err != nil {
@@ -85,9 +84,8 @@ func (r reader) namedVersion(ctx context.Context, name, id string) (domarkx.Vers
 	return v, nil
 }
 
-// WorkspaceTip is like [Store.WorkspaceTip], within the transaction: when the
-// workspace moves on before the transaction ends, that fails with
-// [domarkx.ErrConflict].
+// WorkspaceTip is [Store.WorkspaceTip] within the transaction: if the workspace moves before the
+// transaction ends, the transaction fails with [domarkx.ErrConflict].
 func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := tx.tip(workspaces, name)
 	if err != nil {
@@ -101,8 +99,8 @@ func (tx *Tx) CheckWorkspaceName(_ context.Context, name string) error {
 	return tx.checkName(workspaces, name)
 }
 
-// SetWorkspace moves a workspace to a version that has its tip among those before
-// it, or makes the workspace. The errors are those of [Tx.Set].
+// SetWorkspace creates a workspace, or moves it to a version that descends from its tip. The errors are those
+// of [Tx.Set].
 func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
 	if _, err := tx.namedVersion(ctx, name, id); err != nil {
 		return err
@@ -110,21 +108,20 @@ func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
 	return tx.set(workspaces, name, id, func(tip string) (bool, error) { return tx.IsEarlier(ctx, tip, id) })
 }
 
-// RenameWorkspace gives a workspace another name. Its versions stay as they are.
+// RenameWorkspace renames a workspace. Its versions do not change.
 func (tx *Tx) RenameWorkspace(_ context.Context, from, to string) error {
 	return tx.rename(workspaces, from, to)
 }
 
-// WorkspaceToTrash moves a workspace into the trash, together with the session of
-// its name when that goes there in the same transaction.
+// WorkspaceToTrash moves a workspace to the trash, together with the session of the same name if that is
+// removed in the same transaction.
 func (tx *Tx) WorkspaceToTrash(_ context.Context, name string) error {
 	return tx.toTrash(workspaces, name)
 }
 
-// WorkspaceFromTrash brings back the workspace that was removed last under a name;
-// when [Tx.FromTrash] brought back the session of that name before, then the one
-// that was removed together with it. Nothing there is [domarkx.ErrNotFound]; a
-// workspace that has the name is [domarkx.ErrExists].
+// WorkspaceFromTrash restores the workspace that was removed last under a name. If [Tx.FromTrash] has restored
+// the session of that name, it restores the workspace that was removed together with it. A missing one is
+// [domarkx.ErrNotFound]; it is [domarkx.ErrExists] if the name exists again.
 func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := tx.fromTrash(workspaces, name, tx.restored[name])
 	if err != nil {
@@ -133,8 +130,7 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 	return tx.namedVersion(ctx, name, id)
 }
 
-// TrashedWorkspaces returns the ids of the versions that were removed under a name,
-// the earliest first.
+// TrashedWorkspaces returns the ids of the versions that were removed under a name, the earliest first.
 func (s *Store) TrashedWorkspaces(_ context.Context, name string) ([]string, error) {
 	return s.trashed(workspaces, name)
 }

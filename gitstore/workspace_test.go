@@ -18,7 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// resource makes a resource whose folder holds one file of that content.
+// resource returns a resource whose directory has one file with that content.
 func resource(tb testing.TB, dir, id, content string) domarkx.ResourceVersion {
 	tb.Helper()
 	run := func(stdin string, args ...string) string {
@@ -41,8 +41,7 @@ func versionCommit(resources []domarkx.ResourceVersion, parents ...string) domar
 	return domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: "call", Subject: "call write_file", Author: who, Committer: who}
 }
 
-// version makes the newest version of a workspace, of resources by id with the
-// content of their one file.
+// version creates the newest version of a workspace with resources given by id and content.
 func version(tb testing.TB, s *gitstore.Store, dir, name string, contents map[string]string) domarkx.Version {
 	tb.Helper()
 	var resources []domarkx.ResourceVersion
@@ -135,7 +134,7 @@ func TestWorkspaceRefs(t *testing.T) {
 	set := func(name, id string) error {
 		return s.Update(ctx, "test", func(tx *gitstore.Tx) error { return tx.SetWorkspace(ctx, name, id) })
 	}
-	session := save(t, s, "Plan", conversation(1)) // clashes with no workspace
+	session := save(t, s, "Plan", conversation(1)) // does not clash with workspaces
 	for name, tt := range map[string]struct {
 		name, id string
 		want     error
@@ -299,7 +298,7 @@ func TestWorkspaceTrash(t *testing.T) {
 	if tips, err := s.Workspaces(ctx); err != nil || len(tips) != 0 {
 		t.Errorf("%v, %v", tips, err)
 	}
-	// Another pair, and a session that has no workspace.
+	// Another pair, and a session without a workspace.
 	save(t, s, "plan", conversation(2))
 	two := version(t, s, dir, "plan", map[string]string{"code": "2"})
 	update(t, s, both)
@@ -325,7 +324,7 @@ func TestWorkspaceTrash(t *testing.T) {
 			return nil
 		})
 	}
-	drop := func() { // out of the trash for good
+	drop := func() { // delete it from the trash
 		git(t, dir, "update-ref", "-d", "refs/domarkx/sessions/plan")
 		git(t, dir, "update-ref", "-d", "refs/domarkx/workspaces/plan")
 	}
@@ -403,7 +402,7 @@ func TestFsckReadsWhatVersionsHold(t *testing.T) {
 	if err != nil || len(found) != 1 || !strings.Contains(found[0].What, `"file"`) {
 		t.Errorf("a file that is missing: %+v, %v", found, err)
 	}
-	// A sidecar that says nothing.
+	// A sidecar without entries.
 	v = version(t, s, dir, "other", map[string]string{"code": "other"})
 	bad := rewritten(t, dir, v.ID, map[string]string{"code/.domarkx": "x\n"}, "", "")
 	tree := git(t, dir, "rev-parse", bad+":code")

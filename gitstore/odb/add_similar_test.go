@@ -21,7 +21,7 @@ func document(n, parts int) (whole []byte, each [][]byte) {
 	return b.Bytes(), each
 }
 
-// A record lists what was added to a batch.
+// A record lists the objects that were added to a batch.
 type record struct {
 	ids      []odb.ID
 	contents map[odb.ID][]byte

@@ -13,7 +13,7 @@ import (
 )
 
 // An fsyncMode is a way to make the files of a pack durable. POSIX requires one fsync per file and
-// one for their directory, each of which may flush the disk's cache.
+// one for their directory, and each may flush the disk's cache.
 type fsyncMode int
 
 const (

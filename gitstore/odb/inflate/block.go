@@ -84,7 +84,7 @@ func (d *decoder) value(e uint32) int {
 //
 // The critical path of the loop goes from the bits to a table entry to the next bits.
 // Therefore the next entry is loaded before more bits are read, and whole entries are
-// subtracted from count, of which only the lowest six bits are used.
+// subtracted from count; only its lowest six bits are used.
 func (d *decoder) fast(c *tables) (more bool, err error) {
 	src, dst, end, bits, count := d.src[d.at:], d.dst[:cap(d.dst)], d.end, d.bits, uint32(d.count)
 	lit, dist := &c.lit, &c.dist
