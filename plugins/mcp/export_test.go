@@ -1,11 +1,29 @@
 package mcp
 
-import "time"
+import (
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/domarkx/domarkx"
+)
 
 // NewLimited returns the plugin with other limits: the time of a call, the time until the server has listed its
 // tools, and the bytes of a message.
 func NewLimited(call, start time.Duration, message int) Plugin {
 	return Plugin{limits{call: call, start: start, message: message}}
+}
+
+// ToolsFrom returns the tools, and the content of tools.json, of what a server lists.
+func ToolsFrom(listed []*sdk.Tool) ([]domarkx.Tool, []byte) {
+	l := newToolList(listed, func(s string) string { return s }, func(string) {})
+	return l.tools, l.text
+}
+
+// ResultFrom returns the result of a call for what a server sent. The directory is for attachments.
+func ResultFrom(dir string, raw []byte) (domarkx.Result, error) {
+	r := &resource{env: domarkx.Env{Dir: dir, Redact: func(s string) string { return s }}}
+	return r.result(raw)
 }
 
 // MaxMessage is the limit of a message in bytes.

@@ -36,8 +36,8 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 "env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "its environment variables; secrets as ${NAME}"},
 "url": {"type": "string", "minLength": 1, "description": "in place of command: URL of the server (streamable HTTP); the user allows it with domarkx.allowURL"},
 "headers": {"type": "object", "additionalProperties": {"type": "string"}, "description": "HTTP headers for the URL; secrets as ${NAME}"}},
-"oneOf": [{"required": ["command"]}, {"required": ["url"]}],
-"dependentRequired": {"args": ["command"], "env": ["command"], "headers": ["url"]}, "additionalProperties": false}`
+"oneOf": [{"required": ["command"], "properties": {"url": false, "headers": false}}, {"required": ["url"], "properties": {"command": false, "args": false, "env": false}}],
+"additionalProperties": false}`
 
 // Describe returns the config. The tools are those of each server: see
 // [domarkx.ToolLister].

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,7 +60,7 @@ func (r *resource) connect(ctx context.Context) (*server, error) {
 	var err error
 	if s.session, err = client.Connect(ctx, transport, nil); err != nil {
 		r.server = s // explain looks at what it wrote
-		err = r.explain(ctx, "beginning", err)
+		err = r.explain(ctx, "connecting", err)
 		r.server = nil
 		s.close()
 		return nil, err
@@ -199,6 +200,10 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 	}
 	if r.server != nil && r.server.guard != nil {
 		r.server.guard.broken.Store(true)
+		var request *url.Error // the SDK puts more words before it
+		if errors.As(err, &request) {
+			err = request
+		}
 	}
 	return toolError(domarkx.CodeBroken, "the server failed at %s: %s%s", doing, shorten(plainText(r.env.Redact(err.Error())), maxErrorText), r.lastWords())
 }
