@@ -33,7 +33,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 			return err
 		}
 	}
-	if a, b, found := findOverlap(m.config.WorkTree, specs); found {
+	if a, b, found := m.findOverlap(specs); found {
 		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
 		return &domarkx.SyntaxError{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
 			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are the same directory, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}

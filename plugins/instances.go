@@ -84,11 +84,15 @@ func (m *WorkspaceManager) pathOf(e *entry) (string, error) {
 	if e.Path == "" || e.Path != e.LockedPath || e.Private {
 		return e.Path, nil
 	}
+	if _, err := m.pathIn(m.config.WorkTree, e.Config, &redactor{}); err != nil {
+		return e.Path, nil // a variable is not set: it cannot be opened now
+	}
 	top, err := m.workTreeOf(e)
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(pathIn(top, e.Config), e.Path), nil
+	path, err := m.pathIn(top, e.Config, &redactor{})
+	return cmp.Or(path, e.Path), err
 }
 
 // Instance returns the instance of a workspace, or domarkx.ErrNotFound.

@@ -90,7 +90,7 @@ func (l *Live) removeOthers(ctx context.Context, specs []domarkx.ResourceSpec) (
 	for i := len(l.state.Resources) - 1; i >= 0; i-- {
 		e := l.state.Resources[i]
 		stays := slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool {
-			return s.ID == e.ID && s.Type == e.Type && l.pathOf(s.Config) == l.pathOf(e.Config)
+			return s.ID == e.ID && s.Type == e.Type && l.m.comparablePath(s.Config) == l.m.comparablePath(e.Config)
 		})
 		if stays {
 			continue

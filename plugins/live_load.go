@@ -291,11 +291,15 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		}
 		e = &l.state.Resources[i]
 	}
-	inPlace := !e.Private && l.pathOf(e.Config) != ""
+	inPlace := !e.Private && namesPath(l.m.config.WorkTree, e.Config)
 	if !inPlace || e.Created && !fresh && !e.New {
 		return false, l.open(ctx, i)
 	}
-	if !e.Filled && isVacant(l.pathOf(e.Config)) {
+	path, err := l.pathOf(e.Config)
+	if err != nil {
+		return false, &ResourceError{"opening", e.ID, err}
+	}
+	if !e.Filled && isVacant(path) {
 		e.New, e.Filled = false, true
 		if err := l.save(); err != nil {
 			return false, err
@@ -304,7 +308,7 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 	if e.Filled {
 		return false, l.open(ctx, i)
 	}
-	if exists(l.pathOf(e.Config)) {
+	if exists(path) {
 		if err := l.open(ctx, i); err != nil {
 			return false, err
 		}
@@ -334,7 +338,7 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 // uncompared reports whether the content at the path of a resource may belong to somebody else:
 // the load that creates the resource ended before comparing it.
 func (l *Live) uncompared(e *entry) bool {
-	return e.New && !e.Private && l.pathOf(e.Config) != ""
+	return e.New && !e.Private && namesPath(l.m.config.WorkTree, e.Config)
 }
 
 // isVacant reports whether a path does not exist or is an empty directory.

@@ -15,17 +15,57 @@ import (
 // and records them.
 const pathLockDir = ".claims"
 
-// pathOf returns the path that a config names to work on in place, "" for none. By
-// convention this is its string "path", relative to the top of the work tree.
-func (l *Live) pathOf(config domarkx.Value) string { return pathIn(l.m.config.WorkTree, config) }
+// pathOf is pathIn in the work tree of this process.
+func (l *Live) pathOf(config domarkx.Value) (string, error) {
+	return l.m.pathIn(l.m.config.WorkTree, config, &redactor{})
+}
 
-// pathIn is like pathOf, relative to top; "" when the config or top is empty.
-func pathIn(top string, config domarkx.Value) string {
-	v, ok := config.Get("path")
-	if !ok || v.Kind() != domarkx.String || top == "" {
-		return ""
+// pathIn returns the path that a config names to work on in place: absolute, with the values of
+// ${NAME}, clean and without symbolic links, so that all spellings of a path give the same result.
+// By convention this is the config's string "path", relative to top, the top of a work tree. It
+// returns "" if the config or top is empty, and an error if a variable is not set. It registers
+// the values with secrets.
+func (m *WorkspaceManager) pathIn(top string, config domarkx.Value, secrets *redactor) (string, error) {
+	if !namesPath(top, config) {
+		return "", nil
 	}
-	path := filepath.Clean(filepath.FromSlash(v.Text()))
+	v, _ := config.Get("path")
+	text, err := m.expandString(v.Text(), secrets)
+	if err != nil {
+		return "", err
+	}
+	return absolute(top, text), nil
+}
+
+// namesPath reports whether a config names a path to work on in place.
+func namesPath(top string, config domarkx.Value) bool {
+	v, ok := config.Get("path")
+	return ok && v.Kind() == domarkx.String && top != ""
+}
+
+// comparablePath is like pathIn, but takes the path literally if a variable is not set. The result
+// is only for comparison with others of the same process.
+func (m *WorkspaceManager) comparablePath(config domarkx.Value) string {
+	path, err := m.pathIn(m.config.WorkTree, config, &redactor{})
+	if err != nil {
+		v, _ := config.Get("path")
+		path = absolute(m.config.WorkTree, v.Text())
+	}
+	return path
+}
+
+// shownPath returns the path of a resource for messages: as the document spells it if that has
+// ${NAME}, whose value must not be shown.
+func shownPath(e *entry) string {
+	if v, _ := e.Config.Get("path"); v.Kind() == domarkx.String && strings.Contains(v.Text(), "${") {
+		return v.Text()
+	}
+	return e.LockedPath
+}
+
+// absolute returns a path relative to top as an absolute path without symbolic links.
+func absolute(top, path string) string {
+	path = filepath.Clean(filepath.FromSlash(path))
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(top, path)
 	}
@@ -46,10 +86,10 @@ func resolve(path string) string {
 
 // findOverlap finds the first two resources of a workspace whose paths overlap: each would
 // commit the other's changes. It ignores case, since some file systems do.
-func findOverlap(top string, specs []domarkx.ResourceSpec) (first, second int, found bool) {
+func (m *WorkspaceManager) findOverlap(specs []domarkx.ResourceSpec) (first, second int, found bool) {
 	paths := make([]string, len(specs))
 	for i, spec := range specs {
-		if paths[i] = strings.ToLower(pathIn(top, spec.Config)); paths[i] == "" {
+		if paths[i] = strings.ToLower(m.comparablePath(spec.Config)); paths[i] == "" {
 			continue
 		}
 		for j := range i {
@@ -66,16 +106,20 @@ func findOverlap(top string, specs []domarkx.ResourceSpec) (first, second int, f
 // repository.
 func (m *WorkspaceManager) workTreeOf(e *entry) (string, error) {
 	c := m.config
-	if !e.Created || e.Private || e.LockedPath == "" || e.LockedPath == pathIn(c.WorkTree, e.Config) || c.WorkTrees == nil || !exists(e.LockedPath) {
+	if !e.Created || e.Private || e.LockedPath == "" || c.WorkTrees == nil || !exists(e.LockedPath) {
 		return c.WorkTree, nil
+	}
+	path, err := m.pathIn(c.WorkTree, e.Config, &redactor{})
+	if err != nil || path == e.LockedPath {
+		return c.WorkTree, err
 	}
 	all, err := c.WorkTrees()
 	if err != nil {
 		return "", err
 	}
 	for _, top := range all {
-		if pathIn(top, e.Config) == e.LockedPath {
-			return top, nil
+		if path, err := m.pathIn(top, e.Config, &redactor{}); err != nil || path == e.LockedPath {
+			return top, err
 		}
 	}
 	return c.WorkTree, nil
@@ -83,15 +127,23 @@ func (m *WorkspaceManager) workTreeOf(e *entry) (string, error) {
 
 // lockPath reserves the path of a resource for this instance. When another instance
 // holds it, a new resource becomes private instead; for an existing one lockPath returns
-// ErrConflict.
+// ErrConflict. The values of ${NAME} are redacted in errors and warnings.
 func (l *Live) lockPath(e *entry) error {
+	secrets := &redactor{}
+	return secrets.error(l.lockPathRedacting(e, secrets))
+}
+
+func (l *Live) lockPathRedacting(e *entry, secrets *redactor) error {
+	if e.Private {
+		return nil
+	}
 	top, err := l.m.workTreeOf(e)
 	if err != nil {
 		return err
 	}
-	path := pathIn(top, e.Config)
-	if path == "" || e.Private || e.LockedPath == path {
-		return nil
+	path, err := l.m.pathIn(top, e.Config, secrets)
+	if err != nil || path == "" || e.LockedPath == path {
+		return err
 	}
 	limits, err := l.m.config.Limits()
 	if err != nil {
@@ -105,7 +157,7 @@ func (l *Live) lockPath(e *entry) error {
 	for _, other := range l.state.Resources {
 		if other.ID != e.ID && !other.Gone && !other.Private && other.LockedPath != "" && overlap(other.LockedPath, path) {
 			return fmt.Errorf("path %q: resource %q works on %q, expected a path that is neither that, nor in it, nor around it: %w",
-				path, other.ID, other.LockedPath, domarkx.ErrInvalid)
+				path, other.ID, shownPath(&other), domarkx.ErrInvalid)
 		}
 	}
 	ctx := context.Background() // the lock is held for moments only
@@ -127,9 +179,9 @@ func (l *Live) lockPath(e *entry) error {
 				continue
 			}
 			if e.Created {
-				return fmt.Errorf("path %q: workspace %q works on %q: %w", path, other.Name, r.LockedPath, domarkx.ErrConflict)
+				return fmt.Errorf("path %q: workspace %q works on %q: %w", path, other.Name, shownPath(&r), domarkx.ErrConflict)
 			}
-			l.m.warn(fmt.Sprintf("workspace %q: resource %q gets a private copy, since workspace %q works on %q", l.state.Name, e.ID, other.Name, r.LockedPath))
+			l.m.warn(secrets.redact(fmt.Sprintf("workspace %q: resource %q gets a private copy, since workspace %q works on %q", l.state.Name, e.ID, other.Name, shownPath(&r))))
 			e.Private = true
 			e.Copy = l.state.Loading == nil && !isVacant(path) // otherwise there is nothing to copy, or Load fills it
 			return l.save()

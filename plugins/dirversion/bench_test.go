@@ -96,7 +96,7 @@ func BenchmarkCommit(b *testing.B) {
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
-		time.Sleep(50 * time.Millisecond)
+		waitForTimes(b)
 		if err := f.Commit(b.Context(), &hasher{}); err != nil {
 			b.Fatal(err)
 		}

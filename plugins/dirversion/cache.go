@@ -1,9 +1,12 @@
 package dirversion
 
 import (
+	"bufio"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"os"
+	"path/filepath"
 
 	"github.com/domarkx/domarkx"
 )
@@ -93,4 +96,132 @@ func sizeOf(r *record) int64 {
 		return r.stat.size
 	}
 	return 0
+}
+
+// A cacheWriter writes a new stat cache to a temporary file. Without a path it does nothing.
+type cacheWriter struct {
+	path        string
+	f           *os.File
+	w           *bufio.Writer
+	at          uint64
+	crc         uint32
+	directories map[string]span
+	order       []string
+	buf         []byte
+	err         error
+}
+
+func newCacheWriter(path string) *cacheWriter {
+	w := &cacheWriter{path: path, directories: map[string]span{}}
+	if path == "" {
+		return w
+	}
+	if w.f, w.err = os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new*"); w.err == nil {
+		w.w = bufio.NewWriterSize(w.f, 256<<10)
+	}
+	return w
+}
+
+// put writes the records of a directory. A second put replaces the first.
+func (w *cacheWriter) put(directory string, records []record) {
+	if w.w == nil {
+		return
+	}
+	w.buf = encodeRecords(w.buf[:0], records)
+	w.write(directory, w.buf)
+}
+
+// copy writes records of a directory that are already encoded.
+func (w *cacheWriter) copy(directory, raw string) {
+	if w.w == nil {
+		return
+	}
+	w.buf = append(w.buf[:0], raw...)
+	w.write(directory, w.buf)
+}
+
+func (w *cacheWriter) write(directory string, b []byte) {
+	if _, ok := w.directories[directory]; !ok {
+		w.order = append(w.order, directory)
+	}
+	w.directories[directory] = span{w.at, uint64(len(b))}
+	w.append(b)
+}
+
+func (w *cacheWriter) append(b []byte) {
+	w.at += uint64(len(b))
+	w.crc = crc32.Update(w.crc, crc32.MakeTable(crc32.Castagnoli), b)
+	if _, err := w.w.Write(b); w.err == nil {
+		w.err = err
+	}
+}
+
+// patchStats replaces the stats of records that were put before, and marks them as not racy.
+func (w *cacheWriter) patchStats(directory string, changed map[string]record) {
+	s, ok := w.directories[directory]
+	if w.w == nil || !ok {
+		return
+	}
+	raw := make([]byte, s.size)
+	err := w.w.Flush()
+	if err == nil {
+		_, err = w.f.ReadAt(raw, int64(s.offset))
+	}
+	records, bad := decodeRecords(string(raw))
+	if err = errors.Join(err, bad); err != nil {
+		w.err = errors.Join(w.err, err)
+		return
+	}
+	for i := range records {
+		if r, ok := changed[records[i].name]; ok {
+			records[i].stat, records[i].racy = r.stat, false
+		}
+	}
+	w.put(directory, records)
+}
+
+// commit replaces the stat cache durably. If a power cut brought the old cache back, it
+// could match files that came back, too.
+func (w *cacheWriter) commit() error {
+	if w.w == nil {
+		return w.err
+	}
+	defer w.abort()
+	at := w.at
+	b := binary.AppendUvarint(w.buf[:0], uint64(len(w.order)))
+	for _, path := range w.order {
+		s := w.directories[path]
+		b = appendString(b, path)
+		b = binary.AppendUvarint(b, s.offset)
+		b = binary.AppendUvarint(b, s.size)
+	}
+	w.append(b)
+	trailer := binary.LittleEndian.AppendUint64(nil, at)
+	trailer = binary.LittleEndian.AppendUint32(trailer, w.crc)
+	w.append(append(trailer, cacheMagic...))
+	if err := w.w.Flush(); w.err == nil {
+		w.err = err
+	}
+	if w.err == nil {
+		w.err = w.f.Sync()
+	}
+	if err := w.f.Close(); w.err == nil {
+		w.err = err
+	}
+	if w.err == nil {
+		w.err = os.Rename(w.f.Name(), w.path)
+	}
+	return w.err
+}
+
+// abort removes the temporary file. It does nothing after commit.
+func (w *cacheWriter) abort() {
+	if w.f == nil {
+		return
+	}
+	w.f.Close()
+	if err := os.Remove(w.f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) && w.err == nil {
+		w.err = err
+	}
+	w.f = nil
 }

@@ -3,7 +3,9 @@
 package dirversion
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -175,3 +177,8 @@ func (f *Directory) allow(path string) error {
 }
 
 func unsupported(err error) error { return err }
+
+// Own is only supported on Linux.
+func Own(context.Context, domarkx.VersionReader, string, string) error {
+	return fmt.Errorf("owners of files: %w on this system", domarkx.ErrUnsupported)
+}

@@ -44,7 +44,7 @@ func newPlace(t *testing.T, m *plugintest.Memory, exclude ...string) *place {
 	return p
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +91,28 @@ func (p *place) changed() bool {
 
 // settle makes all files old enough that their times identify their contents.
 func (p *place) settle() {
-	time.Sleep(30 * time.Millisecond)
+	waitForTimes(p.t)
 	p.commit()
+}
+
+// waitForTimes waits until the file system gives a change a time that is clearly later than those
+// of all changes so far.
+func waitForTimes(t testing.TB) {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "probe")
+	touch := func() time.Time {
+		must(t, os.WriteFile(probe, []byte("x"), 0o600))
+		info, err := os.Stat(probe)
+		must(t, err)
+		return info.ModTime()
+	}
+	start, deadline := touch(), time.Now().Add(10*time.Second)
+	for touch().Sub(start) < 30*time.Millisecond {
+		if time.Now().After(deadline) {
+			t.Fatal("the times of files do not advance")
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // list returns the content of a version, one line per file.

@@ -325,11 +325,19 @@ func TestKilled(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
+	if !poll(ok) {
+		t.Fatalf("waited in vain for %s", what)
+	}
+}
+
+// poll calls ok until it returns true, for at most 30 s, and reports whether it did.
+func poll(ok func() bool) bool {
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 func TestOutput(t *testing.T) {
@@ -381,12 +389,10 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
-		for range 3000 {
-			if _, err := os.Stat(filepath.Join(path, "ready")); err == nil {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		poll(func() bool {
+			_, err := os.Stat(filepath.Join(path, "ready"))
+			return err == nil
+		})
 	}()
 	if _, err := r.Execute(ctx, call("run_command", "command", daemon)); err != context.Canceled {
 		t.Error(err)

@@ -6,6 +6,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
+// Begin starts a version of a resource that is not open, such as an imported one. base is an
+// earlier version, "" for none.
+func (m *WorkspaceManager) Begin(ctx context.Context, base string) (Pending, error) {
+	return m.versions.Begin(ctx, base)
+}
+
 // CheckVersion lets the plugin of a resource validate a version, if it can. See
 // [domarkx.VersionChecker].
 func (m *WorkspaceManager) CheckVersion(ctx context.Context, r domarkx.ResourceVersion) error {
