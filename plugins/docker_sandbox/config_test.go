@@ -42,7 +42,7 @@ func TestConfig(t *testing.T) {
 		{"mount above", mount(filepath.Dir(allowed), ""), domarkx.Allow{Mounts: []string{allowed}}, "is not allowed"},
 		{"mount nothing", mount(allowed+"/none", ""), domarkx.Allow{Mounts: []string{allowed}}, "no such file"},
 		{"mount relative", mount("below", ""), domarkx.Allow{Mounts: []string{allowed}}, "no work tree"},
-		{"mount of a forbidden directory", mount(allowed, ""), domarkx.Allow{}, "which containers may not access"},
+		{"mount of a forbidden directory", mount(allowed, ""), domarkx.Allow{Mounts: []string{allowed}}, "which containers may not access"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := domarkx.Env{Config: value(t, c.config), Dir: t.TempDir(), Allow: c.allow, Warn: func(string) {},

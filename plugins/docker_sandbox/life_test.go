@@ -177,6 +177,9 @@ func TestKilledLoad(t *testing.T) {
 }
 
 func TestLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many containers")
+	}
 	s := open(t, plainConfig)
 	m := plugintest.NewMemory()
 	s.run("echo x > /x")
@@ -338,6 +341,9 @@ func TestLeftoversWithoutAnEngine(t *testing.T) {
 }
 
 func TestImages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many containers")
+	}
 	s := open(t, plainConfig)
 	m := plugintest.NewMemory()
 	s.run("echo x > /x")

@@ -14,6 +14,9 @@ import (
 // TestAgents opens one container with a static and a dynamically linked agent in turn; the latter
 // is copied with its libraries.
 func TestAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
 	dir := t.TempDir()
 	sandbox := open(t, plainConfig)
 	for i, cgo := range []string{"CGO_ENABLED=0", "CGO_ENABLED=1", "CGO_ENABLED=0"} {

@@ -158,6 +158,9 @@ func TestCommands(t *testing.T) {
 
 // TestOutOfMemory checks that a command that exceeds the memory limit is killed, not the container.
 func TestOutOfMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a container's memory")
+	}
 	s := open(t, `{"image": "`+dockertest.Image+`", "memory": "24m"}`)
 	// The kernel chooses the process; it mostly spares the shell, which then continues.
 	out := s.call("echo before > /before; head -c 200m /dev/zero | tail -c 199m | wc -c; echo after")

@@ -65,7 +65,7 @@ const changed = `"" folder 755
 "rootfs/data/deep/er/est" folder 755
 "rootfs/data/deep/er/est/file" file 644
 "rootfs/data/deep/hard-3" file 644
-"rootfs/data/empty" directory 2775
+"rootfs/data/empty" folder 2775
 "rootfs/data/fifo" FIFO 622
 "rootfs/data/fifo-2" FIFO 622 = "rootfs/data/fifo"
 "rootfs/data/hard-1" file 644 = "rootfs/data/deep/hard-3"
@@ -82,8 +82,8 @@ const changed = `"" folder 755
 "rootfs/data/symlink" folder 755
 "rootfs/data/symlink/inside" file 644
 "rootfs/home" folder 755 1000:1000
-"rootfs/home/other" directory 750 1000:1000
-"rootfs/tmp" directory 700`
+"rootfs/home/other" folder 750 1000:1000
+"rootfs/tmp" folder 700`
 
 const deleted = `data/gone
 "data/latin-\351"

@@ -173,7 +173,7 @@ func TestHostileRepository(t *testing.T) {
 			os.Remove(marker) // planting may have run the program
 			// On Linux a version contains the planted files; they must have no effect there either.
 			resources := []domarkx.Resource{r}
-			if !strings.Contains(c.name, "index") {
+			if !strings.Contains(c.name, "index") && !(testing.Short() && i%4 != 0) {
 				version := commit(t, r, store)
 				there := open(t, domarkx.Env{Config: value(t, `{}`)})
 				if err := there.Load(t.Context(), store, version); err != nil {

@@ -367,8 +367,12 @@ func TestLanguages(t *testing.T) {
 		"bash": "echo ok", "sh": "echo ok", "shell": "echo ok", "python": "print('ok')", "python3": "print('ok')", "perl": `print "ok\n"`,
 		"node": "console.log('ok')", "javascript": "console.log('ok')", "js": "console.log('ok')", "ruby": "puts 'ok'",
 	}
+	pads := []int{0, 200 << 10}
+	if testing.Short() {
+		pads = pads[1:]
+	}
 	for _, language := range d.Languages {
-		for _, pad := range []int{0, 200 << 10} {
+		for _, pad := range pads {
 			comment := "#"
 			if strings.Contains("node javascript js", language) {
 				comment = "//"
@@ -402,6 +406,9 @@ func TestCancel(t *testing.T) {
 
 // TestUnprivileged repeats the tests that depend on privileges as another user than root.
 func TestUnprivileged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("repeats other tests")
+	}
 	if os.Geteuid() != 0 || os.Getenv("LOCALSHELL_TEST_UNPRIVILEGED") != "" {
 		return // this process is unprivileged already
 	}

@@ -132,6 +132,9 @@ func (s superuser) getenv(name string) string {
 // TestExactExternal checks that a database of the user is restored exactly, including privileges of
 // other roles if these exist, and that a copy on a private server gives the same version.
 func TestExactExternal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
 	su := asSuperuser(t, own)
@@ -198,6 +201,9 @@ ALTER DATABASE domarkx SET constraint_exclusion = on; ALTER TABLE t ADD CHECK (v
 // TestCommitRunsNothing checks that a commit runs no functions of the database while a superuser
 // reads its catalogs.
 func TestCommitRunsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	db.Execute(`CREATE TYPE pair AS (a int, b int); CREATE TYPE mood AS ENUM ('x');
@@ -226,6 +232,9 @@ ALTER DATABASE domarkx SET search_path = public, pg_catalog`)
 
 // TestEncodings checks that text is restored exactly in databases with other encodings.
 func TestEncodings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
 	su := asSuperuser(t, own)
@@ -269,6 +278,9 @@ func TestEncodings(t *testing.T) {
 
 // TestRefused checks that a commit refuses, by name, what a version cannot contain.
 func TestRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	own := dir(t)
 	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own})
 	private.Query("SELECT 1")

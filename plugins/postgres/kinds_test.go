@@ -14,6 +14,9 @@ import (
 // TestKinds checks that each kind of object that pg_dump supports and that ordinary roles can create
 // is restored exactly.
 func TestKinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
@@ -49,6 +52,9 @@ b" IS E'x\n-- y'`,
 // TestRefusedKinds checks that a commit refuses, by name, objects that a load could not restore
 // exactly. Each case has the statements of an ordinary role and then of a superuser.
 func TestRefusedKinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	dir := dir(t)
 	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()

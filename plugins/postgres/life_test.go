@@ -167,6 +167,9 @@ func TestDSN(t *testing.T) {
 
 // TestExternal uses the server of a resource as that of an existing database of the user.
 func TestExternal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	own := dir(t)
 	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
 	state, err := os.ReadFile(filepath.Join(own, "server.json"))

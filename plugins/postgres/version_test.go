@@ -105,6 +105,9 @@ func TestVersions(t *testing.T) {
 
 // TestChangeOfLargeTable checks that a small change of a large table stores little.
 func TestChangeOfLargeTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads many versions")
+	}
 	db := open(t)
 	m := plugintest.NewMemory()
 	db.Execute("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000) i")
