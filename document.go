@@ -16,7 +16,8 @@ type Document struct {
 type WrittenMessage struct {
 	Message
 	Written
-	// ID and Date are the stored id and date of the message; zero if it is not in a session yet.
+	// ID and Date are the stored id and date of the message; zero if it is not in a session yet. The
+	// document of another program may state a date.
 	ID   ID
 	Date int64 // when this text was written, in Unix seconds
 	// Origin is the message's name in the document of another program, or "". The message's id

@@ -44,14 +44,16 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 		}
 		if known := e.shares(j); known != nil && from < 0 && known.entry.JSON.ID != "" {
 			now, origin = known.entry, known.origin
-			now.Date, now.Link = e.date, ""
+			if now.Link = ""; origin == "" {
+				now.Date = e.date
+			}
 			return now, nil
 		}
 		msg, err := e.at(j)
 		if err != nil {
 			return domarkx.Entry{}, err
 		}
-		now = EntryOf(msg, e.date)
+		now = EntryOf(msg, e.dateOf(msg))
 		e.made.message, e.made.origin = j, msg.Origin
 		if from >= 0 {
 			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
@@ -69,7 +71,7 @@ func (e *edition) thread(ctx context.Context) (successor, error) {
 			link := now.Link
 			plain := domarkx.WrittenMessage{Message: withoutStatedMetadata(msg.Message)}
 			completeMessage(&plain)
-			now = EntryOf(plain, e.date)
+			now = EntryOf(plain, e.dateOf(msg))
 			now.Link = link
 		}
 		origin = msg.Origin
@@ -173,6 +175,14 @@ func (e *edition) moveLinked(ctx context.Context, base domarkx.Entries, edit *do
 		}
 	}
 	return nil
+}
+
+// dateOf returns the date of a new text: the one that its document states, or that of the edit.
+func (e *edition) dateOf(m domarkx.WrittenMessage) int64 {
+	if m.Origin != "" && m.Date > 0 {
+		return m.Date
+	}
+	return e.date
 }
 
 // relink returns the links of messages that are otherwise unchanged but name something that is

@@ -175,7 +175,7 @@ func (imp *importer) appendGrown(ctx context.Context, c Change, tip domarkx.Info
 	live := last.Thread.Live
 	after := live[len(live)-1].ID
 	for _, msg := range grown.Messages {
-		entry := EntryOf(markdown.WriteMessage(msg.Message), e.date)
+		entry := EntryOf(markdown.WriteMessage(msg.Message), e.dateOf(msg))
 		entry.ID, entry.After = originID(0, after, msg.Origin), after
 		after = entry.ID
 		commit.State.Thread.Live = append(commit.State.Thread.Live, entry)
