@@ -14,7 +14,7 @@ import (
 type importCmd struct {
 	jsonOption
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket or pi. Recognised by content unless given."`
+	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (claude-code, codex, gemini, qwen, copilot, cursor, opencode, pi). Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
 	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's folder. Can be given several times, for one document."`
 	Paths  []string  `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
@@ -70,7 +70,8 @@ that branches share are stored once.
 A transcript of an agent other than pi is named AGENT/YYYY-MM-DD-TITLE after the day of
 its first message (UTC) and its title or first prompt. It is known by the agent's own id,
 wherever its file is. Its calls are records: nothing runs them. What cannot be read in a
-damaged transcript is reported and kept; everything else is imported. Transcripts of
+damaged transcript is reported and kept; everything else is imported. A compressed
+transcript (.zst) is the one that it holds. Transcripts of
 Goose, Droid, Amp and Cline are not supported yet; they are recognised and refused.
 
 OpenPocket's workspace, or its home above it (~/.openpocket), is imported whole: the

@@ -8,7 +8,7 @@ import (
 )
 
 type showCmd struct {
-	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, agent-chatter, zeus, openpocket or pi."`
+	Format     string `default:"md" placeholder:"FORMAT" help:"md (the default), json, or any format of export."`
 	Attachment string `placeholder:"SHA256" help:"Write what is kept beside the messages instead: an output that was too large for one, or a transcript."`
 	Revision   string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }

@@ -227,6 +227,7 @@ func (c *collector) nameOf(relative string) string {
 	if c.as != "" {
 		return c.as
 	}
+	relative = strings.TrimSuffix(relative, ".zst")
 	return strings.TrimSuffix(filepath.ToSlash(relative), filepath.Ext(relative))
 }
 
@@ -327,6 +328,9 @@ func readHead(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if isCompressed(f) {
+		return uncompressedHead(f, format.HeadSize)
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

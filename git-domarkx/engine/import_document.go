@@ -24,11 +24,13 @@ type input struct {
 	content io.ReaderAt
 	size    int64
 
-	file   *os.File     // nil for standard input
-	opened os.FileInfo  // state of the file when it was opened
-	began  time.Time    // when it was opened
-	digest [32]byte     // SHA-256 of the document
-	print  *fingerprint // of the document
+	file   *os.File    // nil for standard input
+	opened os.FileInfo // state of the file when it was opened
+	began  time.Time   // when it was opened
+	// temporary is the path of file when that holds the content of a compressed one; "" otherwise.
+	temporary string
+	digest    [32]byte     // SHA-256 of the document
+	print     *fingerprint // of the document
 
 	identity string // see [format.Identity]; "" if the document has none
 	isSame   bool   // whether the session already has this document
@@ -38,7 +40,8 @@ type input struct {
 	named    bool   // whether the user named the document and not its directory
 }
 
-// openInput opens a file to import. The size is fixed here, because the file may grow.
+// openInput opens a file to import. The size is fixed here, because the file may grow. A compressed
+// file is the document that it holds.
 func openInput(path string) (input, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,12 +55,29 @@ func openInput(path string) (input, error) {
 		f.Close()
 		return input{}, err
 	}
-	return input{path: path, content: f, size: info.Size(), file: f, opened: info, began: time.Now()}, nil
+	in := input{path: path, file: f, opened: info, began: time.Now()}
+	if isCompressed(f) {
+		in.file, err = uncompress(f)
+		f.Close()
+		if err != nil {
+			return input{}, err
+		}
+		in.temporary = in.file.Name()
+		if in.opened, err = in.file.Stat(); err != nil {
+			in.close()
+			return input{}, err
+		}
+	}
+	in.content, in.size = in.file, in.opened.Size()
+	return in, nil
 }
 
 func (in *input) close() {
 	if in.file != nil {
 		in.file.Close()
+	}
+	if in.temporary != "" {
+		os.Remove(in.temporary)
 	}
 }
 
