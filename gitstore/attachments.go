@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -50,7 +51,7 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 
 // addAttachment stores a blob. Later steps of the update can read it if it may be a file record.
 func (b *builder) addAttachment(data []byte) (odb.ID, error) {
-	if len(data) <= maxFileRecord {
+	if len(data) <= codec.MaxFileRecord {
 		return b.keep(odb.Blob, data)
 	}
 	id, err := b.batch.Add(odb.Blob, data)
@@ -88,7 +89,7 @@ func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 	}
 	folders := map[string][]odb.TreeEntry{}
 	for _, a := range added {
-		if !isSHA256(a.SHA256) {
+		if !codec.IsSHA256(a.SHA256) {
 			return odb.ID{}, fmt.Errorf("attachment %q: %w, expected a SHA-256", a.SHA256, domarkx.ErrInvalid)
 		}
 		entries, err := file(folders[a.SHA256[:2]], a.SHA256[2:], a.Blob)
@@ -175,7 +176,7 @@ func (b *builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
 	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
 	digits := strings.ToLower(sha256hex)
-	if !isSHA256(digits) {
+	if !codec.IsSHA256(digits) {
 		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
 	}
 	root, _, err := r.root(snapshot)
@@ -237,5 +238,3 @@ type attachment struct {
 
 func (a attachment) Size() int64 { return a.size }
 func (attachment) Close() error  { return nil }
-
-func isSHA256(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -28,8 +29,8 @@ func (b *builder) keep(kind odb.Type, data []byte) (odb.ID, error) {
 }
 
 // keepCommit stores a commit as keep does.
-func (b *builder) keepCommit(c *commitObject) (odb.ID, error) {
-	data, err := c.encode()
+func (b *builder) keepCommit(c *codec.Commit) (odb.ID, error) {
+	data, err := c.Encode()
 	if err != nil {
 		return odb.ID{}, err
 	}
@@ -106,7 +107,7 @@ func file(entries []odb.TreeEntry, name string, blob domarkx.Blob) ([]odb.TreeEn
 		if id, err = odb.ParseID(blob.Chunks); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name + chunksSuffix, ID: id})
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name + codec.ChunksSuffix, ID: id})
 	}
 	return entries, nil
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec/codectest"
 )
 
 // storedEqual compares states of which one was read back: contents by their ids.
 var storedEqual = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domarkx.Blob{}, "Data")}
 
 func drawState(t *rapid.T, most int) *domarkx.State {
-	state := &domarkx.State{Thread: *drawThread(t, most)}
+	state := &domarkx.State{Thread: *codectest.DrawThread(t, most)}
 	for i := range rapid.IntRange(1, 3).Draw(t, "headers") {
 		h := header()
 		h.Rev = domarkx.Rev{byte(i), rapid.Byte().Draw(t, "rev")}

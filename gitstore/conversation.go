@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -96,7 +97,7 @@ func (r reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := decodeEntries(lines)
+	leaf, err := codec.DecodeEntries(lines)
 	if err != nil {
 		return nil, fmt.Errorf("entries: %w", err)
 	}

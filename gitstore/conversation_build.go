@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -157,7 +158,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 		c.added++
 		messages = append(messages, *e)
 	}
-	lines, err := encodeEntries(messages)
+	lines, err := codec.EncodeEntries(messages)
 	if err != nil {
 		return odb.ID{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -40,7 +41,7 @@ func (r reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 	var files []domarkx.AttachedFile
 	for path, digests := range records.live() {
 		for _, digest := range digests {
-			content := records[digest].content
+			content := records[digest].Content
 			size, ok, err := r.attachmentSize(id, content)
 			if err != nil {
 				return nil, err
@@ -56,15 +57,15 @@ func (r reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 }
 
 // fileRecords are the file records of snapshots, by their SHA-256.
-type fileRecords map[string]fileRecord
+type fileRecords map[string]codec.FileRecord
 
 // live returns the records that no other record replaces, by path. Records of the same path are in
 // ascending order; the first one is effective.
 func (f fileRecords) live() map[string][]string {
 	replaced := map[string]bool{}
 	for _, record := range f {
-		for _, digest := range record.replaces {
-			if f[digest].path == record.path {
+		for _, digest := range record.Replaces {
+			if f[digest].Path == record.Path {
 				replaced[digest] = true
 			}
 		}
@@ -72,7 +73,7 @@ func (f fileRecords) live() map[string][]string {
 	live := map[string][]string{}
 	for _, digest := range slices.Sorted(maps.Keys(f)) {
 		if !replaced[digest] {
-			live[f[digest].path] = append(live[f[digest].path], digest)
+			live[f[digest].Path] = append(live[f[digest].Path], digest)
 		}
 	}
 	return live
@@ -111,14 +112,14 @@ func (r reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 	}
 	records := fileRecords{}
 	for _, e := range entries {
-		if e.Mode != odb.ModeFile || !isSHA256(f.Name+e.Name) {
+		if e.Mode != odb.ModeFile || !codec.IsSHA256(f.Name+e.Name) {
 			continue
 		}
 		size, err := r.size(e.ID)
 		if err != nil {
 			return nil, err
 		}
-		if size < int64(len(fileRecordHead)) || size > maxFileRecord {
+		if size < int64(len(codec.FileRecordHead)) || size > codec.MaxFileRecord {
 			continue
 		}
 		data, err := r.blob(e.ID)
@@ -126,7 +127,7 @@ func (r reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256(data) // differs for a pointer
-		if record, ok := decodeFileRecord(data); ok && hex.EncodeToString(sum[:]) == f.Name+e.Name {
+		if record, ok := codec.DecodeFileRecord(data); ok && hex.EncodeToString(sum[:]) == f.Name+e.Name {
 			records[f.Name+e.Name] = record
 		}
 	}
@@ -176,14 +177,14 @@ func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 		if err := domarkx.CheckFilePath(f.Path); err != nil {
 			return nil, fmt.Errorf("file %q: %w", f.Path, err)
 		}
-		if i > 0 && files[i-1].Path == f.Path || !isSHA256(f.SHA256) {
+		if i > 0 && files[i-1].Path == f.Path || !codec.IsSHA256(f.SHA256) {
 			return nil, fmt.Errorf("file %q: %w, expected one content for it, by its SHA-256", f.Path, domarkx.ErrInvalid)
 		}
 		before := live[f.Path]
-		if len(before) == 1 && known[before[0]].content == f.SHA256 {
+		if len(before) == 1 && known[before[0]].Content == f.SHA256 {
 			continue
 		}
-		data := fileRecord{path: f.Path, content: f.SHA256, replaces: before[:min(len(before), maxReplaced)]}.encode()
+		data := codec.FileRecord{Path: f.Path, Content: f.SHA256, Replaces: before[:min(len(before), codec.MaxReplaced)]}.Encode()
 		id, err := b.keep(odb.Blob, data)
 		if err != nil {
 			return nil, fmt.Errorf("file %q: %w", f.Path, err)

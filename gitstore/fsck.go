@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
@@ -209,7 +210,7 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 		if err != nil {
 			return ancestor{}, nil, c.damaged(ctx, err, name+"@"+id)
 		}
-		a := ancestor{id: id, number: info.Number, parents: commit.parents}
+		a := ancestor{id: id, number: info.Number, parents: commit.Parents}
 		_, err = c.check(ctx, snapshotBase{}, commit, info)
 		if err := c.damaged(ctx, err, name+"@"+id); err != nil {
 			return a, nil, err
@@ -219,8 +220,8 @@ func (c *checker) session(ctx context.Context, name, tip string) error {
 				return a, nil, err
 			}
 		}
-		for _, p := range commit.parents {
-			if _, err := c.snapshots().read(p); errors.Is(err, errNoSnapshot) {
+		for _, p := range commit.Parents {
+			if _, err := c.snapshots().read(p); errors.Is(err, codec.ErrNoSnapshot) {
 				if err := c.workspace(ctx, name, p.String()); err != nil {
 					return a, nil, err
 				}

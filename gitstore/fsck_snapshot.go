@@ -8,12 +8,13 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
 // rootNames are the possible entries of a snapshot's root.
-var rootNames = []string{"snapshot.json", "snapshot.json" + chunksSuffix, "preamble.md", "preamble.md" + chunksSuffix,
+var rootNames = []string{"snapshot.json", "snapshot.json" + codec.ChunksSuffix, "preamble.md", "preamble.md" + codec.ChunksSuffix,
 	"header", "headers", "includes", "source", "conversation", "deleted", attachmentsName}
 
 // A snapshotBase is a snapshot that has been checked: what another snapshot has at the same place is
@@ -25,8 +26,8 @@ type snapshotBase struct {
 
 // check reports the first error in a snapshot. same is a number of messages at its beginning that equal
 // those of the base.
-func (c *checker) check(ctx context.Context, base snapshotBase, commit *commitObject, info domarkx.Info) (same int, err error) {
-	root, err := c.tree(commit.tree)
+func (c *checker) check(ctx context.Context, base snapshotBase, commit *codec.Commit, info domarkx.Info) (same int, err error) {
+	root, err := c.tree(commit.Tree)
 	if err != nil {
 		return 0, err
 	}

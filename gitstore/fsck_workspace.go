@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
@@ -184,7 +185,7 @@ func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 		if e.IsTree() {
 			continue // counted with its file
 		}
-		if !isSHA256(f.Name + e.Name) {
+		if !codec.IsSHA256(f.Name + e.Name) {
 			return fmt.Errorf("%s: %w: it is not an attachment", e.Name, domarkx.ErrCorrupt)
 		}
 		blob, err := stored(entries, e.Name)

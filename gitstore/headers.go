@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -55,7 +56,7 @@ func (r reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 	if err != nil {
 		return domarkx.HeaderEntry{}, err
 	}
-	h, err := decodeHeaderFile(line, named)
+	h, err := codec.DecodeHeaderFile(line, named)
 	if err != nil {
 		return h, fmt.Errorf("header: %w", err)
 	}
@@ -155,7 +156,7 @@ func (b *builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 			return nil, err
 		}
 	}
-	line, err := encodeHeaderFile(*h, named)
+	line, err := codec.EncodeHeaderFile(*h, named)
 	if err != nil {
 		return nil, err
 	}
@@ -220,20 +221,20 @@ func (r reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
 		if err != nil {
 			return nil, err
 		}
-		bucket, err := decodeTombstones(f.Name, lines)
+		bucket, err := codec.DecodeTombstones(f.Name, lines)
 		if err != nil {
 			return nil, fmt.Errorf("deleted/%s: %w", f.Name, err)
 		}
 		dead = append(dead, bucket...)
 	}
-	sortTombstones(dead)
+	codec.SortTombstones(dead)
 	return dead, nil
 }
 
 // tombstoneTree stores tombstones; without any it returns a zero id. known are directories at its place
 // in other snapshots.
 func (b *builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.ID, error) {
-	files, err := buckets(dead)
+	files, err := codec.Buckets(dead)
 	if err != nil {
 		return odb.ID{}, err
 	}
@@ -249,7 +250,7 @@ func (b *builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.
 	}
 	var entries []odb.TreeEntry
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		data := encodeTombstones(files[name])
+		data := codec.EncodeTombstones(files[name])
 		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(odb.Blob, data)}
 		if !have[e] {
 			if _, err := b.keep(odb.Blob, data); err != nil {

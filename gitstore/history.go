@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -38,8 +39,8 @@ func (r reader) snapshots() lineage {
 		if err != nil {
 			return ancestor{}, err
 		}
-		return ancestor{id: info.ID, number: info.Number, parents: c.parents, info: info}, nil
-	}, errNoSnapshot}
+		return ancestor{id: info.ID, number: info.Number, parents: c.Parents, info: info}, nil
+	}, codec.ErrNoSnapshot}
 }
 
 func (l lineage) at(id string) (ancestor, error) {

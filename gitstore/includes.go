@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -15,7 +16,7 @@ import (
 func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
 	var entries []odb.TreeEntry
 	for _, f := range files {
-		name, err := includeName(f.Path)
+		name, err := codec.IncludeName(f.Path)
 		if err != nil {
 			return "", err
 		}
@@ -71,7 +72,7 @@ func (r reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err
 		if e.IsTree() {
 			continue // the chunks of a large file
 		}
-		path, err := includePath(e.Name)
+		path, err := codec.IncludePath(e.Name)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -81,7 +82,7 @@ func (w *linkWalk) step(line lineage, a ancestor) error {
 		}
 		p, err := line.read(id)
 		switch {
-		case errors.Is(err, errNoSnapshot):
+		case errors.Is(err, codec.ErrNoSnapshot):
 			w.parents[id] = true
 			continue
 		case errors.Is(err, domarkx.ErrNotFound):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -17,9 +18,9 @@ func (r reader) LinkedVersions(_ context.Context, snapshot string) ([]string, er
 		return nil, err
 	}
 	var linked []string
-	for _, id := range c.parents {
+	for _, id := range c.Parents {
 		_, _, _, err := r.version(id)
-		if errors.Is(err, errNoVersion) {
+		if errors.Is(err, codec.ErrNoVersion) {
 			continue
 		}
 		if err != nil {
@@ -71,7 +72,7 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	if len(tips) == 0 {
 		return nil, nil
 	}
-	all, err := s.revList(ctx, tips, known, "--topo-order", "--reverse", "--basic-regexp", "--grep=^"+trailerResources+": ")
+	all, err := s.revList(ctx, tips, known, "--topo-order", "--reverse", "--basic-regexp", "--grep=^"+codec.TrailerResources+": ")
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}

@@ -158,3 +158,13 @@ func unpack(tb testing.TB, dir string) {
 		}
 	}
 }
+
+const id1 = "00000000fffffffe0102030405060708"
+
+func mustID(t interface{ Fatal(...any) }, s string) domarkx.ID {
+	id, err := domarkx.ParseID(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -68,12 +69,12 @@ func (r reader) tree(id odb.ID) ([]odb.TreeEntry, error) {
 
 func (r reader) blob(id odb.ID) ([]byte, error) { return r.typed(id, odb.Blob) }
 
-func (r reader) commit(id odb.ID) (*commitObject, error) {
+func (r reader) commit(id odb.ID) (*codec.Commit, error) {
 	data, err := r.typed(id, odb.Commit)
 	if err != nil {
 		return nil, err
 	}
-	c, err := decodeCommit(id, data)
+	c, err := codec.DecodeCommit(id, data)
 	if err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}
@@ -99,7 +100,7 @@ func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
 		return domarkx.Blob{}, fmt.Errorf("%s: %w: mode %o, expected an ordinary file", name, domarkx.ErrCorrupt, e.Mode)
 	}
 	b := domarkx.Blob{ID: e.ID.String()}
-	chunks, err := folder(entries, name+chunksSuffix)
+	chunks, err := folder(entries, name+codec.ChunksSuffix)
 	if err == nil && !chunks.IsZero() {
 		b.Chunks = chunks.String()
 	}

@@ -129,7 +129,7 @@ func decodeOriginal(data []byte) (*Origin, error) {
 	}
 	copy(o.SHA256[:], digest)
 	if !bytes.Equal(o.encode(), data) || o.Size < 0 || o.count < 0 || !isFormatName(o.Format) {
-		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
+		return nil, fmt.Errorf("%w: it is not in canonical form", domarkx.ErrCorrupt)
 	}
 	return &o, nil
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+
+	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
 // The fan-out of a conversation: a leaf directory has leafWidth messages, the two levels above it have
 // nodeWidth directories each, and the top has any number.
 const (
-	leafWidth = 16
+	leafWidth = codec.LeafWidth
 	nodeWidth = 32
 )
 

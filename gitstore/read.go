@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // snapshot reads the commit of a snapshot.
-func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
+func (r reader) snapshot(id string) (*codec.Commit, domarkx.Info, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
 		return nil, domarkx.Info{}, err
@@ -29,11 +30,11 @@ func (r reader) snapshot(id string) (*commitObject, domarkx.Info, error) {
 	if err != nil {
 		return nil, domarkx.Info{}, err
 	}
-	info, err := decodeMessage(c.message)
+	info, err := codec.DecodeMessage(c.Message)
 	if err != nil {
 		return nil, domarkx.Info{}, fmt.Errorf("snapshot %s: %w", oid, err)
 	}
-	info.ID, info.Date = oid.String(), c.committer.When.Unix()
+	info.ID, info.Date = oid.String(), c.Committer.When.Unix()
 	return c, info, nil
 }
 
@@ -43,7 +44,7 @@ func (r reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	if err != nil {
 		return nil, info, err
 	}
-	entries, err := r.tree(c.tree)
+	entries, err := r.tree(c.Tree)
 	return entries, info, err
 }
 
@@ -61,7 +62,7 @@ func (r reader) Parents(_ context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return idStrings(c.parents), nil
+	return idStrings(c.Parents), nil
 }
 
 func idStrings(ids []odb.ID) []string {

@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
-
-// errNoSnapshot is the error for a commit that is not a snapshot.
-var errNoSnapshot = fmt.Errorf("%w: no session snapshot", domarkx.ErrCorrupt)
 
 // Commit stores a snapshot, which no ref reaches yet. Blobs of the state without an id are stored and get
 // one. Trees of the parents are not written again. A parent of an unknown format is
@@ -115,7 +113,7 @@ func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	roots := make([][]odb.TreeEntry, len(parents.snapshots))
 	for i, p := range parents.snapshots {
 		var err error
-		if roots[i], err = tx.tree(p.tree); err != nil {
+		if roots[i], err = tx.tree(p.Tree); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +176,7 @@ func withFolder(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry
 // An ancestry describes the parents of a new snapshot.
 type ancestry struct {
 	ids       []odb.ID
-	snapshots []*commitObject // the snapshots among them
+	snapshots []*codec.Commit // the snapshots among them
 	infos     []domarkx.Info
 }
 
@@ -191,8 +189,8 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 		}
 		l.ids = append(l.ids, oid)
 		c, info, err := tx.snapshot(id)
-		if errors.Is(err, errNoSnapshot) {
-			if _, err = tx.versions().read(oid); errors.Is(err, errNoVersion) {
+		if errors.Is(err, codec.ErrNoSnapshot) {
+			if _, err = tx.versions().read(oid); errors.Is(err, codec.ErrNoVersion) {
 				err = fmt.Errorf("%w: it is neither a snapshot nor a workspace version", domarkx.ErrInvalid)
 			}
 			if err != nil {
@@ -210,7 +208,7 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 
 // commit stores the attachments, the root tree and the commit.
 func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
-	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: cleanSubject(c.Subject, c.Operation),
+	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
 		Preview: c.Preview, Operation: c.Operation}
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
@@ -227,7 +225,7 @@ func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry
 	if err != nil {
 		return info, err
 	}
-	object := commitObject{tree: tree, parents: parents.ids, author: c.Author, committer: c.Committer, message: encodeMessage(info)}
+	object := codec.Commit{Tree: tree, Parents: parents.ids, Author: c.Author, Committer: c.Committer, Message: codec.EncodeMessage(info)}
 	id, err := tx.keepCommit(&object)
 	if err != nil {
 		return info, err

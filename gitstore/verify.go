@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/refdb"
@@ -110,14 +111,14 @@ func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range c.parents {
+	for _, p := range c.Parents {
 		if err := v.found[p]; err != nil {
 			return err
 		}
 	}
 	_, info, err := v.c.snapshot(id.String())
 	switch {
-	case errors.Is(err, errNoSnapshot):
+	case errors.Is(err, codec.ErrNoSnapshot):
 		return v.version(ctx, id)
 	case err != nil:
 		return err
@@ -129,12 +130,12 @@ func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 }
 
 // snapshot checks a snapshot.
-func (v *verifier) snapshot(ctx context.Context, c *commitObject, info domarkx.Info) error {
+func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.Info) error {
 	before, linked, cut, err := v.parents(info.ID, c)
 	if err != nil {
 		return err
 	}
-	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.parents)) {
+	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.Parents)) {
 		return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
 	}
 	number, base := 1, snapshotBase{}
@@ -159,10 +160,10 @@ func (v *verifier) snapshot(ctx context.Context, c *commitObject, info domarkx.I
 
 // parents returns the parents of a snapshot: snapshots and workspace versions. cut reports that a shallow
 // clone lacks some of them.
-func (v *verifier) parents(id string, c *commitObject) (before, linked []string, cut bool, err error) {
-	for _, p := range c.parents {
+func (v *verifier) parents(id string, c *codec.Commit) (before, linked []string, cut bool, err error) {
+	for _, p := range c.Parents {
 		_, _, err := v.c.snapshot(p.String())
-		if errors.Is(err, errNoSnapshot) {
+		if errors.Is(err, codec.ErrNoSnapshot) {
 			if _, _, _, err = v.c.version(p); err == nil {
 				linked = append(linked, p.String())
 			}

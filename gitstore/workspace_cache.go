@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
 // The version cache is a list cache for the tips of workspaces. A record consists of the 20 bytes of the
@@ -37,7 +38,7 @@ func encodeVersionCache(versions []domarkx.Version) []byte {
 		data = binary.AppendVarint(binary.AppendVarint(data, int64(v.Number)), v.Date)
 		call := ""
 		if v.Call != nil {
-			call = callValue(v.Call).JSON()
+			call = codec.CallValue(v.Call).JSON()
 		}
 		for _, text := range []string{strings.Join(v.Parents, ""), v.Subject, v.Operation, call} {
 			data = append(binary.AppendUvarint(data, uint64(len(text))), text...)
@@ -61,7 +62,7 @@ func decodeVersionCache(data []byte) map[string]domarkx.Version {
 		}
 		v.Subject, v.Operation = d.text(), d.text()
 		if call := d.text(); call != "" {
-			v.Call = parseCall(call)
+			v.Call = codec.ParseCall(call)
 		}
 		cache[v.ID] = v
 	}

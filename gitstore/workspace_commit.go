@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -17,7 +18,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 		return domarkx.Version{}, err
 	}
 	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
-		Subject: cleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Resources: slices.Clone(c.Resources)}
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Resources: slices.Clone(c.Resources)}
 	line := tx.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {
@@ -36,7 +37,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	object := commitObject{tree: tree, parents: parents, author: c.Author, committer: c.Committer, message: encodeVersionMessage(v, len(c.Resources))}
+	object := codec.Commit{Tree: tree, Parents: parents, Author: c.Author, Committer: c.Committer, Message: codec.EncodeVersionMessage(v, len(c.Resources))}
 	id, err := tx.keepCommit(&object)
 	if err != nil {
 		return domarkx.Version{}, err
@@ -47,21 +48,21 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 
 // versionTree stores the tree of a version.
 func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
-	if err := checkResources(resources); err != nil {
+	if err := codec.CheckResources(resources); err != nil {
 		return odb.ID{}, err
 	}
-	manifest := encodeManifest(resources)
-	if len(manifest) > maxManifest {
-		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(manifest), maxManifest)
+	manifest := codec.EncodeManifest(resources)
+	if len(manifest) > codec.MaxManifest {
+		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(manifest), codec.MaxManifest)
 	}
-	if _, err := decodeManifest(manifest); err != nil {
+	if _, err := codec.DecodeManifest(manifest); err != nil {
 		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %v", domarkx.ErrInvalid, err)
 	}
 	id, err := tx.keep(odb.Blob, manifest)
 	if err != nil {
 		return odb.ID{}, err
 	}
-	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: manifestName, ID: id}}
+	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: codec.ManifestName, ID: id}}
 	for _, r := range resources {
 		top, err := odb.ParseID(r.Version)
 		if err != nil {
@@ -73,16 +74,16 @@ func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
 }
 
 // version reads the commit of a version.
-func (r reader) version(id odb.ID) (*commitObject, domarkx.Version, int, error) {
+func (r reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) {
 	c, err := r.commit(id)
 	if err != nil {
 		return nil, domarkx.Version{}, 0, err
 	}
-	v, resources, err := decodeVersionMessage(c.message)
+	v, resources, err := codec.DecodeVersionMessage(c.Message)
 	if err != nil {
 		return nil, domarkx.Version{}, 0, fmt.Errorf("workspace version %s: %w", id, err)
 	}
-	v.ID, v.Date, v.Parents = id.String(), c.committer.When.Unix(), idStrings(c.parents)
+	v.ID, v.Date, v.Parents = id.String(), c.Committer.When.Unix(), idStrings(c.Parents)
 	return c, v, resources, nil
 }
 
@@ -98,7 +99,7 @@ func (r reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	if v.Resources, err = r.resources(c.tree); err == nil && len(v.Resources) != count {
+	if v.Resources, err = r.resources(c.Tree); err == nil && len(v.Resources) != count {
 		err = fmt.Errorf("%w: %d resources, its commit says %d", domarkx.ErrCorrupt, len(v.Resources), count)
 	}
 	if err != nil {
@@ -113,26 +114,26 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest := odb.FindEntry(root, manifestName)
+	manifest := odb.FindEntry(root, codec.ManifestName)
 	if manifest.Mode != odb.ModeFile {
-		return nil, fmt.Errorf("%s: %w: it is missing", manifestName, domarkx.ErrCorrupt)
+		return nil, fmt.Errorf("%s: %w: it is missing", codec.ManifestName, domarkx.ErrCorrupt)
 	}
 	if _, ok := r.fresh[manifest.ID]; !ok {
 		_, size, err := r.db.Size(manifest.ID)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", manifestName, err)
+			return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
 		}
-		if size > maxManifest {
-			return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", manifestName, domarkx.ErrCorrupt, size, maxManifest)
+		if size > codec.MaxManifest {
+			return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", codec.ManifestName, domarkx.ErrCorrupt, size, codec.MaxManifest)
 		}
 	}
 	data, err := r.blob(manifest.ID)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", manifestName, err)
+		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
 	}
-	resources, err := decodeManifest(data)
+	resources, err := codec.DecodeManifest(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", manifestName, err)
+		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
 	}
 	folders := make(map[string]odb.TreeEntry, len(root))
 	for _, e := range root {
@@ -140,11 +141,11 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	}
 	for _, resource := range resources {
 		if e := folders[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
-			return nil, fmt.Errorf("resource %q: %w: its directory is not the version that %s names", resource.ID, domarkx.ErrCorrupt, manifestName)
+			return nil, fmt.Errorf("resource %q: %w: its directory is not the version that %s names", resource.ID, domarkx.ErrCorrupt, codec.ManifestName)
 		}
 	}
 	if len(folders) != len(root) || len(root) != len(resources)+1 {
-		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, manifestName)
+		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, codec.ManifestName)
 	}
 	return resources, nil
 }

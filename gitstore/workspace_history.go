@@ -15,7 +15,7 @@ func (r reader) versions() lineage {
 		if err != nil {
 			return ancestor{}, err
 		}
-		return ancestor{id: v.ID, number: v.Number, parents: c.parents, version: v}, nil
+		return ancestor{id: v.ID, number: v.Number, parents: c.Parents, version: v}, nil
 	}}
 }
 

@@ -17,7 +17,7 @@ import (
 // Everywhere else go-git does it. Ratios are those of the benchmarks named, on two cores of
 // an AMD EPYC; a file without a benchmark names the reason.
 var ownFormats = []struct{ file, format, because string }{
-	{"gitstore/commit_object.go", "commit", "go-git encodes and decodes; this bounds the size of the headers before, since go-git joins the lines of a header in quadratic time"},
+	{"gitstore/codec/commit.go", "commit", "go-git encodes and decodes; this bounds the size of the headers before, since go-git joins the lines of a header in quadratic time"},
 	{"gitstore/odb/tree.go", "tree", "BenchmarkDecodeTree: 3.4 times as fast with 2 instead of 160 allocations, BenchmarkEncodeTree: 2.0 times; go-git also hides modes that Git does not write, which change the id"},
 	{"gitstore/odb/pack.go", "pack", "BenchmarkReadPacked: 2.4 times as fast, and goroutines can share it"},
 	{"gitstore/odb/packfinish.go", "pack", "go-git does not make a pack durable before it appears; BenchmarkWriteBulk"},
@@ -77,8 +77,8 @@ func TestGoGit(t *testing.T) {
 		t.Errorf("%s seems to encode or decode a %s of Git: use go-git, or measure that it is too slow and add the file to the list", key[0], key[1])
 	}
 	for _, p := range listPackages(t) {
-		if relative(p.ImportPath) == "gitstore" && !slices.Contains(p.Imports, "github.com/go-git/go-git/v5/plumbing/object") {
-			t.Error("gitstore does not encode commits with go-git")
+		if relative(p.ImportPath) == "gitstore/codec" && !slices.Contains(p.Imports, "github.com/go-git/go-git/v5/plumbing/object") {
+			t.Error("gitstore/codec does not encode commits with go-git")
 		}
 	}
 }

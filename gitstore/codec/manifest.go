@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	manifestName   = "workspace.json"
+	ManifestName   = "workspace.json"
 	manifestFormat = "1"
 
-	maxManifest   = chunked.Threshold // bytes
+	MaxManifest   = chunked.Threshold // bytes
 	maxResourceID = 100               // bytes
 )
 
-// encodeManifest returns the manifest of a version.
-func encodeManifest(resources []domarkx.ResourceVersion) []byte {
+// EncodeManifest returns the manifest of a version.
+func EncodeManifest(resources []domarkx.ResourceVersion) []byte {
 	items := make([]domarkx.Value, len(resources))
 	for i, r := range resources {
 		items[i] = domarkx.ObjectValue(
@@ -35,8 +35,8 @@ func encodeManifest(resources []domarkx.ResourceVersion) []byte {
 	return append(v.AppendJSON(nil, "", "  "), '\n')
 }
 
-// decodeManifest decodes a manifest, and accepts only its canonical form.
-func decodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
+// DecodeManifest decodes a manifest, and accepts only its canonical form.
+func DecodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 	bad := func(what string) ([]domarkx.ResourceVersion, error) {
 		return nil, fmt.Errorf("%w: %s", domarkx.ErrCorrupt, what)
 	}
@@ -61,17 +61,17 @@ func decodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 		resources[i].ID, resources[i].Type = member("id").Text(), member("type").Text()
 		resources[i].Config, resources[i].Version = member("config"), member("version").Text()
 	}
-	if err := checkResources(resources); err != nil {
+	if err := CheckResources(resources); err != nil {
 		return bad(err.Error())
 	}
-	if !bytes.Equal(encodeManifest(resources), data) {
+	if !bytes.Equal(EncodeManifest(resources), data) {
 		return bad("it is not in canonical form")
 	}
 	return resources, nil
 }
 
-// checkResources returns [domarkx.ErrInvalid] for resources that a version cannot have.
-func checkResources(resources []domarkx.ResourceVersion) error {
+// CheckResources returns [domarkx.ErrInvalid] for resources that a version cannot have.
+func CheckResources(resources []domarkx.ResourceVersion) error {
 	seen := make(map[string]bool, len(resources))
 	for _, r := range resources {
 		if err := checkResourceID(r.ID); err != nil {
@@ -94,10 +94,10 @@ func checkResources(resources []domarkx.ResourceVersion) error {
 
 // checkResourceID returns [domarkx.ErrInvalid] for an id that cannot be the name of a directory.
 func checkResourceID(id string) error {
-	valid := id != "" && len(id) <= maxResourceID && id != manifestName && id[0] != '.' && id[0] != '-' &&
+	valid := id != "" && len(id) <= maxResourceID && id != ManifestName && id[0] != '.' && id[0] != '-' &&
 		strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 	if valid {
 		return nil
 	}
-	return fmt.Errorf("resource id %q: %w, expected at most %d of A-Z a-z 0-9 . _ -, not with . or - first, and not %s", id, domarkx.ErrInvalid, maxResourceID, manifestName)
+	return fmt.Errorf("resource id %q: %w, expected at most %d of A-Z a-z 0-9 . _ -, not with . or - first, and not %s", id, domarkx.ErrInvalid, maxResourceID, ManifestName)
 }

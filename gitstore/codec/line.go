@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"encoding/base64"

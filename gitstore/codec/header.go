@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// encodeHeaderFile returns the header file: one line with the data that is neither in snapshot.json nor
+// EncodeHeaderFile returns the header file: one line with the data that is neither in snapshot.json nor
 // in the preamble's bytes. It returns nil if all values are defaults; then there is no such file. In
 // headers/<rev>/ the name of the directory has the revision.
-func encodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
+func EncodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	if err := checkLayout(h.Layout); err != nil {
 		return nil, fmt.Errorf("preamble: %w", err)
 	}
@@ -29,9 +29,9 @@ func encodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	return dst, nil
 }
 
-// decodeHeaderFile decodes a header file, and accepts only its canonical form. data is nil if there is
+// DecodeHeaderFile decodes a header file, and accepts only its canonical form. data is nil if there is
 // no file.
-func decodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
+func DecodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
 	var h domarkx.HeaderEntry
 	if data == nil {
 		return h, nil
@@ -52,7 +52,7 @@ func decodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
 		return h, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
 	}
 	h = domarkx.HeaderEntry{Rev: r.rev, Past: r.past, Layout: r.layout}
-	again, err := encodeHeaderFile(h, named)
+	again, err := EncodeHeaderFile(h, named)
 	if err != nil || !bytes.Equal(again, data) {
 		return domarkx.HeaderEntry{}, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
 	}

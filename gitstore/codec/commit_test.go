@@ -1,4 +1,4 @@
-package gitstore_test
+package codec_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -35,7 +35,7 @@ func TestCommitEncoding(t *testing.T) {
 				want += "parent " + p.String() + "\n"
 			}
 			want += "author " + test.want + "\ncommitter " + test.want + "\n\nsubject\n\nbody\n"
-			got, err := gitstore.EncodeCommit(odb.ID{}, parents, test.who, test.who, "subject\n\nbody\n")
+			got, err := encodeCommit(odb.ID{}, parents, test.who, test.who, "subject\n\nbody\n")
 			if err != nil || string(got) != want {
 				t.Errorf("%s: %q, %v, expected %q", test.name, got, err, want)
 			}
@@ -68,14 +68,14 @@ func TestDecodeCommit(t *testing.T) {
 		{"author without a date", tree + "author A <a@b>\ncommitter A <a@b> 1 +0000\n\nm\n", 0, "!"},
 		{"empty", "", 0, "!"},
 	} {
-		c, err := gitstore.DecodeCommit(odb.ID{}, []byte(test.data))
+		c, err := codec.DecodeCommit(odb.ID{}, []byte(test.data))
 		switch {
 		case test.message == "!":
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Errorf("%s: %v", test.name, err)
 			}
-		case err != nil || c.Message() != test.message || c.Parents() != test.parents:
-			t.Errorf("%s: %q, %d parents, %v", test.name, c.Message(), c.Parents(), err)
+		case err != nil || string(c.Message) != test.message || len(c.Parents) != test.parents:
+			t.Errorf("%s: %+v, %v", test.name, c, err)
 		}
 	}
 }
@@ -85,8 +85,12 @@ func BenchmarkDecodeCommit(b *testing.B) {
 		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\n\nsubject\n\nDomarkx-Format: 1\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := gitstore.DecodeCommit(odb.ID{}, data); err != nil {
+		if _, err := codec.DecodeCommit(odb.ID{}, data); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+func encodeCommit(tree odb.ID, parents []odb.ID, author, committer domarkx.Signature, message string) ([]byte, error) {
+	return (&codec.Commit{Tree: tree, Parents: parents, Author: author, Committer: committer, Message: []byte(message)}).Encode()
 }

@@ -1,4 +1,4 @@
-package gitstore_test
+package codec_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -18,7 +18,7 @@ func FuzzDecodeEntries(f *testing.F) {
 	f.Add([]byte(id1 + " " + sum + " 12 1700000000\n" + id2 + " - 0 -5 past=0000000000000000 tail=open fence=``` tight\n"))
 	f.Add([]byte(id1 + " - 0 0 after=" + id2 + " includes=a%20b\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		leaf, err := gitstore.DecodeEntries(data)
+		leaf, err := codec.DecodeEntries(data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
@@ -28,7 +28,7 @@ func FuzzDecodeEntries(f *testing.F) {
 		for i := range leaf {
 			leaf[i].Role = domarkx.Assistant
 		}
-		if again, err := gitstore.EncodeEntries(leaf); err != nil || !bytes.Equal(again, data) {
+		if again, err := codec.EncodeEntries(leaf); err != nil || !bytes.Equal(again, data) {
 			t.Errorf("%q became %q, %v", data, again, err)
 		}
 	})
@@ -38,14 +38,14 @@ func FuzzDecodeHeaderFile(f *testing.F) {
 	f.Add([]byte("- 0 rev=0700000000000000\n"), false)
 	f.Add([]byte(sum+" 3 past=0000000000000000 tail=blank\n"), true)
 	f.Fuzz(func(t *testing.T, data []byte, named bool) {
-		h, err := gitstore.DecodeHeaderFile(data, named)
+		h, err := codec.DecodeHeaderFile(data, named)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		if again, err := gitstore.EncodeHeaderFile(h, named); err != nil || !bytes.Equal(again, data) {
+		if again, err := codec.EncodeHeaderFile(h, named); err != nil || !bytes.Equal(again, data) {
 			t.Errorf("%q became %q, %v", data, again, err)
 		}
 	})
@@ -54,30 +54,30 @@ func FuzzDecodeHeaderFile(f *testing.F) {
 func FuzzDecodeTombstones(f *testing.F) {
 	f.Add([]byte(id1 + " " + zeros + " 0000000000000000\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		dead, err := gitstore.DecodeTombstones("08", data)
+		dead, err := codec.DecodeTombstones("08", data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		if again := gitstore.EncodeTombstones(dead); !bytes.Equal(again, data) {
+		if again := codec.EncodeTombstones(dead); !bytes.Equal(again, data) {
 			t.Errorf("%q became %q", data, again)
 		}
 	})
 }
 
 func FuzzDecodeMessage(f *testing.F) {
-	f.Add(gitstore.EncodeMessage(domarkx.Info{Number: 3, Messages: 2, Bytes: 120, Subject: "append: hello", Preview: "a\n\"", Operation: "append"}))
+	f.Add(codec.EncodeMessage(domarkx.Info{Number: 3, Messages: 2, Bytes: 120, Subject: "append: hello", Preview: "a\n\"", Operation: "append"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		info, err := gitstore.DecodeMessage(data)
+		info, err := codec.DecodeMessage(data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
 				t.Error(err)
 			}
 			return
 		}
-		again, err := gitstore.DecodeMessage(gitstore.EncodeMessage(info))
+		again, err := codec.DecodeMessage(codec.EncodeMessage(info))
 		info.Subject = again.Subject // encoding cleans it
 		if err != nil || again != info {
 			t.Errorf("%q became %+v, %v", data, again, err)
@@ -88,31 +88,15 @@ func FuzzDecodeMessage(f *testing.F) {
 func FuzzIncludePath(f *testing.F) {
 	f.Add("a%2Fb%20c%2F%C3%BC.md")
 	f.Fuzz(func(t *testing.T, name string) {
-		path, err := gitstore.IncludePath(name)
+		path, err := codec.IncludePath(name)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		if again, err := gitstore.IncludeName(path); err != nil || again != name {
+		if again, err := codec.IncludeName(path); err != nil || again != name {
 			t.Errorf("%q became %q, %v", name, again, err)
-		}
-	})
-}
-
-func FuzzDecodeOriginal(f *testing.F) {
-	f.Add([]byte("format zeus\nsize 3\nsegments 1\nsha256 ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := gitstore.DecodeOriginal(data)
-		if err != nil {
-			if !errors.Is(err, domarkx.ErrCorrupt) {
-				t.Error(err)
-			}
-			return
-		}
-		if again := o.Encode(); !bytes.Equal(again, data) {
-			t.Errorf("%q became %q", data, again)
 		}
 	})
 }
@@ -121,7 +105,7 @@ func FuzzDecodeCommit(f *testing.F) {
 	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nparent 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n" +
 		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\ngpgsig -----BEGIN\n -----END\n\nmessage\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := gitstore.DecodeCommit(odb.ID{}, data)
+		c, err := codec.DecodeCommit(odb.ID{}, data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
@@ -132,7 +116,7 @@ func FuzzDecodeCommit(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := gitstore.DecodeCommit(odb.ID{}, encoded)
+		again, err := codec.DecodeCommit(odb.ID{}, encoded)
 		if err != nil {
 			t.Fatalf("%q became %q, %v", data, encoded, err)
 		}
@@ -145,16 +129,16 @@ func FuzzDecodeCommit(f *testing.F) {
 // FuzzManifest checks that accepted manifests are canonical.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{\n  \"format\": 1,\n  \"resources\": []\n}\n"))
-	f.Add(gitstore.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: domarkx.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
+	f.Add(codec.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: domarkx.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		resources, err := gitstore.DecodeManifest(data)
+		resources, err := codec.DecodeManifest(data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
 				t.Fatal(err)
 			}
 			return
 		}
-		if !bytes.Equal(gitstore.EncodeManifest(resources), data) {
+		if !bytes.Equal(codec.EncodeManifest(resources), data) {
 			t.Fatalf("%q is written otherwise", data)
 		}
 		for _, r := range resources {
@@ -167,17 +151,17 @@ func FuzzManifest(f *testing.F) {
 
 // FuzzVersionMessage checks that encoding a decoded message preserves its meaning.
 func FuzzVersionMessage(f *testing.F) {
-	f.Add(gitstore.EncodeVersionMessage(domarkx.Version{Subject: "s", Operation: "call", Number: 2, Call: &domarkx.CallRecord{Session: "a"}}, 3))
+	f.Add(codec.EncodeVersionMessage(domarkx.Version{Subject: "s", Operation: "call", Number: 2, Call: &domarkx.CallRecord{Session: "a"}}, 3))
 	f.Add([]byte("s\n\nDomarkx-Format: 1\nDomarkx-Number: 1\nDomarkx-Resources: 1\nDomarkx-Operation: \"x\"\nDomarkx-Call: {}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, resources, err := gitstore.DecodeVersionMessage(data)
+		v, resources, err := codec.DecodeVersionMessage(data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) && !errors.Is(err, domarkx.ErrUnsupported) {
 				t.Fatal(err)
 			}
 			return
 		}
-		again, n, err := gitstore.DecodeVersionMessage(gitstore.EncodeVersionMessage(v, resources))
+		again, n, err := codec.DecodeVersionMessage(codec.EncodeVersionMessage(v, resources))
 		if err != nil || n != resources || again.Number != v.Number || again.Operation != v.Operation || (again.Call == nil) != (v.Call == nil) || v.Call != nil && *again.Call != *v.Call {
 			t.Fatalf("%+v became %+v, %v", v, again, err)
 		}

@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ const (
 
 func trailer(b *bytes.Buffer, key, value string) { b.WriteString(key + ": " + value + "\n") }
 
-// cleanSubject makes a subject a single line of valid UTF-8 that is not empty.
-func cleanSubject(subject, operation string) string {
+// CleanSubject makes a subject a single line of valid UTF-8 that is not empty.
+func CleanSubject(subject, operation string) string {
 	for _, s := range []string{subject, operation, "snapshot"} {
 		s = strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

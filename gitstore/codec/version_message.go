@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -8,52 +8,52 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// errNoVersion is the error for a commit that is not a workspace version.
-var errNoVersion = fmt.Errorf("%w: no workspace version", domarkx.ErrCorrupt)
+// ErrNoVersion is the error for a commit that is not a workspace version.
+var ErrNoVersion = fmt.Errorf("%w: no workspace version", domarkx.ErrCorrupt)
 
 // Trailers that only the commit messages of workspace versions have. The first one distinguishes them from
 // snapshots.
 const (
-	trailerResources = "Domarkx-Resources"
+	TrailerResources = "Domarkx-Resources"
 	trailerCall      = "Domarkx-Call"
 )
 
-// encodeVersionMessage returns the commit message of a version with that many resources; see
-// [encodeMessage].
-func encodeVersionMessage(v domarkx.Version, resources int) []byte {
+// EncodeVersionMessage returns the commit message of a version with that many resources; see
+// [EncodeMessage].
+func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	var b bytes.Buffer
-	b.WriteString(cleanSubject(v.Subject, v.Operation) + "\n\n")
+	b.WriteString(CleanSubject(v.Subject, v.Operation) + "\n\n")
 	trailer(&b, trailerFormat, formatVersion)
 	trailer(&b, trailerNumber, strconv.Itoa(v.Number))
-	trailer(&b, trailerResources, strconv.Itoa(resources))
+	trailer(&b, TrailerResources, strconv.Itoa(resources))
 	trailer(&b, trailerOperation, domarkx.StringValue(v.Operation).JSON())
 	if v.Call != nil {
-		trailer(&b, trailerCall, callValue(v.Call).JSON())
+		trailer(&b, trailerCall, CallValue(v.Call).JSON())
 	}
 	return b.Bytes()
 }
 
-// decodeVersionMessage decodes the commit message of a version. It ignores unknown trailers after the known
+// DecodeVersionMessage decodes the commit message of a version. It ignores unknown trailers after the known
 // ones.
-func decodeVersionMessage(message []byte) (v domarkx.Version, resources int, err error) {
-	subject, t, err := decodeTrailers(message, errNoVersion)
+func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err error) {
+	subject, t, err := decodeTrailers(message, ErrNoVersion)
 	if err != nil {
 		return v, 0, err
 	}
-	if _, ok := t.values[trailerResources]; !ok {
-		return v, 0, fmt.Errorf("%w: no trailer %s", errNoVersion, trailerResources)
+	if _, ok := t.values[TrailerResources]; !ok {
+		return v, 0, fmt.Errorf("%w: no trailer %s", ErrNoVersion, TrailerResources)
 	}
 	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation)}
-	resources = int(t.number(trailerResources))
+	resources = int(t.number(TrailerResources))
 	if text, ok := t.values[trailerCall]; ok {
-		if v.Call = parseCall(text); v.Call == nil {
+		if v.Call = ParseCall(text); v.Call == nil {
 			t.fail(trailerCall, "a call")
 		}
 	}
 	return v, resources, t.err
 }
 
-func callValue(c *domarkx.CallRecord) domarkx.Value {
+func CallValue(c *domarkx.CallRecord) domarkx.Value {
 	return domarkx.ObjectValue(
 		domarkx.Member{Name: "session", Value: domarkx.StringValue(c.Session)},
 		domarkx.Member{Name: "message", Value: domarkx.StringValue(c.Message.String())},
@@ -63,8 +63,8 @@ func callValue(c *domarkx.CallRecord) domarkx.Value {
 	)
 }
 
-// parseCall parses the trailer of a call; nil if it is not in canonical form.
-func parseCall(text string) *domarkx.CallRecord {
+// ParseCall parses the trailer of a call; nil if it is not in canonical form.
+func ParseCall(text string) *domarkx.CallRecord {
 	v, err := domarkx.ParseValue([]byte(text))
 	if err != nil {
 		return nil
@@ -77,7 +77,7 @@ func parseCall(text string) *domarkx.CallRecord {
 	if c.Message, err = domarkx.ParseID(member("message")); err != nil {
 		return nil
 	}
-	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || callValue(c).JSON() != text {
+	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || CallValue(c).JSON() != text {
 		return nil
 	}
 	return c

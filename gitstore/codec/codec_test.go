@@ -1,9 +1,8 @@
-package gitstore_test
+package codec_test
 
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/codec/codectest"
 )
 
 const (
@@ -40,11 +40,11 @@ func TestEntriesEncoding(t *testing.T) {
 		id2 + " - 0 -5 past=0000000000000000,0102030405060708 link=" + strings.Repeat("ab", 20) + " tail=open fence=``` tight span=2 includes=a%20b%25\n" +
 		id2 + " - 0 0 rev=0102030405060708 tail=crlf within=1\n" +
 		"00000001000000000000000000000001 - 0 0 after=" + zeros + "\n"
-	got, err := gitstore.EncodeEntries(leaf)
+	got, err := codec.EncodeEntries(leaf)
 	if err != nil || string(got) != want {
 		t.Fatalf("entries are\n%s%v, want\n%s", got, err, want)
 	}
-	back, err := gitstore.DecodeEntries(got)
+	back, err := codec.DecodeEntries(got)
 	for i := range leaf {
 		leaf[i].Role = ""
 	}
@@ -55,7 +55,7 @@ func TestEntriesEncoding(t *testing.T) {
 
 func TestEntriesRefused(t *testing.T) {
 	good := id1 + " " + sum + " 12 1700000000"
-	if _, err := gitstore.DecodeEntries([]byte(good + "\n")); err != nil {
+	if _, err := codec.DecodeEntries([]byte(good + "\n")); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -94,7 +94,7 @@ func TestEntriesRefused(t *testing.T) {
 		"NUL":                 good + "\x00\n",
 		"invalid UTF-8 fence": good + " fence=\xff\n",
 	} {
-		if _, err := gitstore.DecodeEntries([]byte(text)); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := codec.DecodeEntries([]byte(text)); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%s: %v, want corrupt", name, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestEntriesNotWritten(t *testing.T) {
 		"negative size": {ID: domarkx.ID{1}, Role: "user", Layout: domarkx.Layout{Size: -1}},
 		"tail":          {ID: domarkx.ID{1}, Role: "user", Layout: domarkx.Layout{Tail: 9}},
 	} {
-		if _, err := gitstore.EncodeEntries([]domarkx.Entry{e}); !errors.Is(err, domarkx.ErrInvalid) {
+		if _, err := codec.EncodeEntries([]domarkx.Entry{e}); !errors.Is(err, domarkx.ErrInvalid) {
 			t.Errorf("%s: %v, want invalid", name, err)
 		}
 	}
@@ -116,13 +116,13 @@ func TestEntriesNotWritten(t *testing.T) {
 
 func TestEntriesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leaf := drawThread(t, 16).Live
+		leaf := codectest.DrawThread(t, 16).Live
 		leaf = leaf[:min(16, len(leaf))]
-		data, err := gitstore.EncodeEntries(leaf)
+		data, err := codec.EncodeEntries(leaf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := gitstore.DecodeEntries(data)
+		back, err := codec.DecodeEntries(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,11 +149,11 @@ func TestHeaderFile(t *testing.T) {
 		{domarkx.HeaderEntry{Rev: rev, Past: []domarkx.Rev{{}}, Layout: domarkx.Layout{Size: 3, Tail: domarkx.TailBlank}}, false,
 			"- 3 rev=0700000000000000 past=0000000000000000 tail=blank\n"},
 	} {
-		data, err := gitstore.EncodeHeaderFile(tt.header, tt.named)
+		data, err := codec.EncodeHeaderFile(tt.header, tt.named)
 		if err != nil || string(data) != tt.want {
 			t.Errorf("%+v: %q, %v, want %q", tt.header, data, err, tt.want)
 		}
-		back, err := gitstore.DecodeHeaderFile(data, tt.named)
+		back, err := codec.DecodeHeaderFile(data, tt.named)
 		if tt.named {
 			back.Rev = tt.header.Rev
 		}
@@ -162,11 +162,11 @@ func TestHeaderFile(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "- 0\n", "- 0 tight", "- 0 tight\n\n", "-\n", "- 0 after=" + zeros + "\n", "- 0 link=" + strings.Repeat("a", 40) + "\n"} {
-		if _, err := gitstore.DecodeHeaderFile([]byte(text), false); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := codec.DecodeHeaderFile([]byte(text), false); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%q: %v, want corrupt", text, err)
 		}
 	}
-	if _, err := gitstore.DecodeHeaderFile([]byte("- 0 rev=0700000000000000\n"), true); !errors.Is(err, domarkx.ErrCorrupt) {
+	if _, err := codec.DecodeHeaderFile([]byte("- 0 rev=0700000000000000\n"), true); !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("rev= in headers/<rev>: %v, want corrupt", err)
 	}
 }
@@ -177,11 +177,11 @@ func TestTombstones(t *testing.T) {
 		{ID: mustID(t, "0000000200000000a1a2a3a4a5a6a708"), After: mustID(t, id1)},
 	}
 	want := id1 + " " + zeros + " 0000000000000000\n" + "0000000200000000a1a2a3a4a5a6a708 " + id1 + " -\n"
-	data := gitstore.EncodeTombstones(dead)
+	data := codec.EncodeTombstones(dead)
 	if string(data) != want {
 		t.Errorf("tombstones are\n%s, want\n%s", data, want)
 	}
-	back, err := gitstore.DecodeTombstones("08", data)
+	back, err := codec.DecodeTombstones("08", data)
 	if diff := cmp.Diff(dead, back, equal); diff != "" || err != nil {
 		t.Errorf("decoded: %v %s", err, diff)
 	}
@@ -195,7 +195,7 @@ func TestTombstones(t *testing.T) {
 		"bucket":    id2 + " " + zeros + " -\n",
 		"past":      id1 + " " + zeros + " \n",
 	} {
-		if _, err := gitstore.DecodeTombstones("08", []byte(text)); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := codec.DecodeTombstones("08", []byte(text)); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%s: %v, want corrupt", name, err)
 		}
 	}
@@ -206,12 +206,12 @@ func TestMessageEncoding(t *testing.T) {
 		Preview: "a\nDomarkx-Number: 7\n\"\u2028\xed\xa0\x80", Operation: "append"}
 	want := "append: hello Domarkx-Number: 9\n\nDomarkx-Format: 1\nDomarkx-Number: 3\nDomarkx-Messages: 2\nDomarkx-Bytes: 120\n" +
 		`Domarkx-Preview: "a\nDomarkx-Number: 7\n\"` + "\u2028" + `\ud800"` + "\n" + `Domarkx-Operation: "append"` + "\n"
-	data := gitstore.EncodeMessage(info)
+	data := codec.EncodeMessage(info)
 	if string(data) != want {
 		t.Errorf("message is\n%s, want\n%s", data, want)
 	}
 	info.Subject = "append: hello Domarkx-Number: 9"
-	back, err := gitstore.DecodeMessage(append(data, "Domarkx-Later: 1\n"...))
+	back, err := codec.DecodeMessage(append(data, "Domarkx-Later: 1\n"...))
 	if diff := cmp.Diff(info, back); diff != "" || err != nil {
 		t.Errorf("decoded: %v %s", err, diff)
 	}
@@ -229,7 +229,7 @@ func TestMessageEncoding(t *testing.T) {
 		{"\n\n", "\n", domarkx.ErrCorrupt},
 		{"Domarkx-Bytes: ", "Domarkx-Bytes ", domarkx.ErrCorrupt},
 	} {
-		if _, err := gitstore.DecodeMessage([]byte(strings.Replace(want, tt.old, tt.new, 1))); !errors.Is(err, tt.want) {
+		if _, err := codec.DecodeMessage([]byte(strings.Replace(want, tt.old, tt.new, 1))); !errors.Is(err, tt.want) {
 			t.Errorf("%q for %q: %v, want %v", tt.new, tt.old, err, tt.want)
 		}
 	}
@@ -251,46 +251,22 @@ func TestIncludeNames(t *testing.T) {
 		"-rf":             "-rf",
 		"\u200c.git/hook": "%E2%80%8C.git%2Fhook",
 	} {
-		got, err := gitstore.IncludeName(path)
+		got, err := codec.IncludeName(path)
 		if err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", path, got, err, want)
 		}
-		if back, err := gitstore.IncludePath(got); back != path || err != nil {
+		if back, err := codec.IncludePath(got); back != path || err != nil {
 			t.Errorf("%q: back %q, %v", path, back, err)
 		}
 	}
 	for _, path := range []string{"", ".", "..", "../x", "/etc/passwd", "a/../b", "a//b", "a/", "a\x00", strings.Repeat("x", 1025)} {
-		if _, err := gitstore.IncludeName(path); !errors.Is(err, domarkx.ErrInvalid) {
+		if _, err := codec.IncludeName(path); !errors.Is(err, domarkx.ErrInvalid) {
 			t.Errorf("%q: %v, want invalid", path, err)
 		}
 	}
 	for _, name := range []string{"", "a/b", "%2e", "%41", ".git", "x.chunks", "%", "%2", "ü", "%2E%2E", "a b"} {
-		if _, err := gitstore.IncludePath(name); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := codec.IncludePath(name); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("name %q: %v, want corrupt", name, err)
-		}
-	}
-}
-
-func TestLeafPath(t *testing.T) {
-	for k, want := range map[int]string{
-		0: "conversation/0000/00/00", 15: "conversation/0000/00/00", 16: "conversation/0000/00/01", 511: "conversation/0000/00/31",
-		512: "conversation/0000/01/00", 16383: "conversation/0000/31/31", 16384: "conversation/0001/00/00", 99999: "conversation/0006/03/09",
-		16384 * 12345: "conversation/12345/00/00",
-	} {
-		if got := gitstore.LeafPath(k / 16); got != want {
-			t.Errorf("message %d: %s, want %s", k, got, want)
-		}
-	}
-}
-
-func TestTrashRef(t *testing.T) {
-	name, at, err := gitstore.ParseTrashRef("refs/domarkx-trash/sessions/a/b@20240102T030405Z")
-	if name != "a/b" || at.Unix() != 1704164645 || err != nil {
-		t.Errorf("%q, %v, %v", name, at, err)
-	}
-	for _, ref := range []string{"refs/domarkx-trash/sessions/a", "refs/domarkx-trash/sessions/a@now"} {
-		if _, _, err := gitstore.ParseTrashRef(ref); !errors.Is(err, domarkx.ErrCorrupt) {
-			t.Errorf("%q: %v, want corrupt", ref, err)
 		}
 	}
 }
@@ -301,61 +277,4 @@ func mustID(t interface{ Fatal(...any) }, s string) domarkx.ID {
 		t.Fatal(err)
 	}
 	return id
-}
-
-// drawThread returns a random thread in its defined order, with conflicts and tombstones.
-func drawThread(t *rapid.T, most int) *domarkx.Thread {
-	var thread domarkx.Thread
-	ids := []domarkx.ID{{}}
-	for range rapid.IntRange(0, most).Draw(t, "messages") {
-		id := domarkx.NewID(uint32(rapid.IntRange(0, 3).Draw(t, "clock")), testTime)
-		copy(id[4:], rapid.SliceOfN(rapid.Byte(), 12, 12).Draw(t, "id"))
-		if slices.Contains(ids, id) || id.IsZero() {
-			continue
-		}
-		after := rapid.SampledFrom(ids).Draw(t, "after")
-		ids = append(ids, id)
-		if rapid.IntRange(0, 5).Draw(t, "dead") == 0 {
-			thread.Dead = append(thread.Dead, domarkx.Tombstone{ID: id, After: after, Past: []domarkx.Rev{{}}})
-			continue
-		}
-		texts := 1
-		if rapid.IntRange(0, 7).Draw(t, "conflict") == 0 {
-			texts = 2
-		}
-		for n := range texts {
-			thread.Live = append(thread.Live, drawEntry(t, id, after, n))
-		}
-	}
-	return domarkx.Merge(&thread, &thread)
-}
-
-func drawEntry(t *rapid.T, id, after domarkx.ID, text int) domarkx.Entry {
-	e := domarkx.Entry{ID: id, After: after, Role: rapid.SampledFrom([]domarkx.Role{domarkx.User, domarkx.Assistant}).Draw(t, "role"),
-		Date: rapid.Int64().Draw(t, "date"), JSON: domarkx.Blob{Data: []byte(rapid.String().Draw(t, "json"))}}
-	if text > 0 {
-		e.Rev = domarkx.Rev{byte(text)}
-	}
-	if rapid.Bool().Draw(t, "edited") {
-		e.Past = []domarkx.Rev{{0xfe}}
-	}
-	if rapid.IntRange(0, 9).Draw(t, "linked") == 0 {
-		e.Link = strings.Repeat("0a", 20)
-	}
-	if rapid.Bool().Draw(t, "written") {
-		e.Layout = domarkx.Layout{
-			Size:   rapid.Int64Range(0, 1<<40).Draw(t, "size"),
-			Tail:   domarkx.Tail(rapid.IntRange(0, 3).Draw(t, "tail")),
-			Fence:  rapid.SampledFrom([]string{"", "```", "~~~~", "> ```"}).Draw(t, "fence"),
-			Tight:  rapid.Bool().Draw(t, "tight"),
-			Span:   rapid.IntRange(0, 3).Draw(t, "span"),
-			Within: rapid.IntRange(0, 3).Draw(t, "within"),
-		}
-		copy(e.Layout.Digest[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "digest"))
-		if rapid.Bool().Draw(t, "verbatim") {
-			e.Layout.Verbatim = true
-			e.Source = domarkx.Blob{Data: []byte(rapid.String().Draw(t, "source"))}
-		}
-	}
-	return e
 }

@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -14,19 +14,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A commitObject is what this package uses of a Git commit. go-git encodes and decodes it.
-type commitObject struct {
-	tree              odb.ID
-	parents           []odb.ID
-	author, committer domarkx.Signature
-	message           []byte
+// A Commit is what this program uses of a Git commit. go-git encodes and decodes it.
+type Commit struct {
+	Tree              odb.ID
+	Parents           []odb.ID
+	Author, Committer domarkx.Signature
+	Message           []byte
 }
 
-// encode returns the commit as git commit-tree writes it, without an encoding or a
+// Encode returns the commit as git commit-tree writes it, without an encoding or a
 // signature (git-commit-tree(1)).
-func (c *commitObject) encode() ([]byte, error) {
-	commit := object.Commit{TreeHash: plumbing.Hash(c.tree), Author: encodeSignature(c.author), Committer: encodeSignature(c.committer), Message: string(c.message)}
-	for _, p := range c.parents {
+func (c *Commit) Encode() ([]byte, error) {
+	commit := object.Commit{TreeHash: plumbing.Hash(c.Tree), Author: encodeSignature(c.Author), Committer: encodeSignature(c.Committer), Message: string(c.Message)}
+	for _, p := range c.Parents {
 		commit.ParentHashes = append(commit.ParentHashes, plumbing.Hash(p))
 	}
 	var encoded plumbing.MemoryObject
@@ -68,8 +68,9 @@ const maxCommitHeaders = 64 << 10
 // parentLine is the size in bytes of the header of a parent.
 const parentLine = len("parent \n") + 2*len(odb.ID{})
 
-// decodeCommit decodes a commit. Headers that this package does not use are ignored.
-func decodeCommit(id odb.ID, data []byte) (*commitObject, error) {
+// DecodeCommit decodes a commit with that id. Headers that this package does not use are ignored. An
+// invalid commit, or one with over 64 KiB of headers besides parents, is [domarkx.ErrCorrupt].
+func DecodeCommit(id odb.ID, data []byte) (*Commit, error) {
 	headers, _, _ := bytes.Cut(data, []byte("\n\n"))
 	if len(headers)-parentLine*bytes.Count(headers, []byte("\nparent ")) > maxCommitHeaders {
 		return nil, fmt.Errorf("%w: commit with more than %d KiB of headers", domarkx.ErrCorrupt, maxCommitHeaders>>10)
@@ -78,12 +79,12 @@ func decodeCommit(id odb.ID, data []byte) (*commitObject, error) {
 	if err := commit.Decode(&storedObject{id: id, data: data}); err != nil {
 		return nil, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
-	c := &commitObject{tree: odb.ID(commit.TreeHash), author: decodeSignature(commit.Author), committer: decodeSignature(commit.Committer), message: []byte(commit.Message)}
-	if c.author.When.IsZero() || c.committer.When.IsZero() {
+	c := &Commit{Tree: odb.ID(commit.TreeHash), Author: decodeSignature(commit.Author), Committer: decodeSignature(commit.Committer), Message: []byte(commit.Message)}
+	if c.Author.When.IsZero() || c.Committer.When.IsZero() {
 		return nil, fmt.Errorf("%w: commit without a valid author or committer", domarkx.ErrCorrupt)
 	}
 	for _, p := range commit.ParentHashes {
-		c.parents = append(c.parents, odb.ID(p))
+		c.Parents = append(c.Parents, odb.ID(p))
 	}
 	return c, nil
 }

@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// encodeEntries returns the entries file of a leaf. For each message it has the data that is neither in
+// EncodeEntries returns the entries file of a leaf. For each message it has the data that is neither in
 // its JSON nor in its file names. A leaf can be decoded without its neighbours.
-func encodeEntries(leaf []domarkx.Entry) ([]byte, error) {
+func EncodeEntries(leaf []domarkx.Entry) ([]byte, error) {
 	dst := make([]byte, 0, 112*len(leaf))
 	var previous *domarkx.Entry
 	for i := range leaf {
@@ -59,17 +59,17 @@ func checkEntry(e *domarkx.Entry) error {
 	return checkLayout(e.Layout)
 }
 
-// decodeEntries decodes an entries file, and accepts only its canonical form. Role, JSON, Source and
+// DecodeEntries decodes an entries file, and accepts only its canonical form. Role, JSON, Source and
 // Layout.Verbatim follow from the names of the files beside it.
-func decodeEntries(data []byte) ([]domarkx.Entry, error) {
+func DecodeEntries(data []byte) ([]domarkx.Entry, error) {
 	lines, err := splitLines(data)
 	if err != nil {
 		return nil, err
 	}
-	if len(lines) > leafWidth {
-		return nil, fmt.Errorf("%w: %d lines, expected at most %d", domarkx.ErrCorrupt, len(lines), leafWidth)
+	if len(lines) > LeafWidth {
+		return nil, fmt.Errorf("%w: %d lines, expected at most %d", domarkx.ErrCorrupt, len(lines), LeafWidth)
 	}
-	leaf := make([]domarkx.Entry, 0, leafWidth)
+	leaf := make([]domarkx.Entry, 0, LeafWidth)
 	for i, line := range lines {
 		var previous *domarkx.Entry
 		if i > 0 {
@@ -84,7 +84,7 @@ func decodeEntries(data []byte) ([]domarkx.Entry, error) {
 	for i := range leaf {
 		leaf[i].Role = domarkx.User // any role, to encode it again
 	}
-	again, err := encodeEntries(leaf)
+	again, err := EncodeEntries(leaf)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
 	}

@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 // bucketOf returns the name of a tombstone's file in deleted/.
 func bucketOf(id domarkx.ID) string { return fmt.Sprintf("%02x", id[len(id)-1]) }
 
-// buckets distributes tombstones, which are sorted by id, to their files.
-func buckets(dead []domarkx.Tombstone) (map[string][]domarkx.Tombstone, error) {
+// Buckets distributes tombstones, which are sorted by id, to their files.
+func Buckets(dead []domarkx.Tombstone) (map[string][]domarkx.Tombstone, error) {
 	files := map[string][]domarkx.Tombstone{}
 	for i, d := range dead {
 		if i > 0 && bytes.Compare(dead[i-1].ID[:], d.ID[:]) >= 0 {
@@ -25,8 +25,8 @@ func buckets(dead []domarkx.Tombstone) (map[string][]domarkx.Tombstone, error) {
 	return files, nil
 }
 
-// encodeTombstones returns the content of a file in deleted/.
-func encodeTombstones(dead []domarkx.Tombstone) []byte {
+// EncodeTombstones returns the content of a file in deleted/.
+func EncodeTombstones(dead []domarkx.Tombstone) []byte {
 	var b bytes.Buffer
 	for _, d := range dead {
 		past := "-"
@@ -38,8 +38,8 @@ func encodeTombstones(dead []domarkx.Tombstone) []byte {
 	return b.Bytes()
 }
 
-// decodeTombstones decodes the file of that name, and accepts only its canonical form.
-func decodeTombstones(name string, data []byte) ([]domarkx.Tombstone, error) {
+// DecodeTombstones decodes the file of that name, and accepts only its canonical form.
+func DecodeTombstones(name string, data []byte) ([]domarkx.Tombstone, error) {
 	lines, err := splitLines(data)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func decodeTombstones(name string, data []byte) ([]domarkx.Tombstone, error) {
 			return nil, fmt.Errorf("line %d: %w: out of place", i+1, domarkx.ErrCorrupt)
 		}
 	}
-	if !bytes.Equal(encodeTombstones(dead), data) {
+	if !bytes.Equal(EncodeTombstones(dead), data) {
 		return nil, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)
 	}
 	return dead, nil
@@ -79,7 +79,7 @@ func decodeTombstone(line string) (d domarkx.Tombstone, err error) {
 	return d, err
 }
 
-// sortTombstones sorts tombstones by id.
-func sortTombstones(dead []domarkx.Tombstone) {
+// SortTombstones sorts tombstones by id.
+func SortTombstones(dead []domarkx.Tombstone) {
 	slices.SortFunc(dead, func(a, b domarkx.Tombstone) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 }

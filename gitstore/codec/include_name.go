@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"fmt"
@@ -8,23 +8,23 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// chunksSuffix is the suffix of the name of a chunk tree. The entry without the suffix is the pointer.
-const chunksSuffix = ".chunks"
+// ChunksSuffix is the suffix of the name of a chunk tree. The entry without the suffix is the pointer.
+const ChunksSuffix = ".chunks"
 
 // maxIncludePath is the maximum length of the path of an included file in bytes.
 const maxIncludePath = 1024
 
-// includeName returns the canonical name of the tree entry of an included file. All characters except
+// IncludeName returns the canonical name of the tree entry of an included file. All characters except
 // letters, digits, '.', '_' and '-' are escaped, so that no path becomes a name with a special meaning
 // for Git or a file system.
-func includeName(p string) (string, error) {
+func IncludeName(p string) (string, error) {
 	if p == "" || len(p) > maxIncludePath || strings.HasPrefix(p, "/") || path.Clean(p) != p ||
 		p == ".." || strings.HasPrefix(p, "../") || p == "." || strings.ContainsRune(p, 0) {
 		return "", fmt.Errorf("included file %q: %w, expected a clean relative path of at most %d bytes", p, domarkx.ErrInvalid, maxIncludePath)
 	}
 	suffix := -1
-	if strings.HasSuffix(p, chunksSuffix) {
-		suffix = len(p) - len(chunksSuffix)
+	if strings.HasSuffix(p, ChunksSuffix) {
+		suffix = len(p) - len(ChunksSuffix)
 	}
 	var b strings.Builder
 	for i := range len(p) {
@@ -40,12 +40,12 @@ func includeName(p string) (string, error) {
 	return b.String(), nil
 }
 
-// includePath returns the path of an included file from the name of its tree entry.
-func includePath(name string) (string, error) {
+// IncludePath returns the path of an included file from the name of its tree entry.
+func IncludePath(name string) (string, error) {
 	p, err := unescapeField(name)
 	if err == nil {
 		var again string
-		if again, err = includeName(p); err == nil && again != name {
+		if again, err = IncludeName(p); err == nil && again != name {
 			err = errLine
 		}
 	}

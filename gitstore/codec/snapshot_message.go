@@ -1,4 +1,4 @@
-package gitstore
+package codec
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
+// ErrNoSnapshot is the error for a commit that is not a snapshot. It is a [domarkx.ErrCorrupt].
+var ErrNoSnapshot = fmt.Errorf("%w: no session snapshot", domarkx.ErrCorrupt)
+
 // Trailers that only the commit messages of snapshots have.
 const (
 	trailerMessages = "Domarkx-Messages"
@@ -15,11 +18,11 @@ const (
 	trailerPreview  = "Domarkx-Preview"
 )
 
-// encodeMessage returns a commit message: the subject, an empty line, the trailers. Texts are JSON
+// EncodeMessage returns a commit message: the subject, an empty line, the trailers. Texts are JSON
 // strings, so that none can forge a trailer.
-func encodeMessage(info domarkx.Info) []byte {
+func EncodeMessage(info domarkx.Info) []byte {
 	var b bytes.Buffer
-	b.WriteString(cleanSubject(info.Subject, info.Operation) + "\n\n")
+	b.WriteString(CleanSubject(info.Subject, info.Operation) + "\n\n")
 	trailer(&b, trailerFormat, formatVersion)
 	trailer(&b, trailerNumber, strconv.Itoa(info.Number))
 	trailer(&b, trailerMessages, strconv.Itoa(info.Messages))
@@ -29,15 +32,15 @@ func encodeMessage(info domarkx.Info) []byte {
 	return b.Bytes()
 }
 
-// decodeMessage decodes the commit message of a snapshot. It ignores unknown trailers after the known
+// DecodeMessage decodes the commit message of a snapshot. It ignores unknown trailers after the known
 // ones.
-func decodeMessage(message []byte) (domarkx.Info, error) {
-	subject, t, err := decodeTrailers(message, errNoSnapshot)
+func DecodeMessage(message []byte) (domarkx.Info, error) {
+	subject, t, err := decodeTrailers(message, ErrNoSnapshot)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if _, ok := t.values[trailerResources]; ok {
-		return domarkx.Info{}, fmt.Errorf("%w: it is a workspace version", errNoSnapshot)
+	if _, ok := t.values[TrailerResources]; ok {
+		return domarkx.Info{}, fmt.Errorf("%w: it is a workspace version", ErrNoSnapshot)
 	}
 	info := domarkx.Info{Subject: subject, Number: t.sequence(), Messages: int(t.number(trailerMessages)),
 		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation)}

@@ -1,0 +1,33 @@
+package gitstore_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+func TestLeafPath(t *testing.T) {
+	for k, want := range map[int]string{
+		0: "conversation/0000/00/00", 15: "conversation/0000/00/00", 16: "conversation/0000/00/01", 511: "conversation/0000/00/31",
+		512: "conversation/0000/01/00", 16383: "conversation/0000/31/31", 16384: "conversation/0001/00/00", 99999: "conversation/0006/03/09",
+		16384 * 12345: "conversation/12345/00/00",
+	} {
+		if got := gitstore.LeafPath(k / 16); got != want {
+			t.Errorf("message %d: %s, want %s", k, got, want)
+		}
+	}
+}
+
+func TestTrashRef(t *testing.T) {
+	name, at, err := gitstore.ParseTrashRef("refs/domarkx-trash/sessions/a/b@20240102T030405Z")
+	if name != "a/b" || at.Unix() != 1704164645 || err != nil {
+		t.Errorf("%q, %v, %v", name, at, err)
+	}
+	for _, ref := range []string{"refs/domarkx-trash/sessions/a", "refs/domarkx-trash/sessions/a@now"} {
+		if _, _, err := gitstore.ParseTrashRef(ref); !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("%q: %v, want corrupt", ref, err)
+		}
+	}
+}
