@@ -117,12 +117,21 @@ type Place struct {
 	ID   string // see [Identity]
 }
 
+// A NewSession is what a program's new session is to say of itself.
+type NewSession struct {
+	ID      string // a UUID
+	WorkDir string // absolute path of the directory in which the program is started
+}
+
 // A Target holds the options for encoding a document. The zero Target is valid.
 type Target struct {
 	Session string // the name of the session
 	Team    string // the team of a document without one; "" for the format's default
 	// Losses, if not nil, collects what the format cannot represent.
 	Losses *Losses
+	// New, if not nil, asks for a new session of the format's program. Formats without sessions of
+	// their own ignore it.
+	New *NewSession
 	// Original, when not nil, calls read with the document that the session was imported
 	// from, if there is one.
 	Original func(read func(File) error) error

@@ -10,6 +10,7 @@ import (
 type agentCmd struct {
 	List   agentListCmd   `cmd:"" help:"List the coding agents that have transcripts on this machine."`
 	Import agentImportCmd `cmd:"" help:"Import the transcripts of conversations in this repository."`
+	Resume agentResumeCmd `cmd:"" help:"Go on with a session in a coding agent."`
 }
 
 func (agentCmd) Help() string {

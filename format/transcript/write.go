@@ -131,6 +131,9 @@ func (w *Writer) begin() error {
 	if !w.own || w.Session.ID == "" || w.agent.isPart(h) || w.Session.Sub != "" {
 		w.Session.ID, w.Session.Sub = w.UUID("session"), ""
 	}
+	if n := w.to.New; n != nil {
+		w.Session.ID, w.Session.Sub, w.Session.Cwd = n.ID, "", n.WorkDir
+	}
 	return nil
 }
 

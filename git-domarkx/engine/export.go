@@ -17,6 +17,9 @@ type ExportRequest struct {
 	Format   string
 	Team     string // the team that the document must belong to; "" for any
 	Strict   bool   // fail if the format would lose something
+	// New, if not nil, asks for a new session of the format's program, not for the document that the
+	// session was imported from.
+	New *format.NewSession
 }
 
 // An Export is a document that is ready to be written.
@@ -87,7 +90,7 @@ func IsForm(name string) bool { return name == string(Markdown) || name == strin
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message < 0 {
-		return m.exportWhole(ctx, e, info, "")
+		return m.exportWhole(ctx, e, info, ExportRequest{})
 	}
 	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.codec.Name), w) }
 	return nil
@@ -95,12 +98,12 @@ func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx
 
 // exportWhole exports a whole snapshot: the original document if the session is unchanged, a new
 // document otherwise.
-func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domarkx.Info, team string) error {
+func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
 	original, err := m.original(ctx, info, e.codec)
 	switch {
 	case err != nil:
 		return err
-	case original != nil:
+	case original != nil && r.New == nil:
 		e.write = copyOf(original)
 		return nil
 	case IsForm(e.codec.Name):
@@ -111,7 +114,7 @@ func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	return encode(e, s, format.Target{Session: e.name, Team: team, Losses: &e.Losses,
+	return encode(e, s, format.Target{Session: e.name, Team: r.Team, New: r.New, Losses: &e.Losses,
 		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.codec, read) }})
 }
 
@@ -152,7 +155,7 @@ func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
 
 // exportForeign exports to a format of another program.
 func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
-	if err := m.exportWhole(ctx, e, info, r.Team); err != nil || r.Team == "" {
+	if err := m.exportWhole(ctx, e, info, r); err != nil || r.Team == "" {
 		return err
 	}
 	f, err := e.aside("")

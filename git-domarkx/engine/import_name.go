@@ -108,7 +108,7 @@ func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Docume
 			break
 		}
 		e := &Export{name: tip.Name, codec: in.codec}
-		if err := imp.manager.exportWhole(ctx, e, info, ""); err != nil {
+		if err := imp.manager.exportWhole(ctx, e, info, ExportRequest{}); err != nil {
 			return "", err
 		}
 		same, err := e.is(io.NewSectionReader(in.content, 0, in.size))

@@ -27,7 +27,7 @@ type shown struct {
 func (imp *importer) show(ctx context.Context, in input, name string, v *view.View, info domarkx.Info) (*shown, error) {
 	m := imp.manager
 	e := &Export{name: name, codec: in.codec}
-	if err := m.exportWhole(ctx, e, info, ""); err != nil {
+	if err := m.exportWhole(ctx, e, info, ExportRequest{}); err != nil {
 		return nil, err
 	}
 	f, err := e.aside("")

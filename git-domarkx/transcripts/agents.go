@@ -47,6 +47,12 @@ func Agents() []Agent {
 			[]string{"projects/*/agent-transcripts/**/*.jsonl"}, named},
 		{"gemini", "gemini", func(e Environment) string { return e.home(".gemini") },
 			[]string{"tmp/*/chats/**/*.jsonl", "tmp/*/chats/**/*.json"}, rooted},
+		{"opencode", "opencode", func(e Environment) string {
+			if data := e("XDG_DATA_HOME"); filepath.IsAbs(data) {
+				return filepath.Join(data, "opencode")
+			}
+			return e.home(".local", "share", "opencode")
+		}, nil, stated},
 		{"pi", "pi", func(e Environment) string { return e.or("PI_CODING_AGENT_DIR", ".pi", "agent") },
 			[]string{"sessions/**/*.jsonl"}, stated},
 		{"qwen", "qwen", func(e Environment) string { return e.home(".qwen") },

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+)
+
+type agentResumeCmd struct {
+	In       string `placeholder:"AGENT" help:"The agent to go on in; without it, the one whose transcript was imported."`
+	Print    bool   `help:"Print the command that starts the agent, quoted for a shell, instead of running it."`
+	Yes      bool   `help:"Do not ask about a session that may come from a remote."`
+	Revision string `arg:"" name:"NAME[#K]" help:"A session, or a message of it to go on from."`
+}
+
+func (agentResumeCmd) Help() string {
+	return `
+Goes on with a session in a coding agent: writes a new transcript with a new id where the
+agent looks for those of this work tree, and starts the agent on it, without a shell. What
+the agent adds is recorded in the same session when the agent ends.
+
+An unchanged session whose transcript is on this machine is resumed as it is when no other
+agent is named. From a message before the last one, a new session is forked, whose name is
+printed, and the agent goes on with that.
+
+Calls and results stay paired; thoughts, and calls without a result, are closed or left out.
+What the agent's format cannot hold is reported. Nothing that is written grants permissions.
+A session that a remote has, and that was not imported from a document on this machine, is
+only resumed after a question, because its text becomes the agent's context.
+
+Agents: claude-code, codex, copilot, gemini, opencode and qwen.
+
+## Examples
+
+    git domarkx agent resume claude-code/2026-01-02-fix-the-bug
+    git domarkx agent resume --in codex claude-code/2026-01-02-fix-the-bug
+    git domarkx agent resume --print talk#12
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (agentResumeCmd) ExitOne() string {
+	return "The agent could not be started or failed, or the session was not approved."
+}
+
+// Run writes the transcript and starts the agent.
+func (c *agentResumeCmd) Run(inv *invocation) error {
+	revision, err := engine.ParseRevision(c.Revision)
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	info, err := opened.sessions.Resolve(inv.ctx, revision)
+	if err != nil {
+		return err
+	}
+	was, err := opened.sessions.ProgramSession(inv.ctx, info)
+	if err != nil {
+		return err
+	}
+	agent, err := c.agent(was)
+	if err != nil {
+		return err
+	}
+	if err := c.approve(inv, opened, info, was); err != nil {
+		return err
+	}
+	if revision, err = c.fork(inv, opened, revision, info); err != nil {
+		return err
+	}
+	command, file, err := c.prepare(inv, opened, agent, revision, was, revision.Name != info.Name)
+	if err != nil {
+		return err
+	}
+	if c.Print {
+		_, err := fmt.Fprintln(inv.out, quoted(command))
+		return err
+	}
+	failed := inv.runProgram(command)
+	if file == "" {
+		return failed
+	}
+	// The agent may have gone on in a file of its own, so this only looks where it began.
+	_, err = opened.sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{file}})
+	return errors.Join(failed, err)
+}
+
+// agent returns the agent that the user named, or the one that the session is from.
+func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, error) {
+	var names []string
+	for _, a := range transcripts.Agents() {
+		if !a.CanResume() {
+			continue
+		}
+		names = append(names, a.Name)
+		if a.Name == c.In || c.In == "" && a.Name == was.Format {
+			return a, nil
+		}
+	}
+	if c.In != "" {
+		return transcripts.Agent{}, usagef("%q is not an agent that can go on with a session; expected %s", c.In, strings.Join(names, ", "))
+	}
+	return transcripts.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
+}
+
+// approve asks whether a session that a remote has, and that no document on this machine
+// became, may become an agent's context.
+func (c *agentResumeCmd) approve(inv *invocation, opened source, info domarkx.Info, was engine.ProgramSession) error {
+	if c.Yes || was.Here {
+		return nil
+	}
+	fetched, err := c.isFetched(inv, opened, info.Name)
+	if err != nil || !fetched {
+		return err
+	}
+	refused := fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name))
+	if !isTerminal(inv.in) || !isTerminal(inv.err) {
+		return refused
+	}
+	fmt.Fprintf(inv.err, "%s may come from a remote, and its text becomes the agent's context. Go on? [y/N] ", visible(info.Name))
+	answer, err := inv.readLine(inv.ctx)
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return refused
+	}
+	return nil
+}
+
+// isFetched reports whether a remote had a session of that name at the last contact.
+func (c *agentResumeCmd) isFetched(inv *invocation, opened source, name string) (bool, error) {
+	remotes, err := inv.remotes()
+	if err != nil {
+		return false, err
+	}
+	for _, remote := range remotes {
+		tracked, err := opened.remotes.Tracked(inv.ctx, remote)
+		if err != nil {
+			return false, err
+		}
+		if tracked.Sessions[name] != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// fork forks the session if the revision is not its end, and returns the revision to resume.
+func (c *agentResumeCmd) fork(inv *invocation, opened source, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
+	tip, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: revision.Name, Message: -1})
+	if err != nil {
+		return revision, err
+	}
+	if whole := revision.Message < 0 || revision.Message == info.Messages-1; whole && tip.ID == info.ID {
+		return engine.Revision{Name: revision.Name, Message: -1}, nil
+	}
+	base := revision.Name + ".resumed"
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		fork, err := opened.turns.Fork(inv.ctx, revision, name)
+		if errors.Is(err, domarkx.ErrExists) && n < 1000 {
+			continue
+		}
+		if err != nil {
+			return revision, err
+		}
+		fmt.Fprintf(inv.err, "forked as %s\n", visible(fork.Name))
+		return engine.Revision{Name: fork.Name, Message: -1}, nil
+	}
+}
+
+// prepare returns the command that starts the agent, and the transcript that it continues.
+func (c *agentResumeCmd) prepare(inv *invocation, opened source, agent transcripts.Agent, revision engine.Revision, was engine.ProgramSession, forked bool) (command []string, file string, err error) {
+	if agent.Name == was.Format && was.Unchanged && !forked {
+		files, err := agent.Find(inv.ctx, inv.getenv)
+		if err != nil {
+			return nil, "", err
+		}
+		if file, ok := agent.HasSession(files, was.ID); ok {
+			return agent.ResumeCommand(was.ID), file, nil
+		}
+	}
+	workDir, err := inv.workDir()
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := agent.ResumeDir(inv.getenv, workDir)
+	if err != nil {
+		return nil, "", err
+	}
+	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
+		New: &format.NewSession{ID: id.String(), WorkDir: workDir}})
+	if err != nil {
+		return nil, "", err
+	}
+	if !inv.opts.Quiet {
+		for _, loss := range export.Losses.Texts() {
+			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), agent.Name, visible(loss))
+		}
+	}
+	if dir == "" {
+		file, err = c.hand(inv, agent, export)
+	} else if file, err = export.WriteIn(dir); err == nil {
+		err = os.Chmod(file, 0o600) // as the agents' own
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if err := opened.sessions.RememberExport(inv.ctx, export, file); err != nil {
+		return nil, "", err
+	}
+	return agent.ResumeCommand(id.String()), file, nil
+}
+
+// hand gives a document to an agent that keeps no files, by the agent's own command.
+func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) (file string, err error) {
+	dir, err := os.MkdirTemp("", "git-domarkx-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "session.json")
+	if err := export.WriteFile(path); err != nil {
+		return "", err
+	}
+	command := agent.ImportCommand(path)
+	cmd := exec.CommandContext(inv.ctx, command[0], command[1:]...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("running %s: %w: %s", quoted(command), err, strings.TrimSpace(string(out)))
+	}
+	return "", nil
+}
+
+// runProgram runs a program in the foreground with the standard streams of this one.
+func (inv *invocation) runProgram(command []string) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.out, inv.err
+	if err := cmd.Run(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("starting %s: %w; install it, or type on a machine that has it: %s", command[0], err, quoted(command))
+		}
+		return fmt.Errorf("running %s: %w", command[0], err)
+	}
+	return nil
+}
+
+// workDir returns the current directory without symbolic links, as agents see it.
+func (inv *invocation) workDir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the current directory: %w", err)
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// quoted returns a command line for a POSIX shell.
+func quoted(command []string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:", r)
+	}
+	words := slices.Clone(command)
+	for i, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,97 @@
+package transcripts
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A starter says how to start an agent on one of its transcripts.
+type starter struct {
+	// dir is the directory below that of the agent to which the paths of the format's documents
+	// are relative; "" if the agent takes documents only by the command in take.
+	dir  func(a Agent, e Environment, workDir string) (string, error)
+	take []string // arguments that import a document, whose path follows
+	args func(id string) []string
+}
+
+func below(name string) func(Agent, Environment, string) (string, error) {
+	return func(a Agent, e Environment, _ string) (string, error) { return filepath.Join(a.dir(e), name), nil }
+}
+
+func option(words ...string) func(string) []string {
+	return func(id string) []string { return append(slices.Clone(words), id) }
+}
+
+// starters are the agents that can go on with a transcript that another program wrote.
+func starters() map[string]starter {
+	return map[string]starter{
+		"claude-code": {below("projects"), nil, option("--resume")},
+		"codex":       {below("sessions"), nil, option("resume")},
+		"copilot":     {below("session-state"), nil, func(id string) []string { return []string{"--resume=" + id} }},
+		"gemini":      {geminiProject, nil, option("--resume")},
+		"opencode":    {nil, []string{"import"}, func(id string) []string { return []string{"--session", "ses_" + strings.ReplaceAll(id, "-", "")[:26]} }},
+		"qwen":        {below("projects"), nil, option("--resume")},
+	}
+}
+
+// CanResume reports whether the agent can go on with a transcript that this program wrote.
+func (a Agent) CanResume() bool {
+	_, ok := starters()[a.Name]
+	return ok
+}
+
+// ResumeDir returns the directory to which the paths of new transcripts for a working
+// directory are relative. It is "" if the agent has to import a document instead, see
+// [Agent.ImportCommand]. If the agent does not know the working directory yet, the error
+// matches domarkx.ErrNotFound.
+func (a Agent) ResumeDir(e Environment, workDir string) (string, error) {
+	s := starters()[a.Name]
+	if s.dir == nil {
+		return "", nil
+	}
+	return s.dir(a, e, workDir)
+}
+
+// ImportCommand returns the command with which the agent imports a document.
+func (a Agent) ImportCommand(path string) []string {
+	return append(append([]string{a.Program}, starters()[a.Name].take...), path)
+}
+
+// ResumeCommand returns the command that starts the agent on its session with this id.
+func (a Agent) ResumeCommand(id string) []string {
+	return append([]string{a.Program}, starters()[a.Name].args(id)...)
+}
+
+// HasSession returns the file of the agent's session with this id, and whether it exists.
+func (a Agent) HasSession(files []string, id string) (string, bool) {
+	i := slices.IndexFunc(files, func(file string) bool {
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		return id != "" && (name == id || strings.HasSuffix(name, "-"+id) || name == "events" && filepath.Base(filepath.Dir(file)) == id)
+	})
+	if i < 0 {
+		return "", false
+	}
+	return files[i], true
+}
+
+// geminiProject returns Gemini CLI's directory for a project, whose name only the program
+// knows.
+func geminiProject(a Agent, e Environment, workDir string) (string, error) {
+	data, err := readSmall(filepath.Join(a.dir(e), "projects.json"))
+	var known struct {
+		Projects map[string]string `json:"projects"`
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &known)
+	}
+	name := known.Projects[workDir]
+	if err != nil || name == "" || name != filepath.Base(name) {
+		return "", fmt.Errorf("%w: gemini does not know the directory %q yet; start it there once", domarkx.ErrNotFound, workDir)
+	}
+	return filepath.Join(a.dir(e), "tmp", name), nil
+}
