@@ -88,6 +88,11 @@ type Identity struct {
 	ID   string // the same in all saves of one session and no others; "" if unknown
 	Name string // the session's name before mapping; "" for the file's name
 
+	// Parent is the ID of the session that started this one; "" for none. The name is then that
+	// session's with Suffix, if it is known.
+	Parent string
+	Suffix string
+
 	// SessionID, CreatedAt and UpdatedAt are what lists of the format show, as the
 	// document spells them; "" when unknown.
 	SessionID string

@@ -79,8 +79,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	case typeMeta:
 		if s.ID == "" { // of several the first one counts: the others were copied from the session before
 			s.ID = transcript.Text(payload, "id")
-			s.Parent = first(transcript.Text(payload, "forked_from_id"), transcript.Text(payload, "parent_thread_id"),
-				transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"))
+			s.Parent = first(transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"), transcript.Text(payload, "parent_thread_id"))
 			s.In(transcript.Text(payload, "cwd"), transcript.Text(payload, "git", "branch"))
 			s.Context = context{Cwd: transcript.Text(payload, "cwd"), Branch: transcript.Text(payload, "git", "branch")}.String()
 		}

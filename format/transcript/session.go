@@ -94,10 +94,24 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 		id.Name = a.sessionName(s)
 	}
 	if s.ID != "" {
-		names := []domarkx.Value{Str(s.ID), Str(s.Sub), Str(Text(*h.UserMetadata, keyFork))}
-		id.ID = List(names...).JSON()
+		id.ID = identity(s.ID, s.Sub, Text(*h.UserMetadata, keyFork))
+	}
+	if s.Parent != "" && !a.isPart(h) {
+		name := s.Sub
+		if name == "" {
+			name = s.ID
+		}
+		id.Parent, id.Suffix = identity(s.Parent, "", ""), ".agent-"+name[max(0, len(name)-subLength):]
 	}
 	return id
+}
+
+// subLength is how much of its id the name of a sub-agent has, in bytes. Ids end with random
+// characters.
+const subLength = 8
+
+func identity(session, sub, fork string) string {
+	return List(Str(session), Str(sub), Str(fork)).JSON()
 }
 
 // isPart reports whether a session is a branch that was left.

@@ -38,6 +38,7 @@ type found struct {
 	saved format.Saving
 	home  *home // the agent home that contains it; nil for none
 	named bool  // named by the user, not found in a directory
+	late  bool  // all documents were imported before
 }
 
 // find returns the documents that the user named, with the saves of one session in order. It
@@ -161,7 +162,7 @@ func (c *collector) read(f found) (input, error) {
 	if in.key, err = canonicalPath(f.path); err != nil {
 		return refuse(fmt.Errorf("%s: %w", f.path, pathError(err)))
 	}
-	in.name, in.as, in.home, in.named, in.insists = f.name, c.as, f.home, f.named, c.format != ""
+	in.name, in.as, in.home, in.named, in.insists, in.late = f.name, c.as, f.home, f.named, c.format != "", f.late
 	return in, nil
 }
 

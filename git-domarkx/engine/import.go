@@ -198,6 +198,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	var hidden *hiddenError
 	switch {
 	case errors.Is(err, errLater):
+		f.late = true
 		imp.later = append(imp.later, f)
 	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)

@@ -38,6 +38,7 @@ type input struct {
 	isFork   bool   // whether it is a branch beside the document's main conversation
 	home     *home  // the home that contains the document; nil for none
 	named    bool   // whether the user named the document and not its directory
+	late     bool   // whether all other documents were imported before
 }
 
 // openInput opens a file to import. The size is fixed here, because the file may grow. A compressed

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -38,6 +39,14 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	if in.as == "" && id.Name != "" {
 		in.name = id.Name
 	}
+	if in.as == "" && id.Parent != "" {
+		parent := imp.sources.byPath[in.codec.Name+":"+id.Parent].Session
+		if _, ok := imp.here[parent]; ok {
+			in.name = parent + id.Suffix
+		} else if !in.late && !imp.named(in, id) { // its parent may be among the other documents
+			return s, errLater
+		}
+	}
 	var err error
 	if s.known, _, err = imp.known(ctx, *in); err != nil {
 		return s, err
@@ -56,6 +65,12 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		}
 	}
 	return s, nil
+}
+
+// named reports whether a document already has a session.
+func (imp *importer) named(in *input, id format.Identity) bool {
+	_, ok := imp.here[imp.sources.byPath[in.codec.Name+":"+id.ID].Session]
+	return ok
 }
 
 // isIdentity reports whether a snapshot belongs to the session that a document states.
