@@ -61,6 +61,7 @@ type commandLine struct {
 
 	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a folder."`
 	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
+	Model     modelCmd     `cmd:"" group:"space" help:"List and try the models that can answer."`
 	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
 
 	Agent agentCmd `cmd:"" group:"space" help:"Find and import the transcripts of coding agents."`

@@ -36,6 +36,7 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			env.Values[modelServer{}] = &modelServer{}
 			env.Vars = append(env.Vars, "EXAMPLES="+examples,
 				"PATH="+bin+":"+os.Getenv("PATH"),
 				"HOME="+filepath.Join(env.WorkDir, ".home"), "XDG_RUNTIME_DIR="+filepath.Join(env.WorkDir, ".run"),
@@ -48,6 +49,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"git":      scriptGit,
+			"model":    scriptModel,
 			"exits":    scriptExits,
 			"sh":       scriptShell,
 			"let":      scriptLet,
@@ -60,6 +62,8 @@ func TestScript(t *testing.T) {
 			"jsonsame": scriptJSONSame,
 			"field":    scriptField,
 			"lines":    scriptLines,
+
+			"model-requests": scriptModelRequests,
 		},
 	})
 }

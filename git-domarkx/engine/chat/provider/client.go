@@ -11,6 +11,7 @@ import (
 // Limits of repeated requests.
 const (
 	tries     = 5
+	connects  = 3 // tries of a provider that cannot be reached
 	firstWait = time.Second
 	maxWait   = 2 * time.Minute // a provider that asks for more gets an error instead
 )
@@ -24,10 +25,10 @@ type Client struct {
 
 // Stream is [Wire.Stream] with these repetitions, each announced by a [Notice]:
 //
-//   - While nothing of an answer has arrived, a request that fails because the provider is busy,
-//     failing or unreachable is repeated up to four times, after the time that the provider asks
-//     for or with growing pauses. If the provider asks for more than two minutes, the error is
-//     returned.
+//   - While nothing of an answer has arrived, a request that fails because the provider is busy
+//     or failing is repeated up to four times, after the time that the provider asks
+//     for or with growing pauses; one that cannot be reached, up to twice. If the provider asks for
+//     more than two minutes, the error is returned.
 //   - If the provider does not accept an id or a signature, the request is repeated once without
 //     the raw items.
 func (c Client) Stream(ctx context.Context, r Request, emit func(Event)) (Answer, error) {
@@ -61,7 +62,7 @@ func (c Client) Stream(ctx context.Context, r Request, emit func(Event)) (Answer
 func pause(err error, try int) (time.Duration, bool) {
 	passing := errors.Is(err, ErrBusy) || errors.Is(err, ErrServer) || errors.Is(err, ErrConnection) ||
 		errors.Is(err, ErrStalled) || errors.Is(err, ErrCut)
-	if !passing || try >= tries {
+	if !passing || try >= tries || try >= connects && errors.Is(err, ErrConnection) {
 		return 0, false
 	}
 	var e *Error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -50,6 +51,10 @@ func Broken(ctx context.Context, err error, key Key, kind error) error {
 		}
 	}
 	message := ""
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // the URL is known
+	}
 	if err != nil {
 		message = key.Redact(err.Error())
 	}

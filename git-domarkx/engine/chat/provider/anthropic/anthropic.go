@@ -26,19 +26,16 @@ const defaultMaxTokens = 16384
 type Wire struct {
 	origin provider.Origin
 	key    provider.Key
-	client sdk.Client
+	client sdk.MessageService
 }
 
-// New returns a wire to a model. base is checked by [provider.CheckURL]; its last element is "v1",
-// or else that is added. timeout limits the time without a byte.
+// New returns a wire to a model. base is checked by [provider.CheckURL], with or without
+// "/v1" at the end. timeout limits the time without a byte.
 func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
-	path := strings.TrimSuffix(base.Path, "/")
-	if !strings.HasSuffix(path, "/v1") {
-		path += "/v1"
-	}
 	root := *base
-	root.Path = path + "/"
-	// The client is not made by sdk.NewClient, which reads URLs and keys from the environment.
+	root.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/" // the SDK adds v1
+	// sdk.NewClient would read URLs and keys from the environment, and link the services that
+	// this program does not use, which doubles its size.
 	options := []option.RequestOption{
 		option.WithBaseURL(root.String()),
 		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
@@ -51,7 +48,7 @@ func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *
 	return &Wire{
 		origin: provider.Origin{Provider: "anthropic", Host: base.Host, Model: model},
 		key:    key,
-		client: sdk.Client{Options: options},
+		client: sdk.NewMessageService(options...),
 	}
 }
 
@@ -65,7 +62,8 @@ func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provide
 		return provider.Answer{}, err
 	}
 	var res *http.Response
-	err = w.client.Post(ctx, "messages", body, &res, option.WithHeader("Accept", "text/event-stream"))
+	err = w.client.NewStreaming(ctx, sdk.MessageNewParams{}, option.WithRequestBody("application/json", body),
+		option.WithResponseBodyInto(&res), option.WithHeader("Accept", "text/event-stream")).Err()
 	if err := provider.Check(ctx, res, err, w.key); err != nil {
 		return provider.Answer{}, err
 	}

@@ -53,9 +53,6 @@ func requestBody(o provider.Origin, r provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
-		return nil, err
-	}
 	return provider.SetMember(body, "messages", provider.Join(messages))
 }
 

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -35,8 +36,10 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	res, err := w.post(ctx, "chat/completions", body)
-	if err != nil {
+	var res *http.Response
+	service := sdk.NewChatCompletionService(w.options...)
+	err = service.NewStreaming(ctx, sdk.ChatCompletionNewParams{}, with(body, &res)...).Err()
+	if err := provider.Check(ctx, res, err, w.key); err != nil {
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()
@@ -81,9 +84,6 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		return nil, err
-	}
-	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
 		return nil, err
 	}
 	var messages [][]byte

@@ -9,7 +9,6 @@
 package openai
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,21 +16,21 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 )
 
 // A wire is what both wires have in common.
 type wire struct {
-	origin provider.Origin
-	key    provider.Key
-	client sdk.Client
+	origin  provider.Origin
+	key     provider.Key
+	options []option.RequestOption
 }
 
 func newWire(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) wire {
 	root := *base
 	root.Path = strings.TrimSuffix(base.Path, "/") + "/"
-	// The client is not made by sdk.NewClient, which reads URLs and keys from the environment.
+	// sdk.NewClient would read URLs and keys from the environment, and link the services that
+	// this program does not use, which doubles its size.
 	options := []option.RequestOption{
 		option.WithBaseURL(root.String()),
 		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
@@ -41,20 +40,19 @@ func newWire(name string, base *url.URL, model string, key provider.Key, timeout
 		options = append(options, option.WithAPIKey(key.Secret()))
 	}
 	return wire{
-		origin: provider.Origin{Provider: name, Host: base.Host, Model: model},
-		key:    key,
-		client: sdk.Client{Options: options},
+		origin:  provider.Origin{Provider: name, Host: base.Host, Model: model},
+		key:     key,
+		options: options,
 	}
 }
 
 // Origin implements [provider.Wire].
 func (w *wire) Origin() provider.Origin { return w.origin }
 
-// post sends a request and returns the response whose events can be read.
-func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
-	var res *http.Response
-	err := w.client.Post(ctx, path, body, &res, option.WithHeader("Accept", "text/event-stream"))
-	return res, provider.Check(ctx, res, err, w.key)
+// with returns options by which a service of the SDK sends a body and leaves the response to the
+// caller.
+func with(body []byte, res **http.Response) []option.RequestOption {
+	return []option.RequestOption{option.WithRequestBody("application/json", body), option.WithResponseBodyInto(res), option.WithHeader("Accept", "text/event-stream")}
 }
 
 // schema returns a tool's schema for the SDK. The values remain JSON, so that numbers stay as they

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -40,8 +41,10 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	res, err := w.post(ctx, "responses", body)
-	if err != nil {
+	var res *http.Response
+	service := responses.NewResponseService(w.options...)
+	err = service.NewStreaming(ctx, responses.ResponseNewParams{}, with(body, &res)...).Err()
+	if err := provider.Check(ctx, res, err, w.key); err != nil {
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()
@@ -80,9 +83,6 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		return nil, err
-	}
-	if body, err = provider.SetMember(body, "stream", []byte("true")); err != nil {
 		return nil, err
 	}
 	var input [][]byte

@@ -38,7 +38,7 @@ type Reply struct {
 	After   int   // after that many events
 	Unknown bool  // the stream has events of unknown types
 	// Wait, unless nil, holds the stream after After events until it is closed.
-	Wait <-chan struct{}
+	Wait <-chan struct{} `json:"-"`
 }
 
 // A Call is a call in an answer.
@@ -69,25 +69,43 @@ type Request struct {
 // A Server is a provider on this machine. Its wires share the script.
 type Server struct {
 	*httptest.Server
-	t testing.TB
 
 	mu       sync.Mutex
 	script   []Reply
 	requests []Request
 	refused  []string
+	surplus  int // requests after the end of the script
 	issued   issued
 }
 
-// New starts a server that gives these replies in order. It is closed when the test ends.
+// New starts a server that gives these replies in order. It is closed when the test ends, which
+// fails if there were more requests than replies.
 func New(t testing.TB, script ...Reply) *Server {
 	t.Helper()
-	s := &Server{t: t, script: script, issued: newIssued()}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s := Start(script...)
 	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
+		if err := s.End(); err != nil {
+			t.Error(err)
+		}
 	})
 	return s
+}
+
+// Start is like [New], without a test. The caller ends the server.
+func Start(script ...Reply) *Server {
+	s := &Server{script: script, issued: newIssued()}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	return s
+}
+
+// End closes the server. It returns an error if there were more requests than replies.
+func (s *Server) End() error {
+	s.CloseClientConnections()
+	s.Close()
+	if s.surplus > 0 {
+		return fmt.Errorf("the model server got %d requests after the end of its script, the last: %.2000s", s.surplus, s.requests[len(s.requests)-1].Body)
+	}
+	return nil
 }
 
 // Base returns the URL for a model's definition, with its "/v1".
@@ -158,7 +176,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	reply, ok := s.next()
 	if !ok {
-		s.t.Errorf("unexpected request to %s: %.2000s", r.URL.Path, body)
 		fail(w, http.StatusBadRequest, nil, d.failure(http.StatusBadRequest, "the script has ended"))
 		return
 	}
@@ -189,6 +206,7 @@ func (s *Server) next() (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.script) == 0 {
+		s.surplus++
 		return Reply{}, false
 	}
 	r := s.script[0]

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+)
+
+type modelListCmd struct{ jsonOption }
+
+func (modelListCmd) row() any { return []modelRow{} }
+
+type modelRow struct {
+	Name     string `json:"name" head:"NAME" doc:"the name, as for chat --model"`
+	Provider string `json:"provider" head:"PROVIDER" doc:"anthropic, openai, openai-chat or gemini"`
+	URL      string `json:"url" head:"URL" doc:"where requests go"`
+	Model    string `json:"model" head:"MODEL" doc:"the provider's name of the model"`
+	Key      string `json:"key" head:"KEY" doc:"where the key was found: environment, helper, credential or none"`
+	Default  bool   `json:"default" doc:"whether it is the default"`
+	Usual    string `head:"DEFAULT"`
+}
+
+func (modelListCmd) Help() string {
+	return `
+Lists the models that Git's configuration defines, and the default one, by name. It looks for
+their keys without asking for any, and makes no request.
+
+## Output
+
+    NAME  PROVIDER  URL  MODEL  KEY  DEFAULT
+
+KEY is where the key was found: environment, helper, credential, or none. DEFAULT is "*" for
+the default model.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (modelListCmd) ExitOne() string {
+	return "A definition is not valid, or a key cannot be looked for; the other models are listed."
+}
+
+// Run lists the models.
+func (c *modelListCmd) Run(inv *invocation) error {
+	settings, err := inv.modelSettings()
+	if err != nil {
+		return err
+	}
+	list, errs := models.List(settings)
+	usual, _ := models.Default(settings) // having none is fine here
+	rows := make([]modelRow, len(list))
+	for i, d := range list {
+		_, from, err := inv.modelKeys().Find(inv.ctx, d, false)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		rows[i] = modelRow{Name: d.Name, Provider: d.Provider, URL: d.URL.String(), Model: d.Model, Key: string(from), Default: d.Name == usual}
+		if rows[i].Default {
+			rows[i].Usual = "*"
+		}
+	}
+	if err := printResults(inv, c.JSON, rows); err != nil {
+		return err
+	}
+	if len(rows) == 0 && len(errs) == 0 && !inv.opts.Quiet {
+		printError(inv.err, errors.New("hint: no model is configured; git domarkx help model shows how"))
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return badInput(inv, errs)
+}

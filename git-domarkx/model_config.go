@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// findModel returns the definition of a model, or of the default one if name is "".
+func (inv *invocation) findModel(name string) (models.Definition, error) {
+	settings, err := inv.modelSettings()
+	if err != nil {
+		return models.Definition{}, err
+	}
+	if name == "" {
+		if name, err = models.Default(settings); err != nil {
+			return models.Definition{}, err
+		}
+	}
+	return models.Find(settings, name)
+}
+
+func (inv *invocation) modelSettings() (*gitcmd.Config, error) {
+	git, err := inv.git()
+	if err != nil {
+		return nil, err
+	}
+	return git.Config(inv.ctx)
+}
+
+// openModel finds the key of a model and returns a wire to it that repeats requests. On a
+// terminal, Git's credential helpers may ask for the key.
+func (inv *invocation) openModel(d models.Definition) (provider.Client, error) {
+	key, _, err := inv.modelKeys().Find(inv.ctx, d, isTerminal(inv.in) && isTerminal(inv.err))
+	if err != nil {
+		return provider.Client{}, err
+	}
+	return provider.Client{Wire: models.Open(d, key)}, nil
+}
+
+// modelKeys returns where keys are looked for.
+func (inv *invocation) modelKeys() models.Keys {
+	return models.Keys{
+		Getenv: inv.getenv,
+		Helper: inv.runKeyHelper,
+		Credential: func(ctx context.Context, url string, ask bool) (string, error) {
+			git, err := inv.git()
+			if err != nil {
+				return "", err
+			}
+			return git.Password(ctx, url, ask)
+		},
+	}
+}
+
+// maxKey limits what a key helper prints, in bytes.
+const maxKey = 64 << 10
+
+// runKeyHelper runs a command of the user's configuration and returns what it prints. The command
+// can ask the user on the terminal.
+func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, &out, inv.err
+	if err := cmd.Run(); err != nil {
+		return "", err // which has neither the command nor its output
+	}
+	if out.Len() > maxKey {
+		return "", fmt.Errorf("it printed %d bytes, expected a key", out.Len())
+	}
+	return out.String(), nil
+}
+
+// notice shows a message about a request to a model, unless --quiet is set.
+func (inv *invocation) notice(text string) {
+	if !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "git-domarkx: %s\n", visible(text))
+	}
+}
+
+// inModel adds the name of the model to an error.
+func inModel(name string, err error) error { return fmt.Errorf("model %q: %w", name, err) }
