@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 type agentImportCmd struct {
@@ -74,7 +74,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)
 	}
 	if len(files) > 0 {
-		if err := inv.importDocuments(opened, engine.ImportRequest{Paths: files, Recognized: true}, c.JSON); err != nil {
+		if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true}, c.JSON); err != nil {
 			return err
 		}
 	}

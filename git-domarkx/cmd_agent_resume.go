@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 )
 
@@ -95,7 +96,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 		return failed
 	}
 	// The agent may have gone on in a file of its own, so this only looks where it began.
-	_, err = opened.sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{file}})
+	_, err = opened.imports.Import(inv.ctx, importer.Request{Paths: []string{file}})
 	return errors.Join(failed, err)
 }
 

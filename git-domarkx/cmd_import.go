@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 type importCmd struct {
@@ -163,7 +162,7 @@ func (c *importCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	request := engine.ImportRequest{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
+	request := importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
 		if err != nil {
@@ -176,12 +175,12 @@ func (c *importCmd) Run(inv *invocation) error {
 }
 
 // importDocuments imports documents and prints the sessions.
-func (inv *invocation) importDocuments(opened source, request engine.ImportRequest, asJSON bool) error {
+func (inv *invocation) importDocuments(opened source, request importer.Request, asJSON bool) error {
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100)
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
-	result, err := opened.sessions.Import(inv.ctx, request)
+	result, err := opened.imports.Import(inv.ctx, request)
 	progress.finish()
 	if err != nil {
 		return err
@@ -238,7 +237,7 @@ type importRow struct {
 	Messages int `json:"messages" head:"MESSAGES" doc:"how many messages the session has"`
 }
 
-func printImport(inv *invocation, asJSON bool, result engine.Import) error {
+func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	rows := make([]importRow, len(result.Sessions))
 	for i, s := range result.Sessions {
 		rows[i] = importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages}

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/format/zeus"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 type zeusSaveCmd struct {
@@ -163,7 +164,7 @@ func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now
 		if err != nil {
 			return "", fmt.Errorf("nothing was saved: writing the snapshot for Zeus: %w", err)
 		}
-		taken, err := importSnapshot(inv, source.sessions, name, snapshot)
+		taken, err := importSnapshot(inv, source.imports, name, snapshot)
 		if err == nil && !taken {
 			return name, nil
 		}
@@ -202,8 +203,8 @@ func numberedSnapshot(base string, n int) string {
 
 // importSnapshot imports a snapshot as a session. It reports whether the name was already
 // taken.
-func importSnapshot(inv *invocation, sessions *engine.SessionManager, name string, snapshot []byte) (taken bool, err error) {
-	result, err := sessions.Import(inv.ctx, engine.ImportRequest{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
+func importSnapshot(inv *invocation, imports *importer.Manager, name string, snapshot []byte) (taken bool, err error) {
+	result, err := imports.Import(inv.ctx, importer.Request{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -28,6 +29,7 @@ type source struct {
 	remotes   *transfer.Manager
 	trust     *trust.Manager
 	turns     *turns.Manager
+	imports   *importer.Manager
 	checkouts *checkout.Manager
 	pending   pendingSaves // saves that are not in the sessions yet
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -71,6 +72,7 @@ func (inv *invocation) openStored() (source, error) {
 		sessions:  sessions,
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
+		imports:   importer.New(sessions, trust, store, all.Codecs(), env),
 		remotes:   transfer.New(sessions, store, env),
 		checkouts: checkout.New(sessions, trust, store),
 		pending:   pendingSaves{},
@@ -92,7 +94,8 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 }
 
 // validator returns a manager without a store, which can only work on documents.
-func (inv *invocation) validator() *engine.SessionManager {
+func (inv *invocation) validator() *importer.Manager {
 	workTree, types := inv.resourceTypes()
-	return engine.New(nil, all.Codecs(), local.Environment{WorkTree: workTree, Workspaces: types})
+	env := local.Environment{WorkTree: workTree, Workspaces: types}
+	return importer.New(engine.New(nil, all.Codecs(), env), trust.New(nil, env), nil, all.Codecs(), env)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -13,9 +14,9 @@ import (
 // Begin commits a new session with one message.
 func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a Addition) (domarkx.Info, error) {
 	id, msg := a.ID, a.Message
-	e := &edition{blobs: m.store, date: c.Committer.When.Unix(), newID: func(uint32) domarkx.ID { return id },
-		doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
-	state, _, err := e.apply(ctx, tx)
+	e := &edit.Edit{Blobs: m.store, Date: c.Committer.When.Unix(), NewID: func(uint32) domarkx.ID { return id },
+		Doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
+	state, _, err := e.Apply(ctx, tx)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -43,9 +44,9 @@ func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip doma
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	entry := EntryOf(markdown.WriteMessage(msg), c.Committer.When.Unix())
+	entry := edit.EntryOf(markdown.WriteMessage(msg), c.Committer.When.Unix())
 	entry.ID, entry.Link = a.ID, a.Link
-	tail, _, before, err := m.tail(ctx, tip, headers)
+	tail, _, before, err := m.Tail(ctx, tip, headers)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -76,10 +77,10 @@ func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip doma
 	return tx.Append(ctx, commit)
 }
 
-// tail returns a state with the last messages of a session, the view of that state and the size
+// Tail returns a state with the last messages of a session, the view of that state and the size
 // of its document in bytes. It loads as many messages as decide the separator between the session
 // and a new message.
-func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*domarkx.State, *view.View, int64, error) {
+func (m *SessionManager) Tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*domarkx.State, *view.View, int64, error) {
 	state := &domarkx.State{Headers: headers}
 	if tip.Messages > 0 {
 		last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
@@ -107,24 +108,10 @@ func (m *SessionManager) tail(ctx context.Context, tip domarkx.Info, headers []d
 // document brought for its own snapshot, or nil if they have neither.
 func (m *SessionManager) OwnedHeaders(ctx context.Context, headers []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
 	h, err := view.LoadHeader(ctx, m.store, headers[:1])
-	if err != nil || !hasOwn(h) {
+	if err != nil || !view.HasOwnFields(h) {
 		return nil, err
 	}
-	return append([]domarkx.HeaderEntry{withoutOwn(headers[0], h)}, headers[1:]...), nil
-}
-
-// hasOwn reports whether a header contains fields that belong to a single snapshot.
-func hasOwn(h domarkx.Header) bool { return h.SnapshotID != "" || h.ImportTimestamp != "" }
-
-// withoutOwn returns a header entry without the fields that belong to a single snapshot. A
-// preamble that the author wrote verbatim keeps its text.
-func withoutOwn(entry domarkx.HeaderEntry, h domarkx.Header) domarkx.HeaderEntry {
-	h.SnapshotID, h.ImportTimestamp = "", ""
-	entry.JSON = domarkx.Blob{Data: view.PrettyJSON(h.Value())}
-	if !entry.Layout.Verbatim {
-		entry.Layout, entry.Source = markdown.WriteHeader(h).Layout, domarkx.Blob{}
-	}
-	return entry
+	return append([]domarkx.HeaderEntry{view.WithoutOwnFields(headers[0], h)}, headers[1:]...), nil
 }
 
 func appendSubject(operation string, msg domarkx.Message) string {

@@ -13,6 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
+// MaxFileSize is the maximum size in bytes of an attached file.
+const MaxFileSize = 16 << 20
+
 // attachOperation is the operation of snapshots that differ from their parent only in attached
 // files.
 const attachOperation = "attach"
@@ -28,12 +31,12 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	if err != nil {
 		return before, after, err
 	}
-	data, err := io.ReadAll(io.LimitReader(content, maxFileSize+1))
+	data, err := io.ReadAll(io.LimitReader(content, MaxFileSize+1))
 	if err != nil {
 		return before, after, fmt.Errorf("attaching %q: %w", path, err)
 	}
-	if len(data) > maxFileSize {
-		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, maxFileSize>>20)
+	if len(data) > MaxFileSize {
+		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, MaxFileSize>>20)
 	}
 	err = m.Update(ctx, attachOperation+" "+name, func(tx *gitstore.Tx) error {
 		if before, err = tx.Tip(ctx, name); err != nil {
@@ -77,7 +80,7 @@ func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domar
 	if err != nil || owned == nil {
 		return &domarkx.State{}, tip.Bytes, err
 	}
-	tail, _, before, err := m.tail(ctx, tip, headers)
+	tail, _, before, err := m.Tail(ctx, tip, headers)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// commitEdition commits an edition on its base. If the session's tip is another snapshot, it
+// CommitEdit commits an edition on its base. If the session's tip is another snapshot, it
 // merges both. It keeps only a few messages of a long conversation in memory.
-func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *edition, c Change) (SaveResult, error) {
+func (m *SessionManager) CommitEdit(ctx context.Context, tx *gitstore.Tx, e *edit.Edit, c Change) (SaveResult, error) {
 	tip, err := tx.Tip(ctx, c.Name)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
@@ -21,20 +22,20 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *
 	case err != nil:
 		return SaveResult{}, err
 	}
-	next, err := e.next(ctx, tx)
+	next, err := e.Next(ctx, tx)
 	if err != nil {
 		return SaveResult{}, err
 	}
-	if !next.changed && len(e.files) == 0 && tip.ID != "" {
-		return SaveResult{Info: tip, Document: c.base}, nil
+	if !next.Changed && len(e.Files) == 0 && tip.ID != "" {
+		return SaveResult{Info: tip, Document: c.Base}, nil
 	}
-	merges := tip.ID != "" && tip.ID != c.base
-	info, state, err := m.commitSuccessor(ctx, tx, e, next, c, merges)
+	merges := tip.ID != "" && tip.ID != c.Base
+	info, state, err := m.commitNext(ctx, tx, e, next, c, merges)
 	if err != nil {
 		return SaveResult{}, err
 	}
-	saved := SaveResult{Info: info, Changed: true, Merged: merges, Document: info.ID, state: state, before: tip}
-	saved.grows = !merges && len(next.headers) == 1 && len(next.dead()) == 0
+	saved := SaveResult{Info: info, Changed: true, Merged: merges, Document: info.ID, State: state, Before: tip}
+	saved.Grows = !merges && len(next.Headers) == 1 && len(next.Dead()) == 0
 	if merges {
 		theirs, err := m.store.Load(ctx, tip.ID)
 		if err != nil {
@@ -44,8 +45,8 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *
 			return SaveResult{}, err
 		}
 	}
-	if e.verify != nil {
-		if err := e.verify(); err != nil {
+	if e.Verify != nil {
+		if err := e.Verify(); err != nil {
 			return SaveResult{}, err
 		}
 	}
@@ -53,39 +54,39 @@ func (m *SessionManager) commitEdition(ctx context.Context, tx *gitstore.Tx, e *
 	return saved, tx.Set(ctx, c.Name, saved.ID)
 }
 
-// commitSuccessor commits the next state of a session. It also returns the state if that is small
+// commitNext commits the next state of a session. It also returns the state if that is small
 // or if wanted is set, and nil otherwise.
-func (m *SessionManager) commitSuccessor(ctx context.Context, tx *gitstore.Tx, e *edition, next successor, c Change, wanted bool) (domarkx.Info, *domarkx.State, error) {
-	commit := domarkx.Commit{State: &domarkx.State{Headers: next.headers}, Operation: c.Operation, Subject: subject(c, e),
-		Author: c.Author, Committer: c.Committer, Attachments: e.attachments, Files: e.files}
-	if c.base != "" {
-		commit.Parents = []string{c.base}
+func (m *SessionManager) commitNext(ctx context.Context, tx *gitstore.Tx, e *edit.Edit, next edit.NextState, c Change, wanted bool) (domarkx.Info, *domarkx.State, error) {
+	commit := domarkx.Commit{State: &domarkx.State{Headers: next.Headers}, Operation: c.Operation, Subject: subject(c, e),
+		Author: c.Author, Committer: c.Committer, Attachments: e.Attachments, Files: e.Files}
+	if c.Base != "" {
+		commit.Parents = []string{c.Base}
 	}
-	t := view.Stats{Ctx: ctx, Blobs: tx, Headers: next.headers, Keeps: true, Room: view.MaxKept}
+	t := view.Stats{Ctx: ctx, Blobs: tx, Headers: next.Headers, Keeps: true, Room: view.MaxKept}
 	if wanted {
 		t.Room = -1
 	}
-	live := next.live
-	if e.original != nil {
-		live = e.original.along(ctx, live)
+	live := next.Live
+	if e.Original != nil {
+		live = e.Original.Along(ctx, live)
 	}
 	var err error
-	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, e.sharing(t.Through(live))); err != nil {
+	if commit.Conversation, err = tx.StoreConversation(ctx, commit.Parents, e.Sharing(t.Through(live))); err != nil {
 		return domarkx.Info{}, nil, err
 	}
-	if e.original != nil {
-		if e.origin, err = e.original.finish(ctx); err != nil {
+	if e.Original != nil {
+		if e.Origin, err = e.Original.Finish(ctx); err != nil {
 			return domarkx.Info{}, nil, err
 		}
-		if commit.State.Headers, _, err = e.headers(ctx, tx); err != nil { // the revision of the header depends on the original
+		if commit.State.Headers, _, err = e.Headers(ctx, tx); err != nil { // the revision of the header depends on the original
 			return domarkx.Info{}, nil, err
 		}
 	}
 	if commit.Bytes, err = t.Size(); err != nil {
 		return domarkx.Info{}, nil, err
 	}
-	commit.Preview, commit.State.Thread.Dead = t.Preview, next.dead()
-	commit.Parents = append(commit.Parents, e.newLinks...)
+	commit.Preview, commit.State.Thread.Dead = t.Preview, next.Dead()
+	commit.Parents = append(commit.Parents, e.NewLinks...)
 	info, err := tx.Commit(ctx, commit)
 	if err != nil || !t.Keeps {
 		return info, nil, err

@@ -4,6 +4,10 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -34,4 +38,17 @@ func (m *SessionManager) Warn(err error) {
 	if m.env.Warn != nil {
 		m.env.Warn(err)
 	}
+}
+
+// Codec returns the codec with that name, or an error that matches domarkx.ErrUnsupported.
+func (m *SessionManager) Codec(name string) (format.Codec, error) {
+	codec, ok := format.ByName(m.codecs, name)
+	if ok {
+		return codec, nil
+	}
+	var names []string
+	for _, codec := range m.codecs {
+		names = append(names, codec.Name)
+	}
+	return codec, fmt.Errorf("format %q: %w, expected one of %s", name, domarkx.ErrUnsupported, strings.Join(names, ", "))
 }

@@ -29,9 +29,9 @@ type Export struct {
 	// Files lists the attached files. WriteFile and WriteIn write them beside the document.
 	Files []domarkx.AttachedFile
 
-	name     string
+	Name     string
 	snapshot string
-	codec    format.Codec
+	Codec    format.Codec
 	write    func(w io.Writer) error
 	open     func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
@@ -43,7 +43,7 @@ func (e *Export) Write(w io.Writer) error { return e.write(w) }
 // has not changed since is exported as the original bytes. Export returns a [*RefusedError] if
 // the document belongs to another team than requested, or with Strict if it loses something.
 func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, error) {
-	codec, err := m.codec(r.Format)
+	codec, err := m.Codec(r.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{name: r.Revision.Name, snapshot: info.ID, codec: codec}
+	e := &Export{Name: r.Revision.Name, snapshot: info.ID, Codec: codec}
 	switch {
 	case r.Team != "" && codec.Place == nil:
 		return nil, teamless(codec)
@@ -69,7 +69,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 		return nil, err
 	}
 	if n := e.Losses.Len(); r.Strict && n > 0 {
-		return e, &RefusedError{Reason: fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, n, e.name)}
+		return e, &RefusedError{Reason: fmt.Sprintf("the format %s would lose %d things of session %q", codec.Name, n, e.Name)}
 	}
 	return e, nil
 }
@@ -90,32 +90,32 @@ func IsForm(name string) bool { return name == string(Markdown) || name == strin
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
 	if r.Message < 0 {
-		return m.exportWhole(ctx, e, info, ExportRequest{})
+		return m.ExportWhole(ctx, e, info, ExportRequest{})
 	}
-	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.codec.Name), w) }
+	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.Codec.Name), w) }
 	return nil
 }
 
-// exportWhole exports a whole snapshot: the original document if the session is unchanged, a new
+// ExportWhole exports a whole snapshot: the original document if the session is unchanged, a new
 // document otherwise.
-func (m *SessionManager) exportWhole(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
-	original, err := m.original(ctx, info, e.codec)
+func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
+	original, err := m.Original(ctx, info, e.Codec)
 	switch {
 	case err != nil:
 		return err
 	case original != nil && r.New == nil:
 		e.write = copyOf(original)
 		return nil
-	case IsForm(e.codec.Name):
-		e.write = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.codec.Name), w) }
+	case IsForm(e.Codec.Name):
+		e.write = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.Codec.Name), w) }
 		return nil
 	}
 	s, err := m.stream(ctx, info)
 	if err != nil {
 		return err
 	}
-	return encode(e, s, format.Target{Session: e.name, Team: r.Team, New: r.New, Losses: &e.Losses,
-		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.codec, read) }})
+	return Encode(e, s, format.Target{Session: e.Name, Team: r.Team, New: r.New, Losses: &e.Losses,
+		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.Codec, read) }})
 }
 
 // readOriginal calls read with the document of a format that a session was imported from, if
@@ -155,36 +155,36 @@ func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
 
 // exportForeign exports to a format of another program.
 func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
-	if err := m.exportWhole(ctx, e, info, r); err != nil || r.Team == "" {
+	if err := m.ExportWhole(ctx, e, info, r); err != nil || r.Team == "" {
 		return err
 	}
-	f, err := e.aside("")
+	f, err := e.Aside("")
 	if err != nil {
-		return fmt.Errorf("finding the team of session %q: %w", e.name, err)
+		return fmt.Errorf("finding the team of session %q: %w", e.Name, err)
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
 	place, err := e.placeOf(f, 0)
 	if err == nil && place.Team == "" {
-		return teamless(e.codec)
+		return teamless(e.Codec)
 	}
 	if err == nil && place.Team != r.Team {
-		err = &RefusedError{Reason: fmt.Sprintf("session %q is of the team %q, not of %q", e.name, place.Team, r.Team)}
+		err = &RefusedError{Reason: fmt.Sprintf("session %q is of the team %q, not of %q", e.Name, place.Team, r.Team)}
 	}
 	return err
 }
 
-// encode encodes a session in the format of another program.
-func encode(e *Export, s format.Stream, to format.Target) (err error) {
-	if e.codec.Write != nil {
-		e.write, err = e.codec.Write(s.Header, s.Messages, to)
+// Encode encodes a session in the format of another program.
+func Encode(e *Export, s format.Stream, to format.Target) (err error) {
+	if e.Codec.Write != nil {
+		e.write, err = e.Codec.Write(s.Header, s.Messages, to)
 		return err
 	}
 	doc, err := s.Document()
 	if err != nil {
 		return err
 	}
-	data, err := e.codec.Encode(doc, to)
+	data, err := e.Codec.Encode(doc, to)
 	e.write = func(w io.Writer) error { _, err := w.Write(data); return err }
 	return err
 }
@@ -224,9 +224,9 @@ func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }
 
-// original returns a function that opens the document that an unchanged session was imported
+// Original returns a function that opens the document that an unchanged session was imported
 // from, or nil if there is none.
-func (m *SessionManager) original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
+func (m *SessionManager) Original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
 	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
 		return nil, err

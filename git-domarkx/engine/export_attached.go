@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -25,7 +26,7 @@ func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	if !IsForm(e.codec.Name) {
+	if !IsForm(e.Codec.Name) {
 		for _, f := range files {
 			e.Losses.Add(-1, fmt.Sprintf("the attached file %s", f.Path))
 		}
@@ -46,7 +47,7 @@ func (e *Export) writeFiles(dir string) error {
 	}
 	root, err := os.OpenRoot(dir) // never write through a link to the outside
 	if err != nil {
-		return pathError(err)
+		return local.PathError(err)
 	}
 	defer root.Close()
 	var missing []domarkx.AttachedFile
@@ -82,7 +83,7 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, pathError(err)
+		return false, local.PathError(err)
 	}
 	other := &RefusedError{Reason: "another file is there; move it away, or write to another folder"}
 	if !info.Mode().IsRegular() || info.Size() != f.Size {
@@ -90,7 +91,7 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 	}
 	there, err := root.Open(name)
 	if err != nil {
-		return false, pathError(err)
+		return false, local.PathError(err)
 	}
 	defer there.Close()
 	content, err := e.open(f)
@@ -98,7 +99,7 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 		return false, err
 	}
 	defer content.Close()
-	same, err := sameContent(there, io.NewSectionReader(content, 0, content.Size()))
+	same, err := local.SameContent(there, io.NewSectionReader(content, 0, content.Size()))
 	if err == nil && !same {
 		err = other
 	}
@@ -109,12 +110,12 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile) error {
 	folder := path.Dir(f.Path)
 	if err := root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {
-		return pathError(err)
+		return local.PathError(err)
 	}
 	aside := filepath.FromSlash(path.Join(folder, ".git-domarkx-"+rand.Text()))
 	w, err := root.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return pathError(err)
+		return local.PathError(err)
 	}
 	defer root.Remove(aside)
 	content, err := e.open(f)
@@ -133,7 +134,7 @@ func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile
 		err = root.Rename(aside, name) // a file system without links
 	}
 	if err != nil {
-		return pathError(err)
+		return local.PathError(err)
 	}
 	for ; folder != "."; folder = path.Dir(folder) { // some directories may be new
 		if err := atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// is reports whether the document consists of exactly the bytes of content.
-func (e *Export) is(content io.Reader) (bool, error) {
+// Is reports whether the document consists of exactly the bytes of content.
+func (e *Export) Is(content io.Reader) (bool, error) {
 	c := &comparing{with: content}
 	if err := e.write(c); errors.Is(err, errDiffers) {
 		return false, nil

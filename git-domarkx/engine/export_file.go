@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -54,7 +55,7 @@ func (e *Export) writeThrough(path string) error {
 
 // replace replaces a file with the document, atomically and durably.
 func (e *Export) replace(path string, mode fs.FileMode) error {
-	f, err := e.aside(filepath.Dir(path))
+	f, err := e.Aside(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -80,12 +81,12 @@ func (e *Export) WriteIn(dir string) (string, error) {
 }
 
 func (e *Export) writeIn(dir string) (string, error) {
-	if e.codec.Place == nil {
+	if e.Codec.Place == nil {
 		extension := ""
-		if len(e.codec.Extensions) > 0 {
-			extension = e.codec.Extensions[0]
+		if len(e.Codec.Extensions) > 0 {
+			extension = e.Codec.Extensions[0]
 		}
-		path := filepath.Join(dir, filepath.FromSlash(e.name+extension))
+		path := filepath.Join(dir, filepath.FromSlash(e.Name+extension))
 		if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
@@ -94,7 +95,7 @@ func (e *Export) writeIn(dir string) (string, error) {
 	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	f, err := e.aside(dir)
+	f, err := e.Aside(dir)
 	if err != nil {
 		return "", err
 	}
@@ -140,16 +141,16 @@ func settleAt(path string, f *os.File) (bool, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	same, err := sameContent(there, f)
+	same, err := local.SameContent(there, f)
 	if same && err == nil {
 		err = atomicfile.Sync(there)
 	}
 	return same, err
 }
 
-// aside writes the document to a new file in dir, or in the directory for temporary files if dir
+// Aside writes the document to a new file in dir, or in the directory for temporary files if dir
 // is "". The caller removes the file.
-func (e *Export) aside(dir string) (*os.File, error) {
+func (e *Export) Aside(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".git-domarkx-*")
 	if err != nil {
 		return nil, err
@@ -168,9 +169,9 @@ func (e *Export) placeOf(f *os.File, attempt int) (format.Place, error) {
 	if err != nil {
 		return format.Place{}, err
 	}
-	place, err := e.codec.Place(format.File{Path: e.name, Content: f, Size: info.Size()}, attempt)
+	place, err := e.Codec.Place(format.File{Path: e.Name, Content: f, Size: info.Size()}, attempt)
 	if err != nil {
-		err = fmt.Errorf("session %q: %w", e.name, err)
+		err = fmt.Errorf("session %q: %w", e.Name, err)
 	}
 	return place, err
 }

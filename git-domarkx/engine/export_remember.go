@@ -8,9 +8,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/domarkx/domarkx/gitstore"
-
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // RememberExport records that a file holds an export, so that importing it continues the session.
@@ -19,10 +20,10 @@ import (
 // because no other program continues such files, or if the repository is read-only. It does not
 // replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
-	if IsForm(e.codec.Name) {
+	if IsForm(e.Codec.Name) {
 		return nil
 	}
-	known, err := openSources(m.env.StateDir)
+	known, err := sources.Open(m.env.StateDir)
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if err != nil {
 		return err
 	}
-	isNew := func(s *sources, key string) bool { return s.byPath[key].Session != e.name }
+	isNew := func(s *sources.Record, key string) bool { return s.ByPath[key].Session != e.Name }
 	todo := false
 	for _, key := range keys {
 		todo = todo || isNew(known, key)
@@ -38,18 +39,18 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if !todo {
 		return nil
 	}
-	err = m.Update(ctx, "export "+e.name, func(*gitstore.Tx) error {
-		s, err := openSources(m.env.StateDir)
+	err = m.Update(ctx, "export "+e.Name, func(*gitstore.Tx) error {
+		s, err := sources.Open(m.env.StateDir)
 		if err != nil {
 			return err
 		}
 		for i, key := range keys {
 			isFile := i == 0 && path != ""
-			if isNew(s, key) && (isFile || !s.hasKey(key)) { // a session keeps its identity
-				s.set(key, source{Session: e.name, Snapshot: e.snapshot, Digest: digest}, s.byPath[key])
+			if isNew(s, key) && (isFile || !s.HasKey(key)) { // a session keeps its identity
+				s.Set(key, sources.Source{Session: e.Name, Snapshot: e.snapshot, Digest: digest}, s.ByPath[key])
 			}
 		}
-		return s.save()
+		return s.Save()
 	})
 	if errors.Is(err, domarkx.ErrReadOnly) {
 		return nil
@@ -62,7 +63,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 func (e *Export) keys(path string) (keys []string, digest string, err error) {
 	var f *os.File
 	if path != "" {
-		key, err := canonicalPath(path)
+		key, err := local.CanonicalPath(path)
 		if err != nil {
 			return nil, "", err
 		}
@@ -71,10 +72,10 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 		}
 		keys = append(keys, key)
 	} else {
-		if e.codec.Identify == nil || e.codec.Place == nil {
+		if e.Codec.Identify == nil || e.Codec.Place == nil {
 			return nil, "", nil
 		}
-		if f, err = e.aside(""); err != nil {
+		if f, err = e.Aside(""); err != nil {
 			return nil, "", err
 		}
 		defer os.Remove(f.Name())
@@ -84,9 +85,9 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 	if _, err := io.Copy(sum, f); err != nil {
 		return nil, "", err
 	}
-	if e.codec.Identify != nil && e.codec.Place != nil {
+	if e.Codec.Identify != nil && e.Codec.Place != nil {
 		if place, err := e.placeOf(f, 0); err == nil && place.ID != "" { // without an id, only the path is remembered
-			keys = append(keys, e.codec.Name+":"+place.ID)
+			keys = append(keys, e.Codec.Name+":"+place.ID)
 		}
 	}
 	return keys, hex.EncodeToString(sum.Sum(nil)), nil

@@ -10,12 +10,12 @@ func IsImage(head []byte) bool {
 			return true
 		}
 	}
-	if len(head) < imageHead {
+	if len(head) < ImageHead {
 		return false
 	}
 	kind := string(head[4:12])
 	return string(head[:4]) == "RIFF" && kind[4:] == "WEBP" || kind == "ftypavif" || kind == "ftypavis"
 }
 
-// imageHead is the number of bytes that IsImage needs.
-const imageHead = 12
+// ImageHead is the number of bytes that IsImage needs.
+const ImageHead = 12

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 const (
@@ -43,9 +44,9 @@ func write(t *testing.T, path, content string) {
 const phoneName = "workspace/sessions/session-20260218-130000"
 
 // importPhone imports a home and returns the result and the names of the workspaces.
-func (c *clone) importPhone(dir string) (engine.Import, []string) {
+func (c *clone) importPhone(dir string) (importer.Result, []string) {
 	c.t.Helper()
-	result, err := c.Import(c.t.Context(), engine.ImportRequest{Paths: []string{dir}})
+	result, err := c.Import(c.t.Context(), importer.Request{Paths: []string{dir}})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // pinnedTranscript contains everything that makes a message depend on other entries: calls with
@@ -101,7 +100,7 @@ func TestImportPutsLargeSavesOff(t *testing.T) {
 		}
 		c.write(fmt.Sprintf("in/170000000000%d-s.json", i), text)
 	}
-	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{filepath.Join(c.dir, "in")}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.dir, "in")}})
 	if err != nil || len(result.Bad) > 0 || len(result.Warnings) > 0 {
 		t.Fatal(err, result.Bad, result.Warnings)
 	}
@@ -128,7 +127,7 @@ func TestImportOfFilesThatChange(t *testing.T) {
 		c.reading = nil
 		c.write("talk.jsonl", strings.Replace(before, "Question 5", "Querying 5", 1))
 	}
-	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{path}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{path}})
 	if err != nil || len(result.Sessions) > 0 || len(result.Bad) != 1 || !strings.Contains(result.Bad[0].Error(), "changed while it was read") {
 		t.Errorf("imported %v, bad %v, %v", result.Sessions, result.Bad, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 // A new session with the name that a file's earlier session had is a different session.
@@ -77,7 +78,7 @@ func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c.write("in/good.md", "## user\n\nhello\n")
 	c.write("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
 	c.write("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
-	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{filepath.Join(c.dir, "in")}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.dir, "in")}})
 	if err != nil || len(result.Sessions) != 2 || result.Sessions[0].Name != "good" || len(result.Bad) != 1 || len(result.Warnings) != 1 {
 		t.Fatalf("imported %v, %v; %v; %v", result.Sessions, result.Bad, result.Warnings, err)
 	}

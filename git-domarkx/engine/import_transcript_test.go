@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 // claudeRecord returns a record of the user or the assistant in a transcript of Claude Code.
@@ -62,7 +63,7 @@ func TestImportCompressed(t *testing.T) {
 		t.Errorf("the grown file became %s with %d messages", grown.Name, grown.Messages)
 	}
 	damaged := encoder.EncodeAll([]byte(text), nil)
-	result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{c.write("b.jsonl.zst", string(damaged[:len(damaged)-3]))}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{c.write("b.jsonl.zst", string(damaged[:len(damaged)-3]))}})
 	if err != nil || len(result.Bad) != 1 || !strings.Contains(result.Bad[0].Error(), "reading the compressed file") {
 		t.Errorf("%v, %v", result.Bad, err)
 	}

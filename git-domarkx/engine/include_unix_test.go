@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 // Links and special files may come from a hostile repository.
@@ -34,7 +34,7 @@ func TestIncludesOfWhatIsNoOrdinaryFile(t *testing.T) {
 	}
 	include := func(name string) []error {
 		path := c.write("a.md", "## user\n\n[include]("+name+")\n")
-		result, err := c.Import(t.Context(), engine.ImportRequest{Paths: []string{path}})
+		result, err := c.Import(t.Context(), importer.Request{Paths: []string{path}})
 		if err != nil {
 			t.Fatal(err)
 		}

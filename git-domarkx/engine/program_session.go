@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
 // A ProgramSession is the session of another program that a session was imported from.
@@ -17,12 +18,12 @@ type ProgramSession struct {
 
 // ProgramSession returns the session of another program that a snapshot was imported from.
 func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) (ProgramSession, error) {
-	known, err := openSources(m.env.StateDir)
+	known, err := sources.Open(m.env.StateDir)
 	if err != nil {
 		return ProgramSession{}, err
 	}
 	var p ProgramSession
-	for _, source := range known.byPath {
+	for _, source := range known.ByPath {
 		p.Here = p.Here || source.Session == info.Name
 	}
 	headers, err := m.store.Header(ctx, info.ID)
@@ -45,7 +46,7 @@ func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) 
 	if codec.Identify != nil {
 		p.ID = codec.Identify(s.Header).SessionID
 	}
-	original, err := m.original(ctx, info, codec)
+	original, err := m.Original(ctx, info, codec)
 	p.Unchanged = original != nil
 	return p, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -30,13 +31,13 @@ type SaveResult struct {
 	// Document is the snapshot with exactly the saved text. It is Info.ID unless Merged.
 	Document string
 
-	state  *domarkx.State // of Document, if it was created and is small; else nil
-	grows  bool           // whether later messages of the document can be appended
-	before domarkx.Info   // the session's newest snapshot before the save
+	State  *domarkx.State // of Document, if it was created and is small; else nil
+	Grows  bool           // whether later messages of the document can be appended
+	Before domarkx.Info   // the session's newest snapshot before the save
 }
 
 func (s SaveResult) change() trust.SavedChange {
-	return trust.SavedChange{Before: s.before, After: s.Info, Merged: s.Merged}
+	return trust.SavedChange{Before: s.Before, After: s.Info, Merged: s.Merged}
 }
 
 // Save creates a snapshot from a saved document. If the session moved since the base, Save merges
@@ -72,8 +73,8 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	}
 	var saved SaveResult
 	err = m.Update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
-		e := m.edition(base, doc, committer)
-		saved, err = m.commitEdition(ctx, tx, e, Change{Name: r.Name, base: r.Base, Operation: r.Operation, Author: author, Committer: committer})
+		e := edit.New(m.store, base, doc, committer)
+		saved, err = m.CommitEdit(ctx, tx, e, Change{Name: r.Name, Base: r.Base, Operation: r.Operation, Author: author, Committer: committer})
 		if err == nil && saved.Changed && !saved.Merged {
 			err = m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc)
 		}
@@ -98,11 +99,6 @@ func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view.Vi
 	return markdown.Decode(src)
 }
 
-func (m *SessionManager) edition(base *view.View, doc *domarkx.Document, committer domarkx.Signature) *edition {
-	return &edition{blobs: m.store, base: base, doc: doc, date: committer.When.Unix(),
-		newID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
-}
-
 // attempts is the maximum number of attempts of an update. Updates of this program exclude each
 // other, so only plain Git commands cause conflicts.
 const attempts = 100
@@ -122,7 +118,7 @@ func (m *SessionManager) Update(ctx context.Context, reason string, fn func(*git
 // A Change describes the commit of a new snapshot.
 type Change struct {
 	Name      string
-	base      string // the snapshot that it was made from; "" for none
+	Base      string // the snapshot that it was made from; "" for none
 	Operation string
 	Author    domarkx.Signature
 	Committer domarkx.Signature
@@ -146,24 +142,25 @@ func (m *SessionManager) CommitOf(ctx context.Context, tx view.Blobs, state *dom
 }
 
 // subject returns the subject of an edition's commit.
-func subject(c Change, e *edition) string {
-	n := e.len()
+func subject(c Change, e *edit.Edit) string {
+	n := e.Len()
 	was := 0
-	if e.base != nil {
-		was = e.base.Live.Len()
+	if e.Base != nil {
+		was = e.Base.Live.Len()
 	}
 	switch {
-	case e.base == nil:
-		return fmt.Sprintf("%s %s: %s", c.Operation, c.Name, count(n))
+	case e.Base == nil:
+		return fmt.Sprintf("%s %s: %s", c.Operation, c.Name, Count(n))
 	case n > was:
-		return fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, count(n-was))
+		return fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, Count(n-was))
 	case n < was:
-		return fmt.Sprintf("%s %s: %s fewer", c.Operation, c.Name, count(was-n))
+		return fmt.Sprintf("%s %s: %s fewer", c.Operation, c.Name, Count(was-n))
 	}
 	return fmt.Sprintf("%s %s", c.Operation, c.Name)
 }
 
-func count(n int) string {
+// Count returns a number of messages in words, such as "2 messages".
+func Count(n int) string {
 	if n == 1 {
 		return "1 message"
 	}

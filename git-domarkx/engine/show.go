@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/google/uuid"
 )
@@ -57,15 +58,15 @@ func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.W
 // commits. It is itself derived from a URL.
 var snapshotNamespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/domarkx/domarkx#snapshot"))
 
-// derivedSnapshotID returns the snapshot_id of a snapshot whose header has none.
-func derivedSnapshotID(commit string) string {
+// DerivedSnapshotID returns the snapshot_id of a snapshot whose header has none.
+func DerivedSnapshotID(commit string) string {
 	return uuid.NewSHA1(snapshotNamespace, []byte(commit)).String()
 }
 
 // deriveOwn sets a missing snapshot_id and import_timestamp of a header from its commit.
 func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 	if h.SnapshotID == "" {
-		h.SnapshotID = derivedSnapshotID(info.ID)
+		h.SnapshotID = DerivedSnapshotID(info.ID)
 	}
 	if h.ImportTimestamp == "" {
 		h.ImportTimestamp = time.Unix(info.Date, 0).UTC().Format(time.RFC3339)
@@ -117,7 +118,7 @@ func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, er
 	if err != nil {
 		return msg, err
 	}
-	msg = withStatedAsMetadata(msg)
+	msg = edit.WithStatedAsMetadata(msg)
 	if link := s.view.Live.At(k).Link; s.linked[link] {
 		addLink(&msg, link)
 	}
@@ -136,7 +137,7 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 		return err
 	}
 	if form == JSON {
-		msg = withStatedAsMetadata(msg)
+		msg = edit.WithStatedAsMetadata(msg)
 		shown := []domarkx.Entry{e}
 		if err := m.SoundLinks(ctx, id, shown); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -36,8 +37,9 @@ func TestMain(m *testing.M) {
 }
 
 type (
-	trustManager = trust.Manager
-	turnsManager = turns.Manager
+	trustManager  = trust.Manager
+	turnsManager  = turns.Manager
+	importManager = importer.Manager
 )
 
 // A clone is a repository with its manager and a clock that advances by a second on each use.
@@ -45,6 +47,7 @@ type clone struct {
 	*engine.SessionManager
 	*trustManager
 	*turnsManager
+	*importManager
 	t          *testing.T
 	dir        string
 	now        time.Time
@@ -136,6 +139,7 @@ func openClone(t *testing.T, dir string, kept *settings) *clone {
 	}
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
+	c.importManager = importer.New(c.SessionManager, c.trustManager, s, c.codecs(), env)
 	return c
 }
 
@@ -189,16 +193,16 @@ func (c *clone) write(name, content string) string {
 
 func (c *clone) importFile(path string) engine.SaveResult {
 	c.t.Helper()
-	return c.importOne(engine.ImportRequest{Paths: []string{path}})
+	return c.importOne(importer.Request{Paths: []string{path}})
 }
 
 // importMarkdown imports a file as Markdown, even if it contains no message.
 func (c *clone) importMarkdown(path string) engine.SaveResult {
 	c.t.Helper()
-	return c.importOne(engine.ImportRequest{Paths: []string{path}, Format: string(engine.Markdown)})
+	return c.importOne(importer.Request{Paths: []string{path}, Format: string(engine.Markdown)})
 }
 
-func (c *clone) importOne(r engine.ImportRequest) engine.SaveResult {
+func (c *clone) importOne(r importer.Request) engine.SaveResult {
 	c.t.Helper()
 	result, err := c.Import(c.t.Context(), r)
 	if err != nil {

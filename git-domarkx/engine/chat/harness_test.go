@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -34,8 +35,9 @@ func TestMain(m *testing.M) {
 }
 
 type (
-	trustManager = trust.Manager
-	turnsManager = turns.Manager
+	trustManager  = trust.Manager
+	turnsManager  = turns.Manager
+	importManager = importer.Manager
 )
 
 // A site is a repository with a scripted model.
@@ -43,6 +45,7 @@ type site struct {
 	*engine.SessionManager
 	*trustManager
 	*turnsManager
+	*importManager
 	t     *testing.T
 	git   *gitcmd.Git
 	store *gitstore.Store
@@ -100,6 +103,7 @@ func openSite(t *testing.T, dir string, script ...reply) *site {
 		Local: local.NewFile(git)}
 	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env), trust.New(s.store, env)
 	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
+	s.importManager = importer.New(s.SessionManager, s.trustManager, s.store, all.Codecs(), env)
 	s.chat = chat.New(s.turnsManager, git.StateDir())
 	return s
 }
@@ -111,7 +115,7 @@ func (s *site) session(name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	if _, err := s.Import(s.t.Context(), engine.ImportRequest{Paths: []string{path}}); err != nil {
+	if _, err := s.Import(s.t.Context(), importer.Request{Paths: []string{path}}); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := s.Trust(s.t.Context(), s.tip(name)); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -55,7 +56,7 @@ func (m *Manager) renameRefs(ctx context.Context, from, to string, assigned map[
 		if err := m.sessions.RememberRenamed(from, engine.Renaming{To: to, Tip: info.ID}); err != nil {
 			return err
 		}
-		if err := m.sessions.SourceRenamed(from, to); err != nil {
+		if err := sources.Rename(m.env.StateDir, from, to); err != nil {
 			return err
 		}
 		return m.assignAll(ctx, assigned)

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -91,7 +92,7 @@ func (b *openWorkspace) recordBehind(ctx context.Context, tx *gitstore.Tx, tip d
 		if err != nil {
 			return position{}, domarkx.Info{}, err
 		}
-		entry := engine.EntryOf(written, c.Committer.When.Unix())
+		entry := edit.EntryOf(written, c.Committer.When.Unix())
 		if entry.Link = e.Link; v.ID != "" {
 			entry.Link = v.ID
 		}

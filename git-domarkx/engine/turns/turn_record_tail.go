@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -48,7 +49,7 @@ func (b *openWorkspace) recordRecent(ctx context.Context, tx *gitstore.Tx, tip d
 	if err != nil {
 		return none(err)
 	}
-	entry := engine.EntryOf(written, c.Committer.When.Unix())
+	entry := edit.EntryOf(written, c.Committer.When.Unix())
 	if entry.Link = e.Link; v.ID != "" {
 		entry.Link = v.ID
 	}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+)
+
+// Document returns a snapshot as a document together with its Info.
+func (m *SessionManager) Document(ctx context.Context, r Revision) (*domarkx.Document, domarkx.Info, error) {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	doc, err := m.document(ctx, info)
+	return doc, info, err
+}
+
+// Attachment opens an attachment of a snapshot by its SHA-256 in hexadecimal. The error matches
+// domarkx.ErrNotFound if the snapshot has no such attachment.
+func (m *SessionManager) Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error) {
+	return m.store.Attachment(ctx, snapshot, sha256)
+}
+
+// ImportedFrom returns the sessions that were imported from documents of a format. It omits
+// sessions that cannot be read.
+func (m *SessionManager) ImportedFrom(ctx context.Context, formatName string) ([]domarkx.Info, error) {
+	list, err := m.store.List(ctx)
+	if list == nil && err != nil {
+		return nil, err
+	}
+	var from []domarkx.Info
+	for _, info := range list {
+		headers, err := m.store.Header(ctx, info.ID)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || headers[0].Origin == "" {
+			continue
+		}
+		if origin, err := m.store.Origin(ctx, headers[0].Origin); err == nil && origin.Format == formatName {
+			from = append(from, info)
+		}
+	}
+	return from, nil
+}
+
+// MadeElsewhere returns a function that reports whether another program made a call of a message.
+// This holds for calls of resources that are missing from the version that an import linked.
+func (m *SessionManager) MadeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
+	here := func(domarkx.Block) bool { return false }
+	if link == "" {
+		return here, nil
+	}
+	v, err := m.store.Version(ctx, link)
+	if err != nil || v.Operation != "import" {
+		return here, err
+	}
+	return func(call domarkx.Block) bool {
+		asked, err := toolcall.Parse(call.Text)
+		return err == nil && call.Language == toolcall.Language && ResourceVersion(v.Resources, asked.Resource) == ""
+	}, nil
+}

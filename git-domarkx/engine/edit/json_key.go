@@ -1,0 +1,51 @@
+package edit
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// JsonKeys returns the keys of the document's messages; see [jsonKey].
+func (e *Edit) JsonKeys() ([]domarkx.Key, error) {
+	keys := make([]domarkx.Key, e.Len())
+	for j := range keys {
+		msg, err := e.At(j)
+		if err != nil {
+			return nil, err
+		}
+		keys[j] = JSONKey(msg.Message.Value())
+	}
+	return keys, nil
+}
+
+// JSONKey identifies a JSON value regardless of the order of object members.
+func JSONKey(v domarkx.Value) domarkx.Key {
+	h := sha256.New()
+	hashJSON(h, v)
+	return domarkx.Key(h.Sum(nil))
+}
+
+func hashJSON(w io.Writer, v domarkx.Value) {
+	switch v.Kind() {
+	case domarkx.Object:
+		members := slices.Clone(v.Members())
+		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return strings.Compare(a.Name, b.Name) })
+		fmt.Fprintf(w, "{%d", len(members))
+		for _, m := range members {
+			io.WriteString(w, domarkx.StringValue(m.Name).JSON())
+			hashJSON(w, m.Value)
+		}
+	case domarkx.Array:
+		fmt.Fprintf(w, "[%d", len(v.Items()))
+		for _, item := range v.Items() {
+			hashJSON(w, item)
+		}
+	default:
+		io.WriteString(w, v.JSON())
+	}
+}

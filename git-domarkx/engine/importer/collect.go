@@ -1,0 +1,332 @@
+package importer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+)
+
+// A collector finds the documents that the user named.
+type collector struct {
+	manager    *Manager
+	stdin      io.Reader
+	as         string // the session name that the user gave; "" if there are several documents
+	stdinAs    string // the session name that the user gave for standard input
+	format     string
+	recognized bool              // skip files of unknown formats
+	input      *io.SectionReader // content of stdin after it was read
+	others     int               // number of files in directories that are not sessions
+	homes      []*home
+}
+
+// A found is a document to import that has not been read yet.
+type found struct {
+	path  string
+	name  string // the session's name before it is mapped to a valid one
+	codec string // the codec that recognized its beginning; "" if nobody looked
+	saved format.Saving
+	home  *home // the agent home that contains it; nil for none
+	named bool  // named by the user, not found in a directory
+	late  bool  // all documents were imported before
+}
+
+// find returns the documents that the user named, with the saves of one session in order. It
+// reports paths that cannot be read to bad and continues with the others.
+func (c *collector) find(ctx context.Context, paths []string, bad func(error)) ([]found, error) {
+	var all []found
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		switch {
+		case path == "-":
+			all = append(all, found{path: path})
+		case err != nil:
+			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
+		case info.IsDir():
+			inside, err := c.folder(ctx, path, bad)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, inside...)
+		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
+			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
+		default:
+			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: !c.recognized}
+			if len(paths) > 1 || c.recognized {
+				if head, err := readHead(path); err == nil { // on error, the later import reports it
+					if _, ok := format.Detect(c.manager.codecs, head, ""); !ok && c.recognized {
+						c.others++
+						continue
+					}
+					c.note(&f, head)
+				}
+			}
+			all = append(all, f)
+		}
+	}
+	inOrder(all)
+	return all, nil
+}
+
+// note sets the format and the save time of f from the beginning of the document.
+func (c *collector) note(f *found, head []byte) {
+	codec, err := c.codec(f.path, head)
+	if err != nil {
+		return
+	}
+	f.codec = codec.Name
+	if codec.SavedAt == nil {
+		return
+	}
+	saved, ok := codec.SavedAt(head, f.path)
+	if !ok && len(head) == format.HeadSize {
+		saved.At = savedAt(codec, f.path)
+	}
+	f.saved = saved
+}
+
+// savedAt reads a document to find out when it was saved, and returns 0 if that is unknown. It is
+// used when the beginning of the document does not state the time.
+func savedAt(codec format.Codec, path string) int64 {
+	in, err := openInput(path)
+	if err != nil || codec.Identify == nil {
+		return 0
+	}
+	defer in.close()
+	in.codec = codec
+	for conv, err := range in.conversations(nil) {
+		if err != nil {
+			return 0
+		}
+		return codec.Identify(conv.doc.Header).Saved
+	}
+	return 0
+}
+
+// inOrder sorts the documents that have a save time by that time. If the session of each of them
+// is known, it groups them by session. The other documents keep their positions.
+func inOrder(all []found) {
+	var at []int
+	var saves []found
+	grouped := true
+	for i, f := range all {
+		if f.saved != (format.Saving{}) {
+			at, saves = append(at, i), append(saves, f)
+			grouped = grouped && f.saved.Group != ""
+		}
+	}
+	slices.SortStableFunc(saves, func(a, b found) int {
+		if order := strings.Compare(a.saved.Group, b.saved.Group); grouped && order != 0 {
+			return order
+		}
+		return cmp.Compare(a.saved.At, b.saved.At)
+	})
+	for i, f := range saves {
+		all[at[i]] = f
+	}
+}
+
+// read opens a document. If it cannot be read, the error is an *unreadableError.
+func (c *collector) read(f found) (input, error) {
+	if f.path == "-" {
+		return c.standardInput()
+	}
+	in, err := openInput(f.path)
+	if err != nil {
+		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, local.PathError(err))}
+	}
+	refuse := func(err error) (input, error) {
+		in.close()
+		return input{}, &unreadableError{err}
+	}
+	head, err := in.head()
+	if err != nil {
+		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
+	}
+	if in.codec, err = c.codec(f.path, head); err != nil {
+		return refuse(err)
+	}
+	if in.key, err = local.CanonicalPath(f.path); err != nil {
+		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
+	}
+	in.name, in.as, in.home, in.named, in.insists, in.late = f.name, c.as, f.home, f.named, c.format != "", f.late
+	return in, nil
+}
+
+// An unreadableError concerns one input. The import continues with the others.
+type unreadableError struct{ error }
+
+func (e *unreadableError) Unwrap() error { return e.error }
+
+func (c *collector) standardInput() (input, error) {
+	if c.stdinAs == "" {
+		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
+	}
+	if c.input == nil {
+		var err error
+		if c.input, err = wholeInput(c.stdin); err != nil {
+			return input{}, fmt.Errorf("reading standard input: %w", err)
+		}
+	}
+	in := input{insists: c.format != "", path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, content: c.input, size: c.input.Size()}
+	head, err := in.head()
+	if err != nil {
+		return input{}, fmt.Errorf("reading standard input: %w", err)
+	}
+	if in.codec, err = c.codec("-", head); err != nil {
+		return input{}, &unreadableError{err}
+	}
+	return in, nil
+}
+
+// wholeInput returns all of standard input. It buffers the input in memory only if it cannot be
+// read twice.
+func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
+	if again, ok := stdin.(interface {
+		io.ReaderAt
+		Size() int64
+	}); ok {
+		return io.NewSectionReader(again, 0, again.Size()), nil
+	}
+	data, err := io.ReadAll(stdin)
+	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), err
+}
+
+func (c *collector) nameOf(relative string) string {
+	if c.as != "" {
+		return c.as
+	}
+	relative = strings.TrimSuffix(relative, ".zst")
+	return strings.TrimSuffix(filepath.ToSlash(relative), filepath.Ext(relative))
+}
+
+// codec returns the codec that the user chose, or the one that recognizes the document. If none
+// does, it returns Markdown.
+func (c *collector) codec(path string, data []byte) (format.Codec, error) {
+	if c.format != "" {
+		return c.manager.sessions.Codec(c.format)
+	}
+	if codec, ok := format.Pick(c.manager.codecs, data[:min(len(data), format.HeadSize)], path); ok {
+		return codec, nil
+	}
+	return c.manager.sessions.Codec(string(engine.Markdown))
+}
+
+// folder finds the documents in a directory. It skips hidden paths, ignored paths and files of
+// other formats, and does not follow symbolic links.
+func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([]found, error) {
+	if c.as != "" {
+		return nil, fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)
+	}
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+		case path != root && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular():
+			files = append(files, path)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	ignored, err := c.manager.ignored(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	relative := make([]string, 0, len(files))
+	for i, path := range files {
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return nil, err
+		}
+		if !ignored[i] {
+			relative = append(relative, filepath.ToSlash(name))
+		}
+	}
+	homes := c.homesIn(root, relative)
+	c.homes = append(c.homes, homes...)
+	var all []found
+	for _, name := range relative {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		head, err := readHead(path)
+		if err != nil {
+			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
+			continue
+		}
+		codec, ok := format.Detect(c.manager.codecs, head, path)
+		home := homeOf(homes, name)
+		if home != nil && !home.isDocument(name, codec) {
+			continue
+		}
+		if !ok {
+			c.others++
+			continue
+		}
+		f := found{path: path, name: c.nameOf(filepath.FromSlash(name)), home: home}
+		c.note(&f, head)
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func readHead(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if isCompressed(f) {
+		return uncompressedHead(f, format.HeadSize)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var head bytes.Buffer
+	head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
+	_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
+	return head.Bytes(), err
+}
+
+// ignored reports which files are ignored by Git. The paths may be relative.
+func (m *Manager) ignored(ctx context.Context, paths []string) ([]bool, error) {
+	answer := make([]bool, len(paths))
+	if m.store == nil {
+		return answer, nil
+	}
+	absolute := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if absolute[i], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	found, err := m.store.Git().Ignored(ctx, absolute)
+	for i, path := range absolute {
+		answer[i] = found[path]
+	}
+	return answer, err
+}

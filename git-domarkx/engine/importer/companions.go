@@ -1,0 +1,175 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// keepCompanions stores the files that the messages of an imported document name, and records the
+// digest in each message. For a file that no longer exists, it keeps the digest from the base. If
+// a file cannot be kept, it adds a warning. changed reports whether it changed a message.
+func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
+	files := in.codec.Companions
+	if files == nil {
+		return nil, false, nil
+	}
+	before, err := attachmentsOf(ctx, files, base)
+	if err != nil {
+		return nil, false, err
+	}
+	kept := map[string]string{}
+	imp.beside = attachedFiles{in.path, map[string]sources.File{}}
+	for i, m := range doc.Conversation {
+		path := files.Of(m.Message)
+		if path == "" {
+			continue
+		}
+		digest, known := kept[path]
+		if !known {
+			look, _, _ := lookAt(path) // before the file is read
+			attachment, err := imp.keepCompanion(ctx, files, path)
+			var missing *unreadableError
+			switch {
+			case errors.As(err, &missing) && before[path] != "":
+				digest = before[path]
+			case errors.As(err, &missing):
+				imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: message %d: %w", in.path, i, missing.error))
+			case err != nil:
+				return nil, false, err
+			default:
+				digest = attachment.SHA256
+				added = append(added, attachment)
+			}
+			look.SHA256 = digest
+			kept[path], imp.beside.files[path] = digest, look
+		}
+		if digest != "" && digest != files.Digest(m.Message) {
+			doc.Conversation[i] = domarkx.WrittenMessage{Message: files.WithDigest(m.Message, digest), Origin: m.Origin}
+			changed = true
+		}
+	}
+	return added, changed, nil
+}
+
+// attachmentsOf returns the digests that the messages of a snapshot record, by path.
+func attachmentsOf(ctx context.Context, files *format.Companions, base *view.View) (map[string]string, error) {
+	digests := map[string]string{}
+	if base == nil {
+		return digests, nil
+	}
+	for k := range base.Live.Len() {
+		m, err := base.Message(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if digest := files.Digest(m); digest != "" {
+			digests[files.Of(m)] = digest
+		}
+	}
+	return digests, nil
+}
+
+// keepCompanion stores one file. It returns an *unreadableError if the file does not exist,
+// cannot be read or is of a kind that the message may not name.
+func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
+	content, err := openCompanion(files, path)
+	if err != nil {
+		return domarkx.Attachment{}, err
+	}
+	defer content.Close()
+	blob, sum, err := imp.tx.StoreAttachment(ctx, content)
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+}
+
+// A companion reads a file up to the size that it had when it was opened, because another process
+// may be appending to it.
+type companion struct {
+	io.Reader
+	io.Closer
+}
+
+// openCompanion opens a file that a message names. Its errors are of type *unreadableError.
+func openCompanion(files *format.Companions, path string) (companion, error) {
+	refuse := func(err error) (companion, error) {
+		return companion{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+	}
+	if !filepath.IsAbs(path) {
+		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))
+	}
+	if info, err := os.Stat(path); err != nil {
+		return refuse(local.PathError(err))
+	} else if !info.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
+		return refuse(fmt.Errorf("%w: it is no regular file", domarkx.ErrInvalid))
+	} else if info.Size() == 0 { // files in proc(5) look empty, and some have no end
+		return refuse(fmt.Errorf("%w: it is empty", domarkx.ErrInvalid))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return refuse(local.PathError(err))
+	}
+	var head []byte
+	info, err := f.Stat()
+	if err == nil {
+		head, err = io.ReadAll(io.LimitReader(f, format.HeadSize))
+	}
+	if err == nil && !files.Is(head) {
+		err = fmt.Errorf("%w: a message of this kind may not name it", domarkx.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
+		return refuse(local.PathError(err))
+	}
+	rest := io.LimitReader(f, max(0, info.Size()-int64(len(head))))
+	return companion{io.MultiReader(bytes.NewReader(head), rest), f}, nil
+}
+
+// A attachedFiles holds the last known state of the files that a document names.
+type attachedFiles struct {
+	document string // path of the document
+	files    map[string]sources.File
+}
+
+// lookAt returns the size and time of a file and whether it is an existing regular file. settled
+// reports whether a change from now on would change the time.
+func lookAt(path string) (look sources.File, there, settled bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return sources.File{}, false, false
+	}
+	return sources.File{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, isSettled(info)
+}
+
+// withBeside returns src without its digest if a file that the document names has changed, so
+// that the document is imported again.
+func withBeside(src sources.Source, files *format.Companions) sources.Source {
+	for path, before := range src.Beside {
+		look, there, settled := lookAt(path)
+		if look.SHA256 = before.SHA256; !there || look == before && settled {
+			continue
+		}
+		content, err := openCompanion(files, path)
+		if err != nil {
+			continue
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, content)
+		content.Close()
+		if err != nil || hex.EncodeToString(sum.Sum(nil)) != before.SHA256 {
+			src.Digest = ""
+		}
+	}
+	return src
+}

@@ -1,0 +1,229 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+)
+
+// A homeWriter writes the contents of a home to a version.
+type homeWriter struct {
+	*agentDir
+	root *os.Root
+	to   domarkx.VersionWriter
+	warn func(error)
+}
+
+// write writes all parts in the order of a walk.
+func (w *homeWriter) write(ctx context.Context) error {
+	if err := w.folder(ctx, "", 0o755); err != nil {
+		return err
+	}
+	for _, p := range w.Parts {
+		if err := w.part(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *homeWriter) folder(ctx context.Context, name string, mode uint32) error {
+	w.paths[name] = true
+	return w.to.Add(ctx, name, domarkx.File{Type: domarkx.Directory, Mode: mode})
+}
+
+// above adds the missing parent directories of a part.
+func (w *homeWriter) above(ctx context.Context, name string) error {
+	dir := path.Dir(name)
+	if dir == "." || w.paths[dir] {
+		return nil
+	}
+	if err := w.above(ctx, dir); err != nil {
+		return err
+	}
+	return w.folder(ctx, dir, 0o755)
+}
+
+func (w *homeWriter) part(ctx context.Context, p format.Part) error {
+	from := filepath.FromSlash(p.From)
+	info, err := w.root.Lstat(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !info.IsDir() {
+		if err == nil {
+			err = errors.New("it is no folder")
+		}
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
+		return nil
+	}
+	if err := w.above(ctx, p.To); err != nil {
+		return err
+	}
+	return w.tree(ctx, from, p.To, 0)
+}
+
+// maxHomeDepth limits the nesting of directories in a home.
+const maxHomeDepth = 200
+
+// tree writes a directory recursively.
+func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	skip := func(err error) error {
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
+		return nil
+	}
+	dir, err := w.root.Open(from)
+	if err != nil {
+		return skip(err)
+	}
+	defer dir.Close()
+	info, err := dir.Stat()
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no folder any more")
+	}
+	if err == nil && depth > maxHomeDepth {
+		err = fmt.Errorf("it is more than %d folders deep", maxHomeDepth)
+	}
+	if err != nil {
+		return skip(err)
+	}
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return skip(err)
+	}
+	dir.Close() // close early, or a deep home would need many descriptors
+	if err := w.folder(ctx, to, uint32(info.Mode().Perm())); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		inside, name := filepath.Join(from, e.Name()), path.Join(to, e.Name())
+		if e.IsDir() {
+			err = w.tree(ctx, inside, name, depth+1)
+		} else {
+			err = w.file(ctx, inside, name, e.Type())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes a file that is not a directory.
+func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode) error {
+	f := domarkx.File{Type: domarkx.Regular}
+	var err error
+	var stat homeFile
+	switch {
+	case kind.IsRegular():
+		f, stat, err = w.regular(ctx, from, to, w.before.Files[to])
+	case kind&os.ModeSymlink != 0:
+		f = domarkx.File{Type: domarkx.Symlink, Mode: 0o777}
+		f.Target, err = w.root.Readlink(from)
+	default:
+		err = fmt.Errorf("it is no file: %v", kind)
+	}
+	var skipped *unreadableError
+	if errors.As(err, &skipped) || err != nil && !kind.IsRegular() {
+		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = w.to.Add(ctx, to, f)
+	if errors.Is(err, domarkx.ErrNotFound) { // the content that was stored before is missing
+		if f, stat, err = w.regular(ctx, from, to, homeFile{}); err == nil {
+			err = w.to.Add(ctx, to, f)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.paths[to] = true
+	if stat.ID != "" {
+		w.stats[to] = stat
+	}
+	w.others = w.others || !w.isDocumentPath(to)
+	return nil
+}
+
+// isDocumentPath reports whether a path of the resource is in the directory of the documents.
+func (w *homeWriter) isDocumentPath(to string) bool {
+	for _, p := range w.Parts {
+		if rel, err := filepath.Rel(filepath.FromSlash(p.From), filepath.FromSlash(w.Documents)); err == nil && filepath.IsLocal(rel) {
+			return path.Dir(to) == path.Join(p.To, filepath.ToSlash(rel))
+		}
+	}
+	return false
+}
+
+// regular stores the content of a file, unless known shows that it is unchanged. If the file
+// cannot be read, it returns an *unreadableError.
+func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFile) (domarkx.File, homeFile, error) {
+	before, err := w.root.Lstat(from)
+	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
+		err = errors.New("it is no file any more")
+	}
+	if err != nil {
+		return domarkx.File{}, homeFile{}, &unreadableError{err}
+	}
+	f := domarkx.File{Type: domarkx.Regular, Mode: uint32(before.Mode().Perm())}
+	stat := homeFile{Size: before.Size(), Time: before.ModTime().UnixNano()}
+	if known.ID != "" && known.Size == stat.Size && known.Time == stat.Time {
+		f.ID, f.Size = known.ID, known.Size
+		return f, known, nil
+	}
+	r, err := w.root.Open(from)
+	if err != nil {
+		return f, stat, &unreadableError{err}
+	}
+	defer r.Close()
+	reader := &failingReader{r: r}
+	if f.ID, f.Size, err = w.to.Content(ctx, reader); err != nil {
+		if reader.err != nil {
+			err = &unreadableError{reader.err}
+		}
+		return f, stat, err
+	}
+	// A file that changes while it is read, or within one tick of the clock, may look the same
+	// afterwards. Do not record it, so that the next import reads it again.
+	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && isSettled(before) {
+		stat.ID = f.ID
+	}
+	return f, stat, nil
+}
+
+// failingReader keeps the last read error.
+type failingReader struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failingReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}
+
+// isSettled reports whether a file's last change is old enough that another change would alter
+// its time.
+func isSettled(info fs.FileInfo) bool {
+	const tick = 2 * time.Second // of FAT, the coarsest
+	return time.Since(info.ModTime()) > tick
+}

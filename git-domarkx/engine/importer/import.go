@@ -1,0 +1,418 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// An Request names the documents to import.
+type Request struct {
+	Paths  []string // files, directories, and "-" for Stdin
+	As     string   // name of the session if Paths has one document; otherwise the name for Stdin
+	Format string   // name of a codec; "" to recognize the format of each document
+	Stdin  io.Reader
+	// Links asks to link messages to the workspace versions that they state, if those belong to
+	// the session's workspace or to LinksOf.
+	Links   bool
+	LinksOf string   // "" for the session's own
+	Attach  []string // files to keep with the session; Paths must have one document
+	// Recognized treats the files in Paths like those in directories: those whose content is of no
+	// known format are only counted.
+	Recognized bool
+	// Progress, when not nil, is called after each document.
+	Progress func(done, total int)
+}
+
+// An Result is the result of an import.
+type Result struct {
+	Sessions []engine.SaveResult
+	Bad      []error // errors of documents that were not imported
+	Warnings []error // problems in documents that were imported
+	Others   int     // number of files in directories that are not sessions
+	Kept     []Kept
+	Attached []Attached // files that were attached to sessions
+}
+
+// A Kept is a program's directory whose files became a new version of a workspace.
+type Kept struct {
+	Folder  string // the directory that the user named, which contains it
+	Version domarkx.Version
+}
+
+// Import imports each document as a new session, or as the next snapshot of the session that the
+// same document became before. All valid documents are committed together. Invalid documents are
+// reported and change nothing.
+func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
+	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
+		return Result{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
+	}
+	if len(r.Attach) > 0 && len(r.Paths) != 1 {
+		return Result{}, fmt.Errorf("importing %d documents: %w: files are attached to one", len(r.Paths), domarkx.ErrInvalid)
+	}
+	author, committer, err := m.env.Identity(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized}
+	if len(r.Paths) == 1 {
+		c.as = r.As
+	}
+	var result Result
+	bad := func(err error) { result.Bad = append(result.Bad, err) }
+	todo, err := c.find(ctx, r.Paths, bad)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Others = c.others
+	homes, err := m.keepHomes(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+	if err != nil {
+		return Result{}, err
+	}
+	defer homes.abort()
+	links, err := m.linkRequest(ctx, r)
+	if err != nil {
+		return Result{}, err
+	}
+	var hidden []error // errors of sessions that cannot be read
+	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
+		var imp *importer
+		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
+			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
+				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
+				return err
+			}
+			if imp.here, hidden, err = m.infos(ctx); err != nil {
+				return err
+			}
+			if err := homes.commit(ctx, tx, imp.change); err != nil {
+				return err
+			}
+			for i, f := range todo {
+				if err := imp.one(ctx, c, f); err != nil {
+					return err
+				}
+				if r.Progress != nil {
+					r.Progress(i+1, len(todo))
+				}
+			}
+			return imp.sources.Save()
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		result.Kept = append(result.Kept, homes.done()...)
+		for _, saved := range imp.result.Sessions {
+			result.add(saved)
+		}
+		result.Bad = append(result.Bad, imp.result.Bad...)
+		result.Warnings = append(result.Warnings, imp.result.Warnings...)
+		result.Attached = append(result.Attached, imp.result.Attached...)
+		todo = imp.later
+	}
+	result.Warnings = append(hidden, result.Warnings...)
+	return result, homes.settle()
+}
+
+// add adds the result for a document. If several documents belong to one session, the last one
+// counts.
+func (r *Result) add(saved engine.SaveResult) {
+	i := slices.IndexFunc(r.Sessions, func(s engine.SaveResult) bool { return s.Name == saved.Name })
+	if i < 0 {
+		r.Sessions = append(r.Sessions, saved)
+		return
+	}
+	saved.Changed = saved.Changed || r.Sessions[i].Changed
+	r.Sessions[i] = saved
+}
+
+// isBadDocument reports whether an error concerns a single document, so that the import can
+// continue with the others.
+func isBadDocument(err error) bool {
+	var syntax *domarkx.SyntaxError
+	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+}
+
+// An importer imports the documents of one request in one update.
+type importer struct {
+	manager *Manager
+	tx      *gitstore.Tx
+	change  engine.Change
+	attach  []string // files to keep with the session
+	sources *sources.Record
+	here    map[string]domarkx.Info
+	made    map[string]bool   // sessions that this request created
+	before  map[string]string // the earlier tips of sessions that this update moved
+	fresh   map[string]bool   // snapshots that this update created; they cannot be read yet
+	last    *domarkx.State    // the newest of these snapshots; nil if it is large
+	lastID  string
+	later   []found // documents to import in the next update
+	homes   *agentDirs
+	links   *linkRequest         // nil links no stated versions
+	shared  *edit.SharedMessages // of the current document
+	forks   []engine.SaveResult  // results for the branches of the current document
+	learned []func()             // functions that remember the document, called when all of it is stored
+	stored  string               // tree of the document's original, if that is stored
+	beside  attachedFiles        // the last document that names files
+	files   *fileSet             // files that the document brings; nil for none
+	result  Result
+}
+
+// errLater means that a document continues a snapshot of this update, which cannot be read before
+// the update ends.
+var errLater = errors.New("its session has to be stored first")
+
+// one imports one document and adds the outcome to the result.
+func (imp *importer) one(ctx context.Context, c *collector, f found) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	imp.forks, imp.stored, imp.learned = nil, "", nil
+	imp.shared = &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}
+	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
+		return err
+	} else if ok {
+		imp.tell(saved)
+		return nil
+	}
+	in, err := c.read(f)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		imp.result.Bad = append(imp.result.Bad, unreadable.error)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	saved, err := imp.document(ctx, in)
+	var hidden *hiddenError
+	switch {
+	case errors.Is(err, errLater):
+		f.late = true
+		imp.later = append(imp.later, f)
+	case isBadDocument(err) || errors.As(err, &hidden):
+		imp.result.Bad = append(imp.result.Bad, err)
+		if saved.Name != "" { // one branch is bad; the next import retries it
+			imp.tell(saved)
+		}
+	case err != nil:
+		return err
+	default:
+		imp.tell(saved)
+	}
+	return nil
+}
+
+// tell adds the sessions that a document became to the result.
+func (imp *importer) tell(saved engine.SaveResult) {
+	for _, s := range append([]engine.SaveResult{saved}, imp.forks...) {
+		s.State = nil
+		imp.result.Sessions = append(imp.result.Sessions, s)
+	}
+}
+
+func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult, error) {
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
+	defer files.close()
+	in.print = newFingerprint()
+	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {
+		return engine.SaveResult{}, inputError(in, err)
+	}
+	files.digest.Sum(in.digest[:0])
+	known, isKnown, err := imp.known(ctx, in)
+	if err != nil {
+		return engine.SaveResult{}, inputError(in, err)
+	}
+	in.isSame = isKnown && known.Digest == files.sum()
+	if in.isSame && !imp.homes.isNew(in.home) && imp.links == nil {
+		includes, err := in.includes()
+		if err != nil {
+			return engine.SaveResult{}, err
+		}
+		shows, err := in.showsImages()
+		if err != nil {
+			return engine.SaveResult{}, err
+		}
+		if !includes && !shows && len(imp.attach) == 0 {
+			return imp.unchanged(ctx, in, known)
+		}
+	}
+	include := files.read
+	if in.path == "-" {
+		include = nil
+	}
+	var saved engine.SaveResult
+	isFirst := true
+	for conv, err := range in.conversations(include) {
+		if err != nil {
+			return saved, err
+		}
+		if !isFirst {
+			fork, err := imp.fork(ctx, in, saved.Name, conv, files.sum())
+			if err != nil {
+				return saved, err
+			}
+			fork.State = nil // the states of all branches would need too much memory
+			imp.forks = append(imp.forks, fork)
+			continue
+		}
+		if imp.files, err = imp.filesOf(ctx, in, conv, files.digest); err != nil {
+			return saved, inputError(in, err)
+		}
+		defer imp.files.close()
+		if in.isSame = isKnown && known.Digest == files.sum(); in.isSame && imp.links == nil {
+			if more, err := imp.linksMore(ctx, in, conv.doc, known); err != nil {
+				return engine.SaveResult{}, err
+			} else if !more {
+				return imp.unchanged(ctx, in, known)
+			}
+		}
+		var done bool
+		if saved, done, err = imp.conversation(ctx, in, conv, known, files.sum()); err != nil {
+			return saved, err
+		}
+		if done {
+			break
+		}
+		isFirst = false
+	}
+	if !saved.Changed { // otherwise it was verified before the session moved
+		if err := in.verify(); err != nil {
+			return engine.SaveResult{}, inputError(in, err)
+		}
+	}
+	for _, learn := range imp.learned {
+		learn()
+	}
+	return saved, nil
+}
+
+// conversation imports a conversation as a new session or as the next snapshot of one. It reports
+// whether the session already has this document or a later one.
+func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known sources.Source, digest string) (engine.SaveResult, bool, error) {
+	doc := conv.doc
+	save, err := imp.saveOf(ctx, &in, doc, known, digest)
+	if err != nil {
+		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	c := imp.change
+	if c.Name, c.Base, err = imp.place(ctx, in, doc, save.known); err != nil {
+		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	if err := in.check(conv, c.Base == ""); err != nil {
+		return engine.SaveResult{}, false, err
+	}
+	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
+		return engine.SaveResult{Info: imp.here[c.Name]}, true, err
+	}
+	saved, err := imp.commit(ctx, in, conv, c)
+	if errors.Is(err, errLater) {
+		return engine.SaveResult{}, false, err
+	}
+	if err != nil {
+		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	if c.Base == "" {
+		imp.made[c.Name] = true
+	}
+	for _, report := range doc.Damage {
+		imp.result.Warnings = append(imp.result.Warnings, report)
+	}
+	if _, ok := imp.before[c.Name]; !ok {
+		imp.before[c.Name] = imp.here[c.Name].ID
+	}
+	imp.here[c.Name] = saved.Info
+	now := sources.Source{Session: c.Name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
+	imp.learned = append(imp.learned, func() { imp.remember(in, save, now) })
+	return saved, false, nil
+}
+
+// inputError adds the name of the document to an error that does not have it.
+func inputError(in input, err error) error {
+	var syntax *domarkx.SyntaxError
+	if errors.As(err, &syntax) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", in.path, err)
+}
+
+func (imp *importer) commit(ctx context.Context, in input, conv conversation, c engine.Change) (engine.SaveResult, error) {
+	made, err := imp.edition(ctx, in, conv, c)
+	if err != nil {
+		return engine.SaveResult{}, err
+	}
+	e := made.edition
+	c.Base = made.base
+	attachments, isKept, err := imp.keepCompanions(ctx, in, e.Doc, e.Base)
+	if err != nil {
+		return engine.SaveResult{}, err
+	}
+	e.Verify = in.verify
+	for _, version := range made.links {
+		e.NoteLink(version)
+	}
+	var contents []domarkx.Attachment
+	if !in.isFork {
+		if e.Files, contents, err = imp.files.store(ctx, imp.tx, c.Base); err != nil {
+			return engine.SaveResult{}, err
+		}
+	}
+	e.Attachments = append(attachments, contents...)
+	e.Linker = imp.homes.linkerOf(in, e.Doc)
+	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
+		return engine.SaveResult{}, err
+	}
+	if e.Linker != nil || e.Stated != nil {
+		e.Shared = nil // the link depends on the message
+	}
+	if (in.isSame || made.same && !isKept && len(e.Files) == 0) && e.Base != nil {
+		if next, err := e.Next(ctx, imp.tx); err != nil || !next.Changed {
+			imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
+			return engine.SaveResult{Info: imp.here[c.Name], Document: c.Base}, err
+		}
+	}
+	if err := imp.origin(ctx, in, e); err != nil {
+		return engine.SaveResult{}, err
+	}
+	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, e, c)
+	imp.stored = e.Origin
+	if err == nil {
+		imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
+		for _, f := range e.Files {
+			imp.result.Attached = append(imp.result.Attached, Attached{c.Name, f})
+		}
+	}
+	if err == nil && saved.Changed {
+		imp.fresh[saved.ID], imp.fresh[saved.Document] = true, true
+		imp.last, imp.lastID = saved.State, saved.Document
+	}
+	return saved, err
+}
+
+// load returns the state that a document continues. It returns errLater if this update created
+// the snapshot, unless it is the last one created and small.
+func (imp *importer) load(ctx context.Context, c engine.Change) (*view.View, error) {
+	if tip := imp.here[c.Name].ID; imp.fresh[c.Base] && imp.lastID != c.Base || tip != c.Base && imp.fresh[tip] {
+		return nil, errLater
+	}
+	switch {
+	case imp.fresh[c.Base] && imp.last == nil:
+		return nil, errLater
+	case imp.fresh[c.Base]:
+		return view.New(ctx, imp.manager.store, imp.last)
+	}
+	return view.Load(ctx, imp.manager.store, c.Base)
+}

@@ -1,0 +1,267 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// The base of a document is the snapshot that it was made from. That need not be the snapshot of
+// the last import: the document may be an export of a later or earlier snapshot, which the other
+// program then continued. So the content of the document determines the base.
+
+// These constants bound the search for a base.
+const (
+	maxBaseSnapshots = 10_000  // reads only the headers of their commits
+	maxBaseMessages  = 1 << 20 // in all snapshots that are compared
+)
+
+// The weights of differences between a document and a snapshot. A message that only one of them
+// has weighs most.
+const (
+	otherMessage = 8 // only one of them has the message
+	otherBytes   = 2 // same words, different bytes
+	otherHeader  = 1
+)
+
+// findBase returns the snapshot of a session that differs least from the document. Among equals,
+// it prefers the snapshot of the last import, then the newest. A snapshot before the last import
+// qualifies only if the document contains all of its messages and none was removed since.
+func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
+	least, err := c.distance(known, nil)
+	if err != nil {
+		return "", err
+	}
+	if known == tip.ID && least.missing == 0 && least.edited == 0 {
+		return known, nil // no other snapshot can match better
+	}
+	alive, err := c.alive(known)
+	if err != nil {
+		return "", err
+	}
+	base, seen, left := known, 0, maxBaseMessages
+	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if in.codec.Name == string(engine.JSON) && engine.DerivedSnapshotID(info.ID) == c.doc.Doc.Header.SnapshotID {
+			return info.ID, nil
+		}
+		if seen++; seen > maxBaseSnapshots {
+			break
+		}
+		apart := otherMessage * max(info.Messages-len(c.keys), len(c.keys)-info.Messages)
+		if apart >= least.weight || info.ID == known {
+			continue
+		}
+		if left -= info.Messages; left < 0 && seen > 1 {
+			break
+		}
+		d, err := c.distance(info.ID, alive)
+		if err != nil {
+			return "", err
+		}
+		if d.weight >= least.weight {
+			continue
+		}
+		if d.weight > 0 && (d.missing > 0 || d.removed) {
+			if before, err := imp.manager.store.IsAncestor(ctx, info.ID, known); err != nil {
+				return "", err
+			} else if before {
+				continue
+			}
+		}
+		base, least = info.ID, d
+	}
+	return base, nil
+}
+
+// A comparison compares a document with snapshots of its session. Messages have equal keys if
+// they have the same bytes or the same words.
+type comparison struct {
+	ctx    context.Context
+	store  *gitstore.Store
+	doc    *edit.Edit
+	header domarkx.Key
+	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
+	known  map[domarkx.Key]bool        // the set of keys
+	said   map[domarkx.Key]domarkx.Key // these keys by [saidKey]; nil until needed
+	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
+	loaded *domarkx.PackedState        // the snapshot that was loaded last
+	loadID string                      // id of loaded
+}
+
+// load loads a snapshot and caches the last one.
+func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
+	if c.loaded != nil && c.loadID == snapshot {
+		return c.loaded, nil
+	}
+	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	if err == nil {
+		c.loaded, c.loadID = state, snapshot
+	}
+	return state, err
+}
+
+func newComparison(ctx context.Context, store *gitstore.Store, doc *edit.Edit) (*comparison, error) {
+	if err := doc.Scan(); err != nil {
+		return nil, err
+	}
+	n := doc.Len()
+	c := &comparison{ctx: ctx, store: store, doc: doc, header: headerKey(doc.Doc.Header), keys: make([]domarkx.Key, n),
+		known: make(map[domarkx.Key]bool, n), stored: map[string]domarkx.Key{}}
+	for j, piece := range doc.Scanned {
+		c.keys[j] = piece.Digest
+		c.known[piece.Digest] = true
+	}
+	return c, nil
+}
+
+// saidKey identifies the role and the words of a message. Formats write the rest differently.
+func saidKey(m domarkx.Message) domarkx.Key {
+	h := sha256.New()
+	h.Write([]byte(m.Role))
+	for _, b := range m.Content {
+		for word := range strings.FieldsSeq(b.Text) {
+			h.Write([]byte{0})
+			h.Write([]byte(word))
+		}
+	}
+	return domarkx.Key(h.Sum(nil))
+}
+
+// headerKey identifies the user metadata of a header.
+func headerKey(h domarkx.Header) domarkx.Key {
+	if h.UserMetadata == nil {
+		return domarkx.Key{}
+	}
+	return sha256.Sum256(view.PrettyJSON(*h.UserMetadata))
+}
+
+// A distance counts the differences between a snapshot and a document.
+type distance struct {
+	missing int // messages that only the snapshot has
+	edited  int // messages with the same words but different bytes
+	weight  int
+	removed bool // whether messages of the snapshot are no longer alive
+}
+
+// distance compares the document with a snapshot. alive is the set of messages of the last
+// import.
+func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
+	state, err := c.load(snapshot)
+	if err != nil {
+		return distance{}, err
+	}
+	d, matched := distance{}, 0
+	was := make([]domarkx.Key, state.Live.Len())
+	for i := range was {
+		e := state.Live.At(i)
+		d.removed = d.removed || !alive[e.ID]
+		if was[i], err = c.key(e); err != nil {
+			return distance{}, err
+		}
+	}
+	for j, i := range domarkx.Align(was, c.keys, neverAlike).Match {
+		if i < 0 {
+			continue
+		}
+		matched++
+		if domarkx.Key(state.Live.At(i).Layout.Digest) != c.keys[j] {
+			d.edited++
+		}
+	}
+	d.missing = len(was) - matched
+	d.weight = otherMessage*(d.missing+len(c.keys)-matched) + otherBytes*d.edited
+	h, err := view.LoadHeader(c.ctx, c.store, state.Headers[:1])
+	if headerKey(h) != c.header {
+		d.weight += otherHeader
+	}
+	return d, err
+}
+
+// alive returns the ids of a snapshot's messages.
+func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
+	state, err := c.load(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	alive := make(map[domarkx.ID]bool, state.Live.Len())
+	for k := range state.Live.Len() {
+		alive[state.Live.At(k).ID] = true
+	}
+	return alive, nil
+}
+
+// shares reports whether the tip has a message that the base lacks and that says the same as a
+// message of the document that is not in the base.
+func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
+	revs := make(map[domarkx.Rev]bool)
+	has := make(map[domarkx.ID]bool, base.Live.Len())
+	for i := range base.Live.Len() {
+		e := base.Live.At(i)
+		has[e.ID], revs[e.Rev] = true, true
+	}
+	added := map[domarkx.Key]bool{}
+	for j, i := range inBase {
+		if i < 0 {
+			added[c.keys[j]] = true
+		}
+	}
+	for t := 0; t < tip.Live.Len() && len(added) > 0; t++ {
+		e := tip.Live.At(t)
+		if has[e.ID] && revs[e.Rev] {
+			continue
+		}
+		if key, err := c.key(e); err != nil || added[key] {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// neverAlike restricts an alignment to equal messages.
+func neverAlike(int, int) domarkx.Likeness { return domarkx.Unlike }
+
+// key returns the key of a stored message. It reads the message only if the document has no
+// message with the same bytes, and only once for all snapshots.
+func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
+	if digest := domarkx.Key(e.Layout.Digest); c.known[digest] {
+		return digest, nil
+	}
+	if key, ok := c.stored[e.JSON.ID]; ok {
+		return key, nil
+	}
+	if err := c.listen(); err != nil {
+		return domarkx.Key{}, err
+	}
+	msg, err := view.LoadMessage(c.ctx, c.store, e)
+	key := saidKey(msg)
+	if same, ok := c.said[key]; ok {
+		key = same
+	}
+	c.stored[e.JSON.ID] = key
+	return key, err
+}
+
+// listen fills c.said from the document's messages.
+func (c *comparison) listen() error {
+	if c.said != nil {
+		return nil
+	}
+	c.said = make(map[domarkx.Key]domarkx.Key, len(c.keys))
+	for j, key := range c.keys {
+		msg, err := c.doc.At(j)
+		if err != nil {
+			return err
+		}
+		c.said[saidKey(msg.Message)] = key
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+)
+
+// fork imports a branch of a document as a session of its own. name is the session of the
+// document's main conversation. If the branch has not changed since its last import, its session
+// stays unchanged.
+func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (engine.SaveResult, error) {
+	in = imp.branchOf(in, name, conv.suffix)
+	known, isKnown, err := imp.known(ctx, in)
+	if err != nil {
+		return engine.SaveResult{}, inputError(in, err)
+	}
+	if isKnown && known.Digest == digest {
+		return engine.SaveResult{Info: imp.here[known.Session]}, nil
+	}
+	saved, _, err := imp.conversation(ctx, in, conv, known, digest)
+	return saved, err
+}
+
+// branchOf returns the input for one branch of a document.
+func (imp *importer) branchOf(in input, name, suffix string) input {
+	in.key, in.identity, in.name = sources.BranchKey(in.key, suffix), "", name+suffix
+	if in.isFork = true; in.as != "" { // the name that the user gave also applies to branches
+		in.as = imp.manager.store.MapName(in.name)
+	}
+	return in
+}
+
+// A branch is a known branch of a document.
+type branch struct {
+	in    input
+	known sources.Source
+}
+
+// branches returns the branches that a document had when it was imported as known, as far as
+// their sessions still exist.
+func (imp *importer) branches(ctx context.Context, in input, known sources.Source) ([]branch, error) {
+	var all []branch
+	for _, suffix := range imp.sources.Branches(in.key) {
+		of := imp.branchOf(in, known.Session, suffix)
+		src, isKnown, err := imp.known(ctx, of)
+		var hidden *hiddenError
+		if err != nil && !errors.As(err, &hidden) {
+			return nil, inputError(in, err)
+		}
+		if isKnown && src.Digest == known.Digest {
+			all = append(all, branch{of, src})
+		}
+	}
+	return all, nil
+}
+
+// unchanged returns the session that already has the document, and adds the sessions of its
+// branches to imp.forks.
+func (imp *importer) unchanged(ctx context.Context, in input, known sources.Source) (engine.SaveResult, error) {
+	all, err := imp.branches(ctx, in, known)
+	for _, b := range all {
+		imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[b.known.Session]})
+	}
+	return engine.SaveResult{Info: imp.here[known.Session]}, err
+}
+
+// origin sets the original of an edition, which all conversations of a document share. A fork
+// keeps the original that it has. For a new session, the original is stored along with the
+// messages.
+func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
+	if in.codec.Name == string(engine.Markdown) {
+		return nil
+	}
+	if in.isFork && e.Base != nil {
+		if e.Origin = e.Base.Headers[0].Origin; e.Origin != "" {
+			return nil
+		}
+	}
+	if e.Origin = imp.stored; e.Origin != "" {
+		return nil
+	}
+	now := in.print.again()
+	content := io.TeeReader(io.NewSectionReader(in.content, 0, in.size), now)
+	o := &edit.Original{Verify: func() error {
+		if !now.same(in.print) {
+			return errChanged
+		}
+		return nil
+	}}
+	var err error
+	if o.Writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
+		return err
+	}
+	if e.Base != nil && e.Base.Headers[0].Origin != "" {
+		// An original of this update cannot be read yet. Its content is not stored twice anyway.
+		if err := o.Writer.Continue(ctx, e.Base.Headers[0].Origin); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	var isPlaced bool
+	if o.Placed, isPlaced = e.Messages.(format.Placed); isPlaced && e.Base == nil {
+		e.Original = o
+		return nil
+	}
+	e.Origin, err = o.Finish(ctx)
+	imp.stored = e.Origin
+	return err
+}
+
+// growthOf returns how to continue a document that became a snapshot, or nil if a grown document
+// must be read from the beginning.
+func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
+	if conv.state == "" || !saved.Grows {
+		return nil // a removed message may return, but its id is taken
+	}
+	return &sources.Growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}
+}

@@ -1,0 +1,73 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/domarkx/domarkx"
+)
+
+// zstdMagic is how a Zstandard frame begins (RFC 8878, section 3.1.1).
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// These constants bound what is uncompressed: the window, which is held in memory, and the size of
+// the document, which is not.
+const (
+	maxZstdWindow   = 128 << 20
+	maxUncompressed = 16 << 30
+)
+
+// isCompressed reports whether a file begins as a compressed one does.
+func isCompressed(f io.ReaderAt) bool {
+	head := make([]byte, len(zstdMagic))
+	n, _ := f.ReadAt(head, 0)
+	return string(head[:n]) == zstdMagic
+}
+
+// uncompressed returns a reader of the content of a compressed file. The caller closes it.
+func uncompressed(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
+}
+
+// uncompress returns a temporary file with the content of a compressed one. The caller closes and
+// removes it.
+func uncompress(f *os.File) (content *os.File, err error) {
+	z, err := uncompressed(f)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	if content, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(content, io.LimitReader(z, maxUncompressed+1))
+	if err == nil && n > maxUncompressed {
+		err = fmt.Errorf("it has more than %d GiB uncompressed", maxUncompressed>>30)
+	}
+	if err != nil {
+		content.Close()
+		os.Remove(content.Name())
+		return nil, fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
+	}
+	return content, nil
+}
+
+// uncompressedHead returns the beginning of a compressed file's content, of at most that many bytes.
+// Of a damaged file it returns what can be read.
+func uncompressedHead(f *os.File, most int64) ([]byte, error) {
+	z, err := uncompressed(f)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	var head bytes.Buffer
+	if _, err := head.ReadFrom(io.LimitReader(z, most)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && head.Len() == 0 {
+		return nil, fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
+	}
+	return head.Bytes(), nil
+}

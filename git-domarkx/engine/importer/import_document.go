@@ -1,0 +1,222 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+)
+
+// An input is a document to import.
+type input struct {
+	path    string // as the user named it; "-" for standard input
+	key     string // absolute path, "-:NAME", or format name and identity
+	name    string // of the session, before it is mapped to a valid name
+	as      string // the name that the user gave, extended for branches; "" for none
+	codec   format.Codec
+	content io.ReaderAt
+	size    int64
+
+	file   *os.File    // nil for standard input
+	opened os.FileInfo // state of the file when it was opened
+	began  time.Time   // when it was opened
+	// temporary is the path of file when that holds the content of a compressed one; "" otherwise.
+	temporary string
+	digest    [32]byte     // SHA-256 of the document
+	print     *fingerprint // of the document
+
+	identity string // see [format.Identity]; "" if the document has none
+	isSame   bool   // whether the session already has this document
+	insists  bool   // whether the user named the format
+	isFork   bool   // whether it is a branch beside the document's main conversation
+	home     *home  // the home that contains the document; nil for none
+	named    bool   // whether the user named the document and not its directory
+	late     bool   // whether all other documents were imported before
+}
+
+// openInput opens a file to import. The size is fixed here, because the file may grow. A compressed
+// file is the document that it holds.
+func openInput(path string) (input, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return input{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errors.New("is a directory")
+	}
+	if err != nil {
+		f.Close()
+		return input{}, err
+	}
+	in := input{path: path, file: f, opened: info, began: time.Now()}
+	if isCompressed(f) {
+		in.file, err = uncompress(f)
+		f.Close()
+		if err != nil {
+			return input{}, err
+		}
+		in.temporary = in.file.Name()
+		if in.opened, err = in.file.Stat(); err != nil {
+			in.close()
+			return input{}, err
+		}
+	}
+	in.content, in.size = in.file, in.opened.Size()
+	return in, nil
+}
+
+func (in *input) close() {
+	if in.file != nil {
+		in.file.Close()
+	}
+	if in.temporary != "" {
+		os.Remove(in.temporary)
+	}
+}
+
+// copyTo copies the document to w.
+func (in *input) copyTo(w io.Writer) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.content, 0, in.size), make([]byte, min(in.size+1, 256<<10)))
+	if err == nil && n < in.size {
+		err = errChanged
+	}
+	return err
+}
+
+// onlyWriter hides the ReadFrom method of a writer.
+type onlyWriter struct{ io.Writer }
+
+// data reads the whole document.
+func (in *input) data() ([]byte, error) {
+	data := make([]byte, in.size)
+	if n, err := in.content.ReadAt(data, 0); n < len(data) {
+		if err == io.EOF {
+			err = errChanged
+		}
+		return nil, err
+	}
+	return data, nil
+}
+
+// head reads the beginning of the document.
+func (in *input) head() ([]byte, error) {
+	head := make([]byte, min(in.size, format.HeadSize))
+	n, err := in.content.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// includes reports whether the document may include other files.
+func (in *input) includes() (bool, error) {
+	if in.codec.Name != string(engine.Markdown) {
+		return false, nil
+	}
+	found := &finder{word: []byte("[include](")}
+	err := in.copyTo(found)
+	return found.found, err
+}
+
+// A finder searches the written bytes for a lower-case word, ignoring case.
+type finder struct {
+	word  []byte
+	tail  []byte // the end of the previous data, shorter than the word
+	found bool
+}
+
+// Write searches p for the word.
+func (f *finder) Write(p []byte) (int, error) {
+	if !f.found {
+		text := bytes.ToLower(append(f.tail, p...))
+		f.found = bytes.Contains(text, f.word)
+		f.tail = append(f.tail[:0], text[max(0, len(text)-len(f.word)+1):]...)
+	}
+	return len(p), nil
+}
+
+// errChanged means that a file changed while it was read.
+var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
+
+// verify returns errChanged if the document has changed since it was read. Parts of it are read
+// more than once. An old modification time and an unchanged size and time prove that the file is
+// unchanged; otherwise verify reads it again.
+func (in *input) verify() error {
+	if in.file == nil {
+		return nil
+	}
+	now, err := in.file.Stat()
+	if err != nil {
+		return local.PathError(err)
+	}
+	const clockTick = 2 * time.Second // of file systems, at most
+	written := in.opened.ModTime()
+	if now.Size() == in.size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
+		return nil
+	}
+	again := in.print.again()
+	if err := in.copyTo(again); err != nil {
+		return err
+	}
+	if !again.same(in.print) {
+		return errChanged
+	}
+	return nil
+}
+
+// A fingerprint detects whether the same bytes were written to it as to another one. It takes a
+// tenth of the time of a digest. The seed is random and secret, so only chance can cause a
+// collision.
+type fingerprint struct{ maphash.Hash }
+
+func newFingerprint() *fingerprint { return new(fingerprint) }
+
+// again returns an empty fingerprint with the same seed.
+func (p *fingerprint) again() *fingerprint {
+	again := new(fingerprint)
+	again.SetSeed(p.Seed())
+	return again
+}
+
+func (p *fingerprint) same(other *fingerprint) bool { return p.Sum64() == other.Sum64() }
+
+// A conversation is one of the conversations in a document.
+type conversation struct {
+	suffix   string // see [format.Stream]
+	doc      *domarkx.Document
+	messages format.Messages // of the document, if doc does not hold them itself
+	state    string
+	read     int64
+}
+
+// conversations reads the conversations of a document, the main conversation first.
+func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[conversation, error] {
+	return func(yield func(conversation, error) bool) {
+		if in.codec.Open == nil {
+			data, err := in.data()
+			if err != nil {
+				yield(conversation{}, inputError(*in, err))
+				return
+			}
+			doc, err := in.codec.Decode(format.Source{Path: in.path, Data: data, Include: include})
+			yield(conversation{doc: doc}, err)
+			return
+		}
+		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size, Include: include}) {
+			doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage}
+			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: s.Messages, state: s.State, read: s.Read}, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package importer
+
+import (
+	"context"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// An importing creates the edition of an existing session from a document.
+type importing struct {
+	*importer
+	in   input
+	doc  *edit.Edit // the document as read, without a base
+	base *view.View
+	tip  domarkx.Info
+	name string
+
+	compared *comparison
+	newest   *view.View // the view of tip
+}
+
+// An imported is an edition created by an import.
+type imported struct {
+	edition *edit.Edit
+	base    string   // the snapshot that it continues; "" for a new session
+	links   []string // versions that its snapshot needs as parents
+	same    bool     // whether it changes nothing
+}
+
+// edition creates the edition of a session from a document. c.base is the snapshot of the last
+// import.
+func (imp *importer) edition(ctx context.Context, in input, conv conversation, c engine.Change) (imported, error) {
+	m := imp.manager
+	doc := edit.New(m.store, nil, conv.doc, c.Committer)
+	doc.Derived, doc.Messages, doc.Shared = true, conv.messages, imp.shared
+	if c.Base == "" {
+		imp.nameSource(conv.doc, in)
+		return imported{edition: doc}, nil
+	}
+	tip := imp.here[c.Name]
+	isSeries := imp.fresh[tip.ID] || imp.fresh[c.Base] // saves that continue one another
+	if isSeries || imp.links != nil {                  // links depend on the versions that the document states
+		var err error
+		doc.Base, err = imp.load(ctx, c)
+		return imported{edition: doc, base: c.Base}, err
+	}
+	compared, err := newComparison(ctx, m.store, doc)
+	if err != nil {
+		return imported{}, err
+	}
+	base := ""
+	if tip.ID != c.Base && !engine.IsForm(in.codec.Name) { // other formats may show a snapshot differently
+		base, err = imp.exported(ctx, in, conv.doc, tip)
+	}
+	if err == nil && base == "" {
+		base, err = imp.findBase(ctx, compared, in, c.Base, tip)
+	}
+	if err != nil {
+		return imported{}, err
+	}
+	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.Name}
+	state, err := compared.load(base)
+	if err != nil {
+		return imported{}, err
+	}
+	if mk.base, err = view.NewPacked(ctx, m.store, state); err != nil {
+		return imported{}, err
+	}
+	made, err := mk.make(ctx, base)
+	if err == nil && conv.messages == nil {
+		made.edition.Scanned = nil // later steps change the messages in memory
+	}
+	made.base = base
+	return made, err
+}
+
+func (mk *importing) make(ctx context.Context, base string) (imported, error) {
+	inBase, err := mk.alike(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	e := *mk.doc
+	e.Base = mk.base
+	if mk.in.isFork {
+		if same, err := mk.isBase(ctx, inBase); err != nil || same {
+			return imported{edition: &e, same: mk.base.Headers[0].Origin != ""}, err
+		}
+	}
+	mk.newest = mk.base
+	shares := false
+	if base != mk.tip.ID {
+		if mk.newest, err = view.Load(ctx, mk.manager.store, mk.tip.ID); err != nil {
+			return imported{}, err
+		}
+		if shares, err = mk.compared.shares(mk.base, mk.newest, inBase); err != nil {
+			return imported{}, err
+		}
+	}
+	if mk.in.codec.Name == string(engine.Markdown) {
+		if !shares {
+			return imported{edition: &e}, nil
+		}
+		return mk.markdown(ctx, &e, inBase)
+	}
+	pure, err := mk.isPure(ctx, base, inBase)
+	if err != nil {
+		return imported{}, err
+	}
+	if pure && !shares && mk.base.Headers[0].Rev == mk.newest.Headers[0].Rev {
+		same := len(inBase) == mk.base.Live.Len()
+		if same {
+			same, err = mk.saysNothingNew(ctx, base)
+		}
+		return imported{edition: &e, same: same}, err
+	}
+	return mk.restored(ctx, base, shares)
+}
+
+// markdown creates an edition of a Markdown document, which contains everything in a session.
+func (mk *importing) markdown(ctx context.Context, e *edit.Edit, inBase []int) (imported, error) {
+	joined, err := mk.join(ctx, inBase, nil)
+	if err != nil || joined == nil {
+		return imported{edition: e}, err
+	}
+	keys, err := mk.newest.Keys(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	if view.LayoutKey(e.Doc.Preamble.Layout) == keys[0] {
+		joined.state.Headers = mk.newest.Headers
+	}
+	e.Base, err = view.New(ctx, mk.manager.store, joined.state)
+	return imported{edition: e, links: joined.links}, err
+}
+
+// alike returns for each message of the document the identical message of the base, or -1.
+func (mk *importing) alike(ctx context.Context) ([]int, error) {
+	keys, err := mk.base.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := mk.doc.Scan(); err != nil {
+		return nil, err
+	}
+	read := make([]domarkx.Key, len(mk.doc.Scanned))
+	for j, msg := range mk.doc.Scanned {
+		read[j] = msg.Key
+	}
+	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
+}
+
+// isBase reports whether the document and its base have equal contents. This is true for most
+// branches of a document that is imported again. They need neither an export nor a full read.
+func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
+	if len(inBase) != mk.base.Live.Len() || len(mk.base.Headers) > 1 {
+		return false, nil
+	}
+	for j, i := range inBase {
+		if i != j {
+			return false, nil
+		}
+	}
+	return mk.sameHeader(ctx)
+}
+
+// sameHeader reports whether the document has the header of its base.
+func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
+	h, err := mk.base.Header(ctx)
+	return err == nil && edit.JSONKey(h.Value()) == edit.JSONKey(mk.doc.Doc.Header.Value()), err
+}
+
+// isPure reports whether the document contains all of the base as it was imported, so that
+// nothing must be restored.
+func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (bool, error) {
+	matched := 0
+	for _, i := range inBase {
+		if i >= 0 {
+			matched++
+		}
+	}
+	if matched < mk.base.Live.Len() {
+		return false, nil
+	}
+	h, err := mk.base.Header(ctx)
+	if err != nil || len(h.ExecutionConfig.Members()) > 0 || h.Setup != nil || len(h.Extra) > 0 || len(h.MetadataExtra) > 0 || h.HasSourceFile || view.HasOwnFields(h) {
+		return false, err
+	}
+	original, err := mk.manager.sessions.Original(ctx, domarkx.Info{ID: base}, mk.in.codec)
+	return original != nil, err
+}
+
+// restored creates an edition from a document in a format that holds less than a session. It
+// restores the rest from the base.
+func (mk *importing) restored(ctx context.Context, base string, shares bool) (imported, error) {
+	m := mk.manager
+	info, err := m.store.Info(ctx, base)
+	if err != nil {
+		return imported{}, err
+	}
+	was, err := mk.show(ctx, mk.in, mk.name, mk.base, info)
+	if err != nil {
+		return imported{}, err
+	}
+	keys, err := mk.doc.JsonKeys()
+	if err != nil {
+		return imported{}, err
+	}
+	places := was.restore(mk.base.Live.Len(), keys)
+	made := imported{}
+	v := mk.base
+	var joined *join
+	if base != mk.tip.ID {
+		inBase := make([]int, len(keys))
+		for j := range inBase {
+			inBase[j] = -1
+		}
+		for _, p := range places {
+			if p.base >= 0 && p.doc >= 0 {
+				inBase[p.doc] = p.base
+			}
+		}
+		if shares {
+			if joined, err = mk.join(ctx, inBase, keys); err != nil {
+				return imported{}, err
+			}
+		}
+		if joined == nil {
+			joined = &join{state: mk.base.State()}
+		} else {
+			joined.replace(places)
+		}
+		joined.state.Headers = mk.newest.Headers // the document's changes apply to the newest header
+		made.links = joined.links
+		if v, err = view.New(ctx, m.store, joined.state); err != nil {
+			return imported{}, err
+		}
+	}
+	h, err := v.Header(ctx)
+	if err != nil {
+		return imported{}, err
+	}
+	e := *mk.doc
+	e.Base, e.Scanned = v, nil
+	e.Doc = &domarkx.Document{Damage: mk.doc.Doc.Damage}
+	var isNew bool
+	if e.Doc.Header, isNew = was.restoreHeader(mk.in.codec, h, mk.doc.Doc.Header); !isNew {
+		e.Doc.Preamble.Layout = *v.Layout(0)
+		if e.Doc.Preamble.Verbatim {
+			if e.Doc.Preamble.Bytes, err = v.Bytes(ctx, 0); err != nil {
+				return imported{}, err
+			}
+		}
+	}
+	if e.Doc.Includes, err = v.Includes(ctx); err != nil {
+		return imported{}, err
+	}
+	r := &restored{ctx: ctx, base: v, doc: mk.doc, places: places}
+	made.edition = &e
+	if !isNew && r.isBase() {
+		made.same, err = mk.isExport(ctx, was)
+		if err != nil {
+			return imported{}, err
+		}
+	}
+	if mk.doc.Messages != nil {
+		e.Messages = r
+		return made, nil
+	}
+	whole, err := format.Stream{Messages: r}.Document() // needs e.doc as it was read
+	if err != nil {
+		return imported{}, err
+	}
+	e.Doc.Conversation = whole.Conversation
+	return made, nil
+}
+
+// replace changes base positions into positions in the join.
+func (j *join) replace(places []position) {
+	for k, p := range places {
+		if p.base >= 0 {
+			places[k].base = j.base[p.base]
+		} else if at, ok := j.taken[p.doc]; ok {
+			places[k].base = at
+		}
+	}
+}
+
+// join joins the base with the session's newest snapshot. It returns nil if that adds nothing.
+func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
+	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
+	var err error
+	if mk.in.codec.Name == string(engine.Markdown) {
+		if j.doc, err = mk.doc.JsonKeys(); err == nil {
+			j.shown, err = storedShown(ctx, mk.newest)
+		}
+	} else {
+		j.shown, err = mk.show(ctx, mk.in, mk.name, mk.newest, mk.tip)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.join(), nil
+}
+
+// saysNothingNew reports whether a document with the messages of its base also has its header,
+// and is an export.
+func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
+	if same, err := mk.sameHeader(ctx); err != nil || !same {
+		return false, err
+	}
+	if same, err := mk.sameOriginal(ctx, mk.in, base); err != nil || same {
+		return same, err
+	}
+	return mk.isExport(ctx, &shown{})
+}
+
+// isExport reports whether the document equals an export of the session: either of the base or of
+// the document as it was read.
+func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
+	if was.digest == mk.in.digest {
+		return true, nil
+	}
+	if engine.IsForm(mk.in.codec.Name) {
+		return false, nil
+	}
+	s := format.Stream{Header: mk.doc.Doc.Header, Messages: mk.doc.Messages}
+	if s.Messages == nil {
+		s.Messages = format.Conversation(mk.doc.Doc.Conversation)
+	}
+	e := &engine.Export{Name: mk.name, Codec: mk.in.codec}
+	if err := engine.Encode(e, s, format.Target{Session: e.Name, Losses: &e.Losses}); err != nil {
+		return false, err
+	}
+	return e.Is(io.NewSectionReader(mk.in.content, 0, mk.in.size))
+}

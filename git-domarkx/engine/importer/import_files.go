@@ -1,0 +1,252 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// An Attached is a file that an import attached to a session.
+type Attached struct {
+	Session string
+	domarkx.AttachedFile
+}
+
+// A fileSet holds the files that a document brings: its images and the files that the user
+// attached.
+type fileSet struct {
+	folder *documentDir
+	files  []domarkx.AttachedFile
+	size   int64
+	seen   map[string]bool
+	digest io.Writer // digest of the document and its includes, to which the files are added
+	warn   func(error)
+	warned int
+}
+
+// maxFileWarnings limits the number of warnings about images that are not attached.
+const maxFileWarnings = 10
+
+// filesOf finds the files that a document brings. It returns nil if there are none.
+func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, digest io.Writer) (*fileSet, error) {
+	images, err := imp.imagesOf(in, conv)
+	if err != nil || len(images) == 0 && len(imp.attach) == 0 {
+		return nil, err
+	}
+	dir := "."
+	if in.path != "-" {
+		dir = filepath.Dir(in.path)
+	}
+	folder, err := openBeside(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileSet{folder: folder, seen: map[string]bool{}, digest: digest}
+	s.warn = func(err error) { imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: %w", in.path, err)) }
+	for _, path := range imp.attach {
+		if err := s.attach(path, dir); err != nil {
+			s.close()
+			return nil, fmt.Errorf("attaching %q: %w", path, err)
+		}
+	}
+	if err := imp.addImages(ctx, s, images); err != nil {
+		s.close()
+		return nil, err
+	}
+	if more := s.warned - maxFileWarnings; more > 0 {
+		s.warn(fmt.Errorf("%d more images are not attached", more))
+	}
+	return s, nil
+}
+
+// imagesOf returns the destinations of the images in a document that the user named.
+func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
+	if shows, err := in.showsImages(); err != nil || !shows {
+		return nil, err
+	}
+	preamble := conv.doc.Preamble.Bytes
+	if !conv.doc.Preamble.Verbatim {
+		preamble = markdown.RenderHeader(conv.doc.Header)
+	}
+	images := markdown.Images(string(preamble))
+	e := edit.Edit{Doc: conv.doc, Messages: conv.messages}
+	for k := range e.Len() {
+		msg, err := e.At(k)
+		if err != nil {
+			return nil, err
+		}
+		for _, block := range msg.Content {
+			if block.Type == domarkx.TextBlock {
+				images = append(images, markdown.Images(block.Text)...)
+			}
+		}
+	}
+	return images, nil
+}
+
+// showsImages reports whether a document may contain images: the user named it, it is Markdown or
+// JSON, and it contains "![".
+func (in *input) showsImages() (bool, error) {
+	if !in.named || in.path == "-" || in.codec.Name != string(engine.Markdown) && in.codec.Name != string(engine.JSON) {
+		return false, nil
+	}
+	found := &finder{word: []byte("![")}
+	err := in.copyTo(found)
+	return found.found, err
+}
+
+// attach adds a file that the user named.
+func (s *fileSet) attach(path, dir string) error {
+	base, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(base, file)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsLocal(rel) || rel == "." {
+		return fmt.Errorf("%w: it is not in the document's folder, %q; copy it there first", domarkx.ErrInvalid, dir)
+	}
+	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
+}
+
+// addImages adds the images that are local files and may be kept. It warns about the others.
+func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []string) error {
+	var names, paths []string
+	listed := map[string]bool{}
+	for _, destination := range destinations {
+		name, err := markdown.ImagePath(destination)
+		if listed[destination] || listed[name] {
+			continue
+		}
+		listed[destination] = true
+		if err != nil {
+			s.refuse(destination, err)
+		} else if name != "" {
+			listed[name] = true
+			names, paths = append(names, name), append(paths, filepath.Join(s.folder.dir, filepath.FromSlash(name)))
+		}
+	}
+	ignored, err := imp.manager.ignored(ctx, paths)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if ignored[i] {
+			s.refuse(name, fmt.Errorf("%w: Git ignores it", domarkx.ErrInvalid))
+			continue
+		}
+		err := s.add(name, func(head []byte) error {
+			if engine.IsImage(head) {
+				return nil
+			}
+			return fmt.Errorf("%w: it is not a PNG, JPEG, GIF, WebP or AVIF image; --attach takes other files", domarkx.ErrInvalid)
+		})
+		if err != nil {
+			s.refuse(name, err)
+		}
+	}
+	return nil
+}
+
+// refuse warns that an image is not attached.
+func (s *fileSet) refuse(name string, err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("there is no such file")
+	}
+	if s.warned++; s.warned <= maxFileWarnings {
+		s.warn(fmt.Errorf("image %q is not attached: %w", name, err))
+	}
+}
+
+// add adds a file if accept returns nil for its beginning.
+func (s *fileSet) add(name string, accept func(head []byte) error) error {
+	if s.seen[name] {
+		return nil
+	}
+	if len(s.files) == maxFilesCount {
+		return fmt.Errorf("%w: a document brings at most %d files", domarkx.ErrInvalid, maxFilesCount)
+	}
+	sum := sha256.New()
+	size, err := s.folder.copyTo(sum, name, accept)
+	if err != nil {
+		return err
+	}
+	if s.size+size > maxFilesSize {
+		return fmt.Errorf("%w: the files that a document brings have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
+	}
+	s.size += size
+	s.seen[name] = true
+	file := domarkx.AttachedFile{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size}
+	s.files = append(s.files, file)
+	fmt.Fprintf(s.digest, "\x00file\x00%s\x00%s\x00", file.Path, file.SHA256)
+	return nil
+}
+
+func (s *fileSet) close() {
+	if s != nil {
+		s.folder.close()
+	}
+}
+
+// store stores the files that the snapshot base lacks. base is "" for a new session.
+func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
+	if s == nil {
+		return nil, nil, nil
+	}
+	before := map[string]string{}
+	if base != "" {
+		kept, err := tx.Files(ctx, base)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range kept {
+			before[f.Path] = f.SHA256
+		}
+	}
+	var files []domarkx.AttachedFile
+	var contents []domarkx.Attachment
+	for _, f := range s.files {
+		if before[f.Path] == f.SHA256 {
+			continue
+		}
+		a, err := s.storeOne(ctx, tx, f)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.folder.dir, filepath.FromSlash(f.Path)), err)
+		}
+		files, contents = append(files, f), append(contents, a)
+	}
+	return files, contents, nil
+}
+
+func (s *fileSet) storeOne(ctx context.Context, tx *gitstore.Tx, f domarkx.AttachedFile) (domarkx.Attachment, error) {
+	content, _, err := s.folder.open(f.Path)
+	if err != nil {
+		return domarkx.Attachment{}, err
+	}
+	defer content.Close()
+	blob, sum, err := tx.StoreAttachment(ctx, io.LimitReader(content, engine.MaxFileSize+1))
+	if err == nil && sum != f.SHA256 {
+		err = errChanged
+	}
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+}

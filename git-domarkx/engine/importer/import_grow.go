@@ -1,0 +1,200 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// grown imports a document that only grew since its last import, if that import created the
+// newest snapshot of its session. The cost does not grow with the document, except for one
+// SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
+// in full.
+func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
+	if f.path == "-" || len(imp.attach) > 0 {
+		return engine.SaveResult{}, false, nil
+	}
+	key, err := local.CanonicalPath(f.path)
+	if err != nil {
+		return engine.SaveResult{}, false, nil // the full import reports the error
+	}
+	in := input{path: f.path, key: key, as: c.as}
+	known := imp.sources.ByPath[imp.key(in)]
+	tip, ok := imp.here[known.Session]
+	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
+		c.format != "" && c.format != known.Growth.Format {
+		return engine.SaveResult{}, false, nil
+	}
+	in.codec, ok = format.ByName(imp.manager.codecs, known.Growth.Format)
+	if !ok || in.codec.Grow == nil {
+		return engine.SaveResult{}, false, nil
+	}
+	more, err := readGrowth(in.path, known)
+	if err != nil || more == nil {
+		return engine.SaveResult{}, false, nil
+	}
+	if more.size == known.Growth.Size {
+		saved, err := imp.unchanged(ctx, in, known)
+		return saved, true, err
+	}
+	return imp.grow(ctx, in, tip, known, more)
+}
+
+// A grownFile is the new content of a file that grew.
+type grownFile struct {
+	size   int64
+	digest [32]byte
+	unread []byte // everything after the part that was read for good
+	added  []byte // everything after the old end of the file
+}
+
+// maxGrowth limits how many bytes are read as growth, because they are held in memory. A document
+// that grew more is read in full, piece by piece.
+const maxGrowth = 16 << 20
+
+// readGrowth reads the bytes appended to a file. It returns nil if the rest of the file changed.
+func readGrowth(path string, known sources.Source) (*grownFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < known.Growth.Size || known.Growth.Read > known.Growth.Size {
+		return nil, err
+	}
+	digest := sha256.New()
+	if _, err := io.CopyN(digest, f, known.Growth.Read); err != nil {
+		return nil, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(f, maxGrowth+1))
+	if err != nil || len(rest) > maxGrowth {
+		return nil, err
+	}
+	before := known.Growth.Size - known.Growth.Read
+	if int64(len(rest)) < before {
+		return nil, nil
+	}
+	digest.Write(rest[:before])
+	if hex.EncodeToString(digest.Sum(nil)) != known.Digest {
+		return nil, nil
+	}
+	digest.Write(rest[before:])
+	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:]}, nil
+}
+
+// grow appends the new part of a document to its session.
+func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known sources.Source, more *grownFile) (engine.SaveResult, bool, error) {
+	m := imp.manager
+	headers, err := m.store.Header(ctx, tip.ID)
+	if err != nil {
+		return engine.SaveResult{}, false, err
+	}
+	if len(headers) != 1 || headers[0].Origin == "" {
+		return engine.SaveResult{}, false, nil
+	}
+	h, err := view.LoadHeader(ctx, m.store, headers)
+	if err != nil {
+		return engine.SaveResult{}, false, err
+	}
+	grown, ok, err := in.codec.Grow(format.Growth{Path: in.path, Data: more.unread, State: known.Growth.State, Header: h})
+	for k, msg := range grown.Messages {
+		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
+	}
+	if err != nil || !ok {
+		return engine.SaveResult{}, false, nil // the full import reports the error
+	}
+	c := imp.change
+	c.Name, c.Base = known.Session, tip.ID
+	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more)
+	if err != nil {
+		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	for _, report := range grown.Damage {
+		imp.result.Warnings = append(imp.result.Warnings, report)
+	}
+	if _, ok := imp.before[c.Name]; !ok {
+		imp.before[c.Name] = tip.ID
+	}
+	branches, err := imp.branches(ctx, in, known)
+	if err != nil {
+		return engine.SaveResult{}, false, err
+	}
+	imp.fresh[info.ID], imp.here[c.Name] = true, info
+	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
+	if grown.State != "" {
+		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
+	}
+	imp.sources.Set(imp.key(in), now, known)
+	for _, b := range branches { // growth does not change branches
+		of := b.known
+		of.Digest = now.Digest
+		imp.sources.Set(imp.key(b.in), of, b.known)
+		imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[of.Session]})
+	}
+	if in.codec.Identify != nil {
+		if id := in.codec.Identify(grown.Header).ID; id != "" {
+			in.identity, in.key = id, in.codec.Name+":"+id
+			imp.sources.Set(imp.key(in), now, imp.sources.ByPath[imp.key(in)])
+		}
+	}
+	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: tip}, true, nil
+}
+
+// appendGrown commits the messages that were appended to a document.
+func (imp *importer) appendGrown(ctx context.Context, c engine.Change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
+	m := imp.manager
+	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	last, tail, before, err := m.sessions.Tail(ctx, tip, headers)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	e := edit.New(m.store, tail, &domarkx.Document{Header: grown.Header}, c.Committer)
+	e.Derived, e.Origin = true, origin
+	edit.Complete(e.Doc)
+	if e.Keys, err = tail.Keys(ctx); err != nil {
+		return domarkx.Info{}, err
+	}
+	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.Operation, Preview: tip.Preview,
+		Subject: fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, engine.Count(len(grown.Messages))), Author: c.Author, Committer: c.Committer}
+	if commit.State.Headers, _, err = e.Headers(ctx, imp.tx); err != nil {
+		return domarkx.Info{}, err
+	}
+	live := last.Thread.Live
+	after := live[len(live)-1].ID
+	for _, msg := range grown.Messages {
+		entry := edit.EntryOf(markdown.WriteMessage(msg.Message), e.DateOf(msg))
+		entry.ID, entry.After = edit.OriginID(0, after, msg.Origin), after
+		after = entry.ID
+		commit.State.Thread.Live = append(commit.State.Thread.Live, entry)
+	}
+	state := &domarkx.State{Headers: commit.State.Headers}
+	state.Thread.Live = append(live[:len(live):len(live)], commit.State.Thread.Live...)
+	now, err := view.New(ctx, imp.tx, state)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	commit.Bytes = tip.Bytes + now.Size() - before
+	info, err := imp.tx.Append(ctx, commit)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	info.Name = c.Name
+	return info, imp.tx.Set(ctx, c.Name, info.ID)
+}

@@ -1,0 +1,304 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/plugins"
+)
+
+// A home is a directory with a program's documents and other files, inside a directory that the
+// user named. Nothing outside that directory is read.
+type home struct {
+	format.Home
+	codec format.Codec
+	top   string // the directory as the user named it
+}
+
+// homesIn finds the homes in a directory by the paths of its files. If several formats claim a
+// path, the first one gets it.
+func (c *collector) homesIn(top string, files []string) []*home {
+	var homes []*home
+	for _, codec := range c.manager.codecs {
+		if codec.Homes == nil || c.format != "" && c.format != codec.Name {
+			continue
+		}
+		found := codec.Homes.Find(files, func(file string) []byte {
+			data, err := readHead(filepath.Join(top, filepath.FromSlash(file)))
+			if err != nil {
+				return nil
+			}
+			return data
+		})
+		for _, h := range found {
+			if len(h.Parts) > 0 && homeOf(homes, h.Parts[0].From) == nil {
+				homes = append(homes, &home{Home: h, codec: codec, top: top})
+			}
+		}
+	}
+	return homes
+}
+
+// homeOf returns the home that contains a path, or nil.
+func homeOf(homes []*home, name string) *home {
+	for _, h := range homes {
+		for _, p := range h.Parts {
+			if p.From == "." || name == p.From || strings.HasPrefix(name, p.From+"/") {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// isDocument reports whether a file of a home is one of its documents. All other files only
+// belong to the home, even if they look like documents.
+func (h *home) isDocument(name string, codec format.Codec) bool {
+	return path.Dir(name) == h.Documents && codec.Name == h.codec.Name
+}
+
+// A agentDir is a home whose contents are stored as a version of a resource.
+type agentDir struct {
+	*home
+	key     string
+	pending plugins.Pending // not settled yet
+	version string          // of the resource
+	paths   map[string]bool // the paths that it contains
+	others  bool            // whether it contains more than documents
+	stats   map[string]homeFile
+	before  homeRecord
+
+	made homeRecord // the new record, of the current update
+	link string     // the version of the workspace
+	new  bool       // whether this import created it
+}
+
+// has reports whether a home contains a path.
+func (k *agentDir) has(name string) bool { return k.paths[name] }
+
+// keepHomes stores the contents of homes. It calls warn for files that it cannot store.
+func (m *Manager) keepHomes(ctx context.Context, homes []*home, warn func(error)) (*agentDirs, error) {
+	kept := &agentDirs{manager: m, of: map[*home]*agentDir{}}
+	if len(homes) == 0 {
+		return kept, nil
+	}
+	var err error
+	if kept.records, err = openHomes(m.env.StateDir); err != nil {
+		return nil, err
+	}
+	for _, h := range homes {
+		k, err := m.keepHome(ctx, h, kept.records, warn)
+		if err != nil {
+			kept.abort()
+			return nil, fmt.Errorf("keeping the files of %s: %w", h.top, err)
+		}
+		if k == nil {
+			continue
+		}
+		kept.of[h], kept.all = k, append(kept.all, k)
+	}
+	return kept, nil
+}
+
+// agentDirs holds the homes of one import.
+type agentDirs struct {
+	manager *Manager
+	all     []*agentDir
+	of      map[*home]*agentDir
+	records *homeRecords
+}
+
+// abort discards everything that is not settled.
+func (h *agentDirs) abort() {
+	for _, k := range h.all {
+		k.pending.Abort()
+	}
+}
+
+// done returns the versions that an update created. It is called after each update.
+func (h *agentDirs) done() []Kept {
+	var made []Kept
+	for _, k := range h.all {
+		if k.new {
+			made = append(made, Kept{k.top, domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
+		}
+		k.before, k.new = k.made, false
+	}
+	return made
+}
+
+// isNew reports whether this update creates a version of a home.
+func (h *agentDirs) isNew(at *home) bool {
+	k := h.of[at]
+	return k != nil && k.new
+}
+
+// settle settles the stored contents and saves the records. It is called when the versions are in
+// the store.
+func (h *agentDirs) settle() error {
+	var errs []error
+	for _, k := range h.all {
+		errs = append(errs, k.pending.Settle())
+		h.records.set(k.key, k.before)
+	}
+	if len(h.all) > 0 {
+		errs = append(errs, h.records.save())
+	}
+	return errors.Join(errs...)
+}
+
+// keepHome stores the contents of one home. It returns nil if the home contains only documents.
+func (m *Manager) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*agentDir, error) {
+	top, err := local.CanonicalPath(h.top)
+	if err != nil {
+		return nil, err
+	}
+	k := &agentDir{home: h, key: filepath.Join(top, filepath.FromSlash(h.Documents)), paths: map[string]bool{}, stats: map[string]homeFile{}}
+	k.before = records.byPath[k.key]
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	base := k.before.Version
+	if k.pending, err = m.env.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
+		k.before.Files = nil
+		k.pending, err = m.env.Workspaces.Begin(ctx, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := homeWriter{agentDir: k, root: root, to: k.pending, warn: warn}
+	if err = w.write(ctx); err == nil && k.others {
+		k.version, err = k.pending.Finish(ctx)
+	}
+	if err != nil || !k.others {
+		k.pending.Abort()
+		return nil, err
+	}
+	return k, nil
+}
+
+// commit creates a workspace version for each home that changed since its last import.
+func (h *agentDirs) commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) error {
+	for _, k := range h.all {
+		if err := h.commitOne(ctx, tx, c, k); err != nil {
+			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
+		}
+	}
+	return nil
+}
+
+func (h *agentDirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, k *agentDir) error {
+	k.new = false
+	k.made = homeRecord{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
+	tip, err := h.workspaceFor(ctx, tx, k)
+	if err != nil {
+		return err
+	}
+	if k.made.Commit != "" && k.before.Version == k.version {
+		k.link = k.made.Commit
+		return nil
+	}
+	spec := domarkx.ResourceSpec{ID: k.codec.Homes.Type, Type: k.codec.Homes.Type,
+		Config: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue(k.codec.Homes.Type)})}
+	version := domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: k.version}}, Operation: c.Operation,
+		Subject: "import the files of " + k.codec.Name, Author: c.Author, Committer: c.Committer}
+	if tip.ID != "" {
+		version.Parents = []string{tip.ID}
+	}
+	v, err := tx.CommitVersion(ctx, k.made.Workspace, version)
+	if err != nil {
+		return err
+	}
+	k.made.Commit, k.link, k.new = v.ID, v.ID, true
+	return tx.SetWorkspace(ctx, k.made.Workspace, v.ID)
+}
+
+// workspaceFor chooses the workspace for a home and returns its newest version.
+func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentDir) (domarkx.Version, error) {
+	if k.made.Workspace != "" {
+		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return tip, err
+		}
+		if err == nil {
+			if known, err := h.manager.store.IsEarlier(ctx, k.made.Commit, tip.ID); err == nil && known {
+				return tip, nil
+			}
+		}
+	}
+	k.made.Commit = ""
+	wanted := h.manager.store.MapName(k.Name)
+	for n := 1; ; n++ {
+		name := wanted
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", wanted, n)
+		}
+		tip, err := tx.WorkspaceTip(ctx, name)
+		switch {
+		case err == nil: // the record of this home may be lost
+			same, err := h.lastImport(ctx, tip.ID, k)
+			if err != nil {
+				return tip, err
+			}
+			if same != "" {
+				k.made.Workspace, k.made.Commit, k.before.Version = name, same, k.version
+				return tip, nil
+			}
+			continue
+		case !errors.Is(err, domarkx.ErrNotFound):
+			return tip, err
+		}
+		if _, err := tx.Tip(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
+			if err != nil {
+				return tip, err
+			}
+			continue // a session with that name would use the workspace
+		}
+		if err := tx.CheckWorkspaceName(ctx, name); errors.Is(err, domarkx.ErrExists) {
+			continue
+		} else if err != nil {
+			return tip, err
+		}
+		if err := h.manager.sessions.CheckVacant(ctx, "", name); errors.Is(err, domarkx.ErrExists) {
+			continue
+		} else if err != nil {
+			return tip, err
+		}
+		k.made.Workspace = name
+		return domarkx.Version{}, nil
+	}
+}
+
+// lastImport returns the newest version in the history of tip that an import created, if it
+// contains exactly this home, and "" otherwise.
+func (h *agentDirs) lastImport(ctx context.Context, tip string, k *agentDir) (string, error) {
+	for v, err := range h.manager.store.Versions(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if v.Operation != "import" {
+			continue
+		}
+		whole, err := h.manager.store.Version(ctx, v.ID)
+		if err != nil {
+			return "", err
+		}
+		if len(whole.Resources) == 1 && whole.Resources[0].Type == k.codec.Homes.Type && whole.Resources[0].Version == k.version {
+			return v.ID, nil
+		}
+		return "", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,146 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A join is the base of a document plus the messages that the document shares with the session's
+// newest snapshot but not with the base. They keep their identity.
+type join struct {
+	state *domarkx.State
+	links []string    // the workspace versions that these messages link
+	base  []int       // by base message: its index in the join
+	taken map[int]int // by document message taken from the newest snapshot: its index in the join
+}
+
+// A joining computes a join.
+type joining struct {
+	base, tip *view.View
+	inBase    []int         // by document message: the message of the base; -1 for none
+	doc       []domarkx.Key // keys of the document's messages, see [jsonKey]
+	shown     *shown        // the newest snapshot as shown
+}
+
+// join returns the join, or nil if the document shares nothing with the newest snapshot beyond
+// the base.
+func (j *joining) join() *join {
+	index := map[domarkx.ID]int{}
+	for i := range j.base.Live.Len() {
+		if id := j.base.Live.At(i).ID; !domarkx.InConflict(j.base.Live, i) {
+			index[id] = i
+		}
+	}
+	inBase := func(t int) bool {
+		e := j.tip.Live.At(t)
+		i, ok := index[e.ID]
+		return ok && j.base.Live.At(i).Rev == e.Rev
+	}
+	taken := map[int]int{} // by message of the newest snapshot: the document's message
+	for d, s := range domarkx.Align(j.tipKeys(index, inBase), j.docKeys(), neverAlike).Match {
+		if s < 0 || j.inBase[d] >= 0 {
+			continue
+		}
+		if t := j.shown.of[s]; t >= 0 && !inBase(t) && !domarkx.InConflict(j.tip.Live, t) {
+			taken[t] = d
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	return j.merge(index, taken)
+}
+
+// tipKeys returns the keys of the newest snapshot's messages as they are shown. Messages that are
+// also in the base get the key of the base message.
+func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
+	keys := slices.Clone(j.shown.keys)
+	for s, t := range j.shown.of {
+		if t >= 0 && inBase(t) {
+			keys[s] = baseKey(index[j.tip.Live.At(t).ID])
+		}
+	}
+	return keys
+}
+
+func (j *joining) docKeys() []domarkx.Key {
+	keys := slices.Clone(j.doc)
+	for d, i := range j.inBase {
+		if i >= 0 {
+			keys[d] = baseKey(i)
+		}
+	}
+	return keys
+}
+
+func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message %d of the base", i)) }
+
+// merge inserts the taken messages at their positions in the newest snapshot.
+func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
+	out := &join{state: &domarkx.State{Headers: j.base.Headers}, base: make([]int, j.base.Live.Len()), taken: map[int]int{}}
+	thread := &out.state.Thread
+	next := 0
+	through := func(end int) {
+		for ; next < end; next++ {
+			out.base[next] = len(thread.Live)
+			thread.Live = append(thread.Live, j.base.Live.At(next))
+		}
+	}
+	for t := range j.tip.Live.Len() {
+		e := j.tip.Live.At(t)
+		i, ok := index[e.ID]
+		if ok && i >= next {
+			through(i + 1)
+		}
+		d, isTaken := taken[t]
+		switch {
+		case !isTaken:
+			continue
+		case ok:
+			thread.Live[out.base[i]] = e
+			out.taken[d] = out.base[i]
+		default:
+			out.taken[d] = len(thread.Live)
+			thread.Live = append(thread.Live, e)
+		}
+		if e.Link != "" {
+			out.links = append(out.links, e.Link)
+		}
+	}
+	through(len(out.base))
+	alive := map[domarkx.ID]bool{}
+	for _, e := range thread.Live {
+		alive[e.ID] = true
+	}
+	for _, d := range j.base.Dead {
+		if !alive[d.ID] {
+			thread.Dead = append(thread.Dead, d)
+		}
+	}
+	slices.Sort(out.links)
+	out.links = slices.Compact(out.links)
+	return out
+}
+
+// storedShown returns a snapshot as shown by Markdown, which loses nothing.
+func storedShown(ctx context.Context, v *view.View) (*shown, error) {
+	s := &shown{keys: make([]domarkx.Key, v.Live.Len()), of: make([]int, v.Live.Len())}
+	var err error
+	if s.header, err = v.Header(ctx); err != nil {
+		return nil, err
+	}
+	for k := range s.keys {
+		msg, err := view.LoadMessage(ctx, v.Blobs, v.Live.At(k))
+		if err != nil {
+			return nil, err
+		}
+		s.keys[k], s.of[k] = edit.JSONKey(msg.Value()), k
+	}
+	return s, nil
+}

@@ -1,0 +1,89 @@
+package importer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+)
+
+// infos returns the newest snapshots of the sessions by name, and the errors of sessions that
+// cannot be read.
+func (m *Manager) infos(ctx context.Context) (byName map[string]domarkx.Info, hidden []error, err error) {
+	list, err := m.store.List(ctx)
+	if list == nil && err != nil || ctx.Err() != nil {
+		return nil, nil, errors.Join(err, ctx.Err())
+	}
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		hidden = several.Unwrap()
+	} else if err != nil {
+		hidden = []error{err}
+	}
+	byName = make(map[string]domarkx.Info, len(list))
+	for _, info := range list {
+		byName[info.Name] = info
+	}
+	return byName, hidden, nil
+}
+
+// A hiddenError means that a document belongs, or may belong, to a session that cannot be read.
+type hiddenError struct{ error }
+
+func (e *hiddenError) Unwrap() error { return e.error }
+
+// hidden returns a *hiddenError if a session with that name exists and cannot be read.
+func (imp *importer) hidden(ctx context.Context, name string) error {
+	if _, ok := imp.here[name]; ok {
+		return nil
+	}
+	_, err := imp.tx.Tip(ctx, name)
+	if err == nil || errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	return &hiddenError{err}
+}
+
+// key returns the key under which a document is remembered. One file can become several sessions,
+// under names that the user gave.
+func (imp *importer) key(in input) string {
+	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.ByPath[in.key].Session != in.as {
+		return in.key + "\n" + in.as
+	}
+	return in.key
+}
+
+// known returns the record of a document whose session still exists and contains the recorded
+// snapshot. Without the snapshot, the name may belong to another session now. It returns a
+// *hiddenError if the session cannot be read.
+func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool, error) {
+	entry, ok := imp.sources.ByPath[imp.key(in)]
+	if !ok {
+		return sources.Source{}, false, nil
+	}
+	for src := &entry; src != nil; src = src.Before {
+		if err := imp.hidden(ctx, src.Session); err != nil {
+			return sources.Source{}, false, err
+		}
+		if imp.inHistory(ctx, *src) {
+			return withBeside(*src, in.codec.Companions), true, nil
+		}
+	}
+	return sources.Source{}, false, nil
+}
+
+// inHistory reports whether a session contains the snapshot that is recorded for it.
+func (imp *importer) inHistory(ctx context.Context, src sources.Source) bool {
+	tip, ok := imp.here[src.Session]
+	if !ok || tip.ID == src.Snapshot || imp.fresh[src.Snapshot] {
+		return ok
+	}
+	if imp.fresh[tip.ID] { // a fresh tip cannot be read: search the history of the tip before
+		if tip.ID = imp.before[src.Session]; tip.ID == "" {
+			return false
+		}
+	}
+	found, err := imp.manager.store.IsAncestor(ctx, src.Snapshot, tip.ID)
+	return err == nil && found
+}

@@ -1,0 +1,74 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+)
+
+// A linkRequest asks an import to turn the versions that messages state into links.
+type linkRequest struct {
+	manager   *Manager
+	workspace string                     // "" for that of each session
+	versions  map[string]map[string]bool // by workspace
+}
+
+// linkRequest returns the link request of an import, or nil if links were not requested. If the
+// workspace that the user named does not exist, the error matches domarkx.ErrNotFound.
+func (m *Manager) linkRequest(ctx context.Context, r Request) (*linkRequest, error) {
+	if !r.Links && r.LinksOf == "" {
+		return nil, nil
+	}
+	if r.LinksOf != "" {
+		if _, err := m.store.WorkspaceTip(ctx, r.LinksOf); err != nil {
+			return nil, fmt.Errorf("linking to versions of the workspace %q: %w", r.LinksOf, err)
+		}
+	}
+	return &linkRequest{manager: m, workspace: r.LinksOf, versions: map[string]map[string]bool{}}, nil
+}
+
+// of returns the stated links for the documents of a session.
+func (r *linkRequest) of(ctx context.Context, session string) (*edit.StatedLinks, error) {
+	if r == nil {
+		return nil, nil
+	}
+	workspace := r.workspace
+	if workspace == "" {
+		var err error
+		if workspace, err = r.manager.sessions.WorkspaceOf(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	versions, ok := r.versions[workspace]
+	if !ok {
+		var err error
+		if versions, err = r.manager.versionIDs(ctx, workspace); err != nil {
+			return nil, err
+		}
+		r.versions[workspace] = versions
+	}
+	return edit.NewStatedLinks(workspace, versions), nil
+}
+
+// versionIDs returns the ids of a workspace's versions. It returns none if the workspace does not
+// exist.
+func (m *Manager) versionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
+	ids := map[string]bool{}
+	tip, err := m.store.WorkspaceTip(ctx, workspace)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return ids, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for v, err := range m.store.Versions(ctx, tip.ID) {
+		if err != nil {
+			return nil, err
+		}
+		ids[v.ID] = true
+	}
+	return ids, nil
+}

@@ -1,0 +1,207 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// place chooses the session for a document, and the snapshot of its last import.
+func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (name, base string, err error) {
+	if known.Session != "" {
+		return known.Session, known.Snapshot, nil
+	}
+	wanted, isGiven := in.name, in.as != "" && !in.isFork
+	if !isGiven {
+		wanted = imp.manager.store.MapName(in.name)
+	}
+	for n := 1; ; n++ {
+		name := imp.numbered(wanted, n)
+		err := imp.tx.CheckName(ctx, name)
+		if err == nil || !errors.Is(err, domarkx.ErrExists) {
+			return name, "", err
+		}
+		if err := imp.hidden(ctx, name); err != nil {
+			return "", "", err // the hidden session may come from this document
+		}
+		tip, here := imp.here[name]
+		if here && !imp.made[name] && !imp.fresh[tip.ID] {
+			same, err := imp.sameSource(ctx, tip, in)
+			if err != nil {
+				return "", "", err
+			}
+			if same {
+				base, err := imp.lastImport(ctx, tip.ID)
+				return name, base, err
+			}
+			if n == 1 {
+				base, err := imp.exported(ctx, in, doc, tip)
+				if err != nil || base != "" {
+					return name, base, err
+				}
+			}
+		}
+		if isGiven && !here { // the clash is with another name
+			return "", "", fmt.Errorf("%w; give another name with --as", err)
+		}
+		if isGiven {
+			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
+		}
+		if n > 1 {
+			continue
+		}
+		free, err := imp.freeFolder(ctx, wanted)
+		if err != nil {
+			return "", "", err
+		}
+		if free != wanted {
+			wanted, n = free, 0
+		}
+	}
+}
+
+// sameSource reports whether a session came from the same source as a document, possibly in
+// another clone: both are saves of the same session, or both come from the same file of the work
+// tree. Other statements in the document do not count: a session that is exported and imported
+// under another name becomes another session.
+func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input) (bool, error) {
+	file, ok := imp.manager.inWorkTree(in)
+	if in.identity == "" && !ok {
+		return false, nil
+	}
+	if in.identity != "" {
+		return imp.isIdentity(ctx, tip.ID, in)
+	}
+	h, err := view.Header(ctx, imp.manager.store, tip.ID)
+	return err == nil && h.HasSourceFile && h.SourceFile == file, err
+}
+
+// These constants bound the search for an identical export.
+const (
+	maxExported      = 8
+	maxExportedBytes = 64 << 20
+)
+
+// exported returns a recent snapshot whose export is identical to a document, or "" for none. It
+// ignores snapshots of imports, because an identical document may come from another source.
+func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
+	seen, size := 0, int64(0)
+	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case info.Operation == "import",
+			in.codec.Name == string(engine.Markdown) && info.Bytes != in.size,
+			in.codec.Name == string(engine.JSON) && engine.DerivedSnapshotID(info.ID) != doc.Header.SnapshotID:
+			continue
+		}
+		seen, size = seen+1, size+info.Bytes
+		if seen > maxExported || size > maxExportedBytes && seen > 1 {
+			break
+		}
+		e := &engine.Export{Name: tip.Name, Codec: in.codec}
+		if err := imp.manager.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{}); err != nil {
+			return "", err
+		}
+		same, err := e.Is(io.NewSectionReader(in.content, 0, in.size))
+		if err != nil || same {
+			return info.ID, err
+		}
+	}
+	return "", nil
+}
+
+// lastImport returns the newest snapshot in a history that an import created, or "" for none.
+func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
+	for info, err := range imp.manager.store.History(ctx, tip) {
+		if err != nil {
+			return "", err
+		}
+		if info.Operation == "import" {
+			return info.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// freeFolder returns name with a number appended to each directory component that prevents all
+// names below it, because it is a session or differs from another directory only in case.
+func (imp *importer) freeFolder(ctx context.Context, name string) (string, error) {
+	components := strings.Split(name, "/")
+	probe := domarkx.NewID(0, imp.change.Committer.When).String() // a name that no session has
+	for i := range components[:len(components)-1] {
+		before := strings.Join(append(components[:i:i], ""), "/")
+		for n, plain := 1, components[i]; ; n++ {
+			components[i] = imp.numbered(plain, n)
+			err := imp.tx.CheckName(ctx, before+components[i]+"/"+probe)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, domarkx.ErrExists) {
+				return "", err
+			}
+		}
+	}
+	return strings.Join(components, "/"), nil
+}
+
+// numbered returns the n-th variant of a name, shortened if it would be too long.
+func (imp *importer) numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	for suffix := fmt.Sprintf("-%d", n); ; {
+		if numbered := name + suffix; imp.manager.store.MapName(numbered) == numbered || name == "" {
+			return numbered
+		}
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
+	}
+}
+
+// nameSource records the source of the Markdown document of a new session.
+func (imp *importer) nameSource(doc *domarkx.Document, in input) {
+	if in.codec.Name != string(engine.Markdown) || in.path == "-" || doc.Header.HasSourceFile {
+		return
+	}
+	edit.Complete(doc)
+	edit.KeepPreamble(doc)
+	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
+}
+
+// sourceFile returns a document's path below the work tree, which is the same in every clone. For
+// other documents it returns only the file name, because the directory is private to this
+// machine.
+func (m *Manager) sourceFile(in input) string {
+	if file, ok := m.inWorkTree(in); ok {
+		return file
+	}
+	return filepath.Base(in.path)
+}
+
+// inWorkTree returns a document's path below the work tree, and whether the document is there.
+func (m *Manager) inWorkTree(in input) (string, bool) {
+	if m.env.WorkTree == "" || in.path == "-" {
+		return "", false
+	}
+	top, err := filepath.EvalSymlinks(m.env.WorkTree)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(top, in.key)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}

@@ -1,0 +1,155 @@
+package importer
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A save is a document that is one of several saves of a session. The session is remembered by
+// the identity that the document states. The file is also remembered by its path, so that it need
+// not be read again.
+type save struct {
+	known   sources.Source // record of the session, or of the file if the document states no identity
+	digest  string
+	at      int64          // time of the save in milliseconds since 1970; 0 if unknown
+	within  int64          // the same, as stated in the document
+	pathKey string         // key of the file; "" if the document states no identity
+	path    sources.Source // record of the file
+}
+
+// saveOf returns which save a document is, and sets the identity and name of the input to those
+// that the document states. Its errors are those of [importer.known].
+func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known sources.Source, digest string) (save, error) {
+	s := save{known: known, digest: digest}
+	if in.codec.Identify == nil {
+		return s, nil
+	}
+	id := in.codec.Identify(doc.Header)
+	if id.ID == "" {
+		return s, nil
+	}
+	s.pathKey, s.path = imp.key(*in), known
+	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
+	if in.as == "" && id.Name != "" {
+		in.name = id.Name
+	}
+	if in.as == "" && id.Parent != "" {
+		parent := imp.sources.ByPath[in.codec.Name+":"+id.Parent].Session
+		if _, ok := imp.here[parent]; ok {
+			in.name = parent + id.Suffix
+		} else if !in.late && !imp.named(in, id) { // its parent may be among the other documents
+			return s, errLater
+		}
+	}
+	var err error
+	if s.known, _, err = imp.known(ctx, *in); err != nil {
+		return s, err
+	}
+	if s.known.Session == "" && known.Session != "" && !imp.fresh[known.Snapshot] { // imported under a name that the user gave
+		if same, err := imp.isIdentity(ctx, known.Snapshot, *in); err != nil {
+			return s, err
+		} else if same {
+			s.known = known
+		}
+	}
+	s.at, s.within = id.Saved, id.Saved
+	if in.codec.SavedAt != nil {
+		if saved, ok := in.codec.SavedAt(nil, in.path); ok {
+			s.at = saved.At
+		}
+	}
+	return s, nil
+}
+
+// named reports whether a document already has a session.
+func (imp *importer) named(in *input, id format.Identity) bool {
+	_, ok := imp.here[imp.sources.ByPath[in.codec.Name+":"+id.ID].Session]
+	return ok
+}
+
+// isIdentity reports whether a snapshot belongs to the session that a document states.
+func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) (bool, error) {
+	h, err := view.Header(ctx, imp.manager.store, snapshot)
+	return err == nil && in.codec.Identify(h).ID == in.identity, err
+}
+
+// isOld reports whether a session already has a document or a later save. In that case, it
+// arranges to remember the file, so that the file is not read again.
+func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Change) (bool, error) {
+	if c.Base == "" {
+		return false, nil
+	}
+	now := sources.Source{Session: c.Name, Snapshot: c.Base, Digest: s.digest, Saved: s.at}
+	if s.known.Session == "" { // found by its name
+		same, err := imp.sameOriginal(ctx, in, c.Base)
+		if err != nil {
+			return false, err
+		}
+		if same && imp.links == nil {
+			imp.learned = append(imp.learned, func() { imp.remember(in, s, now) })
+			return true, nil
+		}
+	}
+	if in.identity == "" {
+		return false, nil
+	}
+	before, at := s.known.Saved, s.at
+	if s.known.Session == "" {
+		headers, err := imp.manager.store.Header(ctx, c.Base)
+		if err != nil {
+			return false, err
+		}
+		h, err := view.LoadHeader(ctx, imp.manager.store, headers[:1])
+		if err != nil {
+			return false, err
+		}
+		before, at = in.codec.Identify(h).Saved, s.within
+	}
+	same := s.known.Digest == s.digest
+	if !same && (at == 0 || before == 0 || at >= before) {
+		return false, nil
+	}
+	if !same {
+		imp.result.Warnings = append(imp.result.Warnings,
+			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, c.Name))
+	}
+	imp.learned = append(imp.learned, func() { imp.sources.Set(s.pathKey, now, s.path) })
+	return true, nil
+}
+
+// remember records which session a document became.
+func (imp *importer) remember(in input, s save, now sources.Source) {
+	if imp.beside.document == in.path {
+		now.Beside = imp.beside.files
+	}
+	imp.sources.Set(imp.key(in), now, s.known)
+	if s.pathKey != "" {
+		imp.sources.Set(s.pathKey, now, s.path)
+	}
+}
+
+// sameOriginal reports whether a snapshot was imported from the exact bytes of an input.
+func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
+	headers, err := imp.manager.store.Header(ctx, snapshot)
+	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
+		return false, err
+	}
+	origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
+	if err != nil || origin.Format != in.codec.Name || origin.Size != in.size {
+		return false, err
+	}
+	content, err := origin.Open()
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	return local.SameContent(content, io.NewSectionReader(in.content, 0, in.size))
+}

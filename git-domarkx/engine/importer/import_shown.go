@@ -1,0 +1,213 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A shown is the part of a snapshot that survives an export to some format and an import. Most
+// formats hold less than a session.
+type shown struct {
+	header domarkx.Header
+	keys   []domarkx.Key // of the messages, see [jsonKey]
+	of     []int         // by shown message: the message of the snapshot, in ascending order; -1 for none
+	digest [sha256.Size]byte
+}
+
+// show exports a snapshot and reads the export again.
+func (imp *importer) show(ctx context.Context, in input, name string, v *view.View, info domarkx.Info) (*shown, error) {
+	m := imp.manager
+	e := &engine.Export{Name: name, Codec: in.codec}
+	if err := m.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{}); err != nil {
+		return nil, err
+	}
+	f, err := e.Aside("")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.New()
+	if _, err := io.Copy(digest, io.NewSectionReader(f, 0, stat.Size())); err != nil {
+		return nil, err
+	}
+	exported := input{path: in.path, codec: in.codec, content: f, size: stat.Size()}
+	for conv, err := range exported.conversations(nil) {
+		if err != nil {
+			return nil, err
+		}
+		again := edit.New(m.store, v, conv.doc, imp.change.Committer)
+		again.Messages = conv.messages
+		s, err := readShown(ctx, again)
+		if err == nil {
+			digest.Sum(s.digest[:0])
+		}
+		return s, err
+	}
+	return &shown{header: domarkx.NewHeader()}, nil
+}
+
+// readShown returns the contents of an export of the edition's base.
+func readShown(ctx context.Context, e *edit.Edit) (*shown, error) {
+	s := &shown{header: e.Doc.Header}
+	var err error
+	if e.Keys, err = e.Base.Keys(ctx); err != nil {
+		return nil, err
+	}
+	if s.keys, err = e.JsonKeys(); err != nil {
+		return nil, err
+	}
+	if err := e.SettleStated(ctx); err != nil {
+		return nil, err
+	}
+	edit, same, err := e.Align(ctx, e.Base.Live)
+	if err != nil {
+		return nil, err
+	}
+	if s.of = edit.Match; same {
+		s.of = make([]int, e.Len())
+		for i := range s.of {
+			s.of[i] = i
+		}
+	}
+	return s, nil
+}
+
+// A position identifies a message of a restored document, which comes from the base or from the
+// document.
+type position struct {
+	base int // -1 if it comes from the document
+	doc  int // -1 if the document does not have it
+}
+
+// restore returns the messages of a document that was made from a shown snapshot with n messages.
+// Unchanged messages are taken from the snapshot. Messages that the format does not show stay at
+// their positions.
+func (s *shown) restore(n int, doc []domarkx.Key) []position {
+	at := make([]int, len(s.keys)) // by shown message: index in the document; -1 if it was removed
+	same := make([]bool, len(s.keys))
+	for i := range at {
+		at[i] = -1
+	}
+	match := append(domarkx.Align(s.keys, doc, neverAlike).Match, len(s.keys))
+	was, now := 0, 0
+	for j, i := range match {
+		if i < 0 {
+			continue
+		}
+		for ; was < i && now < j; was, now = was+1, now+1 { // edited in place, one after the other
+			at[was] = now
+		}
+		if i < len(at) {
+			at[i], same[i] = j, true
+		}
+		was, now = i+1, j+1
+	}
+	var places []position
+	kept, next := 0, 0
+	for i, k := range s.of {
+		for ; k >= 0 && kept < k; kept++ {
+			places = append(places, position{kept, -1})
+		}
+		kept = max(kept, k+1)
+		if at[i] < 0 {
+			continue
+		}
+		for ; next < at[i]; next++ {
+			places = append(places, position{-1, next})
+		}
+		next++
+		switch {
+		case same[i] && k >= 0:
+			places = append(places, position{k, at[i]})
+		case !same[i]:
+			places = append(places, position{-1, at[i]})
+		} // otherwise, it was shown for a message that already has a position
+	}
+	for ; kept < n; kept++ {
+		places = append(places, position{kept, -1})
+	}
+	for ; next < len(doc); next++ {
+		places = append(places, position{-1, next})
+	}
+	return places
+}
+
+// restoreHeader applies the document's changes to the shown header to the header of the snapshot.
+// It reports whether there are changes.
+func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (domarkx.Header, bool) {
+	if edit.JSONKey(s.header.Value()) == edit.JSONKey(now.Value()) {
+		return was, false
+	}
+	if codec.Name == string(engine.JSON) { // JSON contains the whole header
+		if now.SnapshotID == s.header.SnapshotID {
+			now.SnapshotID = was.SnapshotID
+		}
+		if now.ImportTimestamp == s.header.ImportTimestamp {
+			now.ImportTimestamp = was.ImportTimestamp
+		}
+		return now, true
+	}
+	about, before, said := metadataOf(was), metadataOf(s.header), metadataOf(now)
+	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the program has made the session its own
+	for _, m := range said.Members() {
+		if shown, ok := before.Get(m.Name); isNew || !ok || !shown.Equal(m.Value) {
+			about = about.With(m.Name, m.Value)
+		}
+	}
+	for _, m := range before.Members() {
+		if _, ok := said.Get(m.Name); !ok {
+			about = about.Without(m.Name)
+		}
+	}
+	was.UserMetadata = &about
+	return was, true
+}
+
+func metadataOf(h domarkx.Header) domarkx.Value {
+	if h.UserMetadata == nil {
+		return domarkx.ObjectValue()
+	}
+	return *h.UserMetadata
+}
+
+// restored holds the messages of a restored document.
+type restored struct {
+	ctx    context.Context
+	base   *view.View
+	doc    *edit.Edit
+	places []position
+}
+
+// Base returns the index of message j in the base, or -1.
+func (r *restored) Base(j int) int { return r.places[j].base }
+
+// Len returns the number of messages.
+func (r *restored) Len() int { return len(r.places) }
+
+// At returns message k.
+func (r *restored) At(k int) (domarkx.WrittenMessage, error) {
+	p := r.places[k]
+	if p.base < 0 {
+		return r.doc.At(p.doc)
+	}
+	return r.base.Written(r.ctx, p.base)
+}
+
+// isBase reports whether the document equals the base.
+func (r *restored) isBase() bool {
+	return len(r.places) == r.base.Live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
+}

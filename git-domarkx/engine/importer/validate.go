@@ -1,0 +1,115 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+)
+
+// Validate decodes documents and reports all problems to bad, including those that an import
+// would work around and resources that plugins would reject. It returns the number of documents.
+func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
+	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
+	all, err := c.find(ctx, paths, bad)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		in, err := c.read(f)
+		var unreadable *unreadableError
+		if errors.As(err, &unreadable) {
+			bad(unreadable.error)
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		err = m.validate(ctx, in, bad)
+		in.close()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}
+
+func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error {
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
+	defer files.close()
+	for conv, err := range in.conversations(files.read) {
+		if err == nil {
+			err = in.check(conv, true)
+		}
+		if err != nil {
+			bad(err)
+			return nil
+		}
+		for _, report := range conv.doc.Damage {
+			bad(report)
+		}
+		if err := m.checkDocument(ctx, conv.doc.Header); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			bad(in.locate(err))
+		}
+		return nil // the first conversation reports all damage
+	}
+	return nil
+}
+
+// checkDocument validates the resources in a document, completed by the defaults in
+// .domarkx.toml, against the config schemas of their plugins. An error in the document is a
+// *domarkx.SyntaxError without a path.
+func (m *Manager) checkDocument(ctx context.Context, h domarkx.Header) error {
+	a, err := trust.ResourcesInDocument(h)
+	if err != nil || len(a.Specs) == 0 {
+		return err
+	}
+	if a.Shared, err = project.Read(m.env.WorkTree); err != nil {
+		return err
+	}
+	a.Complete()
+	return a.At("", m.env.Workspaces.Check(ctx, a.Specs))
+}
+
+// locate adds the position in the document to an error in its execution_config.
+func (in *input) locate(err error) error {
+	var at *domarkx.SyntaxError
+	if !errors.As(err, &at) || at.Path != "" {
+		return err
+	}
+	e := *at
+	e.Path = in.path
+	switch in.codec.Name {
+	case string(engine.Markdown):
+		found, err := markdown.Check(format.File{Path: in.path, Content: in.content, Size: in.size}, domarkx.NewHeader(), 0)
+		if err != nil {
+			return err
+		}
+		return found.Locate(at)
+	case string(engine.JSON):
+		data, err := in.data()
+		if err != nil {
+			return err
+		}
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		if v, err := domarkx.ParseValue(data); err == nil {
+			e.Line, e.Column = domarkx.Position(data, v.Nearest(e.Pointer).Offset())
+		}
+	}
+	return &e
+}

@@ -1,0 +1,49 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// PathError strips the operation and the path from an error, because callers name them.
+func PathError(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// CanonicalPath returns the absolute path without symbolic links, under which a file is
+// remembered.
+func CanonicalPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// SameContent reports whether two readers return the same bytes.
+func SameContent(a, b io.Reader) (bool, error) {
+	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(a, one)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return false, err
+		}
+		m, err := io.ReadFull(b, other)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return false, err
+		}
+		if !bytes.Equal(one[:n], other[:m]) {
+			return false, nil
+		}
+		if n < len(one) {
+			return true, nil
+		}
+	}
+}
