@@ -7,7 +7,6 @@ import (
 
 var (
 	LeafPath        = leafPath
-	ParseTrashRef   = sessions.parseTrash
 	EncodeListCache = encodeListCache
 	DecodeListCache = decodeListCache
 	DecodeOriginal  = decodeOriginal
@@ -15,15 +14,6 @@ var (
 	EncodeVersionCache = encodeVersionCache
 	DecodeVersionCache = decodeVersionCache
 )
-
-// Clash returns the error for a new name besides others.
-func Clash(name string, others ...string) error {
-	x := newNameIndex(sessions)
-	for _, other := range others {
-		x.add(other)
-	}
-	return x.check(name)
-}
 
 // SealListCache returns a list cache of records, with their checksum.
 func SealListCache(records []byte) []byte {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/cases"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // minAbbreviation is the minimum number of digits of an abbreviated id, as in Git.
@@ -85,12 +86,12 @@ func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (anc
 const maxSuggested = 3
 
 // notFound returns the error for a name that does not exist, with the most similar names.
-func (s *Store) notFound(k kind, name string) error {
-	err := fmt.Errorf("%s %q: %w", k.noun, name, domarkx.ErrNotFound)
+func (s *Store) notFound(k refname.Kind, name string) error {
+	err := fmt.Errorf("%s %q: %w", k.Noun, name, domarkx.ErrNotFound)
 	if mapped := MapName(name); mapped != name {
 		err = fmt.Errorf("%w, names are written like %q", err, mapped)
 	}
-	refs, e := s.refs.List(k.prefix)
+	refs, e := s.refs.List(k.Prefix)
 	if e != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (s *Store) notFound(k kind, name string) error {
 	fold := cases.Fold()
 	wanted, limit := fold.String(name), len(name)/3+1
 	for _, ref := range refs {
-		other := k.name(ref.Name)
+		other := k.Name(ref.Name)
 		d := editDistance(wanted, fold.String(other), limit)
 		if other[strings.LastIndexByte(other, '/')+1:] == name {
 			d = 0

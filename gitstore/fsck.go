@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -56,9 +57,9 @@ const maxFscks = 5
 
 func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	c := newChecker(s.reader)
-	prefixes := []string{remotePrefix}
-	for _, k := range kinds {
-		prefixes = append(prefixes, k.prefix, k.trash)
+	prefixes := []string{refname.RemotePrefix}
+	for _, k := range refname.Kinds {
+		prefixes = append(prefixes, k.Prefix, k.Trash)
 	}
 	for _, prefix := range prefixes {
 		damaged, err := s.refs.Damaged(prefix)
@@ -70,13 +71,13 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 		}
 	}
 	var named []namedRef
-	for _, k := range kinds {
-		live, err := s.refs.List(k.prefix)
+	for _, k := range refname.Kinds {
+		live, err := s.refs.List(k.Prefix)
 		if err != nil {
 			return nil, err
 		}
 		named = append(named, c.names(k, live)...)
-		trash, err := s.refs.List(k.trash)
+		trash, err := s.refs.List(k.Trash)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +88,7 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 			progress(i, len(named))
 		}
 		check := c.session
-		if ref.kind == workspaces {
+		if ref.kind == refname.Workspaces {
 			check = c.workspace
 		}
 		if err := check(ctx, ref.name, ref.id); err != nil {
@@ -99,15 +100,15 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 
 // A namedRef is a ref, live or in the trash, with the name that it belongs to.
 type namedRef struct {
-	kind     kind
+	kind     refname.Kind
 	name, id string
 }
 
 // rollBackAll moves refs back whose commits are missing, like any command that meets one, and reports
 // them.
 func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error) {
-	for _, k := range kinds {
-		for _, prefix := range []string{k.prefix, k.trash} {
+	for _, k := range refname.Kinds {
+		for _, prefix := range []string{k.Prefix, k.Trash} {
 			refs, err := s.refs.List(prefix)
 			if err != nil {
 				return nil, err
@@ -132,29 +133,29 @@ func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error)
 }
 
 // names checks the names of refs.
-func (c *checker) names(k kind, refs []refdb.Ref) []namedRef {
+func (c *checker) names(k refname.Kind, refs []refdb.Ref) []namedRef {
 	var named []namedRef
-	names := newNameIndex(k)
+	names := refname.NewIndex(k)
 	for _, ref := range refs {
-		name := k.name(ref.Name)
-		err := k.checkName(name)
+		name := k.Name(ref.Name)
+		err := k.Check(name)
 		if err == nil {
-			err = names.check(name)
+			err = names.Check(name)
 		}
 		if err != nil {
 			c.report("warning", err.Error(), ref.Name, fixRename)
 		}
-		names.add(name)
+		names.Add(name)
 		named = append(named, namedRef{k, name, ref.ID})
 	}
 	return named
 }
 
 // trashNames checks the names of refs in the trash.
-func (c *checker) trashNames(k kind, refs []refdb.Ref) []namedRef {
+func (c *checker) trashNames(k refname.Kind, refs []refdb.Ref) []namedRef {
 	var named []namedRef
 	for _, ref := range refs {
-		name, _, err := k.parseTrash(ref.Name)
+		name, _, err := k.ParseTrash(ref.Name)
 		if err != nil {
 			c.report("warning", err.Error(), ref.Name, "git update-ref -d "+ref.Name)
 			name = ref.Name

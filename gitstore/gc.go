@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // staleAfter is the age from which on temporary files cannot belong to running processes.
@@ -23,20 +25,20 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 	}
 	var findings []Finding
 	err = s.Update(ctx, "gc", func(tx *Tx) error {
-		for _, k := range kinds {
-			refs, err := s.refs.List(k.trash)
+		for _, k := range refname.Kinds {
+			refs, err := s.refs.List(k.Trash)
 			if err != nil {
 				return err
 			}
 			for _, ref := range refs {
-				name, at, err := k.parseTrash(ref.Name)
+				name, at, err := k.ParseTrash(ref.Name)
 				if err != nil || !at.Before(expiry) {
 					continue // fsck reports invalid refs
 				}
 				if err := tx.move(ref.Name, ""); err != nil {
 					return err
 				}
-				findings = append(findings, Finding{"info", "removed from the trash: " + k.noun + " " + name + ", there since " + at.Format(time.RFC3339),
+				findings = append(findings, Finding{"info", "removed from the trash: " + k.Noun + " " + name + ", there since " + at.Format(time.RFC3339),
 					ref.Name, "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
 			}
 		}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // List returns the newest snapshot of each session, sorted by name. Sessions that cannot be read are
 // omitted; their errors are joined and returned together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
-	refs, err := s.refs.List(sessions.prefix)
+	refs, err := s.refs.List(refname.Sessions.Prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +38,11 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 				info, err = s.Info(ctx, id)
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("session %q: %w", sessions.name(ref.Name), err))
+				errs = append(errs, fmt.Errorf("session %q: %w", refname.Sessions.Name(ref.Name), err))
 				continue
 			}
 		}
-		info.Name = sessions.name(ref.Name)
+		info.Name = refname.Sessions.Name(ref.Name)
 		infos = append(infos, info)
 	}
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
@@ -61,14 +62,14 @@ type TrashedSession struct {
 // Trash lists the sessions in the trash, sorted by name and time. Those that cannot be read are handled
 // as in [Store.List].
 func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
-	refs, err := s.refs.List(sessions.trash)
+	refs, err := s.refs.List(refname.Sessions.Trash)
 	if err != nil {
 		return nil, err
 	}
 	removed := make([]TrashedSession, 0, len(refs))
 	var errs []error
 	for _, ref := range refs {
-		name, at, err := sessions.parseTrash(ref.Name)
+		name, at, err := refname.Sessions.ParseTrash(ref.Name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -98,17 +99,17 @@ func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 
 // Trashed returns the ids of the snapshots that were removed under a name, the earliest first.
 func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
-	return s.trashed(sessions, name)
+	return s.trashed(refname.Sessions, name)
 }
 
-func (s *Store) trashed(k kind, name string) ([]string, error) {
-	refs, err := s.refs.List(k.trash + name + "@")
+func (s *Store) trashed(k refname.Kind, name string) ([]string, error) {
+	refs, err := s.refs.List(k.Trash + name + "@")
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	for _, ref := range refs { // sorted by name, and therefore by time
-		if n, _, err := k.parseTrash(ref.Name); err == nil && n == name {
+		if n, _, err := k.ParseTrash(ref.Name); err == nil && n == name {
 			ids = append(ids, ref.ID)
 		}
 	}

@@ -1,101 +1,18 @@
 package gitstore
 
-import (
-	"cmp"
-	"errors"
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+import "github.com/domarkx/domarkx/gitstore/refname"
 
-	"golang.org/x/text/unicode/norm"
+// SessionRef returns the ref of a session.
+func SessionRef(name string) string { return refname.Sessions.Ref(name) }
 
-	"github.com/domarkx/domarkx"
-)
+// WorkspaceRef returns the ref of a workspace.
+func WorkspaceRef(name string) string { return refname.Workspaces.Ref(name) }
 
-const (
-	maxComponent = 200  // bytes of one component
-	maxName      = 1000 // bytes
-	unnamed      = "session"
-)
+// CheckName returns [domarkx.ErrInvalid] if a session cannot have that name. See [refname.Kind.Check].
+func CheckName(name string) error { return refname.Sessions.Check(name) }
 
-// CheckName returns [domarkx.ErrInvalid] if a session cannot have that name; the error suggests the result
-// of [MapName]. Valid names are in NFC; their components, separated by slashes, are not empty, have at most
-// 200 bytes, contain none of `@ # ~ ^ : \ ? * [`, no space or control character and no two successive
-// dots, do not begin with '-' or '.', and do not end in '.', ".md" or ".lock".
-func CheckName(name string) error { return sessions.checkName(name) }
+// CheckWorkspaceName is [CheckName] for workspaces.
+func CheckWorkspaceName(name string) error { return refname.Workspaces.Check(name) }
 
-// CheckWorkspaceName is [CheckName] for workspaces, with the same rules.
-func CheckWorkspaceName(name string) error { return workspaces.checkName(name) }
-
-func (k kind) checkName(name string) error {
-	mapped := MapName(name)
-	if mapped == name {
-		return nil
-	}
-	return fmt.Errorf("%s name %q: %w, try %q", k.noun, name, domarkx.ErrInvalid, mapped)
-}
-
-// misspelled returns the error of checkName for a name that no reference can have.
-func (k kind) misspelled(name string, err error) error {
-	if errors.Is(err, domarkx.ErrInvalid) {
-		return cmp.Or(k.checkName(name), err)
-	}
-	return err
-}
-
-// MapName returns a valid name that is similar to the given one: invalid characters become '-', invalid
-// leading characters and empty components are dropped, and long components are cut. Valid names are
-// returned unchanged.
-func MapName(name string) string {
-	name = norm.NFC.String(strings.ToValidUTF8(name, "-"))
-	var components []string
-	length := -1 // without the slash before the first component
-	for component := range strings.SplitSeq(name, "/") {
-		if component = mapComponent(component); component == "" {
-			continue
-		}
-		if length += len(component) + 1; length > maxName {
-			break
-		}
-		components = append(components, component)
-	}
-	if len(components) == 0 {
-		return unnamed
-	}
-	return strings.Join(components, "/")
-}
-
-func mapComponent(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`@#~^:\?*[`, r) || unicode.IsSpace(r) || unicode.IsControl(r) {
-			return '-'
-		}
-		return r
-	}, s)
-	for strings.Contains(s, "..") {
-		s = strings.ReplaceAll(s, "..", ".-")
-	}
-	s = strings.TrimLeft(s, "-.")
-	for {
-		s = mapEnding(s)
-		if len(s) <= maxComponent {
-			return s
-		}
-		cut := maxComponent
-		for !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut]
-	}
-}
-
-// mapEnding replaces the dot of an invalid ending of a component.
-func mapEnding(s string) string {
-	for _, ending := range []string{".md", ".lock", "."} {
-		if before, ok := strings.CutSuffix(s, ending); ok {
-			return before + "-" + ending[1:]
-		}
-	}
-	return s
-}
+// MapName returns a valid name that is similar to the given one. See [refname.Map].
+func MapName(name string) string { return refname.Map(name) }

@@ -1,10 +1,8 @@
 package gitstore_test
 
 import (
-	"errors"
 	"testing"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -16,18 +14,6 @@ func TestLeafPath(t *testing.T) {
 	} {
 		if got := gitstore.LeafPath(k / 16); got != want {
 			t.Errorf("message %d: %s, want %s", k, got, want)
-		}
-	}
-}
-
-func TestTrashRef(t *testing.T) {
-	name, at, err := gitstore.ParseTrashRef("refs/domarkx-trash/sessions/a/b@20240102T030405Z")
-	if name != "a/b" || at.Unix() != 1704164645 || err != nil {
-		t.Errorf("%q, %v, %v", name, at, err)
-	}
-	for _, ref := range []string{"refs/domarkx-trash/sessions/a", "refs/domarkx-trash/sessions/a@now"} {
-		if _, _, err := gitstore.ParseTrashRef(ref); !errors.Is(err, domarkx.ErrCorrupt) {
-			t.Errorf("%q: %v, want corrupt", ref, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // OnRollback sets a function that is called when a ref whose commit is missing was moved back. It must be
@@ -24,8 +25,8 @@ type rollback struct {
 }
 
 func (b *rollback) Error() string {
-	k, name := kindOf(b.ref)
-	text := fmt.Sprintf("%s %q: its newest commit %s is missing", k.noun, name, b.from)
+	k, name := refname.Of(b.ref)
+	text := fmt.Sprintf("%s %q: its newest commit %s is missing", k.Noun, name, b.from)
 	switch {
 	case b.to != "":
 		return text + "; moved it back to " + b.to + ", the last whole one"

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A Store contains the sessions of a repository. Any number of goroutines may read from it. Updates
@@ -142,10 +143,10 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	}
 	id, err := s.tip(ctx, SessionRef(name))
 	if err != nil {
-		return domarkx.Info{}, sessions.misspelled(name, err)
+		return domarkx.Info{}, refname.Sessions.Misspelled(name, err)
 	}
 	if id == "" {
-		return domarkx.Info{}, s.notFound(sessions, name)
+		return domarkx.Info{}, s.notFound(refname.Sessions, name)
 	}
 	return s.named(ctx, name, id)
 }

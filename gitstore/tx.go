@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A Tx is a transaction of [Store.Update]. It also reads its own changes. It must be used by one
@@ -22,15 +23,15 @@ type Tx struct {
 
 	passed map[string]bool // trees of conversations whose messages cannot be read within the update
 
-	names    map[kind]*nameIndex // loaded for the first new name
-	removed  map[string]string   // name → time in its trash ref
-	restored map[string]string   // name → time in its former trash ref
+	names    map[refname.Kind]*refname.Index // loaded for the first new name
+	removed  map[string]string               // name → time in its trash ref
+	restored map[string]string               // name → time in its former trash ref
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
 	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}
 	return &Tx{builder: builder{reader: r, batch: batch}, ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
-		names: map[kind]*nameIndex{}, removed: map[string]string{}, restored: map[string]string{}}
+		names: map[refname.Kind]*refname.Index{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 
 // ref returns the value of a ref within the transaction, "" for none.
@@ -83,10 +84,10 @@ func (tx *Tx) refChanges() []refdb.Change {
 }
 
 // tip returns the commit of a name; a missing one is [domarkx.ErrNotFound].
-func (tx *Tx) tip(k kind, name string) (string, error) {
-	id, err := tx.ref(k.ref(name))
+func (tx *Tx) tip(k refname.Kind, name string) (string, error) {
+	id, err := tx.ref(k.Ref(name))
 	if err != nil {
-		return "", k.misspelled(name, err)
+		return "", k.Misspelled(name, err)
 	}
 	if id == "" {
 		return "", tx.store.notFound(k, name)
@@ -100,7 +101,7 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
 	}
-	id, err := tx.tip(sessions, name)
+	id, err := tx.tip(refname.Sessions, name)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -117,7 +118,7 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if _, err := tx.named(ctx, name, id); err != nil {
 		return err
 	}
-	return tx.set(sessions, name, id, func(tip string) (bool, error) {
+	return tx.set(refname.Sessions, name, id, func(tip string) (bool, error) {
 		if _, err := tx.named(ctx, name, tip); err != nil {
 			return false, err
 		}
@@ -126,25 +127,25 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 }
 
 // set creates a name, or moves it to a commit if ahead reports that it descends from the tip.
-func (tx *Tx) set(k kind, name, id string, ahead func(tip string) (bool, error)) error {
-	tip, err := tx.ref(k.ref(name))
+func (tx *Tx) set(k refname.Kind, name, id string, ahead func(tip string) (bool, error)) error {
+	tip, err := tx.ref(k.Ref(name))
 	if err != nil {
-		return k.misspelled(name, err)
+		return k.Misspelled(name, err)
 	}
 	if tip == "" {
 		if err := tx.take(k, name); err != nil {
 			return err
 		}
-		return tx.move(k.ref(name), id)
+		return tx.move(k.Ref(name), id)
 	}
 	ok, err := ahead(tip)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s %q: %w: its tip %s is not an ancestor of %s", k.noun, name, domarkx.ErrConflict, tip, id)
+		return fmt.Errorf("%s %q: %w: its tip %s is not an ancestor of %s", k.Noun, name, domarkx.ErrConflict, tip, id)
 	}
-	return tx.move(k.ref(name), id)
+	return tx.move(k.Ref(name), id)
 }
 
 // Rename renames a session. Its snapshots do not change.
@@ -154,10 +155,10 @@ func (tx *Tx) Rename(_ context.Context, from, to string) error {
 			return err
 		}
 	}
-	return tx.rename(sessions, from, to)
+	return tx.rename(refname.Sessions, from, to)
 }
 
-func (tx *Tx) rename(k kind, from, to string) error {
+func (tx *Tx) rename(k refname.Kind, from, to string) error {
 	id, err := tx.tip(k, from)
 	if err != nil || from == to {
 		return err
@@ -166,10 +167,10 @@ func (tx *Tx) rename(k kind, from, to string) error {
 	if err != nil {
 		return err
 	}
-	names.remove(from)
+	names.Remove(from)
 	if err := tx.take(k, to); err != nil {
-		names.add(from)
+		names.Add(from)
 		return err
 	}
-	return errors.Join(tx.move(k.ref(from), ""), tx.move(k.ref(to), id))
+	return errors.Join(tx.move(k.Ref(from), ""), tx.move(k.Ref(to), id))
 }

@@ -3,51 +3,55 @@ package gitstore
 import (
 	"context"
 	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // CheckName returns an error if a new session cannot have that name: [domarkx.ErrInvalid] for an invalid name
 // (see [CheckName]), [domarkx.ErrExists] if it clashes with that of another session, also by case or as a
 // directory.
-func (tx *Tx) CheckName(_ context.Context, name string) error { return tx.checkName(sessions, name) }
+func (tx *Tx) CheckName(_ context.Context, name string) error {
+	return tx.checkName(refname.Sessions, name)
+}
 
-func (tx *Tx) checkName(k kind, name string) error {
-	if err := k.checkName(name); err != nil {
+func (tx *Tx) checkName(k refname.Kind, name string) error {
+	if err := k.Check(name); err != nil {
 		return err
 	}
 	names, err := tx.taken(k)
 	if err != nil {
 		return err
 	}
-	return names.check(name)
+	return names.Check(name)
 }
 
 // take checks a new name and adds it to the existing ones.
-func (tx *Tx) take(k kind, name string) error {
+func (tx *Tx) take(k refname.Kind, name string) error {
 	if err := tx.checkName(k, name); err != nil {
 		return err
 	}
-	tx.names[k].add(name)
+	tx.names[k].Add(name)
 	return nil
 }
 
 // taken returns the existing names within the transaction.
-func (tx *Tx) taken(k kind) (*nameIndex, error) {
+func (tx *Tx) taken(k refname.Kind) (*refname.Index, error) {
 	if names := tx.names[k]; names != nil {
 		return names, nil
 	}
-	refs, err := tx.store.refs.List(k.prefix)
+	refs, err := tx.store.refs.List(k.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	names := newNameIndex(k)
+	names := refname.NewIndex(k)
 	for _, ref := range refs {
 		if id, ok := tx.next[ref.Name]; !ok || id != "" {
-			names.add(k.name(ref.Name))
+			names.Add(k.Name(ref.Name))
 		}
 	}
 	for ref, id := range tx.next {
-		if id != "" && strings.HasPrefix(ref, k.prefix) {
-			names.add(k.name(ref))
+		if id != "" && strings.HasPrefix(ref, k.Prefix) {
+			names.Add(k.Name(ref))
 		}
 	}
 	tx.names[k] = names
@@ -55,8 +59,8 @@ func (tx *Tx) taken(k kind) (*nameIndex, error) {
 }
 
 // drop removes a name from the existing ones.
-func (tx *Tx) drop(k kind, name string) {
+func (tx *Tx) drop(k refname.Kind, name string) {
 	if names := tx.names[k]; names != nil {
-		names.remove(name)
+		names.Remove(name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // ToTrash moves a session into the trash.
@@ -14,12 +15,12 @@ func (tx *Tx) ToTrash(_ context.Context, name string) error {
 	if err := tx.store.blocked[name]; err != nil {
 		return err
 	}
-	return tx.toTrash(sessions, name)
+	return tx.toTrash(refname.Sessions, name)
 }
 
 // toTrash moves a name to the trash. A session and a workspace of the same name that are removed in one
 // transaction get the same time.
-func (tx *Tx) toTrash(k kind, name string) error {
+func (tx *Tx) toTrash(k refname.Kind, name string) error {
 	id, err := tx.tip(k, name)
 	if err != nil {
 		return err
@@ -32,15 +33,15 @@ func (tx *Tx) toTrash(k kind, name string) error {
 		tx.removed[name] = at
 	}
 	tx.drop(k, name)
-	return errors.Join(tx.move(k.trash+name+"@"+at, id), tx.move(k.ref(name), ""))
+	return errors.Join(tx.move(k.Trash+name+"@"+at, id), tx.move(k.Ref(name), ""))
 }
 
 // freeTime returns the first time, not before now, at which nothing of that name was removed.
 func (tx *Tx) freeTime(name string) (string, error) {
 	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
-		text, free := at.Format(trashTime), true
-		for _, k := range kinds {
-			there, err := tx.ref(k.trash + name + "@" + text)
+		text, free := at.Format(refname.TrashTime), true
+		for _, k := range refname.Kinds {
+			there, err := tx.ref(k.Trash + name + "@" + text)
 			if err != nil {
 				return "", err
 			}
@@ -58,7 +59,7 @@ func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) 
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
 	}
-	id, err := tx.fromTrash(sessions, name, "")
+	id, err := tx.fromTrash(refname.Sessions, name, "")
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -66,19 +67,19 @@ func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) 
 }
 
 // fromTrash restores the last removed commit of a name, or the one removed at a given time, and returns its tip.
-func (tx *Tx) fromTrash(k kind, name, at string) (string, error) {
-	refs, err := tx.store.refs.List(k.trash + name + "@" + at)
+func (tx *Tx) fromTrash(k refname.Kind, name, at string) (string, error) {
+	refs, err := tx.store.refs.List(k.Trash + name + "@" + at)
 	if err != nil {
 		return "", err
 	}
 	latest, when := "", ""
 	for _, ref := range refs {
-		if n, t, err := k.parseTrash(ref.Name); err == nil && n == name && ref.Name > latest {
-			latest, when = ref.Name, t.Format(trashTime)
+		if n, t, err := k.ParseTrash(ref.Name); err == nil && n == name && ref.Name > latest {
+			latest, when = ref.Name, t.Format(refname.TrashTime)
 		}
 	}
 	if latest == "" {
-		return "", fmt.Errorf("%s %q in the trash: %w", k.noun, name, domarkx.ErrNotFound)
+		return "", fmt.Errorf("%s %q in the trash: %w", k.Noun, name, domarkx.ErrNotFound)
 	}
 	id, err := tx.ref(latest)
 	if err != nil {
@@ -88,5 +89,5 @@ func (tx *Tx) fromTrash(k kind, name, at string) (string, error) {
 		return "", err
 	}
 	tx.restored[name] = when
-	return id, errors.Join(tx.move(latest, ""), tx.move(k.ref(name), id))
+	return id, errors.Join(tx.move(latest, ""), tx.move(k.Ref(name), id))
 }

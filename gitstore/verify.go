@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -59,7 +60,7 @@ func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, err
 		tips[i] = ref.ID
 	}
 	var known []string
-	for _, prefix := range []string{sessions.prefix, workspaces.prefix, sessions.trash, workspaces.trash, remotePrefix} {
+	for _, prefix := range []string{refname.Sessions.Prefix, refname.Workspaces.Prefix, refname.Sessions.Trash, refname.Workspaces.Trash, refname.RemotePrefix} {
 		there, err := s.refs.List(prefix)
 		if err != nil {
 			return nil, err
@@ -88,7 +89,7 @@ func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
 	if found != nil {
 		return found
 	}
-	if ref.Name == workspaces.ref(workspaces.name(ref.Name)) {
+	if ref.Name == refname.Workspaces.Ref(refname.Workspaces.Name(ref.Name)) {
 		_, _, _, err := v.c.version(id)
 		return err
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // Workspaces returns the newest version of each workspace without its resources, sorted by name. Workspaces
 // that cannot be read are omitted; their errors are joined and returned together with the list.
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
-	refs, err := s.refs.List(workspaces.prefix)
+	refs, err := s.refs.List(refname.Workspaces.Prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +38,11 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 				v, err = s.commitOnly(id)
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("workspace %q: %w", workspaces.name(ref.Name), err))
+				errs = append(errs, fmt.Errorf("workspace %q: %w", refname.Workspaces.Name(ref.Name), err))
 				continue
 			}
 		}
-		v.Workspace = workspaces.name(ref.Name)
+		v.Workspace = refname.Workspaces.Name(ref.Name)
 		tips = append(tips, v)
 	}
 	slices.SortFunc(tips, func(a, b domarkx.Version) int { return strings.Compare(a.Workspace, b.Workspace) })
@@ -64,12 +65,12 @@ func (r reader) commitOnly(id string) (domarkx.Version, error) {
 // WorkspaceTip returns the newest version of a workspace with its resources. An unknown workspace is
 // [domarkx.ErrNotFound] with similar names.
 func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
-	id, err := s.tip(ctx, workspaces.ref(name))
+	id, err := s.tip(ctx, refname.Workspaces.Ref(name))
 	if err != nil {
-		return domarkx.Version{}, workspaces.misspelled(name, err)
+		return domarkx.Version{}, refname.Workspaces.Misspelled(name, err)
 	}
 	if id == "" {
-		return domarkx.Version{}, s.notFound(workspaces, name)
+		return domarkx.Version{}, s.notFound(refname.Workspaces, name)
 	}
 	return s.namedVersion(ctx, name, id)
 }
@@ -87,7 +88,7 @@ func (r reader) namedVersion(ctx context.Context, name, id string) (domarkx.Vers
 // WorkspaceTip is [Store.WorkspaceTip] within the transaction: if the workspace moves before the
 // transaction ends, the transaction fails with [domarkx.ErrConflict].
 func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
-	id, err := tx.tip(workspaces, name)
+	id, err := tx.tip(refname.Workspaces, name)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -96,7 +97,7 @@ func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, e
 
 // CheckWorkspaceName is [Tx.CheckName] for a new workspace.
 func (tx *Tx) CheckWorkspaceName(_ context.Context, name string) error {
-	return tx.checkName(workspaces, name)
+	return tx.checkName(refname.Workspaces, name)
 }
 
 // SetWorkspace creates a workspace, or moves it to a version that descends from its tip. The errors are those
@@ -105,25 +106,25 @@ func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
 	if _, err := tx.namedVersion(ctx, name, id); err != nil {
 		return err
 	}
-	return tx.set(workspaces, name, id, func(tip string) (bool, error) { return tx.IsEarlier(ctx, tip, id) })
+	return tx.set(refname.Workspaces, name, id, func(tip string) (bool, error) { return tx.IsEarlier(ctx, tip, id) })
 }
 
 // RenameWorkspace renames a workspace. Its versions do not change.
 func (tx *Tx) RenameWorkspace(_ context.Context, from, to string) error {
-	return tx.rename(workspaces, from, to)
+	return tx.rename(refname.Workspaces, from, to)
 }
 
 // WorkspaceToTrash moves a workspace to the trash, together with the session of the same name if that is
 // removed in the same transaction.
 func (tx *Tx) WorkspaceToTrash(_ context.Context, name string) error {
-	return tx.toTrash(workspaces, name)
+	return tx.toTrash(refname.Workspaces, name)
 }
 
 // WorkspaceFromTrash restores the workspace that was removed last under a name. If [Tx.FromTrash] has restored
 // the session of that name, it restores the workspace that was removed together with it. A missing one is
 // [domarkx.ErrNotFound]; it is [domarkx.ErrExists] if the name exists again.
 func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error) {
-	id, err := tx.fromTrash(workspaces, name, tx.restored[name])
+	id, err := tx.fromTrash(refname.Workspaces, name, tx.restored[name])
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -132,5 +133,5 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 
 // TrashedWorkspaces returns the ids of the versions that were removed under a name, the earliest first.
 func (s *Store) TrashedWorkspaces(_ context.Context, name string) ([]string, error) {
-	return s.trashed(workspaces, name)
+	return s.trashed(refname.Workspaces, name)
 }

@@ -1,4 +1,4 @@
-package gitstore_test
+package refname_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 func TestMapName(t *testing.T) {
@@ -49,11 +49,11 @@ func TestMapName(t *testing.T) {
 		{strings.Repeat(strings.Repeat("a", 199)+"/", 6), strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 199)+"/", 5), "/")},
 	}
 	for _, tt := range tests {
-		got := gitstore.MapName(tt.name)
+		got := refname.Map(tt.name)
 		if got != tt.want {
 			t.Errorf("MapName(%q) = %q, want %q", tt.name, got, tt.want)
 		}
-		err := gitstore.CheckName(tt.name)
+		err := refname.Sessions.Check(tt.name)
 		if ok := tt.name == tt.want; ok != (err == nil) {
 			t.Errorf("CheckName(%q) = %v", tt.name, err)
 		}
@@ -70,8 +70,8 @@ func TestMappedNamesAreAccepted(t *testing.T) {
 			rapid.StringMatching(`[-./@{}\\ a-c.md.lock~é]{0,40}`),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 		).Draw(t, "name")
-		mapped := gitstore.MapName(name)
-		if err := gitstore.CheckName(mapped); err != nil {
+		mapped := refname.Map(name)
+		if err := refname.Sessions.Check(mapped); err != nil {
 			t.Fatalf("MapName(%q) = %q: %v", name, mapped, err)
 		}
 		if !utf8.ValidString(mapped) {
@@ -83,10 +83,10 @@ func TestMappedNamesAreAccepted(t *testing.T) {
 func TestGitAcceptsNames(t *testing.T) {
 	names := []string{"plan", "a/b/c", "über/日本語/🙂", "a.-b", "x{y}", "100%", "a,b;c!d", "'quoted'", "$(x)", "HEAD", "x.MD", "a-"}
 	for _, name := range names {
-		if err := gitstore.CheckName(name); err != nil {
+		if err := refname.Sessions.Check(name); err != nil {
 			t.Error(err)
 		}
-		if err := exec.Command("git", "check-ref-format", gitstore.SessionRef(name)).Run(); err != nil {
+		if err := exec.Command("git", "check-ref-format", refname.Sessions.Ref(name)).Run(); err != nil {
 			t.Errorf("git check-ref-format %q: %v", name, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestClash(t *testing.T) {
 		{"STRASSE", "straße"},
 	}
 	for _, tt := range tests {
-		err := gitstore.Clash(tt.name, others...)
+		err := clash(tt.name, others...)
 		if tt.other == "" {
 			if err != nil {
 				t.Errorf("%q: %v", tt.name, err)
@@ -121,4 +121,25 @@ func TestClash(t *testing.T) {
 			t.Errorf("%q: %v, want one naming %q", tt.name, err, tt.other)
 		}
 	}
+}
+
+func TestTrashRef(t *testing.T) {
+	name, at, err := refname.Sessions.ParseTrash("refs/domarkx-trash/sessions/a/b@20240102T030405Z")
+	if name != "a/b" || at.Unix() != 1704164645 || err != nil {
+		t.Errorf("%q, %v, %v", name, at, err)
+	}
+	for _, ref := range []string{"refs/domarkx-trash/sessions/a", "refs/domarkx-trash/sessions/a@now"} {
+		if _, _, err := refname.Sessions.ParseTrash(ref); !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("%q: %v, want corrupt", ref, err)
+		}
+	}
+}
+
+// clash returns the error for a new name besides others.
+func clash(name string, others ...string) error {
+	x := refname.NewIndex(refname.Sessions)
+	for _, other := range others {
+		x.Add(other)
+	}
+	return x.Check(name)
 }

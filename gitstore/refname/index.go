@@ -1,4 +1,4 @@
-package gitstore
+package refname
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A nameIndex contains the existing names, and finds names that differ from them only in case, or are
+// An Index contains the existing names, and finds names that differ from them only in case, or are
 // directories of each other.
-type nameIndex struct {
+type Index struct {
 	noun    string
 	fold    cases.Caser
 	names   map[string]string         // case-folded name → name
@@ -20,11 +20,12 @@ type nameIndex struct {
 	example map[string]string         // case-folded directory → a name in it
 }
 
-func newNameIndex(k kind) *nameIndex {
-	return &nameIndex{noun: k.noun, fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
+// NewIndex returns an empty index for names of a kind.
+func NewIndex(k Kind) *Index {
+	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
 }
 
-func (x *nameIndex) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
+func (x *Index) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
 
 // foldersOf calls yield with each directory of a name, the outermost first.
 func foldersOf(name string, yield func(folder string)) {
@@ -35,7 +36,8 @@ func foldersOf(name string, yield func(folder string)) {
 	}
 }
 
-func (x *nameIndex) add(name string) {
+// Add adds a name.
+func (x *Index) Add(name string) {
 	x.names[x.key(name)] = name
 	foldersOf(name, func(folder string) {
 		key := x.key(folder)
@@ -47,7 +49,8 @@ func (x *nameIndex) add(name string) {
 	})
 }
 
-func (x *nameIndex) remove(name string) {
+// Remove removes a name.
+func (x *Index) Remove(name string) {
 	delete(x.names, x.key(name))
 	foldersOf(name, func(folder string) {
 		key := x.key(folder)
@@ -61,9 +64,9 @@ func (x *nameIndex) remove(name string) {
 	})
 }
 
-// check returns [domarkx.ErrExists] with the obstacle if a new name cannot coexist with the others on
+// Check returns [domarkx.ErrExists] with the obstacle if a new name cannot coexist with the others on
 // any file system, including those that ignore case.
-func (x *nameIndex) check(name string) error {
+func (x *Index) Check(name string) error {
 	taken := func(why, other string) error {
 		return fmt.Errorf("%s name %q: %w: %s %q", x.noun, name, domarkx.ErrExists, fmt.Sprintf(why, x.noun), other)
 	}
@@ -98,7 +101,7 @@ func (x *nameIndex) check(name string) error {
 }
 
 // exampleIn returns a name in an existing directory.
-func (x *nameIndex) exampleIn(key string) string {
+func (x *Index) exampleIn(key string) string {
 	example := x.example[key]
 	if _, ok := x.names[x.key(example)]; ok {
 		return example
