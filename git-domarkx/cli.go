@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 // The groups of commands, in the order in which they are shown.
@@ -129,8 +130,10 @@ func onlyCommand(line *commandLine, name string) (kong.Option, bool) {
 type modelReader interface{ readsModel() }
 
 func (*completeCmd) readsModel() {}
-func (*manCmd) readsModel()      {}
-func (*helpCmd) readsModel()     {}
+
+func (*manCmd) readsModel() {}
+
+func (*helpCmd) readsModel() {}
 
 // asTyped decodes an argument unchanged. The parser's default decoder goes through JSON,
 // which cannot represent every file name, and reads "" as a missing value.
@@ -156,9 +159,9 @@ func (*helpRequest) Error() string { return "help was asked for" }
 
 func (h *helpRequest) print(out *output) error {
 	if h.long {
-		return newPage(h.node).writeText(out)
+		return clidoc.New(h.node, resultFields).WriteText(out)
 	}
-	if err := newPage(h.node).writeUsage(out); err != nil {
+	if err := clidoc.New(h.node, resultFields).WriteUsage(out); err != nil {
 		return err
 	}
 	return errUsageShown

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -33,19 +34,19 @@ func (c *completeCmd) Run(inv *invocation) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	e := expect(inv.model, words)
-	switch e.kind {
-	case valueFile:
+	e := clidoc.Expect(inv.model, words)
+	switch e.Kind {
+	case clidoc.ValueFile:
 		fmt.Fprintln(inv.out, completeFiles)
 		return nil
-	case valueFolder:
+	case clidoc.ValueFolder:
 		fmt.Fprintln(inv.out, completeFolders)
 		return nil
 	}
 	candidates, err := inv.candidates(e)
 	for _, candidate := range candidates {
-		if word := e.prefix + candidate.word; visibleLine(word) == word {
-			fmt.Fprintf(inv.out, "%s\t%s\n", word, visibleLine(candidate.about))
+		if word := e.Prefix + candidate.Word; visibleLine(word) == word {
+			fmt.Fprintf(inv.out, "%s\t%s\n", word, visibleLine(candidate.About))
 		}
 	}
 	return err
@@ -53,79 +54,79 @@ func (c *completeCmd) Run(inv *invocation) error {
 
 // candidates lists what can stand at the cursor. With an error, the list may be
 // incomplete.
-func (inv *invocation) candidates(e expectation) ([]candidate, error) {
-	switch e.kind {
-	case valueNone:
+func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, error) {
+	switch e.Kind {
+	case clidoc.ValueNone:
 		return nil, nil
-	case valueWord:
-		return e.words, nil
-	case valueRemote:
+	case clidoc.ValueWord:
+		return e.Words, nil
+	case clidoc.ValueRemote:
 		remotes, err := inv.remotes()
-		return plainWords(remotes), err
+		return clidoc.PlainWords(remotes), err
 	}
 	opened, err := inv.openStored() // the user is waiting, so do not wait for mounts to store their saves
 	if err != nil {
 		return nil, err
 	}
-	i := strings.LastIndexAny(e.typed, "#:@")
+	i := strings.LastIndexAny(e.Typed, "#:@")
 	switch {
-	case i >= 0 && e.typed[i] == '@' && e.kind == valueWorkspace:
-		return inv.versionCandidates(opened, e.typed, i)
-	case i >= 0 && e.typed[i] == '@' && e.kind == valueSession:
-		return inv.snapshotCandidates(opened, e.typed, i)
-	case i >= 0 && (e.kind == valueSession || e.kind == valueWorkspace):
-		return inv.messageCandidates(opened, e.typed, i)
+	case i >= 0 && e.Typed[i] == '@' && e.Kind == clidoc.ValueWorkspace:
+		return inv.versionCandidates(opened, e.Typed, i)
+	case i >= 0 && e.Typed[i] == '@' && e.Kind == clidoc.ValueSession:
+		return inv.snapshotCandidates(opened, e.Typed, i)
+	case i >= 0 && (e.Kind == clidoc.ValueSession || e.Kind == clidoc.ValueWorkspace):
+		return inv.messageCandidates(opened, e.Typed, i)
 	}
 	return inv.names(opened, e)
 }
 
 // names lists the names that match the kind of an expectation.
-func (inv *invocation) names(opened source, e expectation) ([]candidate, error) {
-	switch e.kind {
-	case valueSession:
+func (inv *invocation) names(opened source, e clidoc.Expectation) ([]clidoc.Candidate, error) {
+	switch e.Kind {
+	case clidoc.ValueSession:
 		list, err := opened.store.List(inv.ctx)
 		return sessionCandidates(list), err
-	case valueRemoved:
+	case clidoc.ValueRemoved:
 		removed, err := opened.store.Trash(inv.ctx)
 		names := map[string]bool{}
 		for _, r := range removed {
 			names[r.Name] = true
 		}
-		return plainWords(slices.Sorted(maps.Keys(names))), err
-	case valueFetched:
-		tips, err := opened.remotes.Tracked(inv.ctx, e.before)
-		return plainWords(slices.Sorted(maps.Keys(tips.Sessions))), err
-	case valueWorkspace:
+		return clidoc.PlainWords(slices.Sorted(maps.Keys(names))), err
+	case clidoc.ValueFetched:
+		tips, err := opened.remotes.Tracked(inv.ctx, e.Before)
+		return clidoc.PlainWords(slices.Sorted(maps.Keys(tips.Sessions))), err
+	case clidoc.ValueWorkspace:
 		list, err := opened.store.Workspaces(inv.ctx)
-		var words []candidate
+		var words []clidoc.Candidate
 		for _, v := range list {
-			words = append(words, candidate{v.Workspace, v.Subject})
+			words = append(words, clidoc.Candidate{Word: v.Workspace, About: v.Subject})
 		}
 		return words, err
-	case valueResource:
-		return inv.resourceCandidates(opened, e.before)
-	case valueZeus:
+	case clidoc.ValueResource:
+		return inv.resourceCandidates(opened, e.Before)
+	case clidoc.ValueZeus:
 		saved, err := opened.sessions.ImportedFrom(inv.ctx, zeus.Name)
 		if err != nil {
 			return nil, err
 		}
 		files, err := zeusFiles(inv.zeusStateDir())
-		return append(sessionCandidates(saved), plainWords(files)...), err
+		return append(sessionCandidates(saved), clidoc.PlainWords(files)...), err
 	}
 	return nil, nil
 }
 
-func sessionCandidates(list []domarkx.Info) []candidate {
-	var words []candidate
+func sessionCandidates(list []domarkx.Info) []clidoc.Candidate {
+	var words []clidoc.Candidate
 	for _, info := range list {
-		words = append(words, candidate{info.Name, info.Summary()})
+		words = append(words, clidoc.Candidate{Word: info.Name, About: info.Summary()})
 	}
 	return words
 }
 
 // resourceCandidates lists the resources of owner, a workspace or a session. A session's
 // workspace has the session's name, unless another one is attached.
-func (inv *invocation) resourceCandidates(opened source, owner string) ([]candidate, error) {
+func (inv *invocation) resourceCandidates(opened source, owner string) ([]clidoc.Candidate, error) {
 	revision, err := engine.ParseRevision(owner)
 	if err != nil {
 		return nil, err
@@ -138,9 +139,9 @@ func (inv *invocation) resourceCandidates(opened source, owner string) ([]candid
 		revision = engine.Revision{Name: workspace, Message: -1}
 	}
 	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
-	var words []candidate
+	var words []clidoc.Candidate
 	for _, r := range v.Resources {
-		words = append(words, candidate{r.ID, r.Type})
+		words = append(words, clidoc.Candidate{Word: r.ID, About: r.Type})
 	}
 	return words, err
 }
@@ -150,29 +151,29 @@ const maxRevisions = 1000
 
 // messageCandidates lists the messages whose number starts with the text after the # or :
 // at typed[i].
-func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]candidate, error) {
+func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
 	revision, err := engine.ParseRevision(typed[:i])
 	if err != nil {
 		return nil, err
 	}
-	return offersOf(opened.sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) candidate {
-		return candidate{typed[:i+1] + fmt.Sprint(m.K), string(m.Role) + ": " + m.FirstLine}
+	return offersOf(opened.sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) clidoc.Candidate {
+		return clidoc.Candidate{Word: typed[:i+1] + fmt.Sprint(m.K), About: string(m.Role) + ": " + m.FirstLine}
 	}, typed)
 }
 
 // snapshotCandidates lists the snapshots whose id starts with the text after the @ at
 // typed[i].
-func (inv *invocation) snapshotCandidates(opened source, typed string, i int) ([]candidate, error) {
+func (inv *invocation) snapshotCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
 	revision := engine.Revision{Name: typed[:i], Message: -1}
-	return offersOf(opened.sessions.Log(inv.ctx, revision), func(s domarkx.Info) candidate {
-		return candidate{typed[:i+1] + abbreviated(s.ID, typed[i+1:]), s.Subject}
+	return offersOf(opened.sessions.Log(inv.ctx, revision), func(s domarkx.Info) clidoc.Candidate {
+		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(s.ID, typed[i+1:]), About: s.Subject}
 	}, typed)
 }
 
-func (inv *invocation) versionCandidates(opened source, typed string, i int) ([]candidate, error) {
+func (inv *invocation) versionCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
 	revision := engine.Revision{Name: typed[:i], Message: -1}
-	return offersOf(opened.sessions.VersionLog(inv.ctx, revision), func(v domarkx.Version) candidate {
-		return candidate{typed[:i+1] + abbreviated(v.ID, typed[i+1:]), v.Subject}
+	return offersOf(opened.sessions.VersionLog(inv.ctx, revision), func(v domarkx.Version) clidoc.Candidate {
+		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(v.ID, typed[i+1:]), About: v.Subject}
 	}, typed)
 }
 
@@ -180,13 +181,13 @@ func (inv *invocation) versionCandidates(opened source, typed string, i int) ([]
 func abbreviated(id, typed string) string { return id[:min(len(id), max(10, len(typed)))] }
 
 // offersOf returns candidates that start with the typed text, at most maxRevisions.
-func offersOf[T any](list iter.Seq2[T, error], candidateOf func(T) candidate, typed string) ([]candidate, error) {
-	var words []candidate
+func offersOf[T any](list iter.Seq2[T, error], candidateOf func(T) clidoc.Candidate, typed string) ([]clidoc.Candidate, error) {
+	var words []clidoc.Candidate
 	for item, err := range list {
 		if err != nil {
 			return words, err
 		}
-		if c := candidateOf(item); strings.HasPrefix(c.word, typed) {
+		if c := candidateOf(item); strings.HasPrefix(c.Word, typed) {
 			if words = append(words, c); len(words) == maxRevisions {
 				break
 			}

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
+)
 
 type helpCmd struct {
 	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
@@ -26,7 +30,7 @@ func (c *helpCmd) Run(inv *invocation) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
-	if err := newPage(node).writeText(inv.out); err != nil {
+	if err := clidoc.New(node, resultFields).WriteText(inv.out); err != nil {
 		return fmt.Errorf("writing the help: %w", err)
 	}
 	return nil

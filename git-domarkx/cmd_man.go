@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 type manCmd struct {
@@ -61,7 +62,7 @@ func (c *manCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return newPage(node).writeMan(inv.out)
+	return clidoc.New(node, resultFields).WriteMan(inv.out)
 }
 
 // manualDir returns the directory where man(1) looks for the manual pages of programs in
@@ -86,7 +87,7 @@ func writeManuals(model *kong.Application, dir string) error {
 		return fmt.Errorf("writing manual pages: %w", err)
 	}
 	for _, p := range allPages(model) {
-		if err := writePage(filepath.Join(dir, p.manName()), p.writeMan); err != nil {
+		if err := writePage(filepath.Join(dir, p.ManName()), p.WriteMan); err != nil {
 			return err
 		}
 	}
@@ -105,12 +106,12 @@ func writePage(path string, write func(io.Writer) error) error {
 }
 
 // allPages returns the program's own page and the page of each command.
-func allPages(model *kong.Application) []*page {
+func allPages(model *kong.Application) []*clidoc.Page {
 	return pagesOf(model.Node)
 }
 
-func pagesOf(node *kong.Node) []*page {
-	pages := []*page{newPage(node)}
+func pagesOf(node *kong.Node) []*clidoc.Page {
+	pages := []*clidoc.Page{clidoc.New(node, resultFields)}
 	for _, child := range node.Children {
 		if !child.Hidden {
 			pages = append(pages, pagesOf(child)...)

@@ -4,51 +4,53 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 func TestExpect(t *testing.T) {
-	for line, want := range map[string]expectation{
-		"":                              {kind: valueWord},
-		"re":                            {kind: valueWord, typed: "re"},
-		"-q show t":                     {kind: valueSession, typed: "t"},
+	for line, want := range map[string]clidoc.Expectation{
+		"":                              {Kind: clidoc.ValueWord},
+		"re":                            {Kind: clidoc.ValueWord, Typed: "re"},
+		"-q show t":                     {Kind: clidoc.ValueSession, Typed: "t"},
 		"nothing ":                      {},
-		"show talk ":                    {before: "talk"},
-		"diff a b":                      {kind: valueSession, typed: "b", before: "a"},
-		"rename a b":                    {typed: "b", before: "a"},
-		"fork a b":                      {typed: "b", before: "a"},
-		"log --m":                       {kind: valueWord, typed: "--m"},
-		"show -- -x":                    {kind: valueSession, typed: "-x"},
-		"append --role a":               {kind: valueWord, typed: "a"},
-		"append --role=a":               {kind: valueWord, prefix: "--role=", typed: "a"},
+		"show talk ":                    {Before: "talk"},
+		"diff a b":                      {Kind: clidoc.ValueSession, Typed: "b", Before: "a"},
+		"rename a b":                    {Typed: "b", Before: "a"},
+		"fork a b":                      {Typed: "b", Before: "a"},
+		"log --m":                       {Kind: clidoc.ValueWord, Typed: "--m"},
+		"show -- -x":                    {Kind: clidoc.ValueSession, Typed: "-x"},
+		"append --role a":               {Kind: clidoc.ValueWord, Typed: "a"},
+		"append --role=a":               {Kind: clidoc.ValueWord, Prefix: "--role=", Typed: "a"},
 		"append -m ":                    {},
-		"append -mtext t":               {kind: valueSession, typed: "t"},
-		"append -m text t":              {kind: valueSession, typed: "t"},
-		"export --format ":              {kind: valueWord},
-		"export -o ":                    {kind: valueFile},
-		"export --output=x":             {kind: valueFile, prefix: "--output=", typed: "x"},
-		"man --write ":                  {kind: valueFolder},
-		"import a ":                     {kind: valueFile, before: "a"},
-		"mount ":                        {kind: valueFolder},
-		"restore ":                      {kind: valueRemoved},
-		"push ":                         {kind: valueRemote},
-		"push origin a ":                {kind: valueSession, before: "a"},
-		"pull origin a ":                {kind: valueFetched, before: "origin"},
-		"workspace ":                    {kind: valueWord},
-		"workspace log ":                {kind: valueWorkspace},
-		"workspace path shop ":          {kind: valueResource, before: "shop"},
-		"workspace attach talk ":        {kind: valueWorkspace, before: "talk"},
-		"workspace checkout shop ":      {kind: valueFolder, before: "shop"},
-		"exec talk shell run_command a": {typed: "a", before: "run_command"},
-		"help workspace ":               {kind: valueWord, before: "workspace"},
-		"completion ":                   {kind: valueWord},
-		"zeus restore ":                 {kind: valueZeus},
+		"append -mtext t":               {Kind: clidoc.ValueSession, Typed: "t"},
+		"append -m text t":              {Kind: clidoc.ValueSession, Typed: "t"},
+		"export --format ":              {Kind: clidoc.ValueWord},
+		"export -o ":                    {Kind: clidoc.ValueFile},
+		"export --output=x":             {Kind: clidoc.ValueFile, Prefix: "--output=", Typed: "x"},
+		"man --write ":                  {Kind: clidoc.ValueFolder},
+		"import a ":                     {Kind: clidoc.ValueFile, Before: "a"},
+		"mount ":                        {Kind: clidoc.ValueFolder},
+		"restore ":                      {Kind: clidoc.ValueRemoved},
+		"push ":                         {Kind: clidoc.ValueRemote},
+		"push origin a ":                {Kind: clidoc.ValueSession, Before: "a"},
+		"pull origin a ":                {Kind: clidoc.ValueFetched, Before: "origin"},
+		"workspace ":                    {Kind: clidoc.ValueWord},
+		"workspace log ":                {Kind: clidoc.ValueWorkspace},
+		"workspace path shop ":          {Kind: clidoc.ValueResource, Before: "shop"},
+		"workspace attach talk ":        {Kind: clidoc.ValueWorkspace, Before: "talk"},
+		"workspace checkout shop ":      {Kind: clidoc.ValueFolder, Before: "shop"},
+		"exec talk shell run_command a": {Typed: "a", Before: "run_command"},
+		"help workspace ":               {Kind: clidoc.ValueWord, Before: "workspace"},
+		"completion ":                   {Kind: clidoc.ValueWord},
+		"zeus restore ":                 {Kind: clidoc.ValueZeus},
 	} {
-		got := expect(model(t), strings.Split(line, " "))
-		if got.kind == valueWord && len(got.words) == 0 {
+		got := clidoc.Expect(model(t), strings.Split(line, " "))
+		if got.Kind == clidoc.ValueWord && len(got.Words) == 0 {
 			t.Errorf("%q: no words are offered", line)
 		}
-		got.words = nil
-		if got.kind != want.kind || got.prefix != want.prefix || got.typed != want.typed || got.before != want.before {
+		got.Words = nil
+		if got.Kind != want.Kind || got.Prefix != want.Prefix || got.Typed != want.Typed || got.Before != want.Before {
 			t.Errorf("%q: got %+v, want %+v", line, got, want)
 		}
 	}
@@ -65,8 +67,8 @@ func TestExpectWords(t *testing.T) {
 		"completion ":      {"fish", "tcsh"},
 	} {
 		var words []string
-		for _, c := range expect(model(t), strings.Split(line, " ")).words {
-			words = append(words, c.word)
+		for _, c := range clidoc.Expect(model(t), strings.Split(line, " ")).Words {
+			words = append(words, c.Word)
 		}
 		if !slices.Contains(words, want.has) || slices.Contains(words, want.lacks) {
 			t.Errorf("%q: offers %q, expected %q and not %q", line, words, want.has, want.lacks)

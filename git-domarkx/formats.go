@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // checkFormat returns an error if no format has that name.
 func checkFormat(name string) error {
-	names := formatNames()
+	names := clidoc.FormatNames()
 	if slices.Contains(names, name) {
 		return nil
 	}

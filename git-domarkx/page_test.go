@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -38,16 +39,16 @@ func TestGenerated(t *testing.T) {
 		want[path] = b.String()
 	}
 	for _, p := range allPages(m) {
-		add("man/"+p.manName(), p.writeMan)
-		add("doc/"+p.markdownName(), p.writeMarkdown)
-		name := dashed(p.verb)
+		add("man/"+p.ManName(), p.WriteMan)
+		add("doc/"+p.MarkdownName(), p.WriteMarkdown)
+		name := clidoc.Dashed(p.Verb)
 		if name == "" {
 			name = "git-domarkx"
 		}
-		add("testdata/help/"+name+".txt", p.writeText)
-		add("testdata/help/"+name+"-h.txt", p.writeUsage)
+		add("testdata/help/"+name+".txt", p.WriteText)
+		add("testdata/help/"+name+"-h.txt", p.WriteUsage)
 	}
-	add("doc/json.md", func(w io.Writer) error { return writeFieldPage(w, allPages(m)) })
+	add("doc/json.md", func(w io.Writer) error { return clidoc.WriteFieldPage(w, allPages(m)) })
 	for path, text := range want {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -101,11 +102,11 @@ func TestReadme(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("| command | |\n|---|---|\n")
 	for _, p := range allPages(model(t)) {
-		if len(p.groups) > 0 {
+		if len(p.Groups) > 0 {
 			continue // its subcommands have lines of their own
 		}
-		usage := strings.ReplaceAll(strings.TrimPrefix(p.usage, "git domarkx "), "|", "\\|")
-		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.markdownName(), p.summary)
+		usage := strings.ReplaceAll(strings.TrimPrefix(p.Usage, "git domarkx "), "|", "\\|")
+		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.MarkdownName(), p.Summary)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(head+begin+want.String()+end+tail), 0o644); err != nil {
@@ -118,31 +119,31 @@ func TestReadme(t *testing.T) {
 
 func TestPagesAreComplete(t *testing.T) {
 	for _, p := range allPages(model(t)) {
-		if len(p.body) == 0 {
-			t.Errorf("%s has no help text", p.name)
+		if len(p.Body) == 0 {
+			t.Errorf("%s has no help text", p.Name)
 		}
 		var screen bytes.Buffer
-		if err := p.writeUsage(&screen); err != nil {
+		if err := p.WriteUsage(&screen); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(screen.String(), "\n"); n > 60 {
-			t.Errorf("%s -h has %d lines, more than a screen", p.name, n)
+			t.Errorf("%s -h has %d lines, more than a screen", p.Name, n)
 		}
 		var text bytes.Buffer
-		if err := p.writeText(&text); err != nil {
+		if err := p.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(text.String(), "\nEXIT STATUS\n") {
-			t.Errorf("%s says nothing about its exit status", p.name)
+			t.Errorf("%s says nothing about its exit status", p.Name)
 		}
 		for line := range strings.Lines(text.String()) {
-			if len([]rune(line)) > textWidth+30 {
-				t.Errorf("%s: line too wide: %q", p.name, line)
+			if len([]rune(line)) > clidoc.TextWidth+30 {
+				t.Errorf("%s: line too wide: %q", p.Name, line)
 			}
 		}
-		for _, it := range append(p.arguments, p.options...) {
-			if it.text == "" {
-				t.Errorf("%s: %s has no help", p.name, it.term)
+		for _, it := range append(p.Arguments, p.Options...) {
+			if it.Text == "" {
+				t.Errorf("%s: %s has no help", p.Name, it.Term)
 			}
 		}
 	}

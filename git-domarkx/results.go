@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 // jsonOption is the option of commands that print results.
@@ -213,10 +214,18 @@ func jsonValue(v reflect.Value) domarkx.Value {
 	return domarkx.ObjectValue(members...)
 }
 
+// resultFields returns the JSON members of the results that a command prints, or nil.
+func resultFields(command any) []clidoc.Item {
+	if printer, ok := command.(resultPrinter); ok {
+		return resultItems(printer.row())
+	}
+	return nil
+}
+
 // resultItems returns the JSON members of a command's results, with their descriptions.
-func resultItems(row any) []item {
+func resultItems(row any) []clidoc.Item {
 	if all, ok := row.(rowAlternatives); ok {
-		var items []item
+		var items []clidoc.Item
 		for _, one := range all {
 			items = append(items, resultItems(one)...)
 		}
@@ -235,14 +244,14 @@ func structIn(t reflect.Type) reflect.Type {
 
 // jsonFields returns the JSON members of an object with their descriptions. Members of
 // nested objects have names such as "call.session".
-func jsonFields(t reflect.Type, prefix string) []item {
-	var items []item
+func jsonFields(t reflect.Type, prefix string) []clidoc.Item {
+	var items []clidoc.Item
 	rowFields(t, func(f reflect.StructField) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
 			return
 		}
-		items = append(items, item{prefix + name, f.Tag.Get("doc")})
+		items = append(items, clidoc.Item{Term: prefix + name, Text: f.Tag.Get("doc")})
 		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() {
 			items = append(items, jsonFields(inner, prefix+name+".")...)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 // printsText lists the commands that print a document, a diff, a script or help, or that
@@ -18,18 +19,18 @@ func TestResultFields(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 	checked := 0
 	for _, leaf := range model(t).Leaves(true) {
-		if leaf.Hidden || slices.Contains(printsText, verbOf(leaf)) {
+		if leaf.Hidden || slices.Contains(printsText, clidoc.VerbOf(leaf)) {
 			continue
 		}
 		printer, ok := leaf.Target.Addr().Interface().(resultPrinter)
 		if !ok || !slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" }) {
-			t.Errorf("%s prints results without --json", verbOf(leaf))
+			t.Errorf("%s prints results without --json", clidoc.VerbOf(leaf))
 			continue
 		}
 		for _, f := range resultItems(printer.row()) {
 			checked++
-			if !snake.MatchString(f.term) && f.term != "tools.inputSchema" || f.text == "" {
-				t.Errorf("%s: member %q, described as %q", verbOf(leaf), f.term, f.text)
+			if !snake.MatchString(f.Term) && f.Term != "tools.inputSchema" || f.Text == "" {
+				t.Errorf("%s: member %q, described as %q", clidoc.VerbOf(leaf), f.Term, f.Text)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 // stdio holds the standard streams of the program.
@@ -57,7 +58,7 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 // help would not help.
 func (e *usageError) of(command *kong.Node) {
 	if command != nil && command.Name != "help" {
-		e.command, e.usage = verbOf(command), newPage(command).usage
+		e.command, e.usage = clidoc.VerbOf(command), clidoc.New(command, resultFields).Usage
 	}
 }
 

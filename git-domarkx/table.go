@@ -21,7 +21,8 @@ type table struct {
 // A cell is one field, in a form for programs and a form for people.
 type cell struct{ program, person string }
 
-func text(s string) cell             { return cell{s, s} }
+func text(s string) cell { return cell{s, s} }
+
 func number[N int | int64](n N) cell { s := strconv.FormatInt(int64(n), 10); return cell{s, s} }
 
 // oid returns the cell of an object id; people see its first ten digits.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
 // neverSuggested lists the commands that delete data, which a typing error must not
@@ -16,13 +17,13 @@ var neverSuggested = []string{"rm", "gc"}
 func notACommand(node *kong.Node, typed string) error {
 	spelled := typed
 	if node.Parent != nil {
-		spelled = verbOf(node) + " " + typed
+		spelled = clidoc.VerbOf(node) + " " + typed
 	}
 	message := fmt.Sprintf("%q is not a command", spelled)
 	var similar []string
 	for _, child := range node.Children {
 		if !child.Hidden && !slices.Contains(neverSuggested, child.Name) && isSimilar(typed, child.Name) {
-			similar = append(similar, fmt.Sprintf("%q", verbOf(child)))
+			similar = append(similar, fmt.Sprintf("%q", clidoc.VerbOf(child)))
 		}
 	}
 	if len(similar) > 0 {

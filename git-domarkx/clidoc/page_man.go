@@ -1,4 +1,4 @@
-package main
+package clidoc
 
 import (
 	"fmt"
@@ -6,41 +6,41 @@ import (
 	"strings"
 )
 
-// manName returns the file name of the manual page.
-func (p *page) manName() string { return dashed(p.name) + ".1" }
+// ManName returns the file name of the manual page.
+func (p *Page) ManName() string { return Dashed(p.Name) + ".1" }
 
-// dashed returns the name of a command with hyphens for spaces.
-func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
+// Dashed returns the name of a command with hyphens for spaces.
+func Dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
-// writeMan writes the page for man(1), in the macros of man(7).
-func (p *page) writeMan(w io.Writer) error {
+// WriteMan writes the page for man(1), in the macros of man(7).
+func (p *Page) WriteMan(w io.Writer) error {
 	var b strings.Builder
-	title := dashed(p.name)
+	title := Dashed(p.Name)
 	fmt.Fprintf(&b, ".\\\" Made from the command model by go generate.\n.TH %s 1 \"\" \"git-domarkx\" \"Git Manual\"\n", strings.ToUpper(roff(title)))
 	b.WriteString(".nh\n.ad l\n")
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.nf\n\\fB%s\\fR\n.fi\n", roff(title), roff(lowerFirst(p.summary)), roff(p.usage))
-	for _, g := range p.groups {
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.nf\n\\fB%s\\fR\n.fi\n", roff(title), roff(lowerFirst(p.Summary)), roff(p.Usage))
+	for _, g := range p.Groups {
 		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(g.title)))
 		for _, c := range g.commands {
-			fmt.Fprintf(&b, ".TP\n\\fBgit\\-domarkx\\-%s\\fR(1)\n%s.\n", roff(dashed(c.term)), roff(c.text))
+			fmt.Fprintf(&b, ".TP\n\\fBgit\\-domarkx\\-%s\\fR(1)\n%s.\n", roff(Dashed(c.Term)), roff(c.Text))
 		}
 	}
-	if len(p.body) > 0 && p.body[0].kind != heading {
+	if len(p.Body) > 0 && p.Body[0].kind != heading {
 		b.WriteString(".SH DESCRIPTION\n")
 	}
-	for i, bl := range p.body {
+	for i, bl := range p.Body {
 		switch bl.kind {
 		case heading:
 			fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(bl.text)))
 		case literal:
-			if i > 0 && p.body[i-1].kind != heading {
+			if i > 0 && p.Body[i-1].kind != heading {
 				b.WriteString(".PP\n")
 			}
 			fmt.Fprintf(&b, ".RS 4\n.nf\n%s\n.fi\n.RE\n", roff(bl.text))
 		case listItem:
 			fmt.Fprintf(&b, ".IP \\(bu 2\n%s\n", roffText(bl.text))
 		default:
-			if i > 0 && p.body[i-1].kind != heading {
+			if i > 0 && p.Body[i-1].kind != heading {
 				b.WriteString(".PP\n")
 			}
 			fmt.Fprintf(&b, "%s\n", roffText(bl.text))
@@ -49,10 +49,10 @@ func (p *page) writeMan(w io.Writer) error {
 	for _, section := range p.sections() {
 		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(section.title))
 		for _, it := range section.commands {
-			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(it.term), roffText(it.text))
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(it.Term), roffText(it.Text))
 		}
 	}
-	if p.verb != "" {
+	if p.Verb != "" {
 		b.WriteString(".SH SEE ALSO\n\\fBgit\\-domarkx\\fR(1)\n")
 	}
 	_, err := io.WriteString(w, b.String())

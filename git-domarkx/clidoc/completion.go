@@ -1,4 +1,4 @@
-package main
+package clidoc
 
 import (
 	"strings"
@@ -8,38 +8,38 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 )
 
-// A candidate is a possible completion of a word, with its description.
-type candidate struct{ word, about string }
+// A Candidate is a possible completion of a word, with its description.
+type Candidate struct{ Word, About string }
 
 // A valueKind is the kind of thing that a word on the command line names.
 type valueKind int
 
 // The kinds of values.
 const (
-	valueNone      valueKind = iota // a value that cannot be listed
-	valueWord                       // one of expectation.words
-	valueFile                       // completed by the shell
-	valueFolder                     // completed by the shell
-	valueSession                    // a session, or a snapshot or message of one
-	valueRemoved                    // a session in the trash
-	valueRemote                     // a Git remote
-	valueFetched                    // a session of the remote in the preceding argument
-	valueWorkspace                  // a workspace, a version of one, or a message linked to one
-	valueResource                   // a resource of the workspace or session in the preceding argument
-	valueZeus                       // a snapshot of agents
+	ValueNone      valueKind = iota // a value that cannot be listed
+	ValueWord                       // one of expectation.words
+	ValueFile                       // completed by the shell
+	ValueFolder                     // completed by the shell
+	ValueSession                    // a session, or a snapshot or message of one
+	ValueRemoved                    // a session in the trash
+	ValueRemote                     // a Git remote
+	ValueFetched                    // a session of the remote in the preceding argument
+	ValueWorkspace                  // a workspace, a version of one, or a message linked to one
+	ValueResource                   // a resource of the workspace or session in the preceding argument
+	ValueZeus                       // a snapshot of agents
 )
 
-// An expectation describes what can stand at the cursor of a command line.
-type expectation struct {
-	kind   valueKind
-	prefix string      // the part of the word before the value, such as "--format="
-	typed  string      // the part of the value that the user has typed
-	words  []candidate // the candidates of valueWord
-	before string      // the argument before the cursor; "" if it is the first
+// An Expectation describes what can stand at the cursor of a command line.
+type Expectation struct {
+	Kind   valueKind
+	Prefix string      // the part of the word before the value, such as "--format="
+	Typed  string      // the part of the value that the user has typed
+	Words  []Candidate // the candidates of valueWord
+	Before string      // the argument before the cursor; "" if it is the first
 }
 
-// expect returns what the last of the words after "git domarkx" can be.
-func expect(model *kong.Application, words []string) expectation {
+// Expect returns what the last of the words after "git domarkx" can be.
+func Expect(model *kong.Application, words []string) Expectation {
 	typed := words[len(words)-1]
 	node := model.Node
 	var arguments []string
@@ -62,7 +62,7 @@ func expect(model *kong.Application, words []string) expectation {
 		case len(node.Children) > 0:
 			child := childOf(node, word)
 			if child == nil {
-				return expectation{}
+				return Expectation{}
 			}
 			node = child
 		default:
@@ -75,12 +75,12 @@ func expect(model *kong.Application, words []string) expectation {
 	case strings.HasPrefix(typed, "--") && strings.Contains(typed, "="):
 		flag, _ := flagOf(node, model, typed)
 		if flag == nil {
-			return expectation{}
+			return Expectation{}
 		}
 		name, value, _ := strings.Cut(typed, "=")
 		return expectValue(flag, name+"=", value)
 	}
-	return expectation{kind: valueWord, typed: typed, words: flagWords(node, model)}
+	return Expectation{Kind: ValueWord, Typed: typed, Words: flagWords(node, model)}
 }
 
 // flagOf returns the option that a word names, or nil if no option matches, and whether
@@ -115,28 +115,28 @@ func childOf(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-func expectValue(flag *kong.Flag, prefix, typed string) expectation {
-	e := expectation{prefix: prefix, typed: typed}
+func expectValue(flag *kong.Flag, prefix, typed string) Expectation {
+	e := Expectation{Prefix: prefix, Typed: typed}
 	switch {
 	case flag.Enum != "":
-		e.kind, e.words = valueWord, plainWords(flag.EnumSlice())
+		e.Kind, e.Words = ValueWord, PlainWords(flag.EnumSlice())
 	case flag.Name == "format":
-		e.kind, e.words = valueWord, plainWords(formatNames())
+		e.Kind, e.Words = ValueWord, PlainWords(FormatNames())
 	case flag.PlaceHolder == "DIR":
-		e.kind = valueFolder
+		e.Kind = ValueFolder
 	case flag.PlaceHolder == "PATH":
-		e.kind = valueFile
+		e.Kind = ValueFile
 	}
 	return e
 }
 
-func expectArgument(node *kong.Node, model *kong.Application, arguments []string, typed string) expectation {
-	e := expectation{typed: typed}
+func expectArgument(node *kong.Node, model *kong.Application, arguments []string, typed string) Expectation {
+	e := Expectation{Typed: typed}
 	if len(arguments) > 0 {
-		e.before = arguments[len(arguments)-1]
+		e.Before = arguments[len(arguments)-1]
 	}
 	if len(node.Children) > 0 {
-		e.kind, e.words = valueWord, commandWords(node)
+		e.Kind, e.Words = ValueWord, commandWords(node)
 		return e
 	}
 	place := len(arguments)
@@ -149,7 +149,7 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 	arg := node.Positional[place]
 	switch {
 	case arg.Enum != "":
-		e.kind, e.words = valueWord, plainWords(arg.EnumSlice())
+		e.Kind, e.Words = ValueWord, PlainWords(arg.EnumSlice())
 	case arg.Name == "COMMAND": // an argument of help and man
 		described := model.Node
 		for _, word := range arguments {
@@ -157,11 +157,11 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 				return e
 			}
 		}
-		e.kind, e.words = valueWord, commandWords(described)
+		e.Kind, e.Words = ValueWord, commandWords(described)
 	default:
-		e.kind = kindOf(node, arg.Name, place)
-		if e.kind == valueFetched && len(arguments) > 0 {
-			e.before = arguments[0]
+		e.Kind = kindOf(node, arg.Name, place)
+		if e.Kind == ValueFetched && len(arguments) > 0 {
+			e.Before = arguments[0]
 		}
 	}
 	return e
@@ -169,41 +169,41 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 
 // kindOf returns what kind of value an argument of a command names.
 func kindOf(node *kong.Node, arg string, place int) valueKind {
-	switch verb := verbOf(node); {
+	switch verb := VerbOf(node); {
 	case verb == "restore":
-		return valueRemoved
+		return ValueRemoved
 	case verb == "zeus restore":
-		return valueZeus
+		return ValueZeus
 	case verb == "rename" && place == 1, arg == "NEW", arg == "TOOL", arg == "KEY=VALUE":
-		return valueNone
+		return ValueNone
 	case (verb == "fetch" || verb == "pull") && arg == "NAME":
-		return valueFetched
+		return ValueFetched
 	case strings.HasPrefix(arg, "WS"), strings.HasPrefix(verb, "workspace ") && (arg == "A" || arg == "B"):
-		return valueWorkspace
+		return ValueWorkspace
 	case arg == "RESOURCE":
-		return valueResource
+		return ValueResource
 	case arg == "PATH":
-		return valueFile
+		return ValueFile
 	case arg == "DIR":
-		return valueFolder
+		return ValueFolder
 	case arg == "REMOTE":
-		return valueRemote
+		return ValueRemote
 	}
-	return valueSession
+	return ValueSession
 }
 
-func commandWords(node *kong.Node) []candidate {
-	var words []candidate
+func commandWords(node *kong.Node) []Candidate {
+	var words []Candidate
 	for _, child := range node.Children {
 		if !child.Hidden {
-			words = append(words, candidate{child.Name, strings.TrimSuffix(child.Help, ".")})
+			words = append(words, Candidate{child.Name, strings.TrimSuffix(child.Help, ".")})
 		}
 	}
 	return words
 }
 
-func flagWords(node *kong.Node, model *kong.Application) []candidate {
-	var words []candidate
+func flagWords(node *kong.Node, model *kong.Application) []Candidate {
+	var words []Candidate
 	add := func(flags []*kong.Flag) {
 		for _, f := range flags {
 			name := f.Name
@@ -211,7 +211,7 @@ func flagWords(node *kong.Node, model *kong.Application) []candidate {
 				name = "no-" + name
 			}
 			if !f.Hidden {
-				words = append(words, candidate{"--" + name, strings.TrimSuffix(f.Help, ".")})
+				words = append(words, Candidate{"--" + name, strings.TrimSuffix(f.Help, ".")})
 			}
 		}
 	}
@@ -222,15 +222,17 @@ func flagWords(node *kong.Node, model *kong.Application) []candidate {
 	return words
 }
 
-func plainWords(words []string) []candidate {
-	list := make([]candidate, len(words))
+// PlainWords returns words as candidates without descriptions.
+func PlainWords(words []string) []Candidate {
+	list := make([]Candidate, len(words))
 	for i, word := range words {
-		list[i].word = word
+		list[i].Word = word
 	}
 	return list
 }
 
-func formatNames() []string {
+// FormatNames returns the names of all formats.
+func FormatNames() []string {
 	var names []string
 	for _, codec := range all.Codecs() {
 		names = append(names, codec.Name)

@@ -1,4 +1,4 @@
-package main
+package clidoc
 
 import (
 	"fmt"
@@ -6,50 +6,50 @@ import (
 	"strings"
 )
 
-// textWidth is the width of help text, in columns.
-const textWidth = 80
+// TextWidth is the width of help text, in columns.
+const TextWidth = 80
 
-// writeUsage writes the short help of -h, which fits on one screen.
-func (p *page) writeUsage(w io.Writer) error {
+// WriteUsage writes the short help of -h, which fits on one screen.
+func (p *Page) WriteUsage(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.usage, p.summary)
-	for _, g := range p.groups {
+	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.Usage, p.Summary)
+	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		writeItems(&b, g.commands, commandColumn(g.commands))
 	}
-	for _, list := range [][]item{p.arguments, p.options} {
+	for _, list := range [][]Item{p.Arguments, p.Options} {
 		if len(list) > 0 {
 			b.WriteByte('\n')
 			writeItems(&b, list, 22)
 		}
 	}
 	switch {
-	case p.verb == "":
+	case p.Verb == "":
 		// The usage line has the options of every command: with more lines the list of commands
 		// would not fit on a screen. Git itself handles --help, by showing the manual page.
 		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
-	case len(p.groups) > 0:
-		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.verb)
+	case len(p.Groups) > 0:
+		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.Verb)
 	default:
-		fmt.Fprintf(&b, "\nSee 'git domarkx help %s' for more.\n", p.verb)
+		fmt.Fprintf(&b, "\nSee 'git domarkx help %s' for more.\n", p.Verb)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// writeText writes the whole page for a terminal.
-func (p *page) writeText(w io.Writer) error {
+// WriteText writes the whole page for a terminal.
+func (p *Page) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.name, lowerFirst(p.summary), p.usage)
-	for _, g := range p.groups {
+	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.Name, lowerFirst(p.Summary), p.Usage)
+	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(g.title))
 		writeItems(&b, g.commands, commandColumn(g.commands))
 	}
-	if len(p.body) > 0 {
-		if p.body[0].kind != heading {
+	if len(p.Body) > 0 {
+		if p.Body[0].kind != heading {
 			b.WriteString("\nDESCRIPTION\n")
 		}
-		writeBody(&b, p.body)
+		writeBody(&b, p.Body)
 	}
 	for _, section := range p.sections() {
 		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(section.title))
@@ -60,9 +60,9 @@ func (p *page) writeText(w io.Writer) error {
 }
 
 // sections returns the non-empty lists at the end of a page.
-func (p *page) sections() []group {
+func (p *Page) sections() []group {
 	var sections []group
-	for _, g := range []group{{"Arguments", p.arguments}, {"Options", p.options}, {"Options of every command", p.globals}, {"Fields with --json", p.fields}, {"Exit status", p.exits}} {
+	for _, g := range []group{{"Arguments", p.Arguments}, {"Options", p.Options}, {"Options of every command", p.globals}, {"Fields with --json", p.fields}, {"Exit status", p.exits}} {
 		if len(g.commands) > 0 {
 			sections = append(sections, g)
 		}
@@ -91,23 +91,23 @@ func writeBody(b *strings.Builder, body []block) {
 }
 
 // commandColumn returns the column in which the summaries of commands start.
-func commandColumn(commands []item) int {
+func commandColumn(commands []Item) int {
 	column := 12
 	for _, c := range commands {
-		column = max(column, len(c.term)+2)
+		column = max(column, len(c.Term)+2)
 	}
 	return column
 }
 
-func writeItems(b *strings.Builder, items []item, column int) {
+func writeItems(b *strings.Builder, items []Item, column int) {
 	indent := strings.Repeat(" ", 4+column)
 	for _, it := range items {
-		first := "    " + it.term
+		first := "    " + it.Term
 		if len(first) >= len(indent)-1 {
 			b.WriteString(first + "\n")
 			first = indent
 		}
-		wrap(b, first+strings.Repeat(" ", len(indent)-len(first)), indent, unquoted(it.text))
+		wrap(b, first+strings.Repeat(" ", len(indent)-len(first)), indent, unquoted(it.Text))
 	}
 }
 
@@ -116,7 +116,7 @@ func wrap(b *strings.Builder, first, rest, text string) {
 	line := first
 	empty := true
 	for _, word := range strings.Fields(text) {
-		if !empty && len([]rune(line))+1+len([]rune(word)) > textWidth {
+		if !empty && len([]rune(line))+1+len([]rune(word)) > TextWidth {
 			b.WriteString(line + "\n")
 			line, empty = rest, true
 		}

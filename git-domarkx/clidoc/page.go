@@ -1,4 +1,4 @@
-package main
+package clidoc
 
 import (
 	"slices"
@@ -7,66 +7,66 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A page is the complete description of a command, generated from the command model. It
+// A Page is the complete description of a command, generated from the command model. It
 // can be written as the screen of -h, as help text, as a manual page and as Markdown.
-type page struct {
-	name      string // such as "git domarkx workspace list"; the program's own page has no verb
-	verb      string // such as "workspace list"; "" on the program's own page
-	summary   string
-	usage     string
-	arguments []item
-	options   []item
-	globals   []item
-	groups    []group // of commands; on the page of the program or of a command with subcommands
-	body      []block
-	exits     []item
-	fields    []item   // of the results with --json
+type Page struct {
+	Name      string // such as "git domarkx workspace list"; the program's own page has no verb
+	Verb      string // such as "workspace list"; "" on the program's own page
+	Summary   string
+	Usage     string
+	Arguments []Item
+	Options   []Item
+	globals   []Item
+	Groups    []group // of commands; on the page of the program or of a command with subcommands
+	Body      []block
+	exits     []Item
+	fields    []Item   // of the results with --json
 	verbs     []string // of all commands, on the program's own page
 }
 
-// An item is a term and its description.
-type item struct{ term, text string }
+// An Item is a term and its description.
+type Item struct{ Term, Text string }
 
 type group struct {
 	title    string
-	commands []item
+	commands []Item
 }
 
 // An exitExplainer describes its exit status 1.
 type exitExplainer interface{ ExitOne() string }
 
-func newPage(node *kong.Node) *page {
-	p := &page{name: "git domarkx", summary: strings.TrimSuffix(node.Help, "."), body: parseBody(node.Detail)}
+// New returns the page of a command. fields returns the members of the results that a command
+// prints with --json, and nil for other commands.
+func New(node *kong.Node, fields func(command any) []Item) *Page {
+	p := &Page{Name: "git domarkx", Summary: strings.TrimSuffix(node.Help, "."), Body: parseBody(node.Detail)}
 	root := node
 	for root.Parent != nil {
 		root = root.Parent
 	}
 	p.globals = flagItems(root.Flags)
 	if node == root {
-		p.usage = "git domarkx [-q] [--color=WHEN] [--no-progress] COMMAND [ARGUMENT...]"
+		p.Usage = "git domarkx [-q] [--color=WHEN] [--no-progress] COMMAND [ARGUMENT...]"
 		p.addCommands(node)
 	} else {
-		p.verb = verbOf(node)
-		p.name += " " + p.verb
-		p.options = flagItems(node.Flags)
+		p.Verb = VerbOf(node)
+		p.Name += " " + p.Verb
+		p.Options = flagItems(node.Flags)
 		if len(node.Children) > 0 {
 			p.addCommands(node)
 		}
-		p.usage = usageLine(p.name, node)
+		p.Usage = usageLine(p.Name, node)
 	}
 	for _, arg := range node.Positional {
-		p.arguments = append(p.arguments, item{arg.Name, arg.Help})
+		p.Arguments = append(p.Arguments, Item{arg.Name, arg.Help})
 	}
 	p.exits = exitItems(node)
 	if node.Type == kong.CommandNode {
-		if printer, ok := node.Target.Addr().Interface().(resultPrinter); ok {
-			p.fields = resultItems(printer.row())
-		}
+		p.fields = fields(node.Target.Addr().Interface())
 	}
 	return p
 }
 
-func (p *page) addCommands(root *kong.Node) {
+func (p *Page) addCommands(root *kong.Node) {
 	for _, child := range root.Children {
 		if child.Hidden {
 			continue
@@ -75,18 +75,18 @@ func (p *page) addCommands(root *kong.Node) {
 		if root.Parent == nil {
 			title = child.ClosestGroup().Title
 		}
-		i := slices.IndexFunc(p.groups, func(g group) bool { return g.title == title })
+		i := slices.IndexFunc(p.Groups, func(g group) bool { return g.title == title })
 		if i < 0 {
-			i = len(p.groups)
-			p.groups = append(p.groups, group{title: title})
+			i = len(p.Groups)
+			p.Groups = append(p.Groups, group{title: title})
 		}
-		p.groups[i].commands = append(p.groups[i].commands, item{verbOf(child), strings.TrimSuffix(child.Help, ".")})
+		p.Groups[i].commands = append(p.Groups[i].commands, Item{VerbOf(child), strings.TrimSuffix(child.Help, ".")})
 		p.verbs = append(p.verbs, child.Name)
 	}
 }
 
-// verbOf returns the words that follow the program's name to call a command.
-func verbOf(node *kong.Node) string {
+// VerbOf returns the words that follow the program's name to call a command.
+func VerbOf(node *kong.Node) string {
 	verb := node.Name
 	for node = node.Parent; node != nil && node.Parent != nil; node = node.Parent {
 		verb = node.Name + " " + verb
@@ -94,11 +94,11 @@ func verbOf(node *kong.Node) string {
 	return verb
 }
 
-func flagItems(flags []*kong.Flag) []item {
-	var items []item
+func flagItems(flags []*kong.Flag) []Item {
+	var items []Item
 	for _, f := range flags {
 		if !f.Hidden {
-			items = append(items, item{flagTerm(f), f.Help})
+			items = append(items, Item{flagTerm(f), f.Help})
 		}
 	}
 	return items
@@ -167,8 +167,8 @@ func usageLine(name string, node *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-func exitItems(node *kong.Node) []item {
-	items := []item{{"0", "Done."}}
+func exitItems(node *kong.Node) []Item {
+	items := []Item{{"0", "Done."}}
 	one := "The answer is no, or some input was bad."
 	if node.Type == kong.CommandNode {
 		one = ""
@@ -177,10 +177,10 @@ func exitItems(node *kong.Node) []item {
 		}
 	}
 	if one != "" {
-		items = append(items, item{"1", one})
+		items = append(items, Item{"1", one})
 	}
 	return append(items,
-		item{"128", "Something made it impossible; the message says what."},
-		item{"129", "The command line could not be understood, or -h asked how it is written."},
-		item{"130, 143", "An interrupt or a termination signal ended the command."})
+		Item{"128", "Something made it impossible; the message says what."},
+		Item{"129", "The command line could not be understood, or -h asked how it is written."},
+		Item{"130, 143", "An interrupt or a termination signal ended the command."})
 }

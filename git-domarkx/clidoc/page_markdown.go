@@ -1,4 +1,4 @@
-package main
+package clidoc
 
 import (
 	"fmt"
@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// markdownName returns the file name of the Markdown page.
-func (p *page) markdownName() string { return dashed(p.name) + ".md" }
+// MarkdownName returns the file name of the Markdown page.
+func (p *Page) MarkdownName() string { return Dashed(p.Name) + ".md" }
 
-// writeMarkdown writes the page as CommonMark.
-func (p *page) writeMarkdown(w io.Writer) error {
+// WriteMarkdown writes the page as CommonMark.
+func (p *Page) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- Made from the command model by go generate. -->\n\n# %s\n\n%s.\n\n```\n%s\n```\n", p.name, p.summary, p.usage)
-	for _, g := range p.groups {
+	fmt.Fprintf(&b, "<!-- Made from the command model by go generate. -->\n\n# %s\n\n%s.\n\n```\n%s\n```\n", p.Name, p.Summary, p.Usage)
+	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "\n## %s\n\n", g.title)
 		for _, c := range g.commands {
-			fmt.Fprintf(&b, "- [`%s`](git-domarkx-%s.md): %s\n", c.term, dashed(c.term), lowerFirst(c.text))
+			fmt.Fprintf(&b, "- [`%s`](git-domarkx-%s.md): %s\n", c.Term, Dashed(c.Term), lowerFirst(c.Text))
 		}
 	}
-	for i, bl := range p.body {
-		if !(i > 0 && bl.kind == listItem && p.body[i-1].kind == listItem) {
+	for i, bl := range p.Body {
+		if !(i > 0 && bl.kind == listItem && p.Body[i-1].kind == listItem) {
 			b.WriteByte('\n')
 		}
 		switch bl.kind {
@@ -37,15 +37,15 @@ func (p *page) writeMarkdown(w io.Writer) error {
 	for _, section := range p.sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n", section.title)
 		for _, it := range section.commands {
-			fmt.Fprintf(&b, "- `%s`: %s\n", it.term, it.text)
+			fmt.Fprintf(&b, "- `%s`: %s\n", it.Term, it.Text)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// writeFieldPage writes one page that lists the JSON fields of all commands.
-func writeFieldPage(w io.Writer, pages []*page) error {
+// WriteFieldPage writes one page that lists the JSON fields of all commands.
+func WriteFieldPage(w io.Writer, pages []*Page) error {
 	var b strings.Builder
 	b.WriteString(`<!-- Made from the command model by go generate. -->
 
@@ -59,9 +59,9 @@ meaning without a note in CHANGELOG.md.
 		if len(p.fields) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## [%s](%s)\n\n| member | holds |\n|---|---|\n", p.name, p.markdownName())
+		fmt.Fprintf(&b, "\n## [%s](%s)\n\n| member | holds |\n|---|---|\n", p.Name, p.MarkdownName())
 		for _, f := range p.fields {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", f.term, f.text)
+			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Term, f.Text)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
