@@ -68,7 +68,7 @@ func (c *Collector) Grow(n int) error {
 	return nil
 }
 
-// Model, Usage and Stop set what the provider reports about the answer.
+// Model sets the name of the model, as the provider reports it.
 func (c *Collector) Model(name string) {
 	if name != "" {
 		c.answer.Model = name
