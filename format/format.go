@@ -61,6 +61,9 @@ type Codec struct {
 	// Grow reads the data appended to a document, and reports whether it only continues the
 	// document's own conversation. If not, the document must be read again.
 	Grow func(g Growth) (Grown, bool, error)
+	// Images reports that messages may show images as data URLs, each on a line of its own, which an
+	// import keeps as files.
+	Images bool
 	// Companions, if not nil, are files beside the document. Formats with Open have none.
 	Companions *Companions
 	// Homes, if not nil, are the directories that contain such documents.
@@ -137,6 +140,8 @@ type Target struct {
 	// New, if not nil, asks for a new session of the format's program. Formats without sessions of
 	// their own ignore it.
 	New *NewSession
+	// File, if not nil, returns the content of a file that the session keeps under a path.
+	File func(path string) ([]byte, error)
 	// Original, when not nil, calls read with the document that the session was imported
 	// from, if there is one.
 	Original func(read func(File) error) error

@@ -25,6 +25,7 @@ func Codec(a *Agent) format.Codec {
 		Open:       a.open,
 		IsPart:     a.isPart,
 		Grow:       a.grow,
+		Images:     true,
 	}
 	if a.Write != nil {
 		c.Write, c.Fork = a.write, a.fork

@@ -3,11 +3,15 @@ package transcript
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
+	"path"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -181,7 +185,7 @@ func (w *Writer) Turns() iter.Seq[Turn] {
 }
 
 func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
-	t := Turn{Index: k, Role: m.Role, Parts: Divide(m.Message)}
+	t := Turn{Index: k, Role: m.Role, Parts: Divide(w.withImages(m.Message))}
 	if m.Date > 0 {
 		w.now = later(w.now, time.Unix(m.Date, 0).UTC())
 	} else {
@@ -224,6 +228,31 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 	t.Parts = slices.DeleteFunc(t.Parts, func(p Part) bool { return p.Thought })
 	return t
 }
+
+// withImages returns a message with the images that the session keeps as files.
+func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
+	if w.to.File == nil {
+		return m
+	}
+	m.Content = slices.Clone(m.Content)
+	for i, b := range m.Content {
+		if b.Type != domarkx.TextBlock || !strings.Contains(b.Text, "![") {
+			continue
+		}
+		m.Content[i].Text = keptImage.ReplaceAllStringFunc(b.Text, func(s string) string {
+			name := keptImage.FindStringSubmatch(s)[1]
+			content, err := w.to.File(name)
+			if err != nil {
+				return s
+			}
+			return "![image](data:image/" + strings.TrimPrefix(path.Ext(name), ".") + ";base64," + base64.StdEncoding.EncodeToString(content) + ")"
+		})
+	}
+	return m
+}
+
+// keptImage matches an image that the session keeps as a file.
+var keptImage = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|gif|webp|avif))\)$`)
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
@@ -296,11 +325,11 @@ func (a *Agent) place(f format.File, attempt int) (format.Place, error) {
 			return format.Place{}, err
 		}
 		session, _ := a.sessionOf(s.Header)
-		path := a.Path(session)
+		name := a.Path(session)
 		if attempt > 0 {
-			path += fmt.Sprintf("-%d", attempt+1)
+			name += fmt.Sprintf("-%d", attempt+1)
 		}
-		return format.Place{Path: path + ".jsonl", ID: a.identify(s.Header).ID}, nil
+		return format.Place{Path: name + ".jsonl", ID: a.identify(s.Header).ID}, nil
 	}
 	panic("a transcript without a conversation of its own")
 }

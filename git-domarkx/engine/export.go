@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -114,8 +116,29 @@ func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	return Encode(e, s, format.Target{Session: e.Name, Team: r.Team, New: r.New, Losses: &e.Losses,
+	return Encode(e, s, format.Target{Session: e.Name, Team: r.Team, New: r.New, Losses: &e.Losses, File: m.attachedFile(ctx, info),
 		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.Codec, read) }})
+}
+
+// attachedFile returns a function that reads a file that a snapshot keeps under a path.
+func (m *SessionManager) attachedFile(ctx context.Context, info domarkx.Info) func(path string) ([]byte, error) {
+	files := sync.OnceValues(func() ([]domarkx.AttachedFile, error) { return m.store.Files(ctx, info.ID) })
+	return func(path string) ([]byte, error) {
+		all, err := files()
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(all, func(f domarkx.AttachedFile) bool { return f.Path == path })
+		if i < 0 || all[i].Size > MaxFileSize {
+			return nil, fmt.Errorf("attached file %q: %w", path, domarkx.ErrNotFound)
+		}
+		content, err := m.store.Attachment(ctx, info.ID, all[i].SHA256)
+		if err != nil {
+			return nil, err
+		}
+		defer content.Close()
+		return io.ReadAll(io.NewSectionReader(content, 0, content.Size()))
+	}
 }
 
 // readOriginal calls read with the document of a format that a session was imported from, if

@@ -16,6 +16,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
+// ImageDir is the directory, beside a session, of the images of an agent's transcript.
+const ImageDir = "images"
+
 // exportFiles adds the attached files of a snapshot to the export. This program's own formats
 // keep them beside the document. All other formats lose them.
 func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
@@ -28,6 +31,9 @@ func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domark
 	}
 	if !IsForm(e.Codec.Name) {
 		for _, f := range files {
+			if e.Codec.Images && path.Dir(f.Path) == ImageDir { // written where it is shown
+				continue
+			}
 			e.Losses.Add(-1, fmt.Sprintf("the attached file %s", f.Path))
 		}
 		return nil

@@ -75,6 +75,52 @@ func TestImportCompressed(t *testing.T) {
 	c.fsck()
 }
 
+// TestTranscriptImages: images are files beside the session, are written where they were, and change
+// nothing when the transcript is imported again, grows, or comes back from an edit.
+func TestTranscriptImages(t *testing.T) {
+	c := newClone(t)
+	const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	picture := func(n int, data string) string {
+		return strings.Replace(claudeRecord(n, "user", "Look"), `"Look"`, `[{"type":"text","text":"Look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+data+`"}}]`, 1)
+	}
+	files := func(name string) (paths []string) {
+		list, err := c.store.Files(t.Context(), c.tip(name).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			paths = append(paths, f.Path)
+		}
+		return paths
+	}
+	text := picture(1, png) + claudeRecord(2, "assistant", "Seen") + picture(3, png)
+	path := c.write("a.jsonl", text)
+	name := c.importFile(path).Name
+	shown := c.show(name)
+	if got := files(name); len(got) != 1 || strings.Contains(shown, "base64") || strings.Count(shown, "![image]("+got[0]+")") != 2 {
+		t.Fatalf("files %q of\n%s", got, shown)
+	}
+	if c.exported(name, "claude-code") != text {
+		t.Error("the export differs")
+	}
+	text += picture(5, "R0lGODlhAQABAAAAACw=")
+	c.write("a.jsonl", text)
+	if grown := c.importFile(path); grown.Messages != 4 || len(files(name)) != 2 {
+		t.Errorf("%d messages, files %q", grown.Messages, files(name))
+	}
+	c.append(name, "And?")
+	for _, format := range []string{"claude-code", "codex"} {
+		out := c.exported(name, format)
+		if strings.Count(out, png) != 2 || !strings.Contains(out, "R0lGODlhAQABAAAAACw=") || !strings.Contains(out, "And?") {
+			t.Errorf("%s:\n%s", format, out)
+		}
+	}
+	if back := c.importFile(c.write("b.jsonl", c.exported(name, "claude-code"))); back.Name != name || back.Messages != 5 || len(files(name)) != 2 {
+		t.Errorf("came back as %s with %d messages, files %q\n%s", back.Name, back.Messages, files(name), c.show(name))
+	}
+	c.fsck()
+}
+
 // TestTranscriptKeepsEveryMessage: whatever is appended to a transcript, rewritten in it, imported and
 // edited, every message that was ever imported or written is in some snapshot of the session.
 func TestTranscriptKeepsEveryMessage(t *testing.T) {

@@ -370,7 +370,11 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 			return engine.SaveResult{}, err
 		}
 	}
-	e.Attachments = append(attachments, contents...)
+	files, pictures, err := imp.attachPictures(ctx, in, conv.messages, c.Base)
+	if err != nil {
+		return engine.SaveResult{}, err
+	}
+	e.Files, e.Attachments = append(e.Files, files...), slices.Concat(attachments, contents, pictures)
 	e.Linker = imp.homes.linkerOf(in, e.Doc)
 	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
 		return engine.SaveResult{}, err

@@ -214,7 +214,7 @@ func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[c
 		}
 		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size, Include: include}) {
 			doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage}
-			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: s.Messages, state: s.State, read: s.Read}, err) || err != nil {
+			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: pictured(in.codec, s.Messages), state: s.State, read: s.Read}, err) || err != nil {
 				return
 			}
 		}

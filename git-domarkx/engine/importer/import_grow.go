@@ -119,7 +119,14 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	}
 	c := imp.change
 	c.Name, c.Base = known.Session, tip.ID
-	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more)
+	images, err := imp.newPictures(ctx, tip.ID)
+	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
+		err = withPictures(&grown.Messages[k], images.keep)
+	}
+	if err != nil {
+		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more, images)
 	if err != nil {
 		return engine.SaveResult{}, false, inputError(in, err)
 	}
@@ -155,7 +162,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 }
 
 // appendGrown commits the messages that were appended to a document.
-func (imp *importer) appendGrown(ctx context.Context, c engine.Change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile) (domarkx.Info, error) {
+func (imp *importer) appendGrown(ctx context.Context, c engine.Change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile, images *pictureSet) (domarkx.Info, error) {
 	m := imp.manager
 	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
 	if err != nil {
@@ -190,6 +197,7 @@ func (imp *importer) appendGrown(ctx context.Context, c engine.Change, tip domar
 	if err != nil {
 		return domarkx.Info{}, err
 	}
+	commit.Files, commit.Attachments = images.files, images.contents
 	commit.Bytes = tip.Bytes + now.Size() - before
 	info, err := imp.tx.Append(ctx, commit)
 	if err != nil {

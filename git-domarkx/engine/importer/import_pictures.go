@@ -1,0 +1,157 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// dataPicture matches an image in Markdown that is a line of its own and holds its content.
+var dataPicture = regexp.MustCompile(`(?m)^!\[image\]\(data:image/([a-z]+);base64,([A-Za-z0-9+/]+=*)\)$`)
+
+// pictures are messages of a transcript in which images are files beside the session. The file's
+// name follows from its content.
+type pictures struct {
+	format.Messages
+	// keep, if not nil, is called for each image.
+	keep func(path string, content []byte) error
+}
+
+// At returns message k.
+func (p pictures) At(k int) (domarkx.WrittenMessage, error) {
+	m, err := p.Messages.At(k)
+	if err == nil {
+		err = withPictures(&m, p.keep)
+	}
+	return m, err
+}
+
+// placedPictures are pictures of messages with known positions, and of several conversations.
+type placedPictures struct{ pictures }
+
+// End is that of [format.Placed].
+func (p placedPictures) End(k int) int64 { return p.Messages.(format.Placed).End(k) }
+
+// Key is that of [format.Shared].
+func (p placedPictures) Key(k int) (uint64, bool) { return p.Messages.(format.Shared).Key(k) }
+
+// pictured returns the messages of a document with their images as files, if the format has images.
+func pictured(codec format.Codec, messages format.Messages) format.Messages {
+	_, isPlaced := messages.(format.Placed)
+	_, isShared := messages.(format.Shared)
+	if !codec.Images || !isPlaced || !isShared {
+		return messages
+	}
+	return placedPictures{pictures{Messages: messages}}
+}
+
+// withPictures replaces the images in a message by files.
+func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []byte) error) error {
+	var failed error
+	for i, b := range m.Content {
+		if b.Type != domarkx.TextBlock || !bytes.Contains([]byte(b.Text), []byte("](data:image/")) {
+			continue
+		}
+		m.Content[i].Text = dataPicture.ReplaceAllStringFunc(b.Text, func(s string) string {
+			found := dataPicture.FindStringSubmatch(s)
+			content, err := base64.StdEncoding.DecodeString(found[2])
+			if err != nil || len(content) > engine.MaxFileSize || !engine.IsImage(content) {
+				return s
+			}
+			sum := sha256.Sum256(content)
+			path := fmt.Sprintf("%s/%s.%s", engine.ImageDir, hex.EncodeToString(sum[:16]), found[1])
+			if keep != nil && failed == nil {
+				failed = keep(path, content)
+			}
+			return "![image](" + path + ")"
+		})
+	}
+	return failed
+}
+
+// attachPictures stores the images of a transcript that the snapshot base lacks, and returns them.
+func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
+	p, ok := messages.(placedPictures)
+	if !ok {
+		return nil, nil, nil
+	}
+	if has, err := in.hasPictures(); err != nil || !has {
+		return nil, nil, err
+	}
+	kept, err := imp.newPictures(ctx, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.keep = kept.keep
+	for k := range p.Len() {
+		if _, err := p.At(k); err != nil {
+			return nil, nil, err
+		}
+	}
+	return kept.files, kept.contents, nil
+}
+
+// A pictureSet collects the images that a snapshot lacks.
+type pictureSet struct {
+	imp      *importer
+	ctx      context.Context
+	seen     map[string]bool
+	files    []domarkx.AttachedFile
+	contents []domarkx.Attachment
+}
+
+// newPictures returns an empty set. base is the snapshot that has images already; "" for none.
+func (imp *importer) newPictures(ctx context.Context, base string) (*pictureSet, error) {
+	s := &pictureSet{imp: imp, ctx: ctx, seen: map[string]bool{}}
+	if base == "" || imp.fresh[base] { // a snapshot of this update cannot be read; its files are stored once anyway
+		return s, nil
+	}
+	before, err := imp.tx.Files(ctx, base)
+	for _, f := range before {
+		s.seen[f.Path] = true
+	}
+	return s, err
+}
+
+func (s *pictureSet) keep(path string, content []byte) error {
+	if s.seen[path] || len(s.files) == maxFilesCount {
+		return nil
+	}
+	s.seen[path] = true
+	blob, sum, err := s.imp.tx.StoreAttachment(s.ctx, bytes.NewReader(content))
+	s.files = append(s.files, domarkx.AttachedFile{Path: path, SHA256: sum, Size: int64(len(content))})
+	s.contents = append(s.contents, domarkx.Attachment{SHA256: sum, Blob: blob})
+	return err
+}
+
+// hasPictures reports whether a transcript may hold images.
+func (in *input) hasPictures() (bool, error) {
+	found := &marks{words: [][]byte{[]byte("base64"), []byte("inlineData"), []byte("mimeType")}}
+	err := in.copyTo(found)
+	return found.found, err
+}
+
+// marks searches the written bytes for one of several words.
+type marks struct {
+	words [][]byte
+	tail  []byte // the end of the previous data
+	found bool
+}
+
+// Write searches p.
+func (f *marks) Write(p []byte) (int, error) {
+	const longest = 16
+	for _, word := range f.words {
+		f.found = f.found || bytes.Contains(p, word) || bytes.Contains(append(f.tail, p[:min(len(p), longest)]...), word)
+	}
+	f.tail = append(f.tail[:0], p[max(0, len(p)-longest):]...)
+	return len(p), nil
+}
