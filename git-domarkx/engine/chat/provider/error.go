@@ -11,7 +11,7 @@ import (
 // The kinds of failure of a request, for errors.Is.
 var (
 	ErrContext    = errors.New("the conversation does not fit the model's context window")
-	ErrForeign    = errors.New("the provider does not accept a signature or an id")
+	ErrForeign    = errors.New("the provider does not accept the request or an earlier answer in it")
 	ErrKey        = errors.New("the provider does not accept the key")
 	ErrRequest    = errors.New("the provider does not accept the request")
 	ErrBusy       = errors.New("the provider is busy") // a rate limit or overload
