@@ -106,6 +106,9 @@ func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()
 	err = t.run(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // other errors follow from it
+	}
 	return t.result, err
 }
 

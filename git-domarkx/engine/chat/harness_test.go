@@ -3,6 +3,8 @@ package chat_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -281,4 +283,25 @@ func (m *model) sent(n int) string {
 		}
 	}
 	return b.String()
+}
+
+// journal returns the path of the journal of a session.
+func (s *site) journal(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(s.git.StateDir(), "turns", hex.EncodeToString(sum[:16])+".stream")
+}
+
+func (s *site) rewind(name string, k int) {
+	s.t.Helper()
+	if _, err := s.Rewind(s.t.Context(), engine.Revision{Name: name, Message: k}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// approver allows every call, after it called the function.
+type approver func()
+
+func (a approver) Decide(context.Context, engine.PendingCall, engine.ToolOffer) (chat.Decision, error) {
+	a()
+	return chat.Allow, nil
 }
