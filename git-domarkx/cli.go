@@ -55,6 +55,7 @@ type commandLine struct {
 	Restore restoreCmd `cmd:"" group:"change" help:"Bring a session back from the trash."`
 	Rewind  rewindCmd  `cmd:"" group:"change" help:"Take a session back to an earlier message or snapshot."`
 
+	Chat   chatCmd   `cmd:"" group:"space" help:"Let a model answer in a session, with the tools of its workspace."`
 	Trust  trustCmd  `cmd:"" group:"space" help:"Show what a session can run, and trust it."`
 	Run    runCmd    `cmd:"" group:"space" help:"Make the pending calls of a session."`
 	Exec   execCmd   `cmd:"" group:"space" help:"Make one call in the workspace of a session."`

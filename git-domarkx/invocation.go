@@ -24,6 +24,7 @@ type invocation struct {
 	opts    *globals
 	model   *kong.Application
 
+	signals  *signalWatch
 	patience time.Duration // how long to wait for the server of a mount
 
 	repository *gitcmd.Git // nil until first used
@@ -31,7 +32,7 @@ type invocation struct {
 }
 
 func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
-	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model, patience: patience}
+	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model, signals: &signalWatch{}, patience: patience}
 	inv.out = newOutput(std.out)
 	return inv
 }

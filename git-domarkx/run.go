@@ -21,7 +21,7 @@ type stdio struct {
 // run runs one command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
 	setGCPercent(getenv, 400)
-	ctx, stop := untilSignal(ctx)
+	ctx, signals, stop := untilSignal(ctx)
 	defer stop()
 	var line commandLine
 	if len(args) == 0 {
@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 		return report(std.err, err) // an error in the grammar itself, which tests catch
 	}
 	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
-	inv.args = args
+	inv.args, inv.signals = args, signals
 	err = runCommand(parser, inv, args)
 	err = errors.Join(err, inv.close())
 	if cause := context.Cause(ctx); err != nil && cause != nil {

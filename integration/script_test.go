@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
 )
 
 // TestScript runs the scripts in testdata/script. Each starts in an empty directory,
@@ -37,6 +39,7 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			env.Values[modelServer{}] = &modelServer{}
+			env.Values[providersKey{}] = map[string]*providertest.Server{}
 			env.Vars = append(env.Vars, "EXAMPLES="+examples,
 				"PATH="+bin+":"+os.Getenv("PATH"),
 				"HOME="+filepath.Join(env.WorkDir, ".home"), "XDG_RUNTIME_DIR="+filepath.Join(env.WorkDir, ".run"),
@@ -55,6 +58,7 @@ func TestScript(t *testing.T) {
 			"let":      scriptLet,
 			"eventual": scriptEventual,
 			"bytes":    scriptBytes,
+			"provider": scriptProvider,
 			"sound":    scriptSound,
 			"census":   scriptCensus,
 			"mounted":  scriptMounted,

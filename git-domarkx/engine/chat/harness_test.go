@@ -301,7 +301,7 @@ func (s *site) rewind(name string, k int) {
 // approver allows every call, after it called the function.
 type approver func()
 
-func (a approver) Decide(context.Context, engine.PendingCall, engine.ToolOffer) (chat.Decision, error) {
+func (a approver) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (chat.Decision, error) {
 	a()
 	return chat.Allow, nil
 }

@@ -26,6 +26,8 @@ const maxDepth = 50
 const (
 	resourcesKey = "resources"
 	pluginsKey   = "plugins"
+	modelKey     = "model"
+	modelsKey    = "models"
 )
 
 // Parse parses the content of the file. It does not check resource types and their configs.
@@ -77,8 +79,13 @@ func (r *reader) top(tables map[string]any) error {
 			err = r.resources(tables[key])
 		case pluginsKey:
 			err = r.plugins(tables[key])
+		case modelKey, modelsKey:
+			var v domarkx.Value
+			if v, err = r.value("/"+escape(key), tables[key]); err == nil {
+				r.Models = append(r.Models, domarkx.Member{Name: key, Value: v})
+			}
 		default:
-			err = r.Error("/"+escape(key), "is no key of this file, expected resources or plugins", domarkx.ErrInvalid)
+			err = r.Error("/"+escape(key), "is no key of this file, expected model, plugins or resources", domarkx.ErrInvalid)
 		}
 		if err != nil {
 			return err

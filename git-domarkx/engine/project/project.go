@@ -29,6 +29,8 @@ type Config struct {
 	Resources []domarkx.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
+	// Models is what the file says about models: a name to suggest, and settings that are ignored.
+	Models []domarkx.Member
 
 	data   []byte
 	places map[string]int // offsets of keys and items, by JSON pointer

@@ -217,6 +217,12 @@ func (m *Manager) ReadProject() error {
 	return err
 }
 
+// ProjectModels returns what .domarkx.toml says about models, as members of an object.
+func (m *Manager) ProjectModels() (domarkx.Value, error) {
+	c, err := project.Read(m.env.WorkTree)
+	return domarkx.ObjectValue(c.Models...), err
+}
+
 // AddedTo returns the things that a session can run in addition to its document, or nil for none.
 // If .domarkx.toml is invalid, it returns the error text as an addition, which nobody has
 // trusted.

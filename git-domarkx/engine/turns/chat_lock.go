@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -40,7 +43,7 @@ func (m *Manager) sessionFile(folder, session, suffix string) string {
 // lockTurn prevents other processes from beginning a turn of a session until the returned
 // function is called or this process ends. If there is a turn already, it returns a *BusyError. In
 // a repository that cannot be written, it locks nothing: whatever the turn then stores fails.
-func (m *Manager) lockTurn(session, command string) (unlock func(), err error) {
+func (m *Manager) lockTurn(ctx context.Context, session, command string) (unlock func(), err error) {
 	path := m.sessionFile("turns", session, ".lock")
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return func() {}, readOnlyIsFine(err)
@@ -50,6 +53,11 @@ func (m *Manager) lockTurn(session, command string) (unlock func(), err error) {
 		return func() {}, readOnlyIsFine(err)
 	}
 	err = atomicfile.TryLock(f)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		if _, process := readTurnLock(f); process != 0 && !local.IsAlive(process) {
+			err = waitForLock(ctx, f)
+		}
+	}
 	switch {
 	case errors.Is(err, atomicfile.ErrLocked):
 		busy := &BusyError{Session: session}
@@ -65,6 +73,19 @@ func (m *Manager) lockTurn(session, command string) (unlock func(), err error) {
 		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
 	}
 	return func() { f.Close() }, nil // the file stays: a process that has it open may lock it next
+}
+
+// waitForLock waits for a lock whose owner was killed: the system may release it only a little later,
+// or a new owner has not written its name yet.
+func waitForLock(ctx context.Context, f *os.File) error {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := atomicfile.Lock(ctx, f)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return atomicfile.ErrLocked
+	}
+	return err
 }
 
 func readOnlyIsFine(err error) error {

@@ -43,7 +43,7 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 		return nil, err
 	}
 	t := &Turn{m: m, request: r, gate: m.trust.NewGate(r.Approve), bases: map[domarkx.ID]trust.Bases{}}
-	if t.unlock, err = m.lockTurn(r.Name, "chat"); err != nil {
+	if t.unlock, err = m.lockTurn(ctx, r.Name, "chat"); err != nil {
 		return nil, err
 	}
 	if info.ID != "" {
@@ -203,4 +203,13 @@ func (m *Manager) ReadMessage(ctx context.Context, e domarkx.Entry) (domarkx.Mes
 // EntryAt returns message k of a snapshot, counted from 0.
 func (m *Manager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (domarkx.Entry, error) {
 	return m.store.Entry(ctx, snapshot.ID, k)
+}
+
+// HeaderOf returns the header of a session's newest snapshot.
+func (m *Manager) HeaderOf(ctx context.Context, session string) (domarkx.Header, error) {
+	tip, err := m.store.Tip(ctx, session)
+	if err != nil {
+		return domarkx.Header{}, err
+	}
+	return view.Header(ctx, m.store, tip.ID)
 }

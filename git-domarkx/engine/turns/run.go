@@ -40,7 +40,7 @@ func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return RunResult{}, err
 	}
-	unlock, err := m.lockTurn(r.Name, "run")
+	unlock, err := m.lockTurn(ctx, r.Name, "run")
 	if err != nil {
 		return RunResult{}, err
 	}

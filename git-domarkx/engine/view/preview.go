@@ -22,14 +22,23 @@ func Preview(m domarkx.Message) string {
 	return domarkx.Preview(domarkx.Message{Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: markdown.RenderContent(m.Content[:n])}}})
 }
 
-// FirstLine returns the first non-blank line of a message.
+// FirstLine returns the first non-blank line of a message. A thought of the model counts only if
+// there is nothing else.
 func FirstLine(m domarkx.Message) string {
+	thought := ""
 	for _, b := range m.Content {
 		for line := range strings.Lines(b.Text) {
-			if line = strings.TrimSpace(line); line != "" {
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			if b.Type != domarkx.CodeBlock || b.Language != "thought" {
 				return line
 			}
+			if thought == "" {
+				thought = line
+			}
+			break
 		}
 	}
-	return ""
+	return thought
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"reflect"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+)
+
+// The objects that chat --json prints, one a line.
+type (
+	chatText struct {
+		Type string `json:"type" doc:"text"`
+		Text string `json:"text" doc:"how the text of the answer continues"`
+	}
+	chatCall struct {
+		Type      string        `json:"type" doc:"tool_call"`
+		Message   string        `json:"message" doc:"the id of the message with the call"`
+		Call      int           `json:"call" doc:"the number of the call in the message, from 0"`
+		Resource  string        `json:"resource" doc:"the resource that is called"`
+		Tool      string        `json:"tool" doc:"the tool"`
+		Arguments domarkx.Value `json:"arguments" doc:"its arguments, or what the model wrote if they are not an object"`
+	}
+	chatResult struct {
+		Type      string         `json:"type" doc:"tool_result"`
+		Index     int            `json:"index" doc:"the K of the message NAME#K with the call"`
+		Call      int            `json:"call" doc:"the number of the call in the message, from 0"`
+		Resource  string         `json:"resource" doc:"the resource that was called"`
+		Tool      string         `json:"tool" doc:"the tool"`
+		OK        bool           `json:"ok" doc:"whether the call succeeded"`
+		Result    *domarkx.Value `json:"result,omitempty" doc:"what the tool returned"`
+		Code      string         `json:"code,omitempty" doc:"the code of the error"`
+		Error     string         `json:"error,omitempty" doc:"what went wrong"`
+		Workspace string         `json:"workspace_oid" doc:"the workspace version after the call"`
+	}
+	chatMessage struct {
+		Type     string        `json:"type" doc:"message"`
+		Session  string        `json:"session" doc:"the name of the session"`
+		OID      string        `json:"oid" doc:"the commit of the snapshot that added the message"`
+		Index    int           `json:"index" doc:"the K of the message NAME#K"`
+		Message  string        `json:"message" doc:"the id of the message"`
+		Role     string        `json:"role" doc:"user or assistant"`
+		Metadata domarkx.Value `json:"message_metadata" doc:"its metadata"`
+		Content  domarkx.Value `json:"content" doc:"its content blocks"`
+	}
+	chatUsage struct {
+		Type       string `json:"type" doc:"usage"`
+		Model      string `json:"model" doc:"the model as the provider reports it"`
+		Input      int64  `json:"input" doc:"tokens of the request that were not cached"`
+		CacheRead  int64  `json:"cache_read" doc:"tokens of the request that were read from the provider's cache"`
+		CacheWrite int64  `json:"cache_write" doc:"tokens of the request that were written to it"`
+		Output     int64  `json:"output" doc:"tokens of the answer, with reasoning"`
+		Reasoning  int64  `json:"reasoning" doc:"tokens of reasoning"`
+	}
+	chatError struct {
+		Type  string `json:"type" doc:"error"`
+		Error string `json:"error" doc:"why the turn ended"`
+	}
+)
+
+func (chatCmd) row() any {
+	return rowAlternatives{chatText{}, chatCall{}, chatResult{}, chatMessage{}, chatUsage{}, chatError{}}
+}
+
+// jsonLine prints a value as JSON on a line.
+func (inv *invocation) jsonLine(v any) error {
+	_, err := inv.out.Write(append(escapeControls([]byte(jsonValue(reflect.ValueOf(v)).JSON())), '\n'))
+	return err
+}
+
+// eventObject returns the object for an event, or nil if it has none.
+func eventObject(e chat.Event) any {
+	switch e := e.(type) {
+	case chat.Text:
+		return chatText{"text", string(e)}
+	case chat.CallEvent:
+		return chatCall{"tool_call", e.Message.String(), e.Index, e.Resource, e.Tool, e.Arguments}
+	case chat.ResultEvent:
+		r := chatResult{Type: "tool_result", Index: e.CallReport.Message, Call: e.Index, Resource: e.Resource, Tool: e.Tool, OK: e.OK,
+			Code: e.Code, Error: e.Outcome.Message, Workspace: e.WorkspaceVersion}
+		if e.OK {
+			r.Result = &e.Result
+		}
+		return r
+	case chat.MessageEvent:
+		m := chatMessage{Type: "message", Session: e.Name, OID: e.Info.ID, Index: e.Index, Message: e.ID.String(), Role: string(e.Message.Role)}
+		m.Content, _ = e.Message.Value().Get("content")
+		m.Metadata = domarkx.ObjectValue()
+		if e.Message.Metadata != nil {
+			m.Metadata = *e.Message.Metadata
+		}
+		return m
+	case chat.UsageEvent:
+		return chatUsage{"usage", e.Model, e.Input, e.CacheRead, e.CacheWrite, e.Output, e.Usage.Reasoning}
+	}
+	return nil
+}
+
+// isModelChoice reports whether an error means that the user has to choose or define a model.
+func isModelChoice(err error) bool {
+	var untrusted *trust.UntrustedError
+	return errors.Is(err, models.ErrNoModel) || errors.As(err, &untrusted)
+}

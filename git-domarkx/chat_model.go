@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// chatModel returns a model by its name, ready to answer. Nothing is sent to it.
+func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, error) {
+	d, err := inv.findModel(name)
+	if err != nil {
+		return chat.Model{}, d, err
+	}
+	wire, err := inv.openModel(d)
+	if err != nil {
+		return chat.Model{}, d, err
+	}
+	settings, err := inv.modelSettings()
+	if err != nil {
+		return chat.Model{}, d, err
+	}
+	price, err := priceOf(settings, d)
+	if err != nil {
+		return chat.Model{}, d, err
+	}
+	return chat.Model{Wire: wire, Context: int64(d.Context), MaxTokens: d.MaxTokens, Reasoning: d.Reasoning, Price: price}, d, nil
+}
+
+// priceOf returns the price of a model in the configuration, or nil.
+func priceOf(config *gitcmd.Config, d models.Definition) (*chat.Price, error) {
+	for _, name := range []string{d.Name, d.Model} {
+		var p chat.Price
+		found := false
+		for part, into := range map[string]*float64{"input": &p.Input, "output": &p.Output, "cacheRead": &p.CacheRead, "cacheWrite": &p.CacheWrite} {
+			key := "domarkx.price." + name + "." + part
+			text, ok := config.Get(key)
+			if !ok {
+				continue
+			}
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil || n < 0 || n > 1e9 {
+				return nil, fmt.Errorf("%s %q: %w, expected USD for a million tokens", key, text, domarkx.ErrInvalid)
+			}
+			*into, found = n, true
+		}
+		if found {
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+// chooseModel returns the name of the model that answers in a session: the one that the user
+// named, else the default. A model that the session or the repository suggests needs a yes.
+func (c *chatCmd) chooseModel(inv *invocation, opened source, ask func(question string) (bool, error)) (string, error) {
+	wishes, err := c.wishes(inv, opened)
+	if err != nil {
+		return "", err
+	}
+	if len(wishes.Ignored) > 0 {
+		inv.warn(fmt.Errorf("warning: ignored, because only your own configuration says where models are and which keys they get: %s", visible(strings.Join(wishes.Ignored, ", "))))
+	}
+	if c.Model != "" {
+		return c.Model, nil
+	}
+	settings, err := inv.modelSettings()
+	if err != nil {
+		return "", err
+	}
+	standard, missing := models.Default(settings)
+	if wishes.Model == "" || wishes.Model == standard {
+		return standard, missing
+	}
+	if ask != nil {
+		yes, err := ask(fmt.Sprintf("%s suggests the model %s. Use it? [y/N] ", visible(c.Name), visible(wishes.Model)))
+		if err != nil {
+			return "", err
+		}
+		if yes {
+			return wishes.Model, nil
+		}
+		return standard, missing
+	}
+	inv.warn(fmt.Errorf("warning: %s suggests the model %s, which is used only with --model", visible(c.Name), visible(wishes.Model)))
+	return standard, missing
+}
+
+// wishes returns what the session and .domarkx.toml say about models.
+func (c *chatCmd) wishes(inv *invocation, opened source) (chat.Wishes, error) {
+	var w chat.Wishes
+	h, err := opened.turns.HeaderOf(inv.ctx, c.Name)
+	switch {
+	case err == nil:
+		w = chat.WishesOf(h)
+	case !errors.Is(err, domarkx.ErrNotFound):
+		return w, err
+	}
+	shared, err := opened.trust.ProjectModels()
+	if err != nil {
+		return w, nil // the turn reports it
+	}
+	file := domarkx.NewHeader()
+	file.ExecutionConfig = shared
+	return w.And(chat.WishesOf(file)), nil
+}

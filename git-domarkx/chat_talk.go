@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+)
+
+// A talk is a chat with the user.
+type talk struct {
+	inv     *invocation
+	command *chatCmd
+	chat    *chat.Chat
+	opened  source
+	model   chat.Model
+	name    string // of the model
+	files   []turns.File
+	lines   *lineEditor // nil if nobody can be asked
+	always  map[string]bool
+
+	open   bool  // whether the answer that is shown has not ended its line
+	broken error // of writing
+}
+
+// asker returns a function that asks a question with yes or no, or nil if nobody can be asked.
+func (t *talk) asker() func(question string) (bool, error) {
+	if t.lines == nil {
+		return nil
+	}
+	return func(question string) (bool, error) {
+		answer, err := t.lines.question(t.inv.ctx, question)
+		return answer == "y" || answer == "yes", err
+	}
+}
+
+func (t *talk) request(message *string) chat.Request {
+	c := t.command
+	r := chat.Request{Session: c.Name, New: c.New, Text: message, Files: t.files, Model: t.model, Approve: t.approver(),
+		Limits: chat.Limits{Responses: c.MaxTurns, Tokens: c.MaxTokens, Cost: c.MaxCost}, Trust: t.trust, Emit: t.show}
+	t.files = nil
+	return r
+}
+
+// once takes one turn.
+func (t *talk) once(message *string) error {
+	result, err := t.chat.Turn(t.inv.ctx, t.request(message))
+	t.endLine()
+	showSetup(t.inv.err, err)
+	switch {
+	case errors.Is(err, errInterrupt):
+		return signalError{syscall.SIGINT}
+	case err != nil || t.broken != nil:
+		return errors.Join(err, t.broken)
+	case t.command.JSON || t.inv.out.tty || result.Text == "":
+		return nil
+	}
+	_, err = fmt.Fprintln(t.inv.out, result.Text)
+	return err
+}
+
+// converse takes a turn for each message that the user types.
+func (t *talk) converse() error {
+	t.lines.recall(t.history())
+	if err := t.goOn(); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.inv.err, "%s with %s. Ctrl-D ends the conversation.\n", visible(t.command.Name), visible(t.name))
+	interrupts := 0
+	for {
+		text, err := t.lines.message(t.inv.ctx)
+		switch {
+		case errors.Is(err, errInterrupt):
+			if interrupts++; interrupts > 1 {
+				return signalError{syscall.SIGINT}
+			}
+			fmt.Fprintln(t.inv.err, "Ctrl-C again, or Ctrl-D, ends the conversation.")
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		interrupts = 0
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if err := t.turn(&text); err != nil {
+			return err
+		}
+	}
+}
+
+// goOn continues a turn that stopped half-way.
+func (t *talk) goOn() error {
+	if _, err := t.opened.turns.HeaderOf(t.inv.ctx, t.command.Name); errors.Is(err, domarkx.ErrNotFound) && t.command.New {
+		return nil
+	}
+	return t.turn(nil)
+}
+
+// turn takes one turn of a conversation. An error that does not end the conversation is shown.
+func (t *talk) turn(message *string) error {
+	ctx, cancel := context.WithCancelCause(t.inv.ctx)
+	defer cancel(nil)
+	restore := t.inv.signals.handle(func(s os.Signal) bool {
+		if s != os.Interrupt || ctx.Err() != nil {
+			return false
+		}
+		cancel(signalError{syscall.SIGINT})
+		return true
+	})
+	_, err := t.chat.Turn(ctx, t.request(message))
+	restore()
+	t.endLine()
+	showSetup(t.inv.err, err)
+	var untrusted *trust.UntrustedError
+	switch {
+	case t.inv.ctx.Err() != nil:
+		return context.Cause(t.inv.ctx)
+	case t.broken != nil:
+		return t.broken
+	case err == nil, errors.Is(err, chat.ErrNothing):
+		return nil
+	case ctx.Err() != nil, errors.Is(err, errInterrupt):
+		fmt.Fprintln(t.inv.err, "Stopped; what came of the answer is kept, and the calls that were not made can be made later.")
+		return nil
+	case message == nil && (errors.As(err, &untrusted) || errors.Is(err, domarkx.ErrNotFound)):
+		return err
+	}
+	printError(t.inv.err, err)
+	return nil
+}
+
+// history returns earlier messages of the user that fit on a line, the newest last.
+func (t *talk) history() []string {
+	const most, looked = 100, 1000
+	var all []string
+	info, err := t.opened.sessions.Resolve(t.inv.ctx, engine.Revision{Name: t.command.Name, Message: -1})
+	if err != nil {
+		return nil
+	}
+	n := 0
+	for e, err := range t.opened.turns.MessagesBackward(t.inv.ctx, info) {
+		if n++; err != nil || n > looked || len(all) == most {
+			break
+		}
+		if e.Role != domarkx.User {
+			continue
+		}
+		m, err := t.opened.turns.ReadMessage(t.inv.ctx, e)
+		if err == nil && m.Metadata == nil && len(m.Content) == 1 && m.Content[0].Type == domarkx.TextBlock && !strings.Contains(m.Content[0].Text, "\n") {
+			all = append(all, m.Content[0].Text)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// trust asks whether an untrusted session may be worked on, once.
+func (t *talk) trust(_ context.Context, e *trust.UntrustedError) (bool, error) {
+	t.inv.showListing(e.Listing)
+	ask := t.asker()
+	if ask == nil {
+		return false, nil
+	}
+	return ask(visible(e.Session) + " is not trusted. Work on this, once? [y/N] ")
+}
+
+// approver returns who decides about calls.
+func (t *talk) approver() chat.Approver {
+	var people chat.Approver = chat.ApproveNone{}
+	if t.lines != nil {
+		people = t
+	}
+	switch t.command.Approve {
+	case "all":
+		return chat.ApproveAll{}
+	case "readonly":
+		var listed []string
+		if config, err := t.inv.modelSettings(); err == nil {
+			listed = config.GetAll("domarkx.approve")
+		}
+		return chat.ApproveReadOnly{Listed: listed, Else: people}
+	}
+	return people
+}
+
+// Decide asks the user about a call, which was just shown.
+func (t *talk) Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (chat.Decision, error) {
+	name := c.Resource + "__" + c.Tool
+	if t.always[name] {
+		return chat.Allow, nil
+	}
+	for {
+		answer, err := t.lines.question(ctx, fmt.Sprintf("Make this call of %s? [y]es, [n]o, [a]lways: ", visibleLine(tool.Name)))
+		if err != nil {
+			return chat.Stop, err
+		}
+		switch answer {
+		case "y", "yes":
+			return chat.Allow, nil
+		case "n", "no":
+			return chat.Deny, nil
+		case "a", "always":
+			if t.always == nil {
+				t.always = map[string]bool{}
+			}
+			t.always[name] = true
+			return chat.Allow, nil
+		}
+	}
+}

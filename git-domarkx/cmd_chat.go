@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+)
+
+type chatCmd struct {
+	Model     string   `placeholder:"MODEL" help:"The model that answers; the default is that of your configuration."`
+	Text      *string  `short:"m" name:"message" placeholder:"TEXT" help:"The message; otherwise a conversation on a terminal, and standard input off it."`
+	Attach    []string `placeholder:"FILE" sep:"none" help:"Send a picture or a text file along; may be repeated."`
+	Approve   string   `default:"ask" enum:"ask,readonly,all" placeholder:"WHICH" help:"Which calls run without being asked for: ask (none, the default), readonly or all."`
+	MaxTurns  int      `default:"50" placeholder:"N" help:"How many answers of the model a turn may have; 50 unless given."`
+	MaxTokens int64    `placeholder:"N" help:"End the turn when it has used so many tokens."`
+	MaxCost   float64  `placeholder:"USD" help:"End the turn when it has cost so much."`
+	JSON      bool     `name:"json" help:"Print each step as a JSON object on a line of its own."`
+	New       bool     `help:"Create the session if it does not exist."`
+	Name      string   `arg:"" name:"NAME" help:"The session."`
+}
+
+func (chatCmd) Help() string {
+	return `
+Lets a model answer in a session. A turn is your message, the model's answer, the calls of
+tools that it asks for, their results, its next answer, and so on until it is done. Each of
+these is a snapshot of the session before the next one begins, so nothing is lost when the
+program, the provider or the machine stops.
+
+On a terminal without -m it is a conversation: lines can be edited, the up arrow brings back
+earlier messages, a line that ends in "\" continues on the next. Ctrl-C stops an answer and
+keeps what came of it; twice, it ends the program; Ctrl-D ends the conversation.
+
+Without a message, a turn that stopped half-way goes on: first the calls that have no result,
+then the model.
+
+"git domarkx help model" says how models and their keys are configured.
+
+## Tools
+
+The model is offered all tools of the session's workspace, as RESOURCE__TOOL. No call runs
+before you agree. On a terminal you are asked for each one: yes, no, or always for this tool as
+long as the program runs. --approve readonly runs the built-in tools that only read
+(read_file, list_dir, search, schema, query) and the tools of MCP servers that domarkx.approve
+lists, such as "docs__search". --approve all runs everything. Where nobody can be asked, the
+turn stops with the call pending; "git domarkx chat" with another --approve goes on, and so
+does "git domarkx run".
+
+A call that you decline is recorded as refused, and the model goes on. Such a call is never
+run, whatever is edited around it. A call that you approve extends the trust in the session,
+as exec does; what the model says never does.
+
+## What is stored
+
+Each answer is one message of the assistant: what the model thought (a code block of the
+language "thought"), its text, and each call followed by its result. Its metadata names the
+model, the provider, why it stopped, and the tokens. What only the provider understands is kept
+as an attachment of the session, and goes back to that provider, host and model alone, as long
+as the message is not edited. So a session can be edited, forked, or continued with another
+model at any message.
+
+What a model says is text. If it holds a call, a configuration or a named code block, it is
+stored as a single text block and never becomes one.
+
+The whole session goes to the model. When it no longer fits, the model gets only the beginnings
+of old results; then it is asked for a summary, a message whose metadata says what it stands
+for ("compacts"), and later requests begin there. The session keeps everything.
+
+## Limits
+
+A turn ends after 50 answers (--max-turns), when the model asks for the same call three times in
+a row, when it has used --max-tokens or cost --max-cost USD (domarkx.price.MODEL.input, .output,
+.cacheRead and .cacheWrite: USD for a million tokens). A limit is looked at between two steps,
+so one step can go past it.
+
+One process at a time takes turns in a session. Others can change the session meanwhile; messages
+that they add are part of the next request.
+
+## Output
+
+On a terminal, the conversation. Otherwise the final answer as Markdown, and with --json an
+object on a line for each step; its "type" is text, tool_call, tool_result, message, usage or
+error.
+
+## Examples
+
+    git domarkx chat --new notes
+    git domarkx chat -m "Why does the test fail?" --approve readonly notes
+    git diff | git domarkx chat --model openai/gpt-5 review
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (chatCmd) ExitOne() string {
+	return "A limit or a call that was not approved stopped the turn, the session is not trusted, or another process is in the middle of a turn."
+}
+
+// Run takes one turn, or has a conversation.
+func (c *chatCmd) Run(inv *invocation) error {
+	if c.MaxTurns < 0 || c.MaxTokens < 0 || c.MaxCost < 0 {
+		return usagef("a limit is negative")
+	}
+	interactive := isTerminal(inv.in) && isTerminal(inv.err) && inv.out.tty
+	talks := interactive && c.Text == nil && !c.JSON
+	message := c.Text
+	if message == nil && !interactive {
+		data, err := inv.readInput()
+		if err != nil {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		if text := string(data); strings.TrimSpace(text) != "" {
+			message = &text
+		}
+	}
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	inv.mentionDrafts(c.Name)
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	t := &talk{inv: inv, command: c, chat: chat.New(opened.turns, git.StateDir()), opened: opened, files: files}
+	if interactive {
+		t.lines = newLineEditor(inv)
+	}
+	name, err := c.chooseModel(inv, opened, t.asker())
+	if err != nil {
+		return c.answerNo(inv, err)
+	}
+	model, d, err := inv.chatModel(name)
+	if err != nil {
+		return c.answerNo(inv, err)
+	}
+	if c.MaxCost > 0 && model.Price == nil {
+		return c.answerNo(inv, refusal(fmt.Sprintf("--max-cost: the price of %s is not known; set domarkx.price.%s.input and .output (USD for a million tokens)", d.Name, d.Model)))
+	}
+	t.model, t.name = model, name
+	if talks {
+		return t.converse()
+	}
+	return c.answerNo(inv, t.once(message))
+}
+
+// files reads the files to send along.
+func (c *chatCmd) files() ([]turns.File, error) {
+	const most = 16 << 20 // bytes
+	var files []turns.File
+	for _, path := range c.Attach {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("--attach: %w", err)
+		}
+		data, err := io.ReadAll(io.LimitReader(f, most+1))
+		f.Close()
+		if err == nil && len(data) > most {
+			err = fmt.Errorf("%w: it has more than %d MiB", domarkx.ErrInvalid, most>>20)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--attach %s: %w", path, err)
+		}
+		files = append(files, turns.File{Path: filepath.Base(path), Data: data})
+	}
+	return files, nil
+}
+
+// A refusal is why a command does nothing.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// answerNo reports an error, and makes it exit status 1 if it means that the turn was not
+// allowed to go on.
+func (c *chatCmd) answerNo(inv *invocation, err error) error {
+	var stopped *chat.StoppedError
+	var refused refusal
+	isNo := errors.As(err, &stopped) || errors.Is(err, chat.ErrNothing) || errors.As(err, &refused) || isModelChoice(err)
+	if err != nil && c.JSON && context.Cause(inv.ctx) == nil {
+		writeErr := errors.Join(inv.jsonLine(chatError{"error", err.Error()}), inv.out.Flush())
+		if writeErr != nil {
+			return writeErr
+		}
+	}
+	if !isNo {
+		return err
+	}
+	printError(inv.err, err)
+	return errNo
+}
