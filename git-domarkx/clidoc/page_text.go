@@ -12,7 +12,7 @@ const TextWidth = 80
 // WriteUsage writes the short help of -h, which fits on one screen.
 func (p *Page) WriteUsage(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", p.Usage, p.Summary)
+	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", foldUsage(p.Usage, "           "), p.Summary)
 	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		writeItems(&b, g.commands, commandColumn(g.commands))
@@ -40,7 +40,7 @@ func (p *Page) WriteUsage(w io.Writer) error {
 // WriteText writes the whole page for a terminal.
 func (p *Page) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.Name, lowerFirst(p.Summary), p.Usage)
+	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.Name, lowerFirst(p.Summary), foldUsage(p.Usage, "        "))
 	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(g.title))
 		writeItems(&b, g.commands, commandColumn(g.commands))
@@ -132,3 +132,33 @@ func wrap(b *strings.Builder, first, rest, text string) {
 func unquoted(s string) string { return strings.ReplaceAll(s, "`", "") }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// foldUsage breaks a usage line that is much wider than the text, between two of its parts.
+func foldUsage(usage, indent string) string {
+	if len([]rune(usage)) <= TextWidth+28 {
+		return usage
+	}
+	var lines []string
+	line, depth, start := "", 0, 0
+	add := func(part string) {
+		if line != "" && len([]rune(line))+len([]rune(part)) > TextWidth {
+			lines = append(lines, line)
+			line = indent + strings.TrimLeft(part, " ")
+			return
+		}
+		line += part
+	}
+	for i, c := range usage {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ' ' && depth == 0 && i > start:
+			add(usage[start:i])
+			start = i
+		}
+	}
+	add(usage[start:])
+	return strings.Join(append(lines, line), "\n")
+}
