@@ -255,6 +255,9 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Folder), k.Version.ID[:12], k.Version.Workspace)
 		}
 	}
+	if result.Empty > 0 && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "transcripts without a message that were skipped: %d\n", result.Empty)
+	}
 	if result.Others > 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "%d other files were not recognised as sessions and were skipped; to import one anyway, name it\n", result.Others)
 	}

@@ -2,8 +2,6 @@ package openpocket_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,20 +10,10 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/openpocket"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
-
-func read(t testing.TB, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 func decode(t testing.TB, data string) *domarkx.Document {
 	t.Helper()
@@ -49,7 +37,7 @@ func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 // TestGolden pins the Markdown of a session, and that encoding it, directly or from the Markdown,
 // restores the program's bytes.
 func TestGolden(t *testing.T) {
-	original := read(t, "testdata/alarm.session")
+	original := formattest.Read(t, "testdata/alarm.session")
 	doc := decode(t, original)
 	if doc.Damage != nil {
 		t.Errorf("damage: %v", doc.Damage)
@@ -58,14 +46,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/alarm.md", md, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(read(t, "testdata/alarm.md"), string(md)); diff != "" {
-		t.Errorf("Markdown (-golden +got):\n%s", diff)
-	}
+	formattest.Golden(t, "testdata/alarm.md", string(md))
 	again, err := markdown.Decode(format.Source{Data: md})
 	if err != nil {
 		t.Fatal(err)

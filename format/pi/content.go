@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // A piece is a part of a message's content: Markdown, or with special a block of its
@@ -266,7 +267,7 @@ func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 	}
 	whole := strings.Join(r.texts, "\n\n")
 	blocks, between := mdtext.Split(whole)
-	if slices.ContainsFunc(blocks, isSpecial) { // it reads like one of ours, but is text
+	if slices.ContainsFunc(blocks, transcript.IsSpecial) { // it reads like one of ours, but is text
 		blocks, between = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
 	}
 	note := domarkx.Value{}
@@ -281,9 +282,4 @@ func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
 		note = note.With(domarkx.MetadataGlue, mdtext.Value(between))
 	}
 	return blocks, note, between
-}
-
-// isSpecial reports whether a block represents more than code.
-func isSpecial(b domarkx.Block) bool {
-	return isCode(b, "thought") || b.Type == domarkx.CodeBlock && (b.Language == "tool-call" || b.Language == "tool-result")
 }

@@ -9,12 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/pi"
 )
 
 // told returns what a codec reads from a transcript, as text.
 func told(codec format.Codec, data string) string {
-	all, err := open(codec, []byte(data))
+	all, err := formattest.Open(codec, []byte(data))
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -36,7 +37,7 @@ func told(codec format.Codec, data string) string {
 func TestReadAgain(t *testing.T) {
 	var lines []string
 	for _, name := range []string{"v1", "v2", "v3", "branches"} {
-		text := read(t, "testdata/"+name+".jsonl")
+		text := formattest.Read(t, "testdata/"+name+".jsonl")
 		if diff := cmp.Diff(told(pi.Codec(), text), told(pi.Keeping(0), text)); diff != "" {
 			t.Errorf("%s (-kept +read again):\n%s", name, diff)
 		}
@@ -57,7 +58,7 @@ func TestReadAgain(t *testing.T) {
 
 func FuzzReadAgain(f *testing.F) {
 	for _, name := range []string{"v1", "v2", "v3", "branches"} {
-		f.Add(read(f, "testdata/"+name+".jsonl"))
+		f.Add(formattest.Read(f, "testdata/"+name+".jsonl"))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if diff := cmp.Diff(told(pi.Codec(), text), told(pi.Keeping(0), text)); diff != "" {

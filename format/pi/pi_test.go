@@ -3,9 +3,7 @@ package pi_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,80 +12,26 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/pi"
 )
 
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
-
-func read(t testing.TB, path string) string {
+func branches(t testing.TB, data string) []formattest.Conversation {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// A branch is a conversation of a transcript, with all its messages.
-type branch struct {
-	Suffix   string
-	Document *domarkx.Document
-	State    string
-	Read     int64
-}
-
-func open(codec format.Codec, data []byte) ([]branch, error) {
-	var all []branch
-	for s, err := range codec.Open(format.File{Path: "s.jsonl", Content: bytes.NewReader(data), Size: int64(len(data))}) {
-		if err != nil {
-			return nil, err
-		}
-		doc, err := s.Document()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, branch{s.Suffix, doc, s.State, s.Read})
-	}
-	return all, nil
-}
-
-func branches(t testing.TB, data string) []branch {
-	t.Helper()
-	all, err := open(pi.Codec(), []byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return formattest.MustOpen(t, pi.Codec(), data)
 }
 
 func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 	t.Helper()
-	var lost format.Losses
-	out, err := pi.Encode(doc, format.Target{Session: "s", Losses: &lost})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out), lost.Texts()
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(read(t, path), got); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", path, diff)
-	}
+	return formattest.Encode(t, pi.Codec(), doc)
 }
 
 // TestGolden pins the Markdown of transcripts, and the transcripts written from that Markdown:
 // one of version 3 without branches keeps its bytes.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"v3", "branches", "v1", "v2"} {
-		original := read(t, "testdata/"+name+".jsonl")
+		original := formattest.Read(t, "testdata/"+name+".jsonl")
 		for _, b := range branches(t, original) {
 			if b.Document.Damage != nil {
 				t.Errorf("%s: damage: %v", name, b.Document.Damage)
@@ -96,7 +40,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+name+b.Suffix+".md", string(md))
+			formattest.Golden(t, "testdata/"+name+b.Suffix+".md", string(md))
 			again, err := markdown.Decode(format.Source{Data: md})
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +58,7 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s (-original +written):\n%s", name, diff)
 				}
 			} else {
-				golden(t, "testdata/"+name+b.Suffix+".written", direct)
+				formattest.Golden(t, "testdata/"+name+b.Suffix+".written", direct)
 			}
 			if read := branches(t, direct); read[0].Document.Damage != nil || len(read) != 1 {
 				t.Errorf("%s: what was written is not valid: %v", name, read[0].Document.Damage)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Place returns the path that pi would choose for a transcript below its session directory:
@@ -24,12 +25,9 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	if attempt > 0 {
 		name += fmt.Sprintf("-%d", attempt+1)
 	}
-	folder, name := component(folderName(text(header, keyCwd)), maxName), component(name, maxName)
+	folder, name := transcript.FileName(folderName(text(header, keyCwd))), transcript.FileName(name)
 	return format.Place{Path: folder + "/" + name + ".jsonl", ID: identity(id)}, nil
 }
-
-// maxName is how long the name of a file can be, without the extension.
-const maxName = 200
 
 // baseName is what pi calls the file of a transcript with that header, without the extension.
 func baseName(header domarkx.Value) string {
@@ -37,21 +35,4 @@ func baseName(header domarkx.Value) string {
 }
 
 // fileName is what pi calls the file of a transcript with that header.
-func fileName(header domarkx.Value) string { return component(baseName(header), maxName) + ".jsonl" }
-
-// component is text as one component of a path, no longer than that.
-func component(s string, longest int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '_'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "_"))
-	for len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "")
-	}
-	if strings.Trim(s, ".") == "" {
-		return "_" + s
-	}
-	return s
-}
+func fileName(header domarkx.Value) string { return transcript.FileName(baseName(header)) + ".jsonl" }

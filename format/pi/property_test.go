@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/pi"
 )
@@ -88,7 +89,7 @@ func entries(t *rapid.T) string {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		original := entries(t)
-		all, err := open(pi.Codec(), []byte(original))
+		all, err := formattest.Open(pi.Codec(), []byte(original))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +125,11 @@ func TestGrowEqualsDecode(t *testing.T) {
 		first := bytes.IndexByte(original, '\n') + 1
 		cut := rapid.IntRange(first, len(original)).Draw(t, "cut")
 		codec := pi.Codec()
-		whole, err := open(codec, original)
+		whole, err := formattest.Open(codec, original)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := open(codec, bytes.Clone(original[:cut]))
+		before, err := formattest.Open(codec, bytes.Clone(original[:cut]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,12 +155,12 @@ func TestGrowEqualsDecode(t *testing.T) {
 // written, and what is written is read as one conversation of as many messages.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"v3", "branches", "v1", "v2"} {
-		f.Add([]byte(read(f, "testdata/"+name+".jsonl")))
+		f.Add([]byte(formattest.Read(f, "testdata/"+name+".jsonl")))
 	}
 	f.Add([]byte(header + one + two[:80] + "\n" + three))
 	f.Add([]byte(header + strings.Replace(one, "null", `"e2"`, 1) + two + "\x00" + three + three))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := open(pi.Codec(), data)
+		all, err := formattest.Open(pi.Codec(), data)
 		if err != nil {
 			return
 		}
@@ -171,7 +172,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := open(pi.Codec(), out)
+			again, err := formattest.Open(pi.Codec(), out)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

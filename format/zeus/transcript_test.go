@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -34,7 +35,7 @@ func TestIsTranscript(t *testing.T) {
 // TestDigest notes which transcript was kept, which no snapshot of Zeus shows.
 func TestDigest(t *testing.T) {
 	files := zeus.Codec().Companions
-	doc := decode(t, read(t, "testdata/fleet.json"))
+	doc := decode(t, formattest.Read(t, "testdata/fleet.json"))
 	digest := strings.Repeat("0f", 32)
 	for i, m := range doc.Conversation {
 		if files.Of(m.Message) == "" || files.Digest(m.Message) != "" {
@@ -47,7 +48,7 @@ func TestDigest(t *testing.T) {
 	}
 	var lost format.Losses
 	out, err := zeus.Encode(doc, format.Target{Losses: &lost})
-	if err != nil || string(out) != read(t, "testdata/fleet.json") || lost.Len() > 0 {
+	if err != nil || string(out) != formattest.Read(t, "testdata/fleet.json") || lost.Len() > 0 {
 		t.Errorf("%v, lost %q:\n%s", err, lost.Texts(), out)
 	}
 }

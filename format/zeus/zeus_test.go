@@ -2,9 +2,7 @@ package zeus_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,20 +11,10 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/zeus"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 func decode(t testing.TB, data string) *domarkx.Document {
 	t.Helper()
@@ -40,7 +28,7 @@ func decode(t testing.TB, data string) *domarkx.Document {
 // TestGolden pins the Markdown of a snapshot, and that encoding it, directly or from the Markdown,
 // restores the bytes of Zeus.
 func TestGolden(t *testing.T) {
-	original := read(t, "testdata/fleet.json")
+	original := formattest.Read(t, "testdata/fleet.json")
 	doc := decode(t, original)
 	if doc.Damage != nil {
 		t.Errorf("damage: %v", doc.Damage)
@@ -49,14 +37,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/fleet.md", md, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(read(t, "testdata/fleet.md"), string(md)); diff != "" {
-		t.Errorf("Markdown (-golden +got):\n%s", diff)
-	}
+	formattest.Golden(t, "testdata/fleet.md", string(md))
 	again, err := markdown.Decode(format.Source{Data: md})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +115,7 @@ func TestValidity(t *testing.T) {
 
 // TestCutOff reads every beginning of a snapshot as far as it goes, or refuses it.
 func TestCutOff(t *testing.T) {
-	original := read(t, "testdata/fleet.json")
+	original := formattest.Read(t, "testdata/fleet.json")
 	most := 0
 	for n := range len(original) - 2 {
 		doc, err := zeus.Codec().Decode(format.Source{Data: []byte(original[:n])})
@@ -156,7 +137,7 @@ func TestCutOff(t *testing.T) {
 
 // TestReadOn reads what stands behind damage.
 func TestReadOn(t *testing.T) {
-	original := read(t, "testdata/fleet.json")
+	original := formattest.Read(t, "testdata/fleet.json")
 	entries := strings.SplitAfter(original, "\n    },\n")
 	second := strings.Index(original, entries[1])
 	for name, test := range map[string]struct {
@@ -185,12 +166,12 @@ func TestReadOn(t *testing.T) {
 
 func TestDetect(t *testing.T) {
 	for text, want := range map[string]bool{
-		read(t, "testdata/fleet.json"):       true,
-		read(t, "testdata/fleet.json")[:700]: true, // without schema_version, which comes last
-		`{"schema_version":2,"entries":[]}`:  true,
-		`{"schema_version":1}`:               true,
-		`{"schema_version":1,"x":2}`:         false,
-		`{"entries":[{"kind":"kitty"}]}`:     false,
+		formattest.Read(t, "testdata/fleet.json"):       true,
+		formattest.Read(t, "testdata/fleet.json")[:700]: true, // without schema_version, which comes last
+		`{"schema_version":2,"entries":[]}`:             true,
+		`{"schema_version":1}`:                          true,
+		`{"schema_version":1,"x":2}`:                    false,
+		`{"entries":[{"kind":"kitty"}]}`:                false,
 		`{"version":"1.0","snapshot_id":"x","conversation":[{"kind":"a","session_path":"b"}]}`: false,
 		`# entries`: false,
 	} {

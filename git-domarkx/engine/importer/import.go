@@ -41,6 +41,7 @@ type Result struct {
 	Bad      []error // errors of documents that were not imported
 	Warnings []error // problems in documents that were imported
 	Others   int     // number of files in directories that are not sessions
+	Empty    int     // number of agents' transcripts without a message, which become no sessions
 	Kept     []Kept
 	Attached []Attached // files that were attached to sessions
 }
@@ -120,6 +121,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
 		result.Bad = append(result.Bad, imp.result.Bad...)
 		result.Warnings = append(result.Warnings, imp.result.Warnings...)
 		result.Attached = append(result.Attached, imp.result.Attached...)
+		result.Empty += imp.result.Empty
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
@@ -210,7 +212,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		}
 	case err != nil:
 		return err
-	default:
+	case saved.Name != "":
 		imp.tell(saved)
 	}
 	return nil
@@ -268,6 +270,10 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 			fork.State = nil // the states of all branches would need too much memory
 			imp.forks = append(imp.forks, fork)
 			continue
+		}
+		if in.codec.Images && conv.messages.Len() == 0 && !isKnown { // agents begin files before anything is said
+			imp.result.Empty++
+			return engine.SaveResult{}, nil
 		}
 		if imp.files, err = imp.filesOf(ctx, in, conv, files.digest); err != nil {
 			return saved, inputError(in, err)
