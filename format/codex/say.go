@@ -79,7 +79,7 @@ func sayItem(payload domarkx.Value, at string, m *transcript.Message) {
 	case "local_shell_call":
 		m.Call(transcript.Call{ID: call, Tool: "local_shell", Arguments: transcript.Get(payload, "action")})
 	case "web_search_call", "image_generation_call": // their results are not recorded apart
-		m.Call(transcript.Call{ID: call, Tool: strings.TrimSuffix(kind, "_call"), Arguments: either(transcript.Get(payload, "action"), domarkx.ObjectValue())})
+		m.Call(transcript.Call{ID: call, Tool: strings.TrimSuffix(kind, "_call"), Arguments: transcript.Get(payload, "action")})
 		m.Result(transcript.Result{ID: call, Value: transcript.Str(first(transcript.Text(payload, "result"), transcript.Text(payload, "status")))})
 	default:
 		switch {
@@ -87,7 +87,7 @@ func sayItem(payload domarkx.Value, at string, m *transcript.Message) {
 			m.Result(resultOf(call, payload))
 		case strings.HasSuffix(kind, "_call"):
 			m.Call(transcript.Call{ID: call, Tool: first(transcript.Text(payload, "name"), strings.TrimSuffix(kind, "_call")),
-				Arguments: arguments(either(transcript.Get(payload, "arguments"), either(transcript.Get(payload, "action"), domarkx.ObjectValue())))})
+				Arguments: arguments(either(transcript.Get(payload, "arguments"), transcript.Get(payload, "action")))})
 		}
 	}
 }
@@ -101,7 +101,7 @@ func either(v, other domarkx.Value) domarkx.Value {
 
 // toolOf returns the name of a call's tool, with its namespace.
 func toolOf(payload domarkx.Value) string {
-	name := first(transcript.Text(payload, "name"), "unknown")
+	name := transcript.Text(payload, "name")
 	if space := transcript.Text(payload, "namespace"); space != "" {
 		return space + name
 	}

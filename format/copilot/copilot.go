@@ -111,7 +111,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		m.Thought(transcript.Text(data, "reasoningText"))
 		m.Text(transcript.Text(data, "content"))
 		for _, request := range transcript.Get(data, "toolRequests").Items() {
-			m.Call(transcript.Call{ID: transcript.Text(request, "toolCallId"), Tool: first(transcript.Text(request, "name"), "unknown"),
+			m.Call(transcript.Call{ID: transcript.Text(request, "toolCallId"), Tool: transcript.Text(request, "name"),
 				Arguments: transcript.Get(request, "arguments")})
 		}
 	case "tool.execution_complete":

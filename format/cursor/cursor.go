@@ -101,11 +101,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 			if id == "" {
 				id = "call_" + hex.EncodeToString(sum[:8]) + "_" + string(rune('a'+i%26))
 			}
-			tool := transcript.Text(item, "name")
-			if tool == "" {
-				tool = "unknown"
-			}
-			m.Call(transcript.Call{ID: id, Tool: tool, Arguments: transcript.Get(item, "input")})
+			m.Call(transcript.Call{ID: id, Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "input")})
 		case strings.TrimSpace(text) != "[REDACTED]": // what stands for reasoning
 			m.Text(strings.TrimSuffix(strings.TrimRight(text, " \n"), "[REDACTED]"))
 		}

@@ -130,7 +130,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 
 func sayTool(part domarkx.Value, m *transcript.Message) {
 	id, state := transcript.Text(part, "callID"), transcript.Get(part, "state")
-	m.Call(transcript.Call{ID: id, Tool: first(transcript.Text(part, "tool"), "unknown"), Arguments: transcript.Get(state, "input")})
+	m.Call(transcript.Call{ID: id, Tool: transcript.Text(part, "tool"), Arguments: transcript.Get(state, "input")})
 	r := transcript.Result{ID: id}
 	switch transcript.Text(state, "status") {
 	case "completed":
@@ -155,7 +155,7 @@ const version = "1.18.33"
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w, session: w.Session.ID}
 	if !strings.HasPrefix(o.session, "ses_") {
-		o.session = "ses_" + strings.ReplaceAll(o.session, "-", "")[:26]
+		o.session = "ses_" + strings.ReplaceAll(w.UUID("session"), "-", "")[:26]
 	}
 	created := millis(w.Session.Created)
 	title := first(w.Session.Title, "Imported session")

@@ -123,7 +123,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 			}
 		case transcript.Text(v, "type") != "assistant" && m.Role == domarkx.Assistant:
 		case call.Kind() == domarkx.Object && m.Role == domarkx.Assistant:
-			m.Call(transcript.Call{ID: transcript.Text(call, "id"), Tool: first(transcript.Text(call, "name"), "unknown"), Arguments: transcript.Get(call, "args")})
+			m.Call(transcript.Call{ID: transcript.Text(call, "id"), Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
 		case transcript.Get(part, "thought").IsTrue() && m.Role == domarkx.Assistant:
 			m.Thought(text)
 		case transcript.Has(part, "inlineData"):

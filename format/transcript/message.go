@@ -109,7 +109,14 @@ func (m *Message) Image(i Image) bool {
 
 // Call adds a call. Arguments that are not an object become one with the member "input".
 func (m *Message) Call(c Call) {
-	if c.Arguments.Kind() != domarkx.Object {
+	if c.Tool == "" {
+		c.Tool = "unknown"
+	}
+	switch c.Arguments.Kind() {
+	case domarkx.Object:
+	case domarkx.Null:
+		c.Arguments = domarkx.ObjectValue()
+	default:
 		c.Arguments = Object("input", c.Arguments)
 	}
 	m.parts = append(m.parts, Part{Call: &c})
