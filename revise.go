@@ -28,7 +28,10 @@ type Edit struct {
 func (t *Thread) Revise(e Edit) *Thread {
 	next := &Thread{}
 	r := Revising(EntryList(t.Live), t.Dead, e, func(j int) (Entry, error) { return e.Next[j], nil })
-	for entry := range r.Live() {
+	for entry, err := range r.Live() {
+		if err != nil {
+			panic(err) // the function above returns no error
+		}
 		next.Live = append(next.Live, entry)
 	}
 	next.Dead = r.Dead()

@@ -69,7 +69,7 @@ func (c *control) serve(ctx context.Context) {
 func (c *control) answer(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	question := make([]byte, 16)
-	conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	n, err := conn.Read(question)
 	if err != nil {
 		return
@@ -78,7 +78,7 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	if strings.TrimSpace(string(question[:n])) == askSettle {
 		a.Pending = c.server.Settle(ctx)
 	}
-	json.NewEncoder(conn).Encode(a)
+	_ = json.NewEncoder(conn).Encode(a) // the client may be gone
 }
 
 // end closes the socket.
@@ -103,7 +103,7 @@ func ask(ctx context.Context, path, question string) (controlAnswer, error) {
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {
-		conn.SetDeadline(deadline)
+		_ = conn.SetDeadline(deadline)
 	}
 	if _, err := conn.Write([]byte(question)); err != nil {
 		return a, err

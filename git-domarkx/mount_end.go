@@ -97,6 +97,6 @@ func (inv *invocation) forceUnmount(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(inv.ctx, patience)
 	defer cancel()
-	awaitServer(ctx, m) // it ends when nobody uses the mount
+	_ = awaitServer(ctx, m) // it ends when nobody uses the mount
 	return context.Cause(inv.ctx)
 }

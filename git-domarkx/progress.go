@@ -44,13 +44,13 @@ func (p *progress) report(stage string, done, total int64) {
 	if total > 0 && total != p.bar.GetMax64() {
 		p.bar.ChangeMax64(total)
 	}
-	p.bar.Set64(done)
+	_ = p.bar.Set64(done)
 }
 
 // finish erases the progress line.
 func (p *progress) finish() {
 	if p.bar != nil {
-		p.bar.Clear()
+		_ = p.bar.Clear()
 		p.bar = nil
 	}
 }

@@ -311,7 +311,7 @@ func (m *WorkspaceManager) removeUncreated(dir string) {
 	if s, err := readState(dir); err == nil && (s.Head != "" || len(s.Resources) > 0) {
 		return
 	}
-	m.remove(dir)
+	_ = m.remove(dir) // otherwise the next sweep finds it
 }
 
 // sweep removes temporary and half-removed instances of killed processes.
@@ -324,7 +324,7 @@ func (m *WorkspaceManager) sweep(ctx context.Context) {
 		dir := filepath.Join(m.config.Dir, f.Name())
 		switch {
 		case strings.HasPrefix(f.Name(), gonePrefix):
-			removeAll(dir)
+			_ = removeAll(dir)
 		case strings.HasPrefix(f.Name(), temporaryPrefix):
 			m.sweepTemporary(ctx, dir)
 		}
@@ -340,7 +340,7 @@ func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
 	if err != nil {
 		defer lock.release()
 		if errors.Is(err, domarkx.ErrNotFound) {
-			m.remove(dir)
+			_ = m.remove(dir)
 		}
 		return
 	}

@@ -268,9 +268,9 @@ func (l *Live) abandon() {
 	defer cancel()
 	l.closed = true
 	if l.temporary || !l.anyCreated() && l.state.Head == "" {
-		l.tearDown(ctx)
+		_ = l.tearDown(ctx) // the caller returns the error that prevented opening
 		return
 	}
-	l.closeResources(ctx)
+	_ = l.closeResources(ctx)
 	l.lock.release()
 }

@@ -12,9 +12,9 @@ func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err == nil {
 		return nil
 	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
-			os.Chmod(path, 0o700)
+			_ = os.Chmod(path, 0o700)
 		}
 		return nil
 	})

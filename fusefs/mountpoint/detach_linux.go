@@ -62,7 +62,7 @@ func Detach(ctx context.Context, dir, beside string) error {
 	// For root, the first call only ends the connection, so that the path to the inner mount
 	// resolves without the server.
 	for _, at := range []string{dir, inside} {
-		unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
+		_ = unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
 	}
 	for _, at := range []string{beside, dir} {
 		if top, ok := topmost(all, at); !ok || top.Kind != FileSystem {
@@ -87,5 +87,5 @@ func abort(device string) {
 		return
 	}
 	defer f.Close()
-	unix.Write(int(f.Fd()), []byte("1"))
+	_, _ = unix.Write(int(f.Fd()), []byte("1"))
 }

@@ -37,7 +37,7 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 	h := &Handle{file: f, write: m.Write}
 	if m.Truncate {
 		if err := t.Truncate(ctx, f, h, 0, c); err != nil {
-			t.Release(h, c)
+			_ = t.Release(h, c)
 			return nil, err
 		}
 	}

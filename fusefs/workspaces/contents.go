@@ -175,7 +175,7 @@ func (c *contents) count(o *opened) {
 	}
 	c.mu.Unlock()
 	for _, o := range gone {
-		c.done(o) // an error of Close does not affect what was read
+		_ = c.done(o) // an error of Close does not affect what was read
 	}
 }
 
@@ -220,7 +220,7 @@ func (c *contents) close() {
 	}
 	c.mu.Unlock()
 	for _, o := range gone {
-		c.done(o)
+		_ = c.done(o)
 	}
 }
 

@@ -276,7 +276,7 @@ func (t *Terminals) startInTmux(ctx context.Context, e Entry, path string) error
 		err = fmt.Errorf("tmux calls a session %q that is to be called %q", got, e.Session)
 	}
 	if id != "" {
-		t.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
+		_, _ = t.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
 	}
 	return err
 }

@@ -228,7 +228,7 @@ func (b *Batch) Abort() {
 	defer b.mu.Unlock()
 	if b.state != ended && b.pack != nil {
 		if b.state == synced {
-			b.pack.keep.release()
+			_ = b.pack.keep.release()
 			b.pack.close()
 		} else {
 			b.pack.abort()

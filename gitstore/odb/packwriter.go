@@ -297,6 +297,6 @@ func (w *packWriter) abort() {
 			os.Remove(w.base + ".idx")
 			os.Remove(w.base + ".pack")
 		}
-		w.keep.release()
+		_ = w.keep.release()
 	}
 }

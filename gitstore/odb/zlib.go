@@ -166,7 +166,7 @@ func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
 	f.out = out
 	f.zlib.Reset(f)
 	for _, part := range parts {
-		f.zlib.Write(part) // cannot fail: Write appends to memory
+		_, _ = f.zlib.Write(part) // cannot fail: Write appends to memory
 	}
 	f.zlib.Close()
 	out, f.out = f.out, nil

@@ -29,7 +29,7 @@ func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.Fi
 		return err
 	}
 	defer turn.Close()
-	defer unlock(turn)
+	defer func() { _ = unlock(turn) }()
 	e, err := r.claim(ctx, claim)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (r *Refs) begin(rec record, durable bool) (*entry, error) {
 	}
 	e := &entry{record: rec, file: file}
 	if err := e.write(append(data, '\n'), durable); err != nil {
-		e.end()
+		_ = e.end()
 		return nil, readOnly("writing the journal", err)
 	}
 	return e, nil
@@ -78,7 +78,7 @@ func (e *entry) write(data []byte, durable bool) error {
 
 // leave closes the file without removing it, so that the next holder of the lock handles it.
 func (e *entry) leave() {
-	unlock(e.file)
+	_ = unlock(e.file)
 	e.file.Close()
 }
 

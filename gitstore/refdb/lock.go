@@ -56,7 +56,7 @@ func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, 
 		err = r.recoverLocked(ctx)
 	}
 	if err != nil {
-		unlock(file)
+		_ = unlock(file)
 		file.Close()
 		return nil, err
 	}
@@ -131,8 +131,7 @@ func flockContext(ctx context.Context, file *os.File) error {
 		return err
 	case <-ctx.Done():
 		go func() {
-			<-done
-			file.Close()
+			_ = errors.Join(<-done, file.Close()) // nobody waits for the lock any more
 		}()
 		return context.Cause(ctx)
 	}

@@ -252,7 +252,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { _ = release() }()
 	var removed, moved []refdb.Change
 	change := func(list *[]refdb.Change, ref refdb.Ref) error {
 		now, _, err := f.Refs.Read(f.from.Tracking(ref.Name))
@@ -294,7 +294,7 @@ func (f *fetch) dropIncoming(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { _ = release() }()
 	return f.dropLocked(ctx)
 }
 

@@ -125,7 +125,7 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { _ = release() }()
 	var moved []refdb.Change
 	for i, change := range changes {
 		if !results[i].Status.OK() || change.Old == change.New {

@@ -31,7 +31,7 @@ func (f *Files) writeAside(path string, content []byte, mode fs.FileMode) error 
 		err = f.Rename(aside, path)
 	}
 	if err != nil {
-		f.Remove(aside)
+		_ = f.Remove(aside)
 	}
 	if f.note != "" {
 		err = errors.Join(err, os.Remove(f.note))

@@ -121,7 +121,7 @@ func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
 			err = cerr
 		}
 		if err != nil {
-			d.unlink(name)
+			_ = d.unlink(name)
 		}
 	}()
 	if err := copyContent(ctx, f, content); err != nil {

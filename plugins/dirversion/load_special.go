@@ -59,7 +59,7 @@ func (l *load) special(ctx context.Context, d *dir, t task, modify func() error)
 		err = d.rename(aside, w.Name)
 	}
 	if err != nil {
-		d.unlink(aside)
+		_ = d.unlink(aside)
 		return err
 	}
 	st, err := d.stat(w.Name)
@@ -206,7 +206,7 @@ func (l *load) link(p pendingLink, note func(string, *dir, string) error) error 
 			return err
 		}
 		if err := d.rename(aside, name); err != nil {
-			d.unlink(aside)
+			_ = d.unlink(aside)
 			return err
 		}
 	}

@@ -252,7 +252,7 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 	if err != nil {
 		return err
 	}
-	defer admin.end(ctx)
+	defer func() { _ = admin.end(ctx) }()
 	missing, err := missingRoles(ctx, admin, roles)
 	if err != nil {
 		return err

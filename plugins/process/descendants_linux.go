@@ -90,10 +90,10 @@ func (h *heir) killAll() {
 			}
 			left = true
 			for _, below := range descendants(pid) {
-				unix.Kill(below, unix.SIGKILL)
+				_ = unix.Kill(below, unix.SIGKILL)
 			}
-			unix.Kill(pid, unix.SIGKILL)
-			unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			_ = unix.Kill(pid, unix.SIGKILL)
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
 		if !left {
 			return

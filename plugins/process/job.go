@@ -28,7 +28,7 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 	defer p.Kill()
 	go func() {
 		if cmd.Stdin != nil {
-			io.Copy(p.Stdin, cmd.Stdin) // fails if the command ends without reading everything
+			_, _ = io.Copy(p.Stdin, cmd.Stdin) // fails if the command ends without reading everything
 		}
 		p.Stdin.Close()
 	}()
@@ -74,8 +74,8 @@ func (p *Program) Relay(ctx context.Context, stdout, stderr io.Writer) error {
 		p.stop()
 	}
 	// All descendants are dead; only an unrelated process can still hold the pipes.
-	p.Stdout.SetReadDeadline(time.Now().Add(killGrace))
-	p.Stderr.SetReadDeadline(time.Now().Add(killGrace))
+	_ = p.Stdout.SetReadDeadline(time.Now().Add(killGrace))
+	_ = p.Stderr.SetReadDeadline(time.Now().Add(killGrace))
 	reading.Wait()
 	for i, err := range failed {
 		if errors.Is(err, os.ErrDeadlineExceeded) {

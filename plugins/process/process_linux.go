@@ -124,7 +124,7 @@ func (c command) start() (*process, error) {
 	}
 	closeAll(theirs)
 	go func() {
-		commandW.Write(spec)
+		_, _ = commandW.Write(spec) // fails if the supervisor has ended, which its reports show
 		commandW.Close()
 	}()
 	return &process{
@@ -150,9 +150,9 @@ func (p *process) wait() error {
 }
 
 // kill kills the supervisor with all its descendants and waits for their end.
-func (p *process) kill(ended <-chan error) {
+func (p *process) kill(ended <-chan struct{}) {
 	if p.namespace {
-		p.cmd.Process.Kill() // the kernel kills the namespace with its first process
+		_ = p.cmd.Process.Kill() // the kernel kills the namespace with its first process
 		<-ended
 		return
 	}
@@ -162,16 +162,16 @@ func (p *process) kill(ended <-chan error) {
 	again := time.NewTicker(killGrace / 50)
 	defer again.Stop()
 	for {
-		p.cmd.Process.Signal(unix.SIGCONT) // in case the command stopped it
+		_ = p.cmd.Process.Signal(unix.SIGCONT) // in case the command stopped it
 		select {
 		case <-ended:
 			return
 		case <-again.C:
 		case <-timer.C:
 			for _, pid := range descendants(p.cmd.Process.Pid) {
-				unix.Kill(pid, unix.SIGKILL)
+				_ = unix.Kill(pid, unix.SIGKILL)
 			}
-			p.cmd.Process.Kill()
+			_ = p.cmd.Process.Kill()
 			<-ended
 			return
 		}

@@ -73,7 +73,7 @@ func (p *process) wait() error {
 }
 
 // kill kills the command with its group and waits for its end.
-func (p *process) kill(ended <-chan error) {
+func (p *process) kill(ended <-chan struct{}) {
 	killGroup(p.cmd)
 	<-ended
 }

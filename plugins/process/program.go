@@ -15,7 +15,7 @@ type Program struct {
 	Stderr *os.File // likewise
 
 	p     *process
-	ended chan error
+	ended chan struct{}
 	done  chan struct{}
 	once  sync.Once
 
@@ -57,13 +57,12 @@ func (c command) startProgram() (*Program, report, error) {
 	}
 	p := &Program{
 		Stdin: process.input, Stdout: process.output, Stderr: process.errors,
-		p: process, ended: make(chan error, 1), done: make(chan struct{}),
+		p: process, ended: make(chan struct{}), done: make(chan struct{}),
 	}
 	r := process.started()
 	go func() {
-		err := process.wait()
+		_ = process.wait() // the report has the exit code
 		p.exit = process.report().Exit
-		p.ended <- err
 		close(p.ended)
 		close(p.done)
 	}()

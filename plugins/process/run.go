@@ -92,8 +92,11 @@ func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (to
 		_, err := io.Copy(w, p.output)
 		copied <- err
 	}()
-	ended := make(chan error, 1)
-	go func() { ended <- p.wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.wait() // the report has the exit code
+	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():
@@ -102,7 +105,7 @@ func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (to
 		p.kill(ended)
 	}
 	// All descendants are dead; only an unrelated process can still hold the pipe.
-	p.output.SetReadDeadline(time.Now().Add(killGrace))
+	_ = p.output.SetReadDeadline(time.Now().Add(killGrace))
 	if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return toolresult.Status{}, fmt.Errorf("reading the output of a command: %w", err)
 	}

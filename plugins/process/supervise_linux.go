@@ -96,7 +96,7 @@ func (s *supervisor) run() report {
 	}
 	if c.Pipes {
 		for fd := range 3 { // only the command holds its pipes, so that readers see them close
-			unix.Dup3(null, fd, unix.O_CLOEXEC)
+			_ = unix.Dup3(null, fd, unix.O_CLOEXEC)
 		}
 		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
 			s.killAll()
@@ -156,7 +156,7 @@ func (s *supervisor) reap(pid int) int {
 // killAll kills all descendants of the supervisor.
 func (s *supervisor) killAll() {
 	if s.command.Namespace {
-		unix.Kill(-1, unix.SIGKILL) // everything in the namespace except its first process
+		_ = unix.Kill(-1, unix.SIGKILL) // everything in the namespace except its first process
 		for {
 			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
 				return
@@ -166,7 +166,7 @@ func (s *supervisor) killAll() {
 	for {
 		// The next round finds processes that were forked meanwhile: they are descendants, too.
 		for _, pid := range descendants(os.Getpid()) {
-			unix.Kill(pid, unix.SIGKILL)
+			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
 			return

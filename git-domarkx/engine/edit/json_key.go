@@ -37,7 +37,7 @@ func hashJSON(w io.Writer, v domarkx.Value) {
 		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return strings.Compare(a.Name, b.Name) })
 		fmt.Fprintf(w, "{%d", len(members))
 		for _, m := range members {
-			io.WriteString(w, domarkx.StringValue(m.Name).JSON())
+			fmt.Fprint(w, domarkx.StringValue(m.Name).JSON())
 			hashJSON(w, m.Value)
 		}
 	case domarkx.Array:
@@ -46,6 +46,6 @@ func hashJSON(w io.Writer, v domarkx.Value) {
 			hashJSON(w, item)
 		}
 	default:
-		io.WriteString(w, v.JSON())
+		fmt.Fprint(w, v.JSON())
 	}
 }

@@ -87,8 +87,11 @@ func Start() (_ *Engine, err error) {
 			return err
 		}
 		select {
-		case <-ended:
-			return nil
+		case err := <-ended:
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+				return nil // of the signal
+			}
+			return err
 		case <-time.After(30 * time.Second):
 			return errors.Join(errors.New("the Docker engine does not end"), cmd.Process.Kill())
 		}
