@@ -44,7 +44,7 @@ func (m *Manager) sessionFile(folder, session, suffix string) string {
 // function is called or this process ends. If there is a turn already, it returns a *BusyError. In
 // a repository that cannot be written, it locks nothing: whatever the turn then stores fails.
 func (m *Manager) lockTurn(ctx context.Context, session, command string) (unlock func(), err error) {
-	path := m.sessionFile("turns", session, ".lock")
+	path := m.sessionFile("turns", session, ".turn")
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return func() {}, readOnlyIsFine(err)
 	}
