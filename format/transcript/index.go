@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/jsonlines"
 )
 
 // A ref is a record that is part of a message.
 type ref struct {
-	place
+	jsonlines.Place
 	next int32 // index of the message's next one; -1 for none
 }
 
@@ -31,7 +33,8 @@ type said struct {
 
 // An index holds the messages of a transcript.
 type index struct {
-	*lines
+	*jsonlines.Reader
+	path     string
 	agent    *Agent
 	one      bool // the file is one object
 	session  Session
@@ -44,12 +47,12 @@ type index struct {
 	contexts []string
 
 	seed   maphash.Seed
-	groups map[uint64]int32 // the message of a group
-	calls  map[uint64]int32 // the message of a call without a result
-	once   map[uint64]bool  // digests of records with Once
-	after  map[uint64]int32 // the last prompt after something
-	queued map[string]int32 // queued prompts by their text
-	ahead  map[uint64]place // records About an answer of a group that did not begin
+	groups map[uint64]int32           // the message of a group
+	calls  map[uint64]int32           // the message of a call without a result
+	once   map[uint64]bool            // digests of records with Once
+	after  map[uint64]int32           // the last prompt after something
+	queued map[string]int32           // queued prompts by their text
+	ahead  map[uint64]jsonlines.Place // records About an answer of a group that did not begin
 
 	before     *state          // what was known before the file grew; nil for a whole file
 	again      bool            // what was added changes what was before
@@ -58,35 +61,31 @@ type index struct {
 	unanswered map[string]bool // ids of calls without a result
 }
 
-func newIndex(a *Agent, l *lines) *index {
-	l.skips = a.Skips
-	if l.skips == nil {
-		l.skips = func(string, domarkx.Kind) bool { return false }
-	}
-	return &index{lines: l, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
-		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]place{}, unanswered: map[string]bool{}}
+func newIndex(a *Agent, f format.File) *index {
+	return &index{Reader: jsonlines.NewReader(f, a.Skips), path: f.Path, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
+		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]jsonlines.Place{}, unanswered: map[string]bool{}}
 }
 
 func (x *index) read() error {
 	if x.agent.Array != "" && x.before == nil {
 		var err error
-		if x.one, err = x.isOne(); err != nil {
+		if x.one, err = x.IsDocument(x.agent.Array); err != nil {
 			return err
 		}
 		if x.one {
-			return x.document(x.agent.Array, x.record)
+			return x.Document(x.agent.Array, x.record)
 		}
 	}
-	return x.each(x.record)
+	return x.Each(x.record)
 }
 
 // maxPrompt limits what is kept of a prompt, in bytes.
 const maxPrompt = 300
 
 // record adds one record.
-func (x *index) record(v domarkx.Value, raw []byte, at place) error {
+func (x *index) record(v domarkx.Value, raw []byte, at jsonlines.Place) error {
 	if len(x.refs) > math.MaxInt32-2 {
-		return &domarkx.SyntaxError{Path: x.path, Line: x.number, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
+		return &domarkx.SyntaxError{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
 	}
 	n := x.agent.Note(v, &x.session)
 	if n.Clear || n.Items != nil {
@@ -134,7 +133,7 @@ func (x *index) record(v domarkx.Value, raw []byte, at place) error {
 
 // results adds a record to the messages whose calls it has results of, and returns the number of
 // results without a call.
-func (x *index) results(n Note, at place) (without int) {
+func (x *index) results(n Note, at jsonlines.Place) (without int) {
 	joined := int32(-1)
 	for _, id := range n.Results {
 		call := maphash.String(x.seed, id)
@@ -165,7 +164,7 @@ func (x *index) results(n Note, at place) (without int) {
 	return without
 }
 
-func (x *index) prompt(n Note, at place) {
+func (x *index) prompt(n Note, at jsonlines.Place) {
 	text := x.short(n.Text)
 	if x.session.Prompt == "" && !n.Queued {
 		x.session.Prompt = text
@@ -200,7 +199,7 @@ func (x *index) prompt(n Note, at place) {
 	}
 }
 
-func (x *index) answered(n Note, at place) {
+func (x *index) answered(n Note, at jsonlines.Place) {
 	k := x.answer
 	if n.Group != "" || n.Alone || k < 0 {
 		if x.grouped(n, at) {
@@ -225,7 +224,7 @@ func (x *index) answered(n Note, at place) {
 }
 
 // grouped adds a record to the message of its group, and reports whether there is one.
-func (x *index) grouped(n Note, at place) bool {
+func (x *index) grouped(n Note, at jsonlines.Place) bool {
 	if n.Group == "" {
 		return false
 	}
@@ -254,7 +253,7 @@ func (x *index) grouped(n Note, at place) bool {
 }
 
 // aheadOf adds a record About the answer of a group, now or when that begins.
-func (x *index) aheadOf(n Note, at place) {
+func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	key := maphash.String(x.seed, n.Group)
 	if k, ok := x.groups[key]; ok {
 		x.join(k, at)
@@ -266,7 +265,7 @@ func (x *index) aheadOf(n Note, at place) {
 }
 
 // items adds the records inside of a record.
-func (x *index) items(n Note, raw []byte, at place) error {
+func (x *index) items(n Note, raw []byte, at jsonlines.Place) error {
 	if n.Clear {
 		x.again = x.again || x.before != nil
 		old, groups := x.last, x.groups
@@ -283,14 +282,14 @@ func (x *index) items(n Note, raw []byte, at place) error {
 	}
 	for _, item := range n.Items {
 		size := 0
-		if item.Kind() == domarkx.Object && !at.escaped {
-			size = objectEnd(raw[item.Offset():])
+		if item.Kind() == domarkx.Object && !at.Escaped {
+			size = jsonlines.ObjectEnd(raw[item.Offset():])
 		}
 		if size == 0 {
-			x.lost(int(at.line), at.start, at.start+int64(at.size), nil)
+			x.Lost(int(at.Line), at.Start, at.Start+int64(at.Size), nil)
 			continue
 		}
-		inner := place{start: at.start + int64(item.Offset()), size: uint32(size), line: at.line}
+		inner := jsonlines.Place{Start: at.Start + int64(item.Offset()), Size: uint32(size), Line: at.Line}
 		if err := x.record(item, raw[item.Offset():item.Offset()+size], inner); err != nil {
 			return err
 		}
@@ -307,7 +306,7 @@ func (x *index) called(k int32, ids []string) {
 }
 
 // begin adds a message at the end of the conversation.
-func (x *index) begin(n Note, role Kind, at place) int32 {
+func (x *index) begin(n Note, role Kind, at jsonlines.Place) int32 {
 	if x.session.Created == "" {
 		x.session.Created = strings.Clone(n.Time)
 	}
@@ -322,8 +321,8 @@ func (x *index) begin(n Note, role Kind, at place) int32 {
 }
 
 // join adds a record to a message.
-func (x *index) join(k int32, at place) {
-	if m := &x.messages[k]; x.refs[m.tail].place != at {
+func (x *index) join(k int32, at jsonlines.Place) {
+	if m := &x.messages[k]; x.refs[m.tail].Place != at {
 		x.refs = append(x.refs, ref{at, -1})
 		x.refs[m.tail].next = int32(len(x.refs)) - 1
 		m.tail = x.refs[m.tail].next
@@ -419,7 +418,7 @@ func (x *index) paths() (main []int32, forks [][]int32) {
 		forks = append(forks, path)
 	}
 	if left > 0 {
-		x.report(0, "has more branches than become sessions; they are kept in the original")
+		x.Report(0, "has more branches than become sessions; they are kept in the original")
 	}
 	return main, forks
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/jsonlines"
 )
 
 // Codec returns the codec for an agent's transcripts.
@@ -18,7 +19,7 @@ func Codec(a *Agent) format.Codec {
 	c := format.Codec{
 		Name:       a.Name,
 		Extensions: nil, // the content decides
-		Detect:     func(head []byte, _ string) bool { return a.Is(First(head)) },
+		Detect:     func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
 		Decode:     a.decode,
 		Encode:     a.encode,
 		Identify:   a.identify,
@@ -49,7 +50,7 @@ func (a *Agent) decode(src format.Source) (*domarkx.Document, error) {
 // open reads the transcript's conversation, and the branches that were left.
 func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 	return func(yield func(format.Stream, error) bool) {
-		x := newIndex(a, &lines{path: f.Path, window: format.NewPassingWindow(f), size: f.Size})
+		x := newIndex(a, f)
 		err := x.check()
 		if err == nil {
 			err = x.read()
@@ -59,12 +60,12 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 			return
 		}
 		main, forks := x.paths()
-		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.reports()}
-		if !x.one && !x.unsure {
+		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.Reports()}
+		if !x.one && !x.Unsure {
 			s.State = x.state().encode()
 		}
 		if s.State != "" {
-			s.Read = x.end
+			s.Read = x.End
 		}
 		if !yield(s, nil) {
 			return
@@ -81,11 +82,11 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 
 // check refuses a file that does not begin like a transcript of the agent.
 func (x *index) check() error {
-	head, err := x.window.Bytes(0, min(x.size, format.HeadSize))
+	head, err := x.Head()
 	if err != nil {
-		return x.failed(err)
+		return err
 	}
-	if !x.agent.Is(First(head)) {
+	if !x.agent.Is(jsonlines.First(head)) {
 		return &domarkx.SyntaxError{Path: x.path, Line: 1, Column: 1, Msg: "does not begin like a transcript of " + x.agent.Program}
 	}
 	return nil
@@ -138,16 +139,16 @@ func (c *conversation) Key(k int) (uint64, bool) {
 // message k.
 func (c *conversation) End(k int) int64 {
 	if k+1 == len(c.path) {
-		return c.size
+		return c.Size()
 	}
-	return c.refs[c.messages[c.path[k+1]].head].start
+	return c.refs[c.messages[c.path[k+1]].head].Start
 }
 
 func (c *conversation) message(k int) (*Message, error) {
 	s := &c.messages[c.path[k]]
 	m := newMessage(c.agent, s, c.contexts[s.context])
 	for r := s.head; r >= 0; r = c.refs[r].next {
-		v, err := c.at(c.refs[r].place)
+		v, err := c.Reader.At(c.refs[r].Place)
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +176,8 @@ const (
 )
 
 func (x *index) state() state {
-	s := state{Session: x.session, Lines: x.number, Open: x.open, Keys: x.keys, Joins: x.answer >= 0, About: x.about >= 0}
-	if x.end < x.size {
+	s := state{Session: x.session, Lines: x.Lines, Open: x.Open, Keys: x.keys, Joins: x.answer >= 0, About: x.about >= 0}
+	if x.End < x.Size() {
 		s.Lines--
 	}
 	for _, id := range slices.Sorted(maps.Keys(x.unanswered)) {
@@ -222,16 +223,16 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 		return format.Grown{}, false, nil
 	}
 	f := format.File{Path: g.Path, Content: bytes.NewReader(g.Data), Size: int64(len(g.Data))}
-	x := newIndex(a, &lines{path: g.Path, window: format.NewPassingWindow(f), size: f.Size})
-	x.before, x.session, x.number = &s, s.Session, s.Lines
+	x := newIndex(a, f)
+	x.before, x.session, x.Lines = &s, s.Session, s.Lines
 	x.contexts[0] = s.Session.Context
 	if s.Open { // its line is counted already
-		x.number--
+		x.Lines--
 	}
 	if err := x.read(); err != nil {
 		return format.Grown{}, false, err
 	}
-	if x.again || x.unsure || len(x.ends) > 0 || x.session.ID != s.Session.ID || x.session.Sub != s.Session.Sub {
+	if x.again || x.Unsure || len(x.ends) > 0 || x.session.ID != s.Session.ID || x.session.Sub != s.Session.Sub {
 		return format.Grown{}, false, nil
 	}
 	main, _ := x.paths()
@@ -248,8 +249,8 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	if len(x.messages) == 0 {
 		next.Joins, next.About = s.Joins && !x.closed, s.About
 	}
-	if x.end == 0 {
+	if x.End == 0 {
 		next.Open = s.Open
 	}
-	return format.Grown{Messages: added.Conversation, Header: a.merged(g.Header, s.Session, x.session), Damage: x.reports(), State: next.encode(), Read: x.end}, true, nil
+	return format.Grown{Messages: added.Conversation, Header: a.merged(g.Header, s.Session, x.session), Damage: x.Reports(), State: next.encode(), Read: x.End}, true, nil
 }

@@ -1,4 +1,4 @@
-package transcript
+package jsonlines
 
 import (
 	"bytes"
@@ -8,39 +8,41 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// isOne reports whether the file is one object, and not a line for each record: its first line is no
-// object, or one with the array.
-func (x *index) isOne() (bool, error) {
-	line, whole, err := x.window.Line(0)
+// IsDocument reports whether the file is one object, and not a line for each record: its first line
+// is no object, or one with the array of that name.
+func (l *Reader) IsDocument(array string) (bool, error) {
+	line, whole, err := l.window.Line(0)
 	if err != nil {
-		return false, x.failed(err)
+		return false, l.Failed(err)
 	}
 	head := bytes.TrimPrefix(line, []byte(bom))
 	if len(head) > format.HeadSize || !whole {
 		v, _ := domarkx.ParsePartial(head[:min(len(head), format.HeadSize)])
-		return Has(v, x.agent.Array), nil
+		return has(v, array), nil
 	}
-	v, err := domarkx.ParseOutline(head, x.skips)
+	v, err := domarkx.ParseOutline(head, l.skips)
 	if err != nil {
 		partial, _ := domarkx.ParsePartial(head)
-		return len(partial.Members()) == 0 || Has(partial, x.agent.Array), nil
+		return len(partial.Members()) == 0 || has(partial, array), nil
 	}
-	return Has(v, x.agent.Array), nil
+	return has(v, array), nil
 }
+
+func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
 
 // maxRest limits what an object has beside its records, in bytes.
 const maxRest = 16 << 20
 
-// document calls record for the object of a file without the items of the array of that name, and
+// Document calls record for the object of a file without the items of the array of that name, and
 // for each item. It holds only one of them in memory.
-func (l *lines) document(array string, record func(v domarkx.Value, raw []byte, at place) error) error {
+func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte, at Place) error) error {
 	s := splitter{array: array, line: 1}
-	var items []place
+	var items []Place
 	for start := int64(0); start < l.size; {
 		n := min(l.size-start, 64<<10)
 		block, err := l.window.Bytes(start, n)
 		if err != nil {
-			return l.failed(err)
+			return l.Failed(err)
 		}
 		items = s.split(block, start, items)
 		if start += n; len(s.rest) > maxRest {
@@ -50,25 +52,25 @@ func (l *lines) document(array string, record func(v domarkx.Value, raw []byte, 
 	rest := bytes.TrimPrefix(s.rest, []byte(bom))
 	v, err := domarkx.ParsePartial(rest)
 	if err != nil || s.depth > 0 {
-		l.lost(s.line, s.good, l.size, err)
+		l.Lost(s.line, s.good, l.size, err)
 	}
-	if err := record(v, rest, place{}); err != nil {
+	if err := record(v, rest, Place{}); err != nil {
 		return err
 	}
 	for _, at := range items {
-		raw, err := l.window.Bytes(at.start, int64(at.size))
+		raw, err := l.window.Bytes(at.Start, int64(at.Size))
 		if err != nil {
-			return l.failed(err)
+			return l.Failed(err)
 		}
 		if v, err = domarkx.ParseOutline(raw, l.skips); err != nil || v.Kind() != domarkx.Object {
-			l.lost(int(at.line), at.start, at.start+int64(at.size), err)
+			l.Lost(int(at.Line), at.Start, at.Start+int64(at.Size), err)
 			continue
 		}
 		if err := record(v, raw, at); err != nil {
 			return err
 		}
 	}
-	l.number, l.end = s.line, l.size
+	l.Lines, l.End = s.line, l.size
 	return nil
 }
 
@@ -80,7 +82,7 @@ type splitter struct {
 	depth  int
 	line   int
 	good   int64 // the end of the last item
-	item   place // the current one, when its size is not 0
+	item   Place // the current one, when its size is not 0
 	inside bool  // in the array
 	quoted bool  // in a string
 	escape bool  // behind a backslash
@@ -88,7 +90,7 @@ type splitter struct {
 
 // split reads the next block of the file, which begins at an offset, and adds the items that end in
 // it.
-func (s *splitter) split(block []byte, offset int64, items []place) []place {
+func (s *splitter) split(block []byte, offset int64, items []Place) []Place {
 	for i, c := range block {
 		at := offset + int64(i)
 		if c == '\n' {
@@ -111,15 +113,15 @@ func (s *splitter) split(block []byte, offset int64, items []place) []place {
 			if s.depth == 1 && c == '[' && string(s.name) == s.array && !s.inside {
 				s.inside = true
 			} else if s.inside && s.depth == 2 {
-				s.item = place{start: at, size: 1, line: int32(min(s.line, math.MaxInt32))}
+				s.item = Place{Start: at, Size: 1, Line: int32(min(s.line, math.MaxInt32))}
 			}
 			s.depth++
 		case c == '}' || c == ']':
 			if s.depth--; s.inside && s.depth == 1 {
 				s.inside, keep, s.array = false, true, "\x00" // the first one counts
-			} else if s.inside && s.depth == 2 && s.item.size > 0 && at-s.item.start < math.MaxUint32 {
-				s.item.size = uint32(at + 1 - s.item.start)
-				items, s.item, s.good = append(items, s.item), place{}, at+1
+			} else if s.inside && s.depth == 2 && s.item.Size > 0 && at-s.item.Start < math.MaxUint32 {
+				s.item.Size = uint32(at + 1 - s.item.Start)
+				items, s.item, s.good = append(items, s.item), Place{}, at+1
 			}
 		}
 		if keep {

@@ -1,4 +1,6 @@
-package transcript
+// Package jsonlines reads files of JSON lines, and of one JSON object with an array of records, also
+// where they are damaged: it finds the records that are whole, and reports the bytes that are not.
+package jsonlines
 
 import (
 	"bytes"
@@ -10,28 +12,49 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A place is where a record stands in the file.
-type place struct {
-	start int64
-	size  uint32
-	line  int32 // from 1
-	// escaped says that control characters in the record's strings have to be escaped first.
-	escaped bool
+// A Place is where a record stands in a file.
+type Place struct {
+	Start int64
+	Size  uint32
+	Line  int32 // from 1
+	// Escaped says that control characters in the record's strings have to be escaped first.
+	Escaped bool
 }
 
-// lines reads the records of a file of JSON lines, also where lines are damaged.
-type lines struct {
+// A Reader reads the records of a file.
+type Reader struct {
+	Lines  int   // read, also before the part of a file that is read
+	End    int64 // of the part that will stay as it is when the file grows
+	Open   bool  // the last line of that part has no line end yet
+	Unsure bool  // a part of the last line was read that may change when the file grows
+
 	path   string
 	window *format.Window
 	size   int64
 	skips  func(name string, kind domarkx.Kind) bool
 	damage []*domarkx.SyntaxError
 	more   int // reports that are not listed
+}
 
-	number int   // lines read
-	end    int64 // of the part that will stay as it is when the file grows
-	open   bool  // the last line of that part has no line end yet
-	unsure bool  // a part of the last line was read that may change when the file grows
+// NewReader returns a reader of a file. skips reports whether the values that Each passes need not
+// have a member, by its name and the value's kind; nil needs all.
+func NewReader(f format.File, skips func(name string, kind domarkx.Kind) bool) *Reader {
+	if skips == nil {
+		skips = func(string, domarkx.Kind) bool { return false }
+	}
+	return &Reader{path: f.Path, window: format.NewPassingWindow(f), size: f.Size, skips: skips}
+}
+
+// Size returns the size of the file.
+func (l *Reader) Size() int64 { return l.size }
+
+// Head returns the beginning of the file, at most [format.HeadSize] bytes, valid until the next use.
+func (l *Reader) Head() ([]byte, error) {
+	head, err := l.window.Bytes(0, min(l.size, format.HeadSize))
+	if err != nil {
+		err = l.Failed(err)
+	}
+	return head, err
 }
 
 const bom = "\ufeff"
@@ -39,7 +62,8 @@ const bom = "\ufeff"
 // maxReports limits the number of reports about one transcript.
 const maxReports = 100
 
-func (l *lines) report(line int, msg string) {
+// Report adds a report about a line; 0 for none.
+func (l *Reader) Report(line int, msg string) {
 	if len(l.damage) == maxReports {
 		l.more++
 		return
@@ -47,31 +71,31 @@ func (l *lines) report(line int, msg string) {
 	l.damage = append(l.damage, &domarkx.SyntaxError{Path: l.path, Line: line, Column: 1, Msg: msg})
 }
 
-// lost reports bytes that could not be read.
-func (l *lines) lost(line int, from, to int64, why error) {
+// Lost reports bytes that could not be read.
+func (l *Reader) Lost(line int, from, to int64, why error) {
 	msg := fmt.Sprintf("bytes %d to %d could not be read; they are kept in the original", from, to-1)
 	var syntax *domarkx.SyntaxError
 	if errors.As(why, &syntax) {
 		msg += ": " + syntax.Msg
 	}
-	l.report(line, msg)
+	l.Report(line, msg)
 }
 
-// reports returns the damage that was found.
-func (l *lines) reports() []*domarkx.SyntaxError {
+// Reports returns the damage that was found.
+func (l *Reader) Reports() []*domarkx.SyntaxError {
 	if l.more > 0 {
 		return append(l.damage, &domarkx.SyntaxError{Path: l.path, Msg: fmt.Sprintf("%d more places are damaged", l.more)})
 	}
 	return l.damage
 }
 
-// failed adds the name of the file to a read error.
-func (l *lines) failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
+// Failed adds the name of the file to a read error.
+func (l *Reader) Failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
 
-// each calls record for each record of the file, in order. The bytes are valid during the call.
-func (l *lines) each(record func(v domarkx.Value, raw []byte, at place) error) error {
+// Each calls record for each record of the file, in order. The bytes are valid during the call.
+func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) error {
 	start := int64(0)
-	if l.number == 0 {
+	if l.Lines == 0 {
 		if head, err := l.window.Bytes(0, min(l.size, int64(len(bom)))); err == nil && string(head) == bom {
 			start = int64(len(bom))
 			l.damage = append(l.damage, format.MarkedJSON(l.path))
@@ -80,24 +104,24 @@ func (l *lines) each(record func(v domarkx.Value, raw []byte, at place) error) e
 	for start < l.size {
 		raw, whole, err := l.window.Line(start)
 		if err != nil {
-			return l.failed(err)
+			return l.Failed(err)
 		}
-		if l.number++; l.number == math.MaxInt32 || int64(len(raw)) > math.MaxUint32 {
-			return &domarkx.SyntaxError{Path: l.path, Line: l.number, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
+		if l.Lines++; l.Lines == math.MaxInt32 || int64(len(raw)) > math.MaxUint32 {
+			return &domarkx.SyntaxError{Path: l.path, Line: l.Lines, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
 		}
 		length := int64(len(raw))
 		readable := true
 		v, err := domarkx.ParseOutline(raw, l.skips)
 		switch {
 		case err == nil && v.Kind() == domarkx.Object:
-			err = record(v, raw, place{start: start, size: uint32(len(raw)), line: int32(l.number)})
+			err = record(v, raw, Place{Start: start, Size: uint32(len(raw)), Line: int32(l.Lines)})
 		case len(bytes.Trim(raw, " \t\r\x00")) == 0:
 			err = nil
 			if bytes.IndexByte(raw, 0) >= 0 {
-				l.lost(l.number, start, start+length, nil)
+				l.Lost(l.Lines, start, start+length, nil)
 			}
 		case err == nil:
-			l.lost(l.number, start, start+length, &domarkx.SyntaxError{Msg: "is " + v.Kind().String() + ", expected an object"})
+			l.Lost(l.Lines, start, start+length, &domarkx.SyntaxError{Msg: "is " + v.Kind().String() + ", expected an object"})
 		default:
 			length, readable, err = l.broken(raw, start, whole, err, record)
 		}
@@ -105,7 +129,7 @@ func (l *lines) each(record func(v domarkx.Value, raw []byte, at place) error) e
 			return err
 		}
 		if start += length + 1; whole || readable {
-			l.end, l.open = min(start, l.size), !whole
+			l.End, l.Open = min(start, l.size), !whole
 		}
 	}
 	return nil
@@ -114,11 +138,11 @@ func (l *lines) each(record func(v domarkx.Value, raw []byte, at place) error) e
 // broken reads what can be read of a damaged line, and returns its length, which is greater when
 // the line goes on behind a line end inside a string. It returns false for the end of a file that
 // may still be written.
-func (l *lines) broken(raw []byte, start int64, whole bool, why error, record func(domarkx.Value, []byte, place) error) (int64, bool, error) {
-	line, length := l.number, int64(len(raw))
-	at := place{start: start, size: uint32(length), line: int32(line), escaped: true}
+func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record func(domarkx.Value, []byte, Place) error) (int64, bool, error) {
+	line, length := l.Lines, int64(len(raw))
+	at := Place{Start: start, Size: uint32(length), Line: int32(line), Escaped: true}
 	if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
-		l.report(line, "has control characters inside of strings, which are read as escaped ones")
+		l.Report(line, "has control characters inside of strings, which are read as escaped ones")
 		return length, true, record(v, raw, at)
 	}
 	found, gaps := pieces(raw, l.skips)
@@ -128,33 +152,33 @@ func (l *lines) broken(raw []byte, start int64, whole bool, why error, record fu
 		} else if more > length {
 			raw, err := l.window.Bytes(start, more)
 			if err != nil {
-				return length, false, l.failed(err)
+				return length, false, l.Failed(err)
 			}
 			v, err := domarkx.ParseOutline(escape(raw), l.skips)
 			if err != nil {
-				return length, false, l.failed(err)
+				return length, false, l.Failed(err)
 			}
-			l.number += bytes.Count(raw, []byte("\n"))
-			l.report(line, "has line ends inside of strings, which are read as escaped ones")
-			at.size = uint32(more)
+			l.Lines += bytes.Count(raw, []byte("\n"))
+			l.Report(line, "has line ends inside of strings, which are read as escaped ones")
+			at.Size = uint32(more)
 			return more, true, record(v, raw, at)
 		}
 	}
 	if !whole && len(found) == 0 {
-		l.lost(line, start, start+length, why)
+		l.Lost(line, start, start+length, why)
 		return length, false, nil
 	}
-	l.unsure = !whole && len(gaps) > 0
+	l.Unsure = !whole && len(gaps) > 0
 	for _, gap := range gaps {
-		l.lost(line, start+int64(gap.from), start+int64(gap.to), why)
+		l.Lost(line, start+int64(gap.from), start+int64(gap.to), why)
 	}
 	if len(gaps) == 0 && len(found) > 1 {
-		l.report(line, fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(found)))
+		l.Report(line, fmt.Sprintf("has %d objects, expected one on a line; they are read one after the other", len(found)))
 	} else if len(gaps) == 0 && len(found) == 1 {
-		l.report(line, "has NUL bytes, which are passed over")
+		l.Report(line, "has NUL bytes, which are passed over")
 	}
 	for _, p := range found {
-		if err := record(p.value, raw[p.from:p.to], place{start: start + int64(p.from), size: uint32(p.to - p.from), line: int32(line)}); err != nil {
+		if err := record(p.value, raw[p.from:p.to], Place{Start: start + int64(p.from), Size: uint32(p.to - p.from), Line: int32(line)}); err != nil {
 			return length, false, err
 		}
 	}
@@ -169,7 +193,7 @@ const (
 
 // joined returns the length of a record that begins with the line at start, of that length, and
 // goes on in the lines behind it; the line's own when there is none.
-func (l *lines) joined(start, length int64) (int64, error) {
+func (l *Reader) joined(start, length int64) (int64, error) {
 	end := start + length
 	for range maxJoinedLines {
 		if end+1 >= l.size {
@@ -177,7 +201,7 @@ func (l *lines) joined(start, length int64) (int64, error) {
 		}
 		next, _, err := l.window.Line(end + 1)
 		if err != nil {
-			return 0, l.failed(err)
+			return 0, l.Failed(err)
 		}
 		if bytes.HasPrefix(next, []byte(`{"`)) {
 			break
@@ -190,7 +214,7 @@ func (l *lines) joined(start, length int64) (int64, error) {
 		}
 		raw, err := l.window.Bytes(start, end-start)
 		if err != nil {
-			return 0, l.failed(err)
+			return 0, l.Failed(err)
 		}
 		if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
 			return end - start, nil
@@ -243,7 +267,7 @@ func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []pi
 			continue
 		}
 		if raw[at] == '{' && budget > 0 {
-			n := objectEnd(raw[at:])
+			n := ObjectEnd(raw[at:])
 			budget -= n
 			if n == 0 {
 				budget -= len(raw) - at
@@ -275,8 +299,8 @@ func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []pi
 	return found, gaps
 }
 
-// objectEnd returns the end of the object at the start of s, or 0.
-func objectEnd(s []byte) int {
+// ObjectEnd returns the end of the object at the start of s, or 0.
+func ObjectEnd(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -303,18 +327,18 @@ func objectEnd(s []byte) int {
 // errChanged reports that a record has changed since it was first read.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
-// at reads the whole record at a place.
-func (l *lines) at(p place) (domarkx.Value, error) {
-	raw, err := l.window.Bytes(p.start, int64(p.size))
+// At reads the whole record at a place.
+func (l *Reader) At(p Place) (domarkx.Value, error) {
+	raw, err := l.window.Bytes(p.Start, int64(p.Size))
 	if err != nil {
-		return domarkx.Value{}, l.failed(err)
+		return domarkx.Value{}, l.Failed(err)
 	}
-	if p.escaped {
+	if p.Escaped {
 		raw = escape(raw)
 	}
 	v, err := domarkx.ParseValue(raw)
 	if err != nil || v.Kind() != domarkx.Object {
-		return v, l.failed(errChanged)
+		return v, l.Failed(errChanged)
 	}
 	return v, nil
 }
